@@ -35,8 +35,8 @@ double forth_eval_stage(const struct repro_data *d)
 	return published_eval_stage(d, d->row->point);
 }
 
-/* Checks one clock per qword between 24 and 512 bytes, and returns that of 40
- * bytes, which are 5. */
+/* Checks one clock per qword between 24 and 512 bytes. Returns the time of 40
+ * bytes, which are 5 qwords. */
 double forth_eval_into_voq(const struct repro_data *d)
 {
 	double step = nic_pc(d, "workload.size=512") - nic_pc(d, STAGES);
@@ -44,7 +44,7 @@ double forth_eval_into_voq(const struct repro_data *d)
 	return 5 * step / ((512 - 24) / 8);
 }
 
-/* Returns the time that remains without the other stages. */
+/* Returns the time of a transfer that remains without the other stages. */
 double forth_eval_dma_stage(const struct repro_data *d)
 {
 	return nic_pc(d, STAGES) - published_eval_stage(d, NO_SYNC_DV) -
@@ -54,7 +54,7 @@ double forth_eval_dma_stage(const struct repro_data *d)
 
 /* ---- round trips ---- */
 
-/* Returns a time in cycles of the NET clock, 32 bits at the link's rate. */
+/* Returns ns as cycles of the NET clock, 32 bits each at the link's rate. */
 static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
 {
 	double gbit = repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
@@ -72,14 +72,14 @@ double forth_eval_rtt(const struct repro_data *d)
 	return rtt_cc(d, d->row->point);
 }
 
-/* Returns the rise from 32 to 512 words, per word. */
+/* Returns the rise of the round trip per word, from 32 to 512 words. */
 double forth_eval_rtt_slope(const struct repro_data *d)
 {
 	return (rtt_cc(d, RTT_512) - rtt_cc(d, RTT_32)) / 480;
 }
 
-/* Returns the cost of the synchroniser: 26 packets span 25 round trips, once
- * with and once without it. */
+/* Returns the cost of the synchroniser: the difference of two runs, with and
+ * without it, whose 26 packets span 25 round trips. */
 double forth_eval_cs_sync(const struct repro_data *d)
 {
 	const char *with = "forth.xbar.cs_sync=3";
@@ -123,9 +123,9 @@ double forth_eval_each(const struct repro_data *d)
 	return in_mib(d) ? mib : published_eval_gbit(mib);
 }
 
-/* Returns the largest share over a third. Only the largest one matters, because
- * senders that are served one after the other have equal rates, each in its own
- * time, but three times a third. */
+/* Returns by how much the largest share exceeds a third. Only the largest share
+ * matters, because senders that are served one after the other have equal
+ * rates, each in its own time, but three times a third. */
 double forth_eval_fairness(const struct repro_data *d)
 {
 	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
@@ -137,8 +137,8 @@ static double packet_cc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n0.prog0.packet_cc");
 }
 
-/* Returns the time of so many transfers in a stream, in ns: the longer stream
- * less one of 100, so that start and end cancel. */
+/* Returns the time in ns of the transfers by which the longer stream exceeds
+ * one of 100. Start and end cancel. */
 static double transfers_ns(const struct repro_data *d, const char *longer)
 {
 	return (repro_value(d, longer, "n1.prog0.stream") -
@@ -146,8 +146,8 @@ static double transfers_ns(const struct repro_data *d, const char *longer)
 	       repro_value(d, STREAM, "n1.prog0.pc_ns");
 }
 
-/* Returns the words of the packets over their time, in Gb/s. A bundle of
- * `links` puts as many words on the line in a cycle. */
+/* Returns the rate of the packets in Gb/s, from their words and their time. A
+ * bundle of `links` sends that many words in a cycle. */
 static double line_gbit(const struct repro_data *d, const char *longer,
 			double packets, uint32_t links)
 {
@@ -172,19 +172,20 @@ double forth_eval_bundle(const struct repro_data *d)
 	return line_gbit(d, STREAM_1000, 1000, 4);
 }
 
-/* Returns the rate of 4 KB transfers, without the words of the frames. */
+/* Returns the rate of 4 KB transfers. The words of the frames do not count. */
 double forth_eval_payload(const struct repro_data *d)
 {
 	return 1000 * 4096 * 8 / transfers_ns(d, STREAM_1000);
 }
 
-/* Returns the rate of transfers of eight packets, each on one of four links. */
+/* Returns the rate of transfers of eight packets, each of which takes one of
+ * four links. */
 double forth_eval_four_switches(const struct repro_data *d)
 {
 	return line_gbit(d, STREAM_1000, 8 * 1000, 1);
 }
 
-/* Returns the cycles without a word on the output line while 1000 packets
+/* Returns how many cycles the output line carries no word while 1000 packets
  * pass. */
 double forth_eval_idle(const struct repro_data *d)
 {
@@ -194,7 +195,8 @@ double forth_eval_idle(const struct repro_data *d)
 
 /* ---- switch ---- */
 
-/* Returns cut-through less header decode and start of transmission. */
+/* Returns the cut-through time without header decode and start of
+ * transmission. */
 double forth_eval_decision(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
@@ -202,8 +204,8 @@ double forth_eval_decision(const struct repro_data *d)
 	       repro_number(d, TO_OTHER_DOMAIN, "s0.tx_start", WEFT_P_U64);
 }
 
-/* Returns the cost of the other clock domain, which exceeds that of one domain
- * by the synchroniser. */
+/* Returns the cost of a crosspoint between two clock domains, which exceeds
+ * that within one domain by the synchroniser. */
 double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
@@ -211,14 +213,14 @@ double forth_eval_xp_sync(const struct repro_data *d)
 	       repro_number(d, TO_SAME_DOMAIN, "s0.xp_sync_same", WEFT_P_U64);
 }
 
-/* Returns the cycles of a packet without its delimiter word. */
+/* Returns the cycles of a packet, its delimiter word not counted. */
 double forth_eval_packet(const struct repro_data *d)
 {
 	return packet_cc(d, d->row->point) - 1;
 }
 
-/* Returns the words that leave four boards of so many ports, as the row's point
- * says, in a given time. */
+/* Returns the words that leave four boards in a given time. The row's point
+ * gives the number of ports. */
 double forth_eval_boards(const struct repro_data *d)
 {
 	char from[160], to[160];
@@ -231,7 +233,7 @@ double forth_eval_boards(const struct repro_data *d)
 	       BOARD_NS;
 }
 
-/* Returns the BRAMs of 2 KB. */
+/* Returns the number of BRAMs, of 2 KB each. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
 	double ports = repro_number(d, NULL, "s0.ports", WEFT_P_U64);
@@ -240,7 +242,7 @@ double forth_eval_xp_bram(const struct repro_data *d)
 	return ports * ports * ceil(bytes / 2048);
 }
 
-/* Returns KB, or BRAMs of 2 KB. */
+/* Returns the size in KB or in BRAMs of 2 KB, in the row's unit. */
 double forth_eval_voq(const struct repro_data *d)
 {
 	double kb = repro_number(d, NULL, "n0.nic.voqs", WEFT_P_U64) *

@@ -15,7 +15,8 @@
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
 #define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
 
-/* Evaluate at the point of their row; each, line_rate and voq in its unit. */
+/* Return the value of a row at its point. The functions each, line_rate and voq
+ * return it in the row's unit. */
 double forth_eval_stage(const struct repro_data *d);
 double forth_eval_rtt(const struct repro_data *d);
 double forth_eval_packet(const struct repro_data *d);

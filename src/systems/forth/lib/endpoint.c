@@ -3,8 +3,8 @@
  * endpoint.h.
  *
  * The NIC has no table of regions: it writes to any address of the node. Keys
- * carry base and length, so that a put outside its region is refused before it
- * reaches a NIC that would not check.
+ * carry base and length, so that the endpoint refuses a put outside its region
+ * before a NIC that would not check gets it.
  *
  * Not covered: recovery of lost packets, because the network does not lose
  * any. */
@@ -19,9 +19,9 @@ enum { FORTH_EP_KEY_BITS = 32 };
 
 /* ---- puts of whole qwords ---- */
 
-/* Prepares a put or get. A put goes directly to an aligned address, from buf
- * where the NIC can read it. The answer to a get goes directly to the address
- * in the request. */
+/* Prepares a put or get. The whole qwords of a put go directly to an aligned
+ * address, from buf where the NIC can read it. The answer to a get goes
+ * directly to the address in the request. */
 static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 			     const struct ep_head *h)
 {
@@ -48,8 +48,8 @@ static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 		op->data_kind = 0;
 }
 
-/* Puts the next piece of the direct part. Returns false when there is no room
- * now. */
+/* Puts the next piece of the whole qwords. Returns false when the request queue
+ * or the bounce buffers have no room now. */
 static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 {
 	struct forth_ep *x = forth_ep_of(e);
@@ -93,7 +93,8 @@ static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* Keeps an operation until it has departed, because the DMA still reads buf. */
+/* Keeps an operation until its transfers have departed, because the DMA still
+ * reads buf. */
 static bool forth_ep_issued(struct ep *e, struct ep_op *op)
 {
 	if (!op->local || !op->direct || op->req.dst == e->me)
@@ -124,8 +125,8 @@ static bool forth_ep_idle(struct ep *e, weft_time_t deadline)
 
 	if (forth_ep_ready(e))
 		return true;
-	/* do not sleep while an operation waits for the NIC itself, because
-	 * that raises no interrupt */
+	/* poll without sleeping while an operation waits for the NIC itself,
+	 * because the NIC raises no interrupt for it */
 	for (uint32_t p = 0; p < e->n && !spin; p++)
 		spin = x->peer[p].departing.head || e->peer[p].todo.head;
 	if (spin)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over the FORTH NIC (forth.md 3). The hardware only writes
  * aligned qwords to 32-bit physical addresses. Therefore messages, ends of puts
- * that are not qwords, gets and atomics are done here.
+ * that are not qwords, gets and atomics are done in software here.
  *
  * Each ordered pair of nodes has one ring of slots in the receiver's memory. A
  * message lies at the end of its slot, so that its last qword, the sequence
- * number, is always at the same place and lands last:
+ * number, is always at the same place and is written last:
  *
  *         | unused | data, padded to 8 | imm | arg | meta | seq |
  *
@@ -14,9 +14,10 @@
  *
  * Over several paths packets overtake each other, and only notifications keep
  * order (forth.md 7.4), in one word for all senders. Therefore every message
- * requests one. The messages that lie in the rings without a gap, of all
- * senders together, minus the notifications given are not confirmed: so many at
- * the end of each ring may be incomplete, and are left there. */
+ * requests a notification. The messages that may be incomplete are as many as
+ * have arrived in all rings, up to the first gap of each, minus the
+ * notifications given. The endpoint leaves that many messages at the end of
+ * each ring, because any of them may be incomplete. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 
@@ -30,13 +31,17 @@ struct forth_ep_trailer {
 };
 
 struct forth_ep_peer {
-	weft_phys_t rx, credit; /* our ring and our credit word at the peer */
+	/* bus addresses at the peer: the ring that we fill, the credit word
+	 * that we write */
+	weft_phys_t rx, credit;
 	bool irq;
 	/* for several paths */
-	uint64_t landed;   /* messages in our ring, without a gap */
-	uint64_t put_from; /* messages returned before the last put of
-			    * credits */
-	bool putting;	   /* that put may still be in flight */
+	/* messages that have arrived in our ring before the first gap */
+	uint64_t landed;
+	/* messages for which credits had returned before the last put of
+	 * credits */
+	uint64_t put_from;
+	bool putting; /* the last put of credits may still be in flight */
 	struct ep_list departing;
 };
 
@@ -54,11 +59,15 @@ struct forth_ep {
 	struct ep core; /* first member, because the core casts to it */
 	struct weft_forth *f;
 	size_t slot_bytes;
-	bool paths;	/* several paths, so that packets overtake each other */
-	uint32_t noted; /* notifications given before the endpoint was opened */
-	uint64_t late;	/* messages that may be incomplete */
+	/* the NIC uses several paths, on which packets overtake each other */
+	bool paths;
+	/* notifications that the NIC had given before the endpoint was
+	 * opened */
+	uint32_t noted;
+	/* messages at the end of each ring that may be incomplete */
+	uint64_t late;
 	struct forth_ep_peer *peer;
-	/* memory that is polled: notification words, credit words, receive
+	/* memory that the host polls: notification words, credit words, receive
 	 * rings */
 	uint8_t *block;
 	weft_phys_t block_phys;
@@ -84,7 +93,7 @@ static inline size_t forth_ep_pad(size_t len)
 	return (len + 7) & ~(size_t)7;
 }
 
-/* Returns the offset in the rings of message seq (from 0) from or to a peer. */
+/* Returns the offset of message seq (from 0) in the ring from or to a peer. */
 static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
 				   uint64_t seq)
 {
@@ -93,17 +102,18 @@ static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
 }
 
 /* endpoint_messages.c */
-/* Sends a message of any kind. Returns false when it has to be tried again
- * later. */
+/* Sends a message of any kind. Returns false when it must be tried again later,
+ * because the ring or the request queue has no room. */
 bool forth_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		      const void *data);
-/* Takes credits from the word that the peer writes. */
+/* Takes the credits that the peer has written into its credit word. */
 void forth_ep_credits(struct ep *e, uint32_t dst);
-/* Handles all messages that have arrived, each peer first in its turn. */
+/* Handles all messages that have arrived, beginning with another peer each
+ * time. */
 void forth_ep_poll(struct ep *e);
-/* Returns whether a message has arrived. */
+/* Returns whether a message has arrived from any peer. */
 bool forth_ep_ready(struct ep *e);
-/* Returns the number of transfers that `bytes` take. */
+/* Returns the number of transfers that a put of `bytes` needs. */
 uint32_t forth_ep_parts(const struct forth_ep *x, size_t bytes);
 /* Puts `bytes` (whole qwords) in as many transfers as the NIC needs. The caller
  * has checked that the request queue has room. */

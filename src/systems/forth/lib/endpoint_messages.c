@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over the FORTH NIC: messages in rings. Everything for one peer uses
- * one request queue, so that it lands in that order (forth.md 3.8). Over
- * several paths it is notified in that order (7.4). */
+/* Endpoint over the FORTH NIC: messages in rings. All transfers to one peer use
+ * one request queue, so that they arrive in the order of posting (forth.md
+ * 3.8). Over several paths the NIC notifies in that order (7.4). */
 #include <string.h>
 
 #include "systems/forth/lib/endpoint.h"
@@ -55,10 +55,10 @@ void forth_ep_put(struct forth_ep *x, uint32_t p, weft_phys_t from,
 	}
 }
 
-/* Returns credits. Over several paths a put could overtake the one before it,
- * and the older value would stay. Therefore the next put waits until the one
- * before has landed, which is known when its credits were used: messages
- * arrived that the credits before it do not cover. */
+/* Returns credits. Over several paths a put could overtake the put before it,
+ * and the older value would stay. Therefore the next put waits until the last
+ * one has arrived. That is known once messages arrive that only its credits
+ * allowed. */
 static bool credit_out(struct forth_ep *x, uint32_t p)
 {
 	const struct ep_peer *c = &x->core.peer[p];
@@ -77,7 +77,8 @@ static bool credit_out(struct forth_ep *x, uint32_t p)
 	return true;
 }
 
-/* Puts one message, if the request queue has room. */
+/* Puts one message into the peer's ring. Returns false if the request queue has
+ * no room. */
 static bool slot_out(struct forth_ep *x, uint32_t p, struct forth_ep_trailer t,
 		     const void *data, size_t len)
 {
@@ -154,8 +155,8 @@ static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 	return *(volatile uint64_t *)&t->seq == seq + 1 ? t : NULL;
 }
 
-/* Counts, with several paths, the messages that have landed and the
- * notifications that were given before. */
+/* Updates `late` if there are several paths: the messages that have arrived,
+ * minus the notifications given before they were counted. */
 static void look(struct forth_ep *x)
 {
 	uint32_t noted = x->noted;
@@ -183,8 +184,8 @@ static struct forth_ep_trailer *slot_next(struct forth_ep *x, uint32_t p)
 	return slot_there(x, p, got);
 }
 
-/* Decodes the head. Clears the kind of a message with a wrong length for its
- * kind. */
+/* Decodes the head of a message. Clears the kind if the length does not fit
+ * it. */
 static void head_read(struct ep_head *h, const struct forth_ep_trailer *t,
 		      const uint8_t *data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH RDMA NIC: driver (initialisation, control) and user library (request
- * queues, notifications). Source: forth.md 2.2-2.9, 3.1-3.3, 3.8. Written
- * against host.h and the register map alone.
+ * queues, notifications). Source: forth.md 2.2-2.9, 3.1-3.3, 3.8. It uses
+ * host.h and the register map alone.
  *
  *   program --- weft_forth_post --- slots (WC or UC) ---> NIC
  *      ^------- notification words <--- DMA writes ----------'
@@ -16,8 +16,8 @@
 
 #include "systems/forth/lib/forth_internal.h"
 
-/* Descriptors of a cluster, because the CPU's write-combining buffer is written
- * by lines. */
+/* Descriptors of a cluster: one line, because the CPU's write-combining buffer
+ * is written line by line. */
 #define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
 
 /* ---- start-up (2.9) ---- */
@@ -53,8 +53,9 @@ static void forth_init_config(struct weft_forth *f,
 			       FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Step 2: maps queues write-combining and uncached, the rest uncached, and
- * gives notifications the program's block or one of the library. */
+/* Step 2: maps the queues write-combining and uncached, and the registers
+ * uncached. Notifications get the program's block, or one of the library if
+ * `block` is NULL. */
 static bool forth_init_memory(struct weft_forth *f, void *block)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
@@ -92,7 +93,7 @@ static void forth_init_build(struct weft_forth *f)
 	i->max_transfer = i->voqs ? FORTH_DMA_MAX_BYTES : i->max_payload;
 }
 
-/* Steps 3 to 5. */
+/* Steps 3 to 5: sets up the DMA engine. */
 static void forth_init_engine(struct weft_forth *f,
 			      const struct weft_forth_attr *a)
 {
@@ -168,7 +169,8 @@ static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 	return f->info.queues == 1 ? 0 : dst % f->info.queues;
 }
 
-/* Takes the counts of the word that the NIC wrote about a queue. */
+/* Takes the counts of departed transfers from the word that the NIC wrote about
+ * a queue. */
 static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 {
 	struct forth_queue *fq = &f->queue[q];
@@ -178,22 +180,23 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 
 	if (!word)
 		return fq;
-	/* The NIC counts from power-up, but pointers start with the library.
-	 * The first word, at most one ring after the start, gives the
-	 * difference. */
+	/* The NIC counts from power-up, but the library's pointers start at 0.
+	 * The first word comes at most one ring after the start, so that it
+	 * gives the difference. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);
 	fq->based = true;
 	news = (int32_t)(forth_lnotify_departed(word) - fq->base -
 			 (uint32_t)fq->departed);
-	if (news > 0) /* the pointer register may have given a later count */
+	if (news > 0) /* an older word changes nothing, because the pointer
+			 register may have given a later count */
 		fq->departed += (uint32_t)news;
 	return fq;
 }
 
-/* Builds the second qword of the next descriptor of fq, with the library's own
- * local notification when it is due. */
+/* Builds the second qword of the next descriptor of fq. Requests the library's
+ * own local notification when it is due. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {
@@ -247,7 +250,7 @@ uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 		uint32_t line = FORTH_WC_SLOTS - slot % FORTH_WC_SLOTS;
 		uint32_t room = weft_forth_space(f, d[done].dst), k = 0;
 
-		/* a cluster lies in one queue and one line */
+		/* a cluster must lie in one queue and in one line */
 		while (k < line && k < room && done + k < n &&
 		       forth_queue_of(f, d[done + k].dst) == qi)
 			k++;
@@ -331,14 +334,15 @@ static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 			continue;
 		}
 		/* the service pointer in the register is exact unless the whole
-		 * ring has turned since, which notifications prevent */
+		 * ring has turned since the last count, which notifications
+		 * prevent */
 		forth_refresh(f, q);
 		head = forth_pointers_head(
 			weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
 		out = (uint32_t)(fq->posted - head) & (depth - 1);
 		if (!out && fq->posted - fq->departed == depth)
-			continue; /* all or none of the ring: wait for the
-				   * word */
+			continue; /* head = tail is a full or an empty ring, so
+				     that only the word decides */
 		if (fq->posted - out > fq->departed)
 			fq->departed = fq->posted - out;
 	}
@@ -407,7 +411,8 @@ void weft_forth_irq_ack(struct weft_forth *f)
 	weft_cfg_store(f->host, f->dev, FORTH_CFG_APP_IRQ, 4,
 		       FORTH_APP_IRQ_FLAG |
 			       (f->irq ? FORTH_APP_IRQ_ENABLE : 0));
-	/* Wait until the line is down, because the store is posted. */
+	/* A load waits until the store has reached the NIC and the interrupt
+	 * line is down, because stores are posted. */
 	weft_cfg_load(f->host, f->dev, FORTH_CFG_APP_IRQ, 4);
 }
 

@@ -9,10 +9,11 @@
 /* Transfers of one request queue, counted since weft_forth_open(). */
 struct forth_queue {
 	uint64_t posted;   /* written into slots */
-	uint64_t departed; /* known to have left */
+	uint64_t departed; /* transfers known to have departed */
 	uint64_t
-		noted; /* a local notification was requested up to this count */
-	uint32_t base; /* the NIC's count when ours started; */
+		/* count up to which local notifications were requested */
+		noted;
+	uint32_t base; /* the NIC's count at our first transfer */
 	bool based;    /* valid when set */
 };
 
@@ -23,9 +24,10 @@ struct weft_forth {
 	struct weft_forth_info info;
 	enum weft_forth_post post;
 	uint32_t lnotify_every;
-	uint32_t control; /* value of the control register */
+	uint32_t control; /* copy of the DMA control register */
 	bool irq;
-	/* Written by the NIC: one word per queue, then the remote word. */
+	/* Words in host memory that the NIC writes: one per queue, then that of
+	 * remote notifications. */
 	volatile uint64_t *notify;
 	weft_phys_t notify_phys;
 	bool notify_own;

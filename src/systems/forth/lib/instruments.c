@@ -42,7 +42,8 @@ void weft_forth_reset(struct weft_forth *f, bool pointers)
 	weft_forth_store(f, FORTH_CONTROL,
 			 f->control | FORTH_CTL_POINTER_RESET);
 	for (uint32_t q = 0; q < f->info.queues; q++) {
-		/* Slots start again at 0, but the NIC's count continues. */
+		/* Slots start again at 0, but the NIC's count of departed
+		 * transfers continues. */
 		f->queue[q] = (struct forth_queue){ 0 };
 		f->notify[q] = 0;
 	}

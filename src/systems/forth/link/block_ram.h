@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the FORTH boards, in block RAMs of the FPGA, against the block RAMs
- * that the boards had (forth.md 10.3). */
+/* Memories of a FORTH board, compared with the block RAMs that the FPGA has
+ * (forth.md 10.3). */
 #ifndef SYSTEMS_FORTH_LINK_BLOCK_RAM_H
 #define SYSTEMS_FORTH_LINK_BLOCK_RAM_H
 
 #include "weft/sim.h"
 
-/* Returns the block RAMs for so many bytes: 2 KB of data each, or 512 words of
- * 36 bits for words with tags. */
+/* Returns the number of block RAMs that hold `bytes`: 2 KB each, or 512 words
+ * of 36 bits for words with tags. */
 static inline uint32_t bram_bytes(uint64_t bytes)
 {
 	return (uint32_t)((bytes + 2047) / 2048);
 }
-/* Returns the block RAMs of a FIFO of `words` times 68 bits. One place of the
- * ring cannot be used (4.1). */
+/* Returns the number of block RAMs of a FIFO of `words` words of 68 bits. One
+ * place of the ring stays empty (4.1). */
 static inline uint32_t bram_fifo68(uint32_t words)
 {
 	return 2 * ((words + 1 + 511) / 512);
@@ -22,13 +22,13 @@ static inline uint32_t bram_fifo68(uint32_t words)
 struct bram_block {
 	const char *what;
 	uint32_t used, budget;
-	const char *remedy; /* parameters that make it smaller */
+	const char *remedy; /* parameters that make this memory smaller */
 };
 
 enum { BRAM_REPORT, BRAM_REFUSE }; /* parameter budget */
 
-/* Adds up the block RAMs of n memories into *sum. Returns 0, or an error when
- * the budget refuses a board that does not fit. */
+/* Adds up the block RAMs of n memories into *sum. Returns 0, or -ENOSPC when
+ * the sum exceeds the budget and the check is on. */
 int bram_check(const struct weft_comp *c, const struct bram_block *b,
 	       uint32_t n, uint32_t budget, uint64_t *sum,
 	       struct weft_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames that do not take the fast path of forth_port_arrive: frames that
- * arrive out of sync, and the links of a bundle, whose shares are joined once
- * each link has delivered its own (forth.md 4.9, 4.12). */
+ * arrive out of sync, and the shares of a frame on the links of a bundle, which
+ * are joined once each link has delivered its share (forth.md 4.9, 4.12). */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_out_of_sync(struct forth_port *l)
@@ -11,8 +11,8 @@ void forth_port_out_of_sync(struct forth_port *l)
 	l->lost_sync = true;
 }
 
-/* Drops frames until 16 comma words have passed, on the slowest link of a
- * bundle. Returns whether the link is still out of sync. */
+/* Drops frames until 16 comma words have passed on the slowest link of a
+ * bundle. Returns whether the link end is still out of sync. */
 static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 {
 	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
@@ -22,7 +22,8 @@ static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 	if (cycle >= forth_port_in_sync_at(l)) {
 		l->lost_sync = false;
 		l->line_free = l->line_free > cycle ? l->line_free : cycle;
-		forth_port_arm(l); /* a packet may wait for that */
+		forth_port_arm(
+			l); /* a packet may wait for the return of sync */
 		return false;
 	}
 	if (cycle + f->words > l->rx_quiet)
@@ -36,8 +37,8 @@ static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 	return true;
 }
 
-/* Returns the oldest frame, once all links have delivered their share of it or
- * of a later one, otherwise NULL. */
+/* Returns the oldest frame once each link has delivered its share of that frame
+ * or of a later one, otherwise NULL. */
 static struct weft_frame *bundle_oldest(struct forth_port *l)
 {
 	struct weft_frame *f = NULL;
@@ -91,7 +92,8 @@ static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 		whole = weft_frame_dup(f[0]);
 		whole->flags &= ~(uint32_t)FORTH_F_LINE;
 		whole->time = now;
-		/* time for which the first share has waited for the last */
+		/* find the arrival of the first share, because a long wait for
+		 * the last share overflows the FIFO of that link */
 		for (j = 0; j < l->cfg.links; j++)
 			came = f[j]->time < came ? f[j]->time : came;
 		if (forth_port_skew_full(l, now - came, whole->words))

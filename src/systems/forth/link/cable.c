@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.link: a cable with its two transceivers (forth.md 4.6, 11.1). It
- * fixes the line rate and thereby the NET clock of both ends, and the time from
+ * sets the line rate and thereby the NET clock of both ends, and the time from
  * the first word at the serialiser to the first word behind the deserialiser.
  * Not modelled here: faults, which are components of their own
  * (net/fault.h). */

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resynchronisation of credits (forth.md 5.7), our own addition, off unless
  * both ends have cfg.resync_cc: T = F = F' = 0 on both sides of one lane, while
- * all others continue. Protocol as checked in models/credit.pml:
+ * all other lanes continue. The protocol is the one that models/credit.pml
+ * checks:
  *
  *   sender    a lane has lacked credits for resync_cc cycles: stop it, change
  *             its epoch bit, send ASK(bit), again every resync_cc cycles
- *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0;
- *             then, and for every further ASK, send GRANT(bit)
- *   sender    GRANT with its bit: T = F' = 0, continue. Until then credits of
- *             the lane mean nothing; line order puts the new ones behind GRANT.
+ *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0.
+ *             Then, and for every further ASK, send GRANT(bit)
+ *   sender    GRANT with its bit: T = F' = 0, continue. Credits of the lane
+ *             that arrive before GRANT are ignored. New ones follow GRANT,
+ *             because a line keeps order.
  *
  * Messages have the form of credits of flow 64 + lane, so that an end without
  * this protocol ignores them (5.4). Their values differ in four bits, so that
  * parity and value together find up to three wrong bits. Any number of messages
  * may be lost.
  *
- * The occupancy of a lane is counted here: in by the charge of every packet
- * delivered, out by forth_port_fwd. */
+ * The words that a lane holds are counted here: a delivered packet adds its
+ * charge, forth_port_fwd subtracts what it forwards. */
 #include "systems/forth/link/port_internal.h"
 
 #include <errno.h>
@@ -29,15 +31,16 @@ enum epoch_msg { ASK = 0, GRANT = 2, MSGS = 4 }; /* + bit */
 static const uint8_t msg_code[MSGS] = { 0x33, 0x55, 0x0F, 0x69 };
 
 struct epoch_tx {
-	uint64_t since; /* lacks credits since this cycle, or NEVER */
+	uint64_t since; /* cycle since which the lane lacks credits, or NEVER */
 	uint64_t ask;	/* next request */
 	uint8_t bit;
 };
 
 struct epoch_rx {
-	uint64_t empty; /* cycle at which the words known to be forwarded are
-			 * gone */
-	int32_t held;	/* words not yet known to be forwarded */
+	/* cycle at which the last words known to be forwarded have left */
+	uint64_t empty;
+	/* words in the buffer for which no time of forwarding is known */
+	int32_t held;
 	uint8_t bit, want;
 };
 
@@ -45,10 +48,10 @@ struct forth_port_epoch {
 	struct epoch_tx tx[EPOCH_LANES];
 	struct epoch_rx rx[EPOCH_LANES];
 	/* lanes as bits */
-	uint64_t waits;	 /* lanes that wait for GRANT */
-	uint64_t wanted; /* lanes that take a new epoch once drained */
-	uint64_t grants; /* lanes to which GRANT is sent, from cycle grant_at
-			  * on */
+	uint64_t waits; /* lanes that wait for GRANT, one bit each */
+	/* lanes that start a new epoch once their buffer has drained */
+	uint64_t wanted;
+	uint64_t grants; /* lanes for which a GRANT is due at cycle grant_at */
 	uint64_t grant_at;
 };
 
@@ -194,7 +197,8 @@ bool credit_resync_take(struct forth_port *l, uint16_t credit)
 	if (m == MSGS) {
 		l->count.credits_odd++;
 	} else if (m < GRANT && lane < l->cfg.rx_lanes) {
-		if (e->rx[lane].bit == bit) { /* the peer repeats its request */
+		if (e->rx[lane].bit ==
+		    bit) { /* the peer repeats the request of this epoch */
 			credit_resync_grant(l, lane);
 		} else {
 			e->rx[lane].want = (uint8_t)bit;
@@ -228,7 +232,7 @@ uint64_t credit_resync_due(const struct forth_port *l)
 	uint64_t at = WEFT_NEVER, t, m;
 	uint32_t lane;
 
-	/* the first message in the inbox */
+	/* the first resynchronisation message in the inbox */
 	for (uint32_t i = l->in.head; i != l->in.tail && at == WEFT_NEVER;
 	     i++) {
 		const struct forth_port_inbox *c = ring_at(&l->in, i);
@@ -258,12 +262,13 @@ void credit_resync_event(struct forth_port *l, uint64_t now)
 	uint64_t m;
 
 	forth_port_in_apply(l, now);
-	/* lanes that have drained adopt the new epoch */
+	/* lanes whose buffer has drained start the new epoch */
 	for (m = e->wanted; m; m &= m - 1) {
 		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->rx[lane].held > 0 || now < e->rx[lane].empty)
 			continue;
-		/* remove old values, because they must not follow GRANT */
+		/* remove old values of the lane, because they must not follow
+		 * GRANT */
 		for (i = to = l->due.head; i != l->due.tail; i++)
 			if (ring_at(&l->due, i)->lane != lane)
 				*ring_at(&l->due, to++) = *ring_at(&l->due, i);
@@ -273,7 +278,8 @@ void credit_resync_event(struct forth_port *l, uint64_t now)
 		e->rx[lane].bit = e->rx[lane].want;
 		credit_resync_grant(l, lane);
 	}
-	/* lanes that have waited long enough stop and send a request */
+	/* lanes that have lacked credits for resync_cc stop and send a
+	 * request */
 	for (m = l->wait.w[0] & ~e->waits; m; m &= m - 1) {
 		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->tx[lane].since == WEFT_NEVER ||

@@ -2,11 +2,11 @@
 /* Credits that a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may
  * be on the line, and in which frames it is sent.
  *
- * Credit-only frames depend on nothing but the due list, the times at which
- * this end sends packets, and the refresh period. Therefore they are computed
- * when needed (forth_port_catch_up), to avoid one event for each. Everything
- * before `now` is final, and the peer only asks for frames that left at least a
- * cable delay ago. */
+ * Credit-only frames depend only on the due list, the times at which this end
+ * sends packets, and the refresh period. Therefore they are computed when
+ * needed (forth_port_catch_up), to avoid one event for each. All frames that
+ * left before `now` are final, and the peer only asks for frames that left at
+ * least a cable delay ago. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 				    .lane = (uint8_t)lane,
 				    .value = (uint8_t)value };
 
-	/* keep the order of a lane's values */
+	/* insert behind earlier values of this lane */
 	for (uint32_t i = l->due.tail;
 	     i != l->due.head && ring_at(&l->due, i - 1)->cycle > d.cycle; i--)
 		if (ring_at(&l->due, i - 1)->lane == lane)
@@ -28,7 +28,8 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 	ring_insert_sorted(&l->due, d, .cycle);
 }
 
-/* Adds words to F. Returns whether the part that is sent has changed. */
+/* Adds words to F. Returns whether F[11:5], the part that credits carry, has
+ * changed. */
 static bool fwd_add(struct forth_port_lane_rx *r, uint32_t words)
 {
 	uint32_t old = r->fwd;
@@ -108,8 +109,8 @@ static void due_apply(struct forth_port *l, uint64_t cycle)
 
 /* ---- which lanes report, in which frame ---- */
 
-/* Picks up to max credits: messages of resynchronisation first, then changed
- * lanes, round robin (5.3). */
+/* Picks up to max credits: messages of resynchronisation first, then lanes
+ * whose value has changed, round robin (5.3). */
 static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 			     uint16_t *credit, uint32_t max)
 {
@@ -127,8 +128,8 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n;
 }
 
-/* Fills free slots with unchanged lanes, round robin, each once, because a
- * repetition replaces a credit that was lost. */
+/* Fills free slots of a frame with unchanged lanes, round robin, each lane
+ * once, because a repetition replaces a credit that was lost. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {
@@ -146,8 +147,9 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 	return n;
 }
 
-/* Returns how many credits fit. Packed: a packet takes credits by the pair, a
- * credit frame's first word has room for one. */
+/* Returns how many credits fit into a frame. With packed layout a packet takes
+ * credits in pairs, and the first word of a credit-only frame has room for
+ * one. */
 static uint32_t credits_max(const struct forth_port *l, bool packet)
 {
 	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
@@ -157,8 +159,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* Returns the cycle of the peer from which a credit of our cycle `at`
- * counts. */
+/* Returns the peer's cycle from which a credit counts that leaves in our cycle
+ * `at`. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;
@@ -197,7 +199,7 @@ uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 		forth_frame_set_credit(f, i, credit[i]);
 	if (l->needs_frames)
 		return n;
-	/* skip refreshes, because a repetition changes nothing on a line
+	/* leave refreshes out, because a repetition changes nothing on a line
 	 * without faults */
 	if (l->peer->watched)
 		told = n;
@@ -251,8 +253,8 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 
 /* ---- catching up ---- */
 
-/* Skips a long quiet time: sends all refreshes before `limit` but the last at
- * once. */
+/* Skips a long quiet time: counts all refreshes before `limit` but the last one
+ * at once, without computing each. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
@@ -287,8 +289,8 @@ static uint64_t credit_start(const struct forth_port *l)
 	return at > l->line_free ? at : l->line_free;
 }
 
-/* Catches up with one lane on a line without a listener: the due list is the
- * sequence of credit frames, except for values overtaken while the line was
+/* Catches up with one lane on a line without a listener: each entry of the due
+ * list is one credit frame, except for values overtaken while the line was
  * busy. Credits that already count at the peer need no place in its inbox. */
 static void catch_up_lane(struct forth_port *l, uint64_t limit)
 {
@@ -367,8 +369,8 @@ void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 	}
 }
 
-/* Returns when the sufficient credit of a lane for which the peer waits may
- * start. */
+/* Returns when the credit that the peer needs for this lane may start on the
+ * line. */
 static uint64_t lane_credit(const struct forth_port *l, uint32_t lane)
 {
 	const struct forth_port *p = l->peer;

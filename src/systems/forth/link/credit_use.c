@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credits that a FORTH link end has (forth.md 5.2, 5.4): the inbox of credits
- * in flight, T and F' of every lane, waiting for more. Credits that it owes are
- * in credit_return.c. */
+ * in flight, T and F' of every lane, and the wait for more. The credits that it
+ * owes are in credit_return.c. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Credits that may lie in the inbox before the first of them are taken to make
- * room. The moment when they are taken decides when the peer computes its own
- * frames, and thus the order in which a listener hears of them. */
+/* Credits that may lie in the inbox before this end applies those that count,
+ * to make room. The moment at which it applies them decides when the peer
+ * computes its own frames, and thus the order in which a listener hears of
+ * them. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
@@ -51,7 +52,8 @@ bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 	return ((t->sent - t->acked) & FORTH_COUNT_MASK) + charge <= l->tx_cap;
 }
 
-/* Checks 5.4: an end must not acknowledge more than was sent. */
+/* Checks that the credit does not acknowledge more words than were sent
+ * (5.4). */
 static bool credit_use_plausible(const struct forth_port *l,
 				 const struct forth_port_lane_tx *t,
 				 uint32_t acked)
@@ -61,7 +63,8 @@ static bool credit_use_plausible(const struct forth_port *l,
 		       ((t->sent - t->acked) & FORTH_COUNT_MASK);
 }
 
-/* Returns whether this credit lets the packet go that waits for its lane. */
+/* Returns whether this credit suffices for the packet that waits for its
+ * lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge)
 {
@@ -117,7 +120,7 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 {
 	uint32_t lane = forth_credit_flow(credit);
 
-	/* take credits that already count, so that the ring need not grow */
+	/* apply credits that already count, so that the ring need not grow */
 	if (ring_full(&l->in) && l->in.mask >= INBOX_ROOM - 1)
 		forth_port_in_apply(l, forth_port_past(l));
 	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
@@ -163,7 +166,8 @@ void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge)
 {
 	struct forth_port_lane_tx *t = &l->tx[lane];
 
-	/* several flows may share the lane: the smallest packet goes first */
+	/* several flows may share the lane, so that its smallest packet
+	 * decides */
 	if (!t->need || charge < t->need)
 		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
@@ -195,7 +199,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 	uint64_t past = forth_port_past(l), limit;
 	weft_time_t t;
 
-	/* limit: first cycle of the peer whose credits count after `cycle` */
+	/* limit: first cycle of the peer whose credits count here only after
+	 * `cycle` */
 	if (p->needs_frames || cycle < l->cfg.t_crrx) {
 		limit = 0;
 	} else if (p->same_clk) {
@@ -207,7 +212,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 				     : forth_port_cycle(p, t - p->delay + 1);
 	}
 	if (limit > p->line_free) {
-		/* the peer's work at `now` is not known yet */
+		/* do not ask for the peer's cycle of `now`, because the peer
+		 * may still have work in it */
 		if (weft_clock_edge(&p->clk, limit - 1) >= weft_now(p->comp))
 			limit = forth_port_now(p);
 		forth_port_catch_up(p, limit);
@@ -223,7 +229,8 @@ void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end)
 		l->count.credit_leak += words;
 		return;
 	}
-	t = t > l->fwd_last ? t : l->fwd_last; /* F of a lane grows in order */
+	/* keep the times ordered, because F of a lane grows in order of time */
+	t = t > l->fwd_last ? t : l->fwd_last;
 	if (l->epoch)
 		credit_resync_held(l, 0, (int32_t)words);
 	forth_port_fwd(l, 0, words, t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.reset: an operator that resets a FORTH port, of a switch, a NIC
- * or a generator, and its neighbour (forth.md 5.7: a port reset on both sides).
- * The line goes down at once: both ends are out of sync while their receive
- * buffers drain, and frames on the line are lost. Then T = F = F' = 0 on both
- * sides, and after 16 words of commas both continue (4.9). Buffers that do not
- * drain in time keep their credits: the line then returns without a reset,
- * which is counted. */
+/* Class fault.reset: an operator resets a FORTH port, of a switch, a NIC or a
+ * generator, together with its neighbour (forth.md 5.7: a port reset on both
+ * sides). The line goes down at once: both ends are out of sync while their
+ * receive buffers drain, and frames on the line are lost. Then T = F = F' = 0
+ * on both sides, and after 16 words of commas both continue (4.9). If buffers
+ * do not drain in time, both ends keep their credits. The line then returns
+ * without a reset, which is counted. */
 #include <errno.h>
 
 #include "systems/forth/link/port_internal.h"
@@ -16,7 +16,8 @@ enum { LOOK_CC = 8 };
 
 struct reset {
 	weft_time_t at, every, patience;
-	weft_time_t began; /* WEFT_NEVER while the line is up */
+	/* time at which the line went down, or WEFT_NEVER while it is up */
+	weft_time_t began;
 };
 
 enum { C_RESETS, C_REFUSED, C_TIME, C_N };
@@ -53,7 +54,8 @@ static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 		if (forth_port_now(l) > l->rx_quiet)
 			l->rx_quiet = forth_port_now(l);
 	}
-	/* frames on the line have arrived and were dropped */
+	/* wait until frames on the line have arrived, because they must be
+	 * dropped before the reset */
 	for (uint32_t k = 0; k < 2; k++)
 		drained &= down > ends[k]->delay &&
 			   weft_now(c) >= ends[k]->fwd_last &&
@@ -66,7 +68,8 @@ static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 	for (uint32_t k = 0; k < 2; k++) {
 		if (drained)
 			forth_port_credit_reset(ends[k]);
-		/* packets that wait for credits may go */
+		/* packets that wait for credits may start once the ends are in
+		 * sync */
 		ends[k]->wake_at = forth_port_in_sync_at(ends[k]);
 		forth_port_arm(ends[k]);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listener on a FORTH link without a fault: it is notified of packets when
- * they start, and of frames of credits when they are computed
+/* Notifications of a listener on a FORTH link without a fault: it hears of
+ * packets when they start, and of credit frames when they are computed
  * (credit_return.c). */
 #include "systems/forth/link/port_internal.h"
 
@@ -18,8 +18,8 @@ void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 		forth_frame_set_credit(f, i, credit[i]);
 }
 
-/* Notifies the listener of a frame, in a bundle once for the share of each
- * link. */
+/* Notifies the listener of a frame. In a bundle the listener hears of the share
+ * of each link. */
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at)
 {

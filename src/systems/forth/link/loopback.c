@@ -3,16 +3,18 @@
  * the cable carries commas.
  *
  * The loop is a link end of its own, whose peer is itself, so that packets and
- * credits of line and loop never meet, whatever is in flight when the mode
- * changes. One of the two has the transmitter, the other is muted.
+ * credits of line and loop never mix, whatever is in flight when the mode
+ * changes. One of the two ends has the transmitter, the other one is muted.
  *
- *   a packet that has begun     ends where it began; the transmitter is free
- *                               for the other end after its last word
- *   looped packets in flight    arrive, also after the loop is left
- *   packets of the line         are dropped while the line is muted; their
+ *   a packet that has begun     continues on the end where it began. The
+ *                               transmitter is free for the other end after its
+ *                               last word
+ *   looped packets in flight    arrive, also after the loop has ended
+ *   packets of the line         are dropped while the line is muted. Their
  *                               words count as forwarded (5.7) and return as
- *                               credits once it is not
- *   credits of the line         count at any time; credits to give wait */
+ *                               credits afterwards
+ *   credits of the line         received ones count at any time, those to be
+ *                               sent wait until the line is no longer muted */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -28,7 +30,8 @@ static struct forth_port *loop_new(struct forth_port *line)
 	l->port = line->port;
 	l->cfg = line->cfg;
 	l->cfg.tx_cap = 0;
-	l->cfg.resync_cc = 0; /* off, because nothing is lost inside */
+	/* no resynchronisation, because no credit is lost inside the loop */
+	l->cfg.resync_cc = 0;
 	l->ops = line->ops;
 	l->own = line->own;
 	l->tag = line->tag;
@@ -53,15 +56,15 @@ void forth_port_loopback(struct forth_port *l, bool on)
 	if (!l->back)
 		l->back = loop_new(l);
 	to = on ? l->back : l;
-	/* one end gives the transmitter away, so that its past work is
-	 * settled */
+	/* settle the work of the end that loses the transmitter, because its
+	 * later frames do not reach the line */
 	if (from->peer) {
 		forth_port_counts(from);
 		forth_port_unwait(from);
 	}
 	from->muted = true;
 	from->kick = from->blocked = from->wake_at = WEFT_NEVER;
-	/* the other end gets it once the line is free */
+	/* the other end gets the transmitter once the line is free */
 	to->muted = false;
 	now = from->line_free > now ? from->line_free : now;
 	to->line_free = to->line_free > now ? to->line_free : now;

@@ -4,11 +4,11 @@
  * credit_return.c, damaged frames in symbol_receiver.c, bundles in bundle.c,
  * loopback in loopback.c.
  *
- * The synchronisation FIFO of a bundled link holds 16 words: a longer frame on
- * links further apart overflows it and is lost whole.
+ * The synchronisation FIFO of a bundled link holds 16 words. If the delays of
+ * the links differ by more, a longer frame overflows it and is lost whole.
  *
- * Not modelled: a damaged delimiter directly behind a truncated packet (the
- * packet ends there anyway). */
+ * Not modelled: a damaged delimiter directly behind a truncated packet, because
+ * the packet ends there anyway. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NET_RATE      2500000000ull /* bit/s after 8b/10b (forth.md 4.6) */
-#define T_SER_DEFAULT 24	    /* 11.1 */
+/* line rate in bit/s after 8b/10b (forth.md 4.6) */
+#define NET_RATE      2500000000ull
+#define T_SER_DEFAULT 24 /* 11.1 */
 
 struct weft_clock forth_port_net_clock(const struct weft_port *p)
 {
@@ -171,8 +172,8 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8), need;
 	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
-	/* F' is cut to whole credits, so that an empty buffer may show so many
-	 * words of T - F' (5.2), fewer with packets of one size */
+	/* F' is cut to whole credits, so that an empty buffer may show up to 31
+	 * words of T - F' (5.2), or fewer when all packets have one size */
 	while (charge % unit)
 		unit /= 2;
 	need = charge + FORTH_CREDIT_GRAN - unit;
@@ -210,7 +211,8 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 				  err) ||
 	    forth_port_credit_init(l, err) || credit_resync_init(l, err))
 		return -err->code;
-	/* the neighbour sends commas from time 0 on */
+	/* the neighbour sends commas from time 0 on, so that sync needs 16
+	 * words of them */
 	if (k && k->cls == &weft_class_forth_link &&
 	    ((struct forth_link *)k->state)->powerup) {
 		l->lost_sync = true;
@@ -250,7 +252,8 @@ void forth_port_fini(struct forth_port *l)
 
 /* ---- receive, undamaged ---- */
 
-/* Delivers a frame. Inline, because every undamaged packet takes this way. */
+/* Delivers a frame. The function is inline, because every undamaged packet
+ * takes this path. */
 static inline __attribute__((always_inline)) void
 deliver(struct forth_port *l, struct weft_frame *f,
 	const struct forth_port_rx *rx)
@@ -260,7 +263,7 @@ deliver(struct forth_port *l, struct weft_frame *f,
 		return;
 	}
 	if (__builtin_expect(l->muted, 0) && !l->loop) {
-		l->count.deaf++; /* a packet of the line in loopback */
+		l->count.deaf++; /* loopback drops a packet of the line */
 		forth_port_return(
 			l,
 			forth_charge(l->cfg.links, forth_shape_get(f).wire_len),

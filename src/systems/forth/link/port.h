@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One end of a FORTH link: transmit and receive machines, framing, credits
- * (forth.md 4.7 to 4.12, 5). Embedded by the NIC's network interface, by every
- * switch port and by the traffic component.
+ * (forth.md 4.7 to 4.12, 5). The NIC's network interface, every switch port and
+ * the traffic generator embed it.
  *
  *            owner                      flink                       cable
  *   next() / forth_port_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
@@ -10,7 +10,7 @@
  * line
  *
  * Time is counted in cycles of the NET clock `clk` of this end. A cycle number
- * names an edge. The time of a frame is that of its delimiter word.
+ * names a clock edge. The time of a frame is that of its delimiter word.
  *
  * Credits. The credits that this end owes its peer are a list of (cycle, lane,
  * value): "from that cycle on F[11:5] of that lane may be on the line".
@@ -34,17 +34,19 @@
 
 struct forth_link {
 	struct weft_link_state head;
-	uint64_t rate;	       /* bit/s after 8b/10b; 32 bits per NET cycle */
-	uint32_t t_ser;	       /* NET cycles, serialiser to deserialiser */
-	weft_time_t cable;     /* additional flight time */
-	bool powerup;	       /* at time 0 both receivers are out of sync */
+	/* line rate in bit/s after 8b/10b, 32 bits per NET cycle */
+	uint64_t rate;
+	uint32_t t_ser;	   /* NET cycles from serialiser to deserialiser */
+	weft_time_t cable; /* additional flight time */
+	/* both receivers are out of sync at time 0, as after power-up */
+	bool powerup;
 	struct weft_clock clk; /* rate / 32 */
 };
 
 extern const struct weft_class weft_class_forth_link;
 
-/* Returns the NET clock of the cable at p: rate/32 of its forth.link, 78.125
- * MHz when there is none. Valid once p is connected. */
+/* Returns the NET clock of the cable at p: rate/32 of its forth.link, or 78.125
+ * MHz when the cable has none. Valid once p is connected. */
 struct weft_clock forth_port_net_clock(const struct weft_port *p);
 
 /* ---- configuration by the owner ---- */
@@ -52,84 +54,106 @@ struct weft_clock forth_port_net_clock(const struct weft_port *p);
 struct forth_port;
 
 struct forth_port_cfg {
-	uint32_t links;	   /* ports bundled byte by byte: 1, 2 or 4 */
-	uint32_t layout;   /* enum forth_layout; packed only with links = 1 */
-	uint32_t rx_lanes; /* credit flows that we return: 1, or crosspoints */
-	uint32_t rx_cap;   /* our buffer per lane in link words, the peer's B */
-	uint32_t tx_cap;   /* B; 0 = the peer's rx_cap */
-	uint32_t max_payload; /* of packets that this end creates, bytes; 0 =
-			       * it only forwards */
-	bool one_size;	      /* all packets have that size */
-	uint32_t min_payload; /* shorter payloads are padded; 0 = off */
-	uint32_t refresh_cc;  /* 1024; 0 = no refresh */
+	/* number of ports that are bundled byte by byte: 1, 2 or 4 */
+	uint32_t links;
+	/* enum forth_layout. The packed layout needs links = 1 */
+	uint32_t layout;
+	/* number of credit flows that this end returns: 1, or one per
+	 * crosspoint */
+	uint32_t rx_lanes;
+	/* size of our buffer per lane in link words, which is the peer's B */
+	uint32_t rx_cap;
+	uint32_t tx_cap; /* B in link words, or 0 to take the peer's rx_cap */
+	/* largest payload of packets that this end creates, in bytes, or 0 if
+	 * it only forwards */
+	uint32_t max_payload;
+	bool one_size; /* all packets of this end have the size max_payload */
+	/* R-40: payload bytes to which shorter payloads are padded, or 0 for no
+	 * padding */
+	uint32_t min_payload;
+	/* cycles between refreshes of credits, 1024 in forth.md, or 0 for no
+	 * refresh */
+	uint32_t refresh_cc;
 	uint32_t t_crtx, t_crrx; /* 3, 2 */
-	uint32_t credit_words;	 /* extra credit words allowed per frame */
-	int32_t ppm;		 /* of our crystal */
-	bool credit_filter;	 /* 5.4 plausibility */
-	bool crc32_complement;	 /* */
-	bool return_discards;	 /* 5.7: NIC true; switch false, because it
-				  * cannot tell the lane: counted */
-	/* Lane of a way (forth_way) in our buffer: path_mask + 1 rows. NULL:
-	 * the flow, or 0 with one lane. May change until forth_port_start(). */
+	/* largest number of extra credit words in a frame */
+	uint32_t credit_words;
+	int32_t ppm;	       /* of our crystal */
+	bool credit_filter;    /* 5.4 plausibility */
+	bool crc32_complement; /* */
+	/* Words of a discarded packet return as credits (5.7). A NIC does so. A
+	 * switch only counts them, because it cannot know their lane. */
+	bool return_discards;
+	/* Lane in our buffer for each way (forth_way), path_mask + 1 rows.
+	 * NULL: the lane is the flow, or 0 if there is one lane. May change
+	 * until forth_port_start(). */
 	const uint8_t *route;
 	uint32_t path_mask;
-	uint32_t paths;	    /* to choose from, numbered from 1; 0 = no choice */
-	uint32_t resync_cc; /* a lane that lacks credits for that long starts
-			     * anew on both sides (credit_resync.c); 0 = off */
+	/* number of paths behind this port, numbered from 1, or 0 for no
+	 * choice */
+	uint32_t paths;
+	/* Cycles without credits after which a lane is reset on both sides
+	 * (credit_resync.c), or 0 to never reset it. */
+	uint32_t resync_cc;
 };
 
-/* Returns the values of the specification for one link, in which the owner
- * changes some. */
+/* Returns the configuration that forth.md gives for one link. The owner changes
+ * single values of it. */
 struct forth_port_cfg forth_port_cfg_default(void);
 
 /* A packet to send. */
 struct forth_port_pkt {
 	uint64_t header;
-	struct weft_slice payload; /* the reference is taken over */
+	/* the link end takes over the reference to the payload */
+	struct weft_slice payload;
 	uint64_t trace_id;
-	struct weft_frame *f; /* or: this frame again, with its header and
-			       * payload (header, payload, id unused) */
-	bool last; /* the owner calls forth_port_kick() when it has more;
-		    * otherwise next() is called again as soon as the line is
-		    * free */
+	/* If not NULL, this frame is sent with its own header and payload, and
+	 * header, payload and id above are unused. */
+	struct weft_frame *f;
+	/* The owner has no packet behind this one and calls forth_port_kick()
+	 * when it has. Otherwise next() is called again as soon as the line is
+	 * free. */
+	bool last;
 };
 
 /* Errors of a packet that was delivered. */
 enum { FORTH_PORT_BODY_BAD = 1, FORTH_PORT_TRUNC = 2 };
 
 struct forth_port_rx {
-	uint64_t cycle; /* of the delimiter, on our clock */
-	uint32_t shift; /* extra credit words before the header */
-	uint32_t words; /* wire words, delimiter and credits included */
-	uint32_t bad;	/* FORTH_PORT_*; known in advance, but act on them
-			 * only at the end of the packet */
+	uint64_t cycle; /* cycle of the delimiter on our clock */
+	uint32_t shift; /* number of extra credit words before the header */
+	uint32_t words; /* words on the wire, delimiter and credits included */
+	/* FORTH_PORT_* bits. They are known at the start of the packet, but the
+	 * owner acts on them only at its end, because a receiver checks the CRC
+	 * there. */
+	uint32_t bad;
 };
 
 struct forth_port_ops {
-	/* Phase 1, the line is free at this edge. Fills *p with the packet that
-	 * starts now and returns true. Calls forth_port_credit() for each
-	 * candidate: a candidate without credits is remembered and wakes the
-	 * link when it can go. A packet that becomes ready later needs
-	 * forth_port_kick(). */
+	/* Called in phase 1 when the line is free at this edge. Fills *p with
+	 * the packet that starts now and returns true. Calls
+	 * forth_port_credit() for each candidate: the link end remembers a
+	 * candidate without credits, and calls again when it can start. A
+	 * packet that becomes ready later needs forth_port_kick(). */
 	bool (*next)(void *own, struct forth_port *l, struct forth_port_pkt *p);
-	/* The packet has left: delimiter at cycle `start`, the line is free at
-	 * `end`, its header word is at start + 1 + shift. */
+	/* Called when the packet leaves: its delimiter is at cycle `start`, its
+	 * header word at start + 1 + shift, and the line is free at `end`. */
 	void (*sent)(void *own, struct forth_port *l, uint64_t start,
 		     uint64_t end, uint32_t shift);
-	/* Phase 0, at the delimiter's arrival: a packet with a good header CRC
-	 * (headers are checked 2 + shift or 3 + shift cycles later). The owner
-	 * takes f: header u[0], payload (true bytes, padding cut). */
+	/* Called in phase 0 when the delimiter of a packet with a good header
+	 * CRC arrives (headers are checked 2 + shift or 3 + shift cycles
+	 * later). The owner takes f: header in u[0], payload without
+	 * padding. */
 	void (*packet)(void *own, struct forth_port *l, struct weft_frame *f,
 		       const struct forth_port_rx *rx);
-	/* Header CRC error (NetPcktError); may be NULL. */
+	/* Called on a header CRC error (NetPcktError). May be NULL. */
 	void (*bad_header)(void *own, struct forth_port *l, uint64_t cycle);
-	/* While forth_port_watch() is on: a credit was put on our line, or
-	 * (`in`) one from the peer counts, at `cycle`. Called when the credit
-	 * is computed, which may be later; forth_port_counts() makes up for all
-	 * of them up to now. */
+	/* Called, while forth_port_watch() is on, when a credit was put on our
+	 * line at `cycle` or, with `in`, when one from the peer counts at
+	 * `cycle`. The call may come later than that cycle, because credits are
+	 * computed late. forth_port_counts() makes all calls up to now. */
 	void (*credit)(void *own, struct forth_port *l, uint64_t cycle,
 		       uint16_t credit, bool in);
-	/* Returns whether the receive buffer holds nothing of this line. NULL
+	/* Returns whether the receive buffer holds no packet of this line. NULL
 	 * when packets are forwarded at once (forth_port_fwd). */
 	bool (*drained)(void *own, struct forth_port *l);
 	/* Called in phase 1 when a lane that forth_port_tx_ready() found short
@@ -138,7 +162,7 @@ struct forth_port_ops {
 	void (*woken)(void *own, struct forth_port *l);
 };
 
-/* Counters; the NIC shows them as registers. */
+/* Counters of a link end. The NIC shows them as registers. */
 struct forth_port_count {
 	uint64_t out_cycles;			  /* 0x80 */
 	uint64_t in_cycles;			  /* 0x84 */
@@ -147,49 +171,57 @@ struct forth_port_count {
 	uint64_t disparity[FORTH_PORT_LINKS_MAX]; /* 0x90 */
 	uint64_t tx_full[FORTH_PORT_LINKS_MAX];	  /* 0x94: cannot happen */
 	uint64_t tx_packets;			  /* 0xA8 */
-	uint64_t tx_qwords;		  /* 0xAC: header, payload, CRC word */
-	uint64_t rx_packets;		  /* 0xB0 */
-	uint64_t rx_qwords;		  /* 0xB4: header, payload */
-	uint64_t header_crc;		  /* 0xB8 */
-	uint64_t align;			  /* 0xBC */
-	uint64_t backpressure;		  /* 0xC0 */
-	uint64_t body_crc;		  /* 0x68 */
-	uint64_t header_align;		  /* 0x6C */
-	uint64_t credit_parity;		  /* 0x140 */
-	uint64_t credit_leak;		  /* 0x144: words */
-	uint64_t credits_out, credits_in; /* on the line, refresh included */
-	uint64_t credits_odd; /* ignored: unknown lane or implausible */
-	uint64_t unsync;      /* packets that arrived while out of sync */
-	uint64_t resyncs;     /* lanes that started anew */
-	uint64_t deaf;	      /* packets that arrived in loopback */
-	uint64_t skew_full;   /* frames lost: links too far apart */
+	/* 0xAC: qwords sent, with header, payload and CRC word */
+	uint64_t tx_qwords;
+	uint64_t rx_packets;	/* 0xB0 */
+	uint64_t rx_qwords;	/* 0xB4: header, payload */
+	uint64_t header_crc;	/* 0xB8 */
+	uint64_t align;		/* 0xBC */
+	uint64_t backpressure;	/* 0xC0 */
+	uint64_t body_crc;	/* 0x68 */
+	uint64_t header_align;	/* 0x6C */
+	uint64_t credit_parity; /* 0x140 */
+	uint64_t credit_leak;	/* 0x144: words */
+	/* credits sent and received, refreshes included */
+	uint64_t credits_out, credits_in;
+	/* credits ignored, because the lane is unknown or the value
+	 * implausible */
+	uint64_t credits_odd;
+	/* packets that were lost because they arrived out of sync */
+	uint64_t unsync;
+	uint64_t resyncs; /* lanes that were resynchronised (credit_resync.c) */
+	uint64_t deaf; /* packets of the line that were dropped in loopback */
+	/* frames lost because the delays of the links differ too much */
+	uint64_t skew_full;
 };
 
 /* ---- the link end ---- */
 
 struct forth_port_lane_tx {
 	uint16_t sent, acked; /* T, F' */
-	uint16_t need;	      /* charge of the packet that waits, 0 = none */
+	/* charge of the packet that waits for credits, or 0 for none */
+	uint16_t need;
 };
 
 struct forth_port_lane_rx {
-	uint16_t fwd;  /* F with everything known so far */
-	uint8_t value; /* F[11:5] as visible at the line */
+	uint16_t fwd;  /* F with all words known so far to be forwarded */
+	uint8_t value; /* F[11:5] as the line may carry it now */
 	uint8_t given; /* value last sent */
 };
 
-struct forth_port_due { /* F[11:5] of lane is `value` from cycle on */
+struct forth_port_due { /* from `cycle` on `lane` may report `value` */
 	uint64_t cycle;
 	uint8_t lane, value;
 };
 
-struct forth_port_inbox { /* credit that counts from cycle on */
+struct forth_port_inbox { /* a credit in flight that counts from `cycle` on */
 	uint64_t cycle;
-	uint16_t credit; /* 0 = none, only words */
-	uint16_t words;	 /* received with it: a credit-only frame */
+	uint16_t credit; /* the credit, or 0 for a frame that has only words */
+	/* words of the credit-only frame that ends with this credit */
+	uint16_t words;
 };
 
-/* 4.9: so many invalid codes in 16 symbols end synchronisation. */
+/* Number of invalid codes within 16 symbols that ends synchronisation (4.9). */
 enum { FORTH_PORT_BAD_CODES = 4 };
 
 struct forth_port_mask {
@@ -199,46 +231,55 @@ struct forth_port_mask {
 struct forth_port {
 	/* transmitter */
 	struct weft_comp *comp;
-	struct weft_port *port; /* first of cfg.links ports */
-	struct forth_port
-		*peer;	     /* other end; self of a loop end; NULL = none */
-	uint64_t line_free;  /* first cycle without a transmission */
-	uint64_t last_start; /* of any transmission, for refresh */
-	uint64_t kick;	     /* cycle at which next() is called, or NEVER */
-	uint64_t blocked; /* cycle since which a packet lacks credits, or NEVER
-			   */
-	uint64_t pulled;  /* cycle in which the peer was last asked for
-			   * credits */
-	uint64_t wake_at; /* cycle at which enough credits count, or NEVER */
+	struct weft_port *port; /* first of the cfg.links ports of the bundle */
+	struct forth_port *peer; /* other end of the line, the end itself for a
+				    loop, or NULL if not connected */
+	/* first cycle in which the line carries no transmission */
+	uint64_t line_free;
+	/* cycle in which the latest transmission began, from which the refresh
+	 * period counts */
+	uint64_t last_start;
+	uint64_t kick; /* cycle at which next() is to be called, or NEVER */
+	/* cycle since which a packet lacks credits, or NEVER */
+	uint64_t blocked;
+	/* latest cycle up to which the peer was asked for credits */
+	uint64_t pulled;
+	/* cycle at which credits suffice for a packet that waits, or NEVER */
+	uint64_t wake_at;
 	struct forth_port_lane_tx *tx;
-	struct { /* credits received, by cycle */
+	struct { /* inbox: credits in flight, ordered by cycle */
 		RING(struct forth_port_inbox);
 	} in;
 	uint32_t tx_lanes, tx_cap;
-	struct forth_port_mask wait; /* lanes with need != 0 */
+	/* lanes for which a packet waits (need != 0) */
+	struct forth_port_mask wait;
 	/* credits to give */
 	struct forth_port_lane_rx *rx;
 	struct { /* by cycle */
 		RING(struct forth_port_due);
 	} due;
 	uint32_t rr_active, rr_refresh;
-	weft_time_t fwd_last;	       /* latest time at which F is known to
-					* grow */
-	struct forth_port_mask active; /* lanes with value != given */
+	/* latest time at which F is known so far to grow */
+	weft_time_t fwd_last;
+	/* lanes whose value differs from the one sent last */
+	struct forth_port_mask active;
 	/* the line */
 	struct weft_clock clk;
 	uint64_t word_fs;  /* period, rounded down */
-	uint64_t inverse;  /* 2^64 / period when that is whole, otherwise 0 */
-	weft_time_t delay; /* of the slowest link of the bundle */
-	weft_time_t skew;  /* lead of the fastest link */
-	uint64_t delay_cc; /* same_clk: the delay in cycles */
-	bool same_clk;	   /* the peer's edges are ours, and the delay is
-			    * whole cycles */
+	uint64_t inverse;  /* 2^64 / period if that is whole, otherwise 0 */
+	weft_time_t delay; /* delay of the slowest link of the bundle */
+	/* time by which the fastest link is ahead of the slowest */
+	weft_time_t skew;
+	uint64_t delay_cc; /* the delay in cycles, if same_clk */
+	/* both ends share their clock edges, and the delay is whole cycles */
+	bool same_clk;
 	bool needs_frames, loop, lost_sync, clk_set, watched;
-	bool muted; /* the other end has the transmitter, so that this line
-		     * carries commas */
-	bool told, telling; /* a listener hears our frames; a notification is
-			     * in progress */
+	/* this end is a cable end whose loop end has the transmitter, or the
+	 * reverse, so that this line carries commas */
+	bool muted;
+	/* told: a listener hears our frames; telling: a notification is in
+	 * progress */
+	bool told, telling;
 	uint32_t tag;
 	struct weft_timer timer;
 	const struct forth_port_ops *ops;
@@ -246,39 +287,40 @@ struct forth_port {
 	struct forth_port_cfg cfg;
 	struct forth_port_count count;
 	/* receiver of damaged or bundled frames, loopback */
-	uint64_t rx_quiet; /* cycle since which nothing was received */
-	/* symbols with invalid codes: the last ones, and how many since sync */
+	uint64_t rx_quiet; /* cycle since which no symbols were received */
+	/* cycles of the latest invalid codes of each link, and their number
+	 * since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
 	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
 	struct weft_frame *loop_q;
 	struct forth_port *back,
-		*line; /* loopback: end of the line, of its loop end */
+		*line; /* line: end on the cable to which a loop end belongs */
 	struct forth_port_epoch *epoch; /* NULL without resync */
 	uint16_t seq;
 };
 
 /* Binds ports port..port+links-1 of c to l and publishes l as their iface.
  * Called from ops.init. `tag` is the event tag that the owner forwards to
- * forth_port_event(). Within one time it should run after the owner's own
- * events (larger tag), so that the link sees their packets. Returns 0 or an
- * error. */
+ * forth_port_event(). It should be larger than the tags of the owner's own
+ * events, so that within one time the link end runs after them and sees their
+ * packets. Returns 0 or an error. */
 int forth_port_init(struct forth_port *l, struct weft_comp *c,
 		    struct weft_port *port, const struct forth_port_cfg *cfg,
 		    const struct forth_port_ops *ops, void *own, uint32_t tag,
 		    struct weft_err *err);
-/* Fixes clock, B and lanes. Called from ops.start, when peers are known.
+/* Sets clock, B and lanes. Called from ops.start, because peers are known then.
  * Returns 0 or an error. */
 int forth_port_start(struct forth_port *l, struct weft_err *err);
 void forth_port_fini(struct forth_port *l);
-/* Checks that packets of `bytes` payload can be sent here, because otherwise
- * they wait for credits for ever (5.2). Returns 0 or an error. */
+/* Checks that credits allow packets of `bytes` payload here, because otherwise
+ * they wait for ever (5.2). Returns 0 or an error. */
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err);
 
-/* Takes a frame from ops.arrive on link j of the bundle. Loopback posts without
- * a frame under tag n_ports + index of the first port: pass those as (l, 0,
- * NULL). */
+/* Takes a frame from ops.arrive on link j of the bundle. Loopback posts pokes
+ * without a frame under tag n_ports + index of the first port. The owner passes
+ * them as (l, 0, NULL). */
 void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Handles ops.event with the tag of the link. */
 void forth_port_event(struct forth_port *l);
@@ -286,8 +328,8 @@ void forth_port_event(struct forth_port *l);
 /* Calls ops.next at the first edge >= t at which the line is free. */
 void forth_port_kick(struct forth_port *l, weft_time_t t);
 /* Returns, inside ops.next, whether a packet of `qwords` to `way` may start at
- * this edge. The way is forth_way(path, flow), the flow alone for path 0. A way
- * without credits wakes the link later. */
+ * this edge. The way is forth_way(path, flow), which is the flow alone for path
+ * 0. A way without credits wakes the link end once they arrive. */
 bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
 /* Returns the first cycle >= cycle at which the credits known now suffice for a
@@ -297,21 +339,21 @@ bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
  * neither kick nor next. */
 uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
 			     uint32_t bytes, uint64_t cycle);
-/* Returns the first cycle >= cycle at which the line is free, because a credit
- * frame may be on it. Fixes the frames on the line before that cycle. */
+/* Returns the first cycle >= cycle at which the line is free of credit frames.
+ * Computes the frames on the line before that cycle, so that they are final. */
 uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle);
-/* Starts the packet at `cycle` (>= now), which forth_port_tx_slot() gave.
+/* Starts a packet at `cycle` (>= now), a result of forth_port_tx_slot().
  * Credits must suffice. Takes the payload. Returns the cycle at which the line
  * is free again. */
 uint64_t forth_port_tx_commit(struct forth_port *l,
 			      const struct forth_port_pkt *p, uint64_t cycle);
 
-/* Lets F of `lane` grow by `words` at time t (>= now). Calls for one lane must
- * be in order of time. */
+/* Lets F of `lane` grow by `words` at time t (>= now). The times of calls for
+ * one lane must not decrease. */
 void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
 		    weft_time_t t);
-/* Lets F grow by `step` words at edges first+1, first+2 .. of clk, `words` in
- * all (the last step may be smaller). */
+/* Lets F grow by `words` in steps of `step` at edges first+1, first+2 .. of
+ * clk. The last step may be smaller. */
 void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 			 uint32_t step, const struct weft_clock *clk,
 			 uint64_t first);
@@ -325,32 +367,35 @@ bool forth_port_in_sync(const struct forth_port *l);
 
 /* Switches loopback (loopback.c): the packets of this end return to it, and the
  * cable carries commas. A loop has a link end of its own with its own credits.
- * ops are called with that end while it sends and for packets that return by
- * it; words are forwarded (forth_port_fwd) on the end at which they arrived. */
+ * ops get the loop end while it sends and for packets that return by it.
+ * forth_port_fwd takes the end at which the packet arrived. */
 void forth_port_loopback(struct forth_port *l, bool on);
 /* Returns the end that has the transmitter: l, or its loop end. */
 static inline struct forth_port *forth_port_active(struct forth_port *l)
 {
 	return l->muted ? l->back : l;
 }
-/* Returns the end on the cable, for that end and for its loop end. */
+/* Returns the end on the cable of which l is the loop end, or l itself. */
 static inline struct forth_port *forth_port_line(struct forth_port *l)
 {
 	return l->line ? l->line : l;
 }
-/* Sets T = F = F' = 0 on this side (port reset). Do it on both sides, with
- * nothing in flight, because otherwise the counters differ for ever. */
+/* Sets T = F = F' = 0 on this side (port reset). The caller does it on both
+ * sides with nothing in flight, because otherwise the counters differ for
+ * ever. */
 void forth_port_credit_reset(struct forth_port *l);
 
 /* Returns the counters, brought up to the present time. */
 struct forth_port_count *forth_port_counts(struct forth_port *l);
-/* Returns the counter `backpressure` as a time. */
+/* Returns the time for which packets lacked credits, the counter
+ * `backpressure`. */
 weft_time_t forth_port_blocked(struct forth_port *l);
 
 /* Switches calls of ops.credit on or off. */
 void forth_port_watch(struct forth_port *l, bool on);
 
-/* Returns the payload bytes on the wire for `qwords`, padded. */
+/* Returns the payload bytes on the wire of a packet of `qwords`, padding (R-40)
+ * included. */
 static inline uint32_t forth_port_wire_len(const struct forth_port *l,
 					   uint32_t qwords)
 {
@@ -363,21 +408,21 @@ static inline uint32_t forth_port_charge(const struct forth_port *l,
 {
 	return forth_charge(l->cfg.links, forth_port_wire_len(l, qwords));
 }
-/* Returns the wire words of a packet with its delimiter, without extra credit
- * words. */
+/* Returns the wire words of a packet of `qwords` with its delimiter, without
+ * extra credit words. */
 static inline uint32_t forth_port_words(const struct forth_port *l,
 					uint32_t qwords)
 {
 	return forth_words(l->cfg.layout, l->cfg.links,
 			   forth_port_wire_len(l, qwords));
 }
-/* Returns the number of paths from which a sender into this link may choose,
- * see cfg.paths. */
+/* Returns the number of paths from which a sender into this link may choose
+ * (cfg.paths). */
 static inline uint32_t forth_port_paths(const struct forth_port *l)
 {
 	return l->peer ? l->peer->cfg.paths : 0;
 }
-/* Returns the lane whose credits pay for a packet of this way out of here. */
+/* Returns the lane of this end whose credits a packet of this way needs. */
 static inline uint32_t forth_port_lane(const struct forth_port *l, uint32_t way)
 {
 	if (l->tx_lanes == 1)
@@ -392,8 +437,8 @@ static inline uint32_t forth_port_lane_of(const struct forth_port *l,
 	return forth_port_lane(l,
 			       forth_hdr_way(header, l->peer->cfg.path_mask));
 }
-/* Returns weft_clock_cycle(&l->clk, t), without a division where that is
- * possible, because every frame needs it. */
+/* Returns weft_clock_cycle(&l->clk, t). Avoids the division where possible,
+ * because every frame needs this function. */
 static inline uint64_t forth_port_cycle(const struct forth_port *l,
 					weft_time_t t)
 {

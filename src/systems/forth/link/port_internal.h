@@ -5,7 +5,8 @@
 
 #include "systems/forth/link/port.h"
 
-#define FORTH_PORT_SKEW_WORDS 16 /* synchronisation FIFO (forth.md 4.9) */
+/* words of the synchronisation FIFO (forth.md 4.9) */
+#define FORTH_PORT_SKEW_WORDS 16
 
 static inline void mask_set(struct forth_port_mask *m, uint32_t i)
 {
@@ -19,8 +20,8 @@ static inline bool mask_any(const struct forth_port_mask *m)
 {
 	return m->w[0] | m->w[1];
 }
-/* Returns the first set bit at or after `from`, wrapping round. The mask is not
- * empty. */
+/* Returns the first set bit at or after `from`, with wrap-round. The mask must
+ * not be empty. */
 static inline uint32_t mask_next(const struct forth_port_mask *m, uint32_t from)
 {
 	uint32_t k = from / 64;
@@ -41,7 +42,8 @@ static inline void forth_port_append(struct weft_frame **q,
 	*q = f;
 }
 
-/* Adds transmissions that have no frame of their own to the port's volume. */
+/* Adds transmissions that have no frame of their own to the port's counters of
+ * frames and words. */
 static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 				     uint64_t frames, uint64_t words)
 {
@@ -54,34 +56,36 @@ static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 	}
 }
 
-/* credit_resync.c: all functions but init only with l->epoch */
+/* credit_resync.c: only init may be called without l->epoch */
 int credit_resync_init(struct forth_port *l, struct weft_err *err);
 void credit_resync_reset(struct forth_port *l);
-/* Returns whether the lane is between two epochs, so that it may not send. */
+/* Returns whether the lane waits for GRANT, so that it may not send. */
 bool credit_resync_stopped(const struct forth_port *l, uint32_t lane);
-/* Notes that the lane lacks credits; that at `cycle` its credits moved or a
- * packet left. */
+/* credit_resync_blocked notes that the lane lacks credits, credit_resync_moved
+ * that at `cycle` its credits changed or a packet left. */
 void credit_resync_blocked(struct forth_port *l, uint32_t lane);
 void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle);
-/* Notes words of a lane: held by a packet that is delivered, or gone without
- * one (negative); forwarded at t. */
+/* credit_resync_held adds words of a delivered packet to the lane's buffer, or
+ * removes them if negative. credit_resync_out notes words that are forwarded at
+ * t. */
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words);
 void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		       weft_time_t t);
-/* Messages of resynchronisation: next returns the cycle at which one wants the
- * line, pick takes those of cycle `at`, take handles one that has arrived
- * (false: it is a credit), soon notes one that will count at `cycle`. */
+/* Messages of resynchronisation: next returns the cycle at which a message is
+ * due, pick takes the messages of cycle `at`, take handles one that has arrived
+ * and returns false for a credit, soon notes one that will count at `cycle`. */
 uint64_t credit_resync_next(const struct forth_port *l);
 uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 			    uint32_t max);
 bool credit_resync_take(struct forth_port *l, uint16_t credit);
 void credit_resync_soon(struct forth_port *l, uint64_t cycle);
-/* due returns the cycle of the next decision; event decides. */
+/* Return the cycle of the next decision (due), and make it (event). */
 uint64_t credit_resync_due(const struct forth_port *l);
 void credit_resync_event(struct forth_port *l, uint64_t now);
 
 /* credit_return.c */
-/* Puts all credit-only frames of cycles < limit on the line. */
+/* Computes all credit-only frames of cycles < limit and puts them on the
+ * line. */
 void forth_port_catch_up_all(struct forth_port *l, uint64_t limit);
 static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 {
@@ -95,21 +99,21 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 		return;
 	forth_port_catch_up_all(l, limit);
 }
-/* Returns whether the peer wants to know of each credit when it is on the
- * line. */
+/* Returns whether the peer needs each credit when it is on the line, because a
+ * lane waits for credits or the line carries real frames. */
 static inline bool forth_port_heard(const struct forth_port *l)
 {
 	return l->needs_frames || mask_any(&l->peer->wait);
 }
 /* Returns the first cycle at which the line may carry a credit for which the
- * peer waits (any credit with real frames), or WEFT_NEVER. */
+ * peer waits, or WEFT_NEVER. With real frames any credit is meant. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
-/* Puts credits for a packet's delimiter at cycle `at` into f or the peer's
- * inbox. Returns how many. */
+/* Puts the credits of a packet whose delimiter is at cycle `at` into f or the
+ * peer's inbox. Returns their number. */
 uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 				   struct weft_frame *f);
-/* Returns the last edge that has passed, because later credits do not count
- * yet. */
+/* Returns the last edge that has passed. Callers need it because credits of
+ * later edges do not count yet. */
 static inline uint64_t forth_port_past(const struct forth_port *l)
 {
 	uint64_t now = forth_port_now(l);
@@ -120,79 +124,78 @@ static inline uint64_t forth_port_past(const struct forth_port *l)
 
 /* credit_use.c */
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err);
-/* Takes the credits of the inbox that count at `cycle`. */
+/* Applies the credits of the inbox that count at `cycle`. */
 void forth_port_in_apply(struct forth_port *l, uint64_t cycle);
-/* Returns whether this credit would let a packet of `charge` go on its lane. */
+/* Returns whether this credit suffices for a packet of `charge` on its lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge);
-/* Lets the peer compute the credits that count up to `cycle`, and takes those
- * that count by now. The rest stays in the inbox, so that counters never run
- * ahead of time. */
+/* Makes the peer compute the credits that count up to `cycle`, and applies
+ * those that count by now. The others stay in the inbox, so that counters never
+ * run ahead of time. */
 void forth_port_pull(struct forth_port *l, uint64_t cycle);
-/* Stores a credit that arrived (real frame) and counts from `cycle` on. */
+/* Stores a credit of a real frame that counts from `cycle` on. */
 void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 			  uint16_t words);
 /* Gives back the words of a packet that is not delivered (5.7). The NIC returns
- * them at the end of the packet. A switch does not, because it cannot tell to
+ * them at the end of the packet. A switch does not, because it cannot know to
  * which lane they belong. */
 void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
-/* Forgets all lanes that wait. forth_port_lane_ok() returns whether a lane has
- * credits for `charge`. */
+/* Forgets which lanes wait for credits. */
 void forth_port_unwait(struct forth_port *l);
 /* Returns whether the lane has credits for `charge` and may send. */
 bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
 			uint32_t charge);
-/* Returns the cycle at which a credit in the inbox lets `charge` go, or
+/* Returns the cycle at which a credit in the inbox suffices for `charge`, or
  * WEFT_NEVER. */
 uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
 			      uint32_t charge);
 /* Notes that the packet at the head of this lane lacks credits. */
 void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge);
-/* Starts to wait for credits, because no packet can go: from now on the peer
- * reports each one. Returns the cycle at which a sufficient credit in flight
+/* Starts to wait for credits, because no packet can start: from now on the peer
+ * reports each credit. Returns the cycle at which a sufficient credit in flight
  * counts, or WEFT_NEVER. */
 uint64_t forth_port_wait(struct forth_port *l);
 
 /* transmit.c */
-/* Sets the timer to the next thing to do. */
+/* Sets the timer to the next action of this end. */
 void forth_port_arm(struct forth_port *l);
 /* Puts the frame on the line at cycle `at`. */
 void forth_port_line_put(struct forth_port *l, struct weft_frame *f,
 			 uint64_t at);
 
-/* listen.c: notify the listener (l->told) of a frame or credits at cycle
+/* listen.c: notifies the listener (l->told) of frames or credits at cycle
  * `at`. */
 void forth_port_tap_setup(struct forth_port *l);
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at);
-/* Makes a frame of n credits. */
+/* Fills f as a frame of n credits. */
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 			     const uint16_t *credit, uint32_t n,
 			     uint32_t words);
 
-/* loopback.c: handles a packet that returns by a loop end. */
+/* loopback.c: handles a packet that arrives at a loop end. */
 void forth_port_loop_arrive(struct forth_port *loop);
 
 /* port.c */
-/* Sets clock, lanes and delay towards the peer. */
+/* Sets clock, lanes and delay, which depend on the peer. */
 void forth_port_peer_setup(struct forth_port *l);
-/* Delivers an undamaged frame, or the result of the slow path for a damaged
- * one. */
+/* Delivers an undamaged frame, or a packet that the symbol receiver has rebuilt
+ * from a damaged one. */
 void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
 			const struct forth_port_rx *rx);
 
-/* Takes the link out of sync: it sends commas, once its past transmissions are
- * on the line. */
+/* Takes the link end out of sync. It sends commas, once its past transmissions
+ * are on the line. */
 void forth_port_out_of_sync(struct forth_port *l);
 
-/* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link,
- * NULL where none arrived; `first` is one of them. */
+/* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link, or
+ * NULL for a link on which none arrived. `first` is one of the frames. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first);
 
 /* bundle.c */
-/* Takes frames that are damaged, truncated or bundled, and all frames while out
- * of sync. */
+/* Takes frames that are damaged, truncated or bundled, and all frames that
+ * arrive out of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Returns whether a frame of `words` overflows the FIFO of a link that is
  * `ahead` of the slowest. Such a frame is lost (4.9). */
@@ -205,7 +208,7 @@ static inline bool forth_port_skew_full(const struct forth_port *l,
 /* Drops a frame that overflowed the FIFO of a link (4.9), and gives its words
  * back. */
 void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f);
-/* Returns the cycle at which the link is in sync again if nothing more
+/* Returns the cycle at which the link end is in sync again if no further frame
  * arrives. */
 static inline uint64_t forth_port_in_sync_at(const struct forth_port *l)
 {

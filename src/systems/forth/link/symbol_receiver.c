@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receive machine, symbol by symbol (forth.md 4.9): for frames that were
- * damaged on the way, that arrive as the links of a bundle, or that carry a CRC
- * or an end which does not match their contents.
+ * damaged on the line, that are shares of a bundle, or that carry a CRC or an
+ * end which does not match their contents.
  *
  * The line has a comma behind each frame, so that the machine is back in START
  * at the end of each frame. Only loss of sync lasts longer. A truncated payload
@@ -15,7 +15,8 @@
 #include "base/bytes.h"
 #include "base/crc.h"
 
-#define BAD_WINDOW 16 /* symbols; FORTH_PORT_BAD_CODES in it: out of sync */
+/* symbols within which FORTH_PORT_BAD_CODES invalid codes end sync */
+#define BAD_WINDOW 16
 
 enum rx_state {
 	RX_START,
@@ -34,16 +35,20 @@ struct line {
 
 struct walk {
 	struct forth_port *l;
-	struct weft_frame *f; /* the frame in which it arrived, first line */
+	struct weft_frame *f; /* first of the frames that carry the symbols */
 	struct line line[FORTH_PORT_LINKS_MAX];
-	uint64_t cycle; /* of the frame's first word */
+	uint64_t cycle; /* cycle of the first word of that frame */
 	/* the present packet */
-	uint32_t sop, shift; /* delimiter's word in the frame, credit words */
-	uint32_t credits;    /* seen since the delimiter */
+	/* sop: word of the delimiter in the frame; shift: credit words behind
+	 * it */
+	uint32_t sop, shift;
+	uint32_t credits; /* credits received since the delimiter */
 	uint64_t header;
-	uint32_t words; /* beats since the header began */
+	uint32_t words; /* beats received since the header began */
 	uint32_t got;	/* payload bytes */
-	bool delivered; /* the owner gives back all its words */
+	/* the packet was delivered, so that the owner gives back all its
+	 * words */
+	bool delivered;
 	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
 };
 
@@ -54,8 +59,8 @@ static bool is_control(uint16_t sym)
 	return sym & WEFT_SYM_K;
 }
 
-/* Takes the next n bytes in wire order. Returns false when a comma, an SOP or
- * the end comes first on any link. */
+/* Takes the next n bytes in wire order. Returns false if a comma, an SOP or the
+ * end of the symbols comes first on any link. */
 static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 {
 	uint32_t links = w->l->cfg.links, i, j;
@@ -77,8 +82,8 @@ static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* Handles the decoder's result for each symbol: wrong disparity (R-42: counted,
- * the symbol stays), or not in any table: enough of those end sync. */
+/* Handles the decoder's result for a symbol. Wrong disparity is counted, and
+ * the symbol stays (R-42). Enough symbols that are in no table end sync. */
 static void line_check(struct walk *w, uint32_t j)
 {
 	struct forth_port *l = w->l;
@@ -113,7 +118,8 @@ static void line_check(struct walk *w, uint32_t j)
 
 static void symbol_receiver_discard(struct walk *w, uint32_t words)
 {
-	uint32_t over = w->l->cfg.links / 2; /* beats that are not charged */
+	/* beats that a packet has beyond its charge */
+	uint32_t over = w->l->cfg.links / 2;
 
 	if (words > over && !w->delivered)
 		forth_port_return(w->l, words - over, w->cycle + w->f->words);
@@ -186,7 +192,8 @@ static void symbol_receiver_deliver(struct walk *w, uint32_t bad, uint32_t crc)
 
 /* ---- states (4.9) ---- */
 
-/* Moves behind the next SOP of link j. Counts data symbols on the way. */
+/* Moves to the symbol behind the next SOP of link j. Counts the data symbols
+ * before it. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
 	struct line *a = &w->line[j];
@@ -217,8 +224,8 @@ static void symbol_receiver_slots(struct walk *w)
 	}
 }
 
-/* Looks for a delimiter on all links. Data without one is a lost packet, and so
- * are data behind a delimiter on only some links. */
+/* Searches for a delimiter on all links. Data without a delimiter is a lost
+ * packet, and so is data behind a delimiter on only some links. */
 static enum rx_state state_start(struct walk *w)
 {
 	uint32_t links = w->l->cfg.links, j, found = 0, words = 0;
@@ -254,7 +261,8 @@ static enum rx_state state_start(struct walk *w)
 	return RX_HEAD;
 }
 
-/* Reads credits in front of the header: a set first bit (4.7). */
+/* Reads a unit in front of the header. It is a credit if its first bit is set
+ * (4.7). */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
 	uint32_t unit =
@@ -292,7 +300,8 @@ static enum rx_state state_head(struct walk *w)
 
 			ended += a->pos >= a->n || is_control(a->sym[a->pos]);
 		}
-		/* control symbol on only some links of a bundle */
+		/* a control symbol on only some links of a bundle is an error
+		 * of alignment */
 		if (ended && ended < links)
 			w->l->count.align++;
 		else if (!w->credits)
@@ -376,8 +385,8 @@ static enum rx_state state_bcrc(struct walk *w)
 		symbol_receiver_deliver(w, 0, crc);
 		return RX_START;
 	}
-	/* padding is cut, and made anew when the packet is forwarded, so that
-	 * its CRC must be as wrong as the received one */
+	/* padding is cut here and made anew when the packet is forwarded,
+	 * therefore its CRC must be as wrong as the received one */
 	if (len < w->got)
 		memset(w->data + len, 0, w->got - len);
 	symbol_receiver_deliver(
@@ -411,7 +420,8 @@ static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 	line_check(w, j);
 }
 
-/* Receives f[]: one frame per link, at least one of them not NULL. */
+/* Receives the frames f[], one per link, NULL for a link without a frame. At
+ * least one is not NULL. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first)
 {
@@ -426,7 +436,7 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	/* words that carry symbols, which a dead line does not */
+	/* words that carry symbols, of which a line that was cut has fewer */
 	words = first->raw ? (first->raw->n + 3) / 4 : first->words;
 	words = words < first->words ? words : first->words;
 	if (!(first->flags & FORTH_F_IDLE))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transmit machine of a FORTH link end (forth.md 4.10): packets back to back
- * while there are credits, credit frames in between, one word per cycle. A
- * transmission is computed when it starts, so that its end needs no event. */
+/* Transmit machine of a FORTH link end (forth.md 4.10): packets follow back to
+ * back while there are credits, credit frames fill the gaps, one word per
+ * cycle. A transmission is computed when it starts, so that its end needs no
+ * event. */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_arm(struct forth_port *l)
@@ -127,9 +128,8 @@ static void transmit_unblock(struct forth_port *l, uint64_t at)
 	l->blocked = WEFT_NEVER;
 }
 
-/* Returns whether the lane has credits for `charge`. Credits only grow on a
- * line without faults, so that enough credits stay enough and the peer need not
- * be asked. */
+/* Returns whether the lane has credits for `charge`. On a line without faults
+ * credits only grow, so that the peer need not be asked once they suffice. */
 static bool lane_ready(struct forth_port *l, uint32_t lane, uint32_t charge,
 		       uint64_t cycle)
 {
@@ -205,7 +205,7 @@ bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords)
 	return false;
 }
 
-/* Offers the free line to the owner, which asked for it. */
+/* Offers the free line to the owner through ops.next. */
 static void try_packet(struct forth_port *l, uint64_t now)
 {
 	struct forth_port_pkt p = { 0 };

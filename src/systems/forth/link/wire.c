@@ -2,7 +2,7 @@
 /* Line symbols of an undamaged FORTH frame (forth.md 4.4, 4.7, 4.12).
  *
  * Every field of a bundle starts on a beat of 4L bytes. Link j carries bytes j,
- * j+L, j+2L.. of it (R-31). 10-bit codes: net/fault_code.c. */
+ * j+L, j+2L.. of the beat (R-31). 10-bit codes are in net/fault_code.c. */
 #include "systems/forth/link/wire.h"
 
 #include "base/crc.h"
@@ -11,7 +11,7 @@ struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
 	uint32_t links, line;
-	uint32_t pos; /* bytes since the delimiter, over all links */
+	uint32_t pos; /* bytes since the delimiter, summed over all links */
 };
 
 static void enc_raw(struct enc *e, uint16_t sym, enum weft_part part)
@@ -41,8 +41,8 @@ static void enc_pad(struct enc *e)
 		enc_byte(e, 0, WEFT_PART_FILL);
 }
 
-/* Encodes whole qwords on one link, while there is room; zeros when p is NULL.
- * Returns how many bytes. */
+/* Encodes whole qwords on one link while sym[] has room, or zeros if p is NULL.
+ * Returns the number of bytes encoded. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
 	const uint16_t part = WEFT_PART_BODY << WEFT_PART_SHIFT;
@@ -99,7 +99,8 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 	uint16_t slot = e->line < n ? forth_frame_credit(f, e->line) : 0;
 	enum weft_part part = slot ? WEFT_PART_CREDIT : WEFT_PART_FILL;
 
-	/* the delimiter's slot, then credits that did not fit */
+	/* the delimiter's slot holds a credit, and further credits take extra
+	 * words (R-18, R-31) */
 	if (s->layout == FORTH_WORD) {
 		enc_raw(e, slot >> 8, part);
 		enc_raw(e, slot & 255, part);
@@ -111,14 +112,15 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 	}
 	for (i = 0; i < n; i++)
 		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
-	/* packed: in front of a packet in pairs, the last one repeated */
+	/* the packed layout has credits in pairs before a packet, so that the
+	 * last of an odd number is repeated */
 	if (f->flags & FORTH_F_PACKET && n % 2)
 		enc_be(e, forth_frame_credit(f, n - 1), 2, WEFT_PART_CREDIT);
 	while (!(f->flags & FORTH_F_PACKET) && e->n % 4)
 		enc_raw(e, FORTH_COMMA, WEFT_PART_CONTROL);
 }
 
-/* Encodes everything in front of the body. */
+/* Encodes delimiter, credits and header. */
 static struct enc enc_front(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max, const struct forth_shape *s)
 {
@@ -205,7 +207,7 @@ static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 		return *all = forth_encode(f, sym, max);
 	e = enc_front(f, sym, max, &s);
 	parts_drop(sym, e.n, max);
-	/* and the symbols of the body on this link */
+	/* add the symbols of the body on this link */
 	beat = s.layout == FORTH_PACKED ? 1 : 4 * e.links;
 	first = e.links - 1 - e.line;
 	end = e.pos + (trunc ? f->payload.len : s.wire_len);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The FORTH link on the wire: headers, credits, sizes, and their place in a
- * weft_frame (forth.md 4.3 to 4.8, 4.12). Nothing here has state. */
+ * weft_frame (forth.md 4.3 to 4.8, 4.12). The functions of this file keep no
+ * state. */
 #ifndef SYSTEMS_FORTH_LINK_WIRE_H
 #define SYSTEMS_FORTH_LINK_WIRE_H
 
@@ -14,13 +15,14 @@
 #define FORTH_HDR_REMOTE_NOTIFY (1ull << 54)
 #define FORTH_HDR_LOCAL_NOTIFY	(1ull << 53)
 #define FORTH_HDR_REMOTE_IRQ	(1ull << 52)
-#define FORTH_HDR_START		(1ull << 51) /* constant 1 on a single path */
-#define FORTH_HDR_FLAGS		(7ull << 52)
-#define FORTH_FLOWS		128
-#define FORTH_SIZE_MAX		512 /* qwords of payload */
+/* bit 51 is 1 in packets that use a single path */
+#define FORTH_HDR_START (1ull << 51)
+#define FORTH_HDR_FLAGS (7ull << 52)
+#define FORTH_FLOWS	128
+#define FORTH_SIZE_MAX	512 /* qwords of payload */
 
-/* Returns the header of a single-path packet. flags: FORTH_HDR_REMOTE_NOTIFY
- * etc. */
+/* Returns the header of a single-path packet. flags: FORTH_HDR_REMOTE_NOTIFY,
+ * FORTH_HDR_LOCAL_NOTIFY and others. */
 static inline uint64_t forth_header(uint32_t flow, uint64_t flags,
 				    uint32_t qwords, uint32_t addr)
 {
@@ -53,8 +55,9 @@ static inline uint32_t forth_hdr_reseq(uint64_t h)
 
 /* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
  * resequencing field) may name its path in the reserved bits 50:42. A switch
- * with one routing row ignores them; one with more takes the low bits that
- * number its rows. 0 = by destination alone, which all other senders send. */
+ * with one routing row ignores the path. A switch with more rows takes the low
+ * bits that number its rows. Path 0 routes by destination alone, and all
+ * senders without a choice send it. */
 #define FORTH_PATHS 512
 
 static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
@@ -62,8 +65,8 @@ static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
 	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
 }
 
-/* Returns the way of a packet: index into routing rows of FORTH_FLOWS entries
- * each, of which there are path_mask + 1. With one row it is the flow. */
+/* Returns the way of a packet: an index into path_mask + 1 routing rows of
+ * FORTH_FLOWS entries each. With one row it is the flow. */
 static inline uint32_t forth_way(uint32_t path, uint32_t flow)
 {
 	return path * FORTH_FLOWS + flow;
@@ -76,7 +79,7 @@ static inline uint32_t forth_hdr_way(uint64_t h, uint32_t path_mask)
 /* ---- credit, 16 bits (4.5) ---- */
 
 #define FORTH_CREDIT_GRAN 32	/* words per unit of the value */
-#define FORTH_COUNT_MASK  4095u /* T, F, F' have 12 bits */
+#define FORTH_COUNT_MASK  4095u /* mask of T, F and F', which have 12 bits */
 
 static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
 {
@@ -109,7 +112,8 @@ static inline uint32_t forth_credit_value(uint16_t c)
 
 enum forth_layout { FORTH_WORD, FORTH_PACKED };
 
-/* Returns the beats of so many bytes. A beat is 4L bytes, L = 1, 2 or 4. */
+/* Returns the number of beats of `bytes`. A beat is 4L bytes, L = 1, 2 or 4
+ * links. */
 static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
 {
 	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
@@ -125,7 +129,7 @@ static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
 	return forth_beats(links, bytes) + extra;
 }
 
-/* Returns the credit charge in link words of 4L bytes: payload and 16 bytes
+/* Returns the credit charge in link words of 4L bytes: payload plus 16 bytes
  * (R-21). */
 static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 {
@@ -135,34 +139,41 @@ static inline uint32_t forth_charge(uint32_t links, uint32_t bytes)
 /* ---- a frame's protocol fields ---- */
 
 enum {
-	FORTH_U_HEADER = 0,  /* 64-bit header; 0 in a credit-only frame */
-	FORTH_U_SHAPE = 1,   /* struct forth_shape */
-	FORTH_U_CREDITS = 2, /* u[2..4]: up to 12 credits, first in 15:0 */
-	FORTH_U_CRC32 = 5,   /* body CRC when FORTH_F_CRC32 is set */
-	FORTH_U_OWN = 6,     /* u[6], u[7]: for the present owner of the
-			      * frame */
+	FORTH_U_HEADER = 0, /* header of 64 bits, or 0 in a credit-only frame */
+	FORTH_U_SHAPE = 1,  /* struct forth_shape */
+	/* u[2..4] hold up to 12 credits, the first in bits 15:0 */
+	FORTH_U_CREDITS = 2,
+	FORTH_U_CRC32 = 5, /* body CRC, valid when FORTH_F_CRC32 is set */
+	/* u[6], u[7] belong to the present owner of the frame */
+	FORTH_U_OWN = 6,
 };
 #define FORTH_CREDITS_MAX 12
 
 /* weft_frame.flags */
 enum {
-	FORTH_F_PACKET = 1,  /* header and payload; otherwise credits only */
-	FORTH_F_CREDITS = 2, /* the receiver takes the credits from the frame */
-	FORTH_F_CRC32 = 4,   /* body CRC is u[5], as received */
-	FORTH_F_TRUNC = 8,   /* data ends early, at payload.len */
-	FORTH_F_LINE = 16,   /* one link's share of a bundle's frame */
-	FORTH_F_CPL = 32,    /* body CRC is complemented on the line */
-	FORTH_F_IDLE = 64,   /* damaged commas of an idle line */
+	/* the frame has header and payload, otherwise only credits */
+	FORTH_F_PACKET = 1,
+	/* the receiver takes credits from the frame, not from the inbox */
+	FORTH_F_CREDITS = 2,
+	FORTH_F_CRC32 = 4, /* u[5] holds the body CRC as it was received */
+	FORTH_F_TRUNC = 8, /* the data end early, at payload.len */
+	/* the frame is one link's share of a bundle's frame */
+	FORTH_F_LINE = 16,
+	FORTH_F_CPL = 32,  /* the body CRC is complemented on the line */
+	FORTH_F_IDLE = 64, /* the frame holds damaged commas of an idle line */
 };
 
 /* The layout of the frame on the wire. */
 struct forth_shape {
-	uint8_t layout;	   /* enum forth_layout */
-	uint8_t links;	   /* L of the bundle */
-	uint8_t line;	   /* link of the bundle whose share this is */
+	uint8_t layout; /* enum forth_layout */
+	uint8_t links;	/* number of links of the bundle, L */
+	/* index of the link in the bundle whose share this frame is */
+	uint8_t line;
 	uint8_t credits;   /* in u[2..4] */
 	uint16_t wire_len; /* payload bytes on the wire, padding included */
-	uint16_t seq;	   /* of the bundle, to match the lines */
+	/* number of the bundle's frame, by which the receiver joins the
+	 * shares */
+	uint16_t seq;
 };
 
 _Static_assert(sizeof(struct forth_shape) == 8, "one cell of u[]");
@@ -194,8 +205,8 @@ static inline void forth_frame_set_credit(struct weft_frame *f, uint32_t i,
 	*u = (*u & ~(0xFFFFull << (i % 4 * 16))) | (uint64_t)c << (i % 4 * 16);
 }
 
-/* Returns the extra credit words in front of the header, for credits that do
- * not fit into the delimiter's slots. */
+/* Returns the number of extra credit words in front of the header. They hold
+ * credits that do not fit into the delimiter's slots. */
 static inline uint32_t forth_credit_words(enum forth_layout layout,
 					  uint32_t links, uint32_t credits,
 					  bool packet)
@@ -209,8 +220,8 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 	return credits / 2;
 }
 
-/* Returns the word of the frame, counted from the delimiter, in which credit i
- * lies. */
+/* Returns the word that holds credit i, counted from the delimiter of the
+ * frame. */
 static inline uint32_t forth_credit_word(enum forth_layout layout,
 					 uint32_t links, uint32_t i)
 {
@@ -219,8 +230,8 @@ static inline uint32_t forth_credit_word(enum forth_layout layout,
 	return i < links ? 0 : 1 + (i - links) / (2 * links);
 }
 
-/* Return the CRCs of a frame's contents (4.4). Payload without bytes counts as
- * zeros. */
+/* Return the CRCs of header and body of a frame (4.4). A payload without bytes
+ * counts as zeros. */
 uint16_t forth_crc16(uint64_t header);
 uint32_t forth_crc32(const struct weft_frame *f);
 /* Returns the mask with which the body CRC on the line is XORed. */
@@ -229,13 +240,13 @@ static inline uint32_t forth_crc32_xor(bool complement)
 	return complement ? 0xFFFFFFFF : 0;
 }
 
-/* Encodes as forth_wire.encode does, with the part (enum weft_part) of each
- * symbol in its upper bits: CONTROL (delimiters, padding commas), CREDIT,
+/* Encodes a frame like forth_wire.encode, with the part (enum weft_part) of
+ * each symbol in its upper bits: CONTROL (delimiters, padding commas), CREDIT,
  * HEADER and BODY with their CRC, FILL (empty slots, padding zeros). */
 uint32_t forth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			    uint32_t max);
 
-/* Name "forth"; ports of NICs and switches that speak it declare it. */
+/* The wire named "forth", which ports of FORTH NICs and switches declare. */
 extern const struct weft_wire forth_wire;
 /* wire_faults.c */
 extern const struct weft_wire_faults forth_wire_faults;

@@ -25,8 +25,8 @@ static uint32_t forth_credits(const struct weft_frame *f)
 	return forth_shape_get(f).credits;
 }
 
-/* Loses credits. The slots of a packet stay, but a credit-only frame without
- * any credit left is dropped. */
+/* Removes lost credits from a frame. The slots of a packet stay, but a
+ * credit-only frame whose credits are all lost is dropped. */
 static bool forth_lose_credits(struct weft_frame *f, bool (*lost)(void *arg),
 			       void *arg)
 {
@@ -67,7 +67,8 @@ const struct weft_wire_faults forth_wire_faults = {
 	.lose_credits = forth_lose_credits,
 };
 
-/* Returns layout of credits, links of the bundle, line of it. */
+/* Returns a byte for captures: layout of credits, links of the bundle, index of
+ * the frame's link. */
 static uint8_t forth_more(const struct weft_frame *f, uint8_t upper)
 {
 	struct forth_shape s = forth_shape_get(f);

@@ -16,9 +16,9 @@ void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 {
 	uint8_t *data = weft_slice_data(p->data);
 	uint32_t flow = forth_hdr_flow(p->hdr);
-	/* the packet departed at the edge at which it was ready or, when it
-	 * waited for the line or for credits, at the first edge from which that
-	 * NET edge is the next one */
+	/* the packet departed at the edge at which it was ready. If it waited
+	 * for the line or for credits, it departed at the first PCI edge after
+	 * the NET edge before its start */
 	uint64_t before = start_cc ? start_cc - 1 : 0;
 	uint64_t start =
 		forth_pc_of(n, weft_clock_edge(&n->link[0].clk, before) + 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of the PCI-X bus, as the FORTH NIC sees and reports them. Source:
- * forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6. Cases beyond
- * these follow the PCI and PCI-X rules:
+/* Errors of the PCI-X bus, as the FORTH NIC detects and reports them. Source:
+ * forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6. Other cases
+ * follow the PCI and PCI-X rules. Numbers are bits of the status register
+ * unless a row says otherwise:
  *
  *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
  *   data of a write: PERR# seen    8, with command bit 6
@@ -14,9 +15,9 @@
  *   completion of a load not taken PCI-X status 18
  *
  * SERR# is driven with command bit 8 only, and sets 14. Without command bit 6
- * the NIC uses data as they arrive (PCI). With it a transfer is abandoned as
- * after an abort (3.6), and a store is not carried out (our choice, because its
- * data are wrong). */
+ * the NIC uses data as they arrive (PCI). With command bit 6 a transfer is
+ * abandoned as after an abort (3.6), and a store is not carried out (our
+ * choice, because its data are wrong). */
 #include "systems/forth/nic/nic.h"
 
 static void status_set(struct forth_nic *n, enum forth_reg status, uint32_t bit)
@@ -39,8 +40,8 @@ bool forth_minds_parity(struct forth_nic *n)
 
 /* ---- our own transactions ---- */
 
-/* Handles PERR# on a transaction of ours: driven by us for a read, seen for a
- * write. */
+/* Handles PERR# on a transaction of ours. The NIC drives PERR# for a read and
+ * sees it for a write. */
 static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 {
 	bool read = t->op == WEFT_BUS_READ;
@@ -86,8 +87,8 @@ bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	switch (note->wrong) {
-	case WEFT_BUS_E_ADDRESS: /* an address that cannot be trusted touches
-				  * nothing */
+	case WEFT_BUS_E_ADDRESS: /* carry nothing out, because the address
+				    cannot be trusted */
 		status_set(n, R_STATUS,
 			   FORTH_STATUS_PARITY | FORTH_STATUS_SIG_TARGET_ABORT);
 		if (forth_minds_parity(n))

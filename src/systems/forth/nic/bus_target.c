@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI-X target of the FORTH NIC: host loads and stores to configuration
- * space, BAR0 (plain memory, its upper end external memory of the VOQs when
- * that is on) and BAR1. Source: forth.md sections 2.1, 2.2, 2.4. Not modelled:
- * target retries and the one outstanding target split, because the bus makes
- * one load at a time and is answered at once. */
+ * space, BAR0 (plain memory, whose upper end is external memory of the VOQs
+ * when that is on) and BAR1. Source: forth.md sections 2.1, 2.2, 2.4. Not
+ * modelled: target retries and the limit of one outstanding target split,
+ * because the bus makes one load at a time, which the NIC answers at once. */
 #include "systems/forth/nic/nic.h"
 
 enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };
 enum { RAM_CHUNKS = FORTH_BAR0_BYTES >> RAM_CHUNK_LOG2 };
 
-/* Returns the byte of BAR0, or NULL when its chunk was never written. Cuts
- * *size to the bytes from there to the end of the chunk. */
+/* Returns a pointer to the byte of BAR0 at off, or NULL if its chunk was never
+ * written. Cuts *size to the bytes from there to the end of the chunk. */
 static uint8_t *ram_at(struct forth_nic *n, uint64_t off, bool make,
 		       uint32_t *size)
 {
@@ -64,7 +64,7 @@ void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
 	}
 }
 
-/* Returns the largest naturally aligned piece at off. */
+/* Returns the size of the largest naturally aligned piece at off. */
 static uint32_t bus_target_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;
@@ -96,8 +96,8 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_ram_write(n, note->off, note->data, note->bytes);
 		return;
 	}
-	/* store straight into the cells of queue memory, because it is written
-	 * most */
+	/* store directly into the cells of queue memory, because most stores go
+	 * there */
 	for (uint32_t i = 0; queues && i < note->bytes / 4; i++) {
 		uint32_t at = (uint32_t)(note->off - FORTH_QUEUE_MEM) / 4 + i;
 		uint32_t val;
@@ -117,7 +117,7 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 		memcpy(&val, note->data + i, size);
 		weft_reg_store(n->comp, note->space, off, size, val);
 	}
-	/* type-0 configuration writes give the device its place on the bus
+	/* the first configuration write tells the device its number on the bus
 	 * (2.2) */
 	if (note->space != 0)
 		return;
@@ -125,8 +125,8 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 	*place = (*place & ~0xFFF8ull) | (note->dev & 0x1F) << 3;
 }
 
-/* Answers a load. With memory accesses disabled the device does not answer: a
- * master abort. */
+/* Answers a load. With memory accesses disabled the device does not answer, so
+ * that the load ends with a master abort. */
 void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note)
 {
 	uint8_t data[sizeof(note->data)];

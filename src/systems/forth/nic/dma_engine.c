@@ -4,11 +4,11 @@
  * 3.6 (errors, R-39), 3.7 (arbitration, R-27), 2.6 (software reset, R-41), 11.1
  * (T_DESC, T_UPD).
  *
- * The FSM moves in wake-ups only. RdD0, RdD1 and Check are one wait of t_desc
- * cycles; observers compute them from the time. The bus reports its work ahead
- * of time, so that the present state also depends on the time. Not modelled: a
- * transaction that is on the bus when software resets the engine runs to its
- * end there, without effect. */
+ * The FSM changes its state in wake-ups only. RdD0, RdD1 and Check are one wait
+ * of t_desc cycles, and observers compute them from the time. The bus reports
+ * its work ahead of time, so that the present state also depends on the time.
+ * Not modelled: the abort of a transaction that is on the bus when software
+ * resets the engine. It runs to its end on the bus, without effect. */
 #include "systems/forth/nic/nic.h"
 
 const char *const forth_state_name[FORTH_STATES] = {
@@ -27,7 +27,8 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* Returns whether the timed state is over. Otherwise the engine wakes then. */
+/* Returns whether the timed state is over. Otherwise wakes the engine at its
+ * end. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
 	if (forth_pc(n) >= until)
@@ -45,7 +46,8 @@ static enum forth_state st_no_pnd_op(struct forth_nic *n)
 	uint32_t q = 0;
 
 	forth_voq_unmask(n);
-	/* round robin over the released, unblocked queues (3.7) */
+	/* choose round robin among the released queues that are not blocked
+	 * (3.7) */
 	for (uint32_t i = 0;
 	     n->enabled && !rq->orphan && !out && i < n->p.queues; i++) {
 		q = (n->rr_queue + i) & (n->p.queues - 1);
@@ -85,7 +87,8 @@ static enum forth_state st_rd_d1(struct forth_nic *n)
 	return FORTH_CHECK;
 }
 
-/* Ends the reading: the last datum of the transfer has moved at edge `done`. */
+/* Ends the reading state. The last datum of the transfer moved at edge
+ * `done`. */
 static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
 {
 	n->rq.done = done;
@@ -153,8 +156,8 @@ static enum forth_state st_check(struct forth_nic *n)
 	if (!n->enabled || !n->queue[rq->queue].pending)
 		return FORTH_NO_PND_OP;
 	if (!rq->qwords || rq->qwords > FORTH_SIZE_MAX || flow >= n->p.flows) {
-		/* no transfer, but the head advances and the notification is
-		 * sent (R-39) */
+		/* nothing is transferred, but the head advances and the
+		 * notification is sent (R-39) */
 		rq->error = true;
 		*weft_reg_cell(n->comp, R_DESC_ERR, 0) += 1;
 		weft_count(n->comp, C_DESC_ERR, 1);
@@ -174,9 +177,9 @@ static enum forth_state st_check(struct forth_nic *n)
 	return rq_begin(n);
 }
 
-/* Wakes the engine for the end of the read that the bus has reported: at once
- * when a notification follows, otherwise when the transfer leaves UpdtCnt,
- * because nothing happens before. */
+/* Wakes the engine for the end of the read that the bus has reported. It wakes
+ * at once when a notification follows, otherwise when the transfer leaves
+ * UpdtCnt, because nothing happens before. */
 static void rq_wake_done(struct forth_nic *n)
 {
 	const struct forth_rq *rq = &n->rq;
@@ -197,7 +200,7 @@ static bool rq_over(struct forth_nic *n)
 	return false;
 }
 
-/* Chooses among the three reading states by the bus's last report. */
+/* Chooses among the three reading states by the last report of the bus. */
 static enum forth_state st_reading(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -211,8 +214,8 @@ static enum forth_state st_reading(struct forth_nic *n)
 	return rq_finish(n, forth_pc_of(n, rq->txn.t_done));
 }
 
-/* Wakes the engine when the split wait begins and a write is pending, because
- * it may go then. */
+/* Wakes the engine at the start of the split wait if a write is pending,
+ * because the write may start then. */
 static void wake_for_gap(struct forth_nic *n)
 {
 	uint64_t at = forth_write_at(n);
@@ -221,8 +224,8 @@ static void wake_for_gap(struct forth_nic *n)
 		forth_engine_offer(n, at);
 }
 
-/* Writes a packet if there is one, because the bus is free until the completion
- * (R-27). */
+/* Starts the write of a waiting packet, because the bus is free until the
+ * completion of the read (R-27). */
 static enum forth_state st_split_wait(struct forth_nic *n)
 {
 	uint64_t now = forth_pc(n);
@@ -251,7 +254,7 @@ static enum forth_state st_rx_wr(struct forth_nic *n)
 	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;
 }
 
-/* tr-*: the local notification belongs to the transfer. */
+/* tr-* presets: the local notification belongs to the transfer */
 static enum forth_state st_notify(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -301,7 +304,8 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
 	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
-	if (q->pending) { /* otherwise pointers were reset meanwhile */
+	if (q->pending) { /* the queue is empty if software reset its pointers
+			     meanwhile */
 		q->head = (q->head + 1) & (n->depth - 1);
 		q->pending--;
 	}
@@ -317,21 +321,22 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
-/* Moves both halves until neither can. The write half goes first and all the
- * way, because it may have slept through a state (wr_update_after), and the
- * choice between in and out must see its present state. */
+/* Steps both halves of the engine until neither can. The write half makes all
+ * its steps first, because it may have slept through a state (wr_update_after),
+ * and the choice between in and out must see its present state. */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
-	/* transactions that a software reset left on the bus */
+	/* end transactions that a software reset left on the bus */
 	if (n->wr.orphan)
 		forth_write_orphan(n);
 	if (n->rq.orphan && rq_over(n)) {
 		n->rq.orphan = false;
 		weft_slice_drop(&n->rq.txn.data);
 	}
-	/* the target accepts an unexpected completion and drops its data */
+	/* the target accepts an unexpected completion until it ends, and drops
+	 * its data */
 	if (n->stray && forth_pc(n) < n->stray) {
 		forth_engine_wake(n, n->stray);
 	} else if (n->stray) {
@@ -367,7 +372,8 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		rq->phase = PHASE_DONE;
 		rq->ends = pc;
 		if (note->wrong == WEFT_BUS_E_REPEAT) {
-			/* a split completion without a request */
+			/* a split completion that belongs to no request of
+			 * ours */
 			n->stray = forth_pc_of(n, note->data_end);
 			forth_engine_wake(n, n->stray);
 		}
@@ -393,8 +399,8 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 	}
 }
 
-/* Handles control bit 4: FIFOs empty, FSMs idle. Credits of dropped packets are
- * returned, and everything else keeps its value (R-41). */
+/* Handles control bit 4: empties the FIFOs and makes the FSMs idle. Credits of
+ * dropped packets return, and all registers keep their values (R-41). */
 void forth_engine_reset(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -406,7 +412,8 @@ void forth_engine_reset(struct forth_nic *n)
 		forth_perf_end(n, DIR_H2N, forth_pc(n), forth_pc(n));
 	rq->active = false;
 	if (on_bus)
-		rq->orphan = true; /* txn.data keeps the reference */
+		rq->orphan = true; /* the transaction on the bus still needs the
+				      reference in txn.data */
 	else
 		weft_slice_drop(&rq->data);
 	rq->data = (struct weft_slice){ 0 };

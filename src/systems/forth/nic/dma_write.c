@@ -2,10 +2,10 @@
 /* The incoming half of the FORTH NIC's engine: received packets, remote and
  * local notifications, one write to memory at a time. Source: forth.md sections
  * 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37), 2.3 (interrupt flag), 7.4. A
- * waiting local notification goes before a waiting remote one, that before a
- * waiting packet; the links' FIFOs take turns (ours, because the text is
- * silent). Remote notifications and interrupts that a packet releases are given
- * right behind its write. */
+ * waiting local notification goes first, then a remote one, then a packet. The
+ * FIFOs of the links take turns (ours, because the text does not say). Remote
+ * notifications and interrupts that a packet releases follow its write
+ * directly. */
 #include "systems/forth/nic/nic.h"
 
 uint64_t forth_write_at(const struct forth_nic *n)
@@ -84,7 +84,8 @@ static void wr_packet(struct forth_nic *n)
 	uint64_t now = forth_pc(n);
 	struct forth_fifo *q;
 
-	do { /* round robin: one of them has a packet that is ready */
+	do { /* choose round robin. The loop ends, because one link has a packet
+		that is ready */
 		q = &n->fifo[n->rr_fifo];
 		n->rr_fifo = (n->rr_fifo + 1) % n->n_link;
 	} while (ring_empty(&q->q) || ring_front(&q->q)->ready > now);
@@ -97,7 +98,8 @@ static void wr_packet(struct forth_nic *n)
 	w->burst_end = now;
 	forth_log(n, LOG_WRITE, LOG_START, w->rx.link);
 	forth_mark(n, w->rx.trace, "waits for the engine", now);
-	/* the header has left the FIFO: 2 / width link words (5.2) */
+	/* the header has left the FIFO, which gives back 2 / width link words
+	 * (5.2) */
 	n->fifo[w->rx.link].used--;
 	w->credited = 2 / n->width;
 	if (w->credited)
@@ -109,7 +111,8 @@ static void wr_packet(struct forth_nic *n)
 			  w->rx.data, w->rx.trace);
 		return;
 	}
-	/* only the header survived, or only the header counts */
+	/* there is no payload to write, because it was lost or the packet only
+	 * announces a count */
 	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
 					.t_done = weft_now(n->comp) };
 	w->phase = PHASE_DONE;
@@ -117,9 +120,9 @@ static void wr_packet(struct forth_nic *n)
 	forth_netif_rest_out(n, now);
 }
 
-/* Wakes the engine for the end of the write that the bus has reported: at once
- * when a notification follows or the outgoing half waits for it, otherwise
- * after UpdtCnt. */
+/* Wakes the engine for the end of the write that the bus has reported. It wakes
+ * at once when a notification follows or the outgoing half waits for the write,
+ * otherwise after UpdtCnt. */
 static void wr_wake_done(struct forth_nic *n)
 {
 	const struct forth_wr *w = &n->wr;
@@ -148,8 +151,8 @@ static enum forth_state wr_update(struct forth_nic *n)
 	return FORTH_UPDT_CNT;
 }
 
-/* Gives the notifications and interrupts that are free to go, one word at a
- * time. */
+/* Writes the notifications and gives the interrupts that are released, one word
+ * at a time. */
 static enum forth_state wr_deliver(struct forth_nic *n)
 {
 	while (!ring_empty(&n->deliver) &&
@@ -218,7 +221,8 @@ static enum forth_state wr_rx_wr(struct forth_nic *n)
 			forth_group_written(n, rx);
 	} else if (!w->aborted && !(rx->bad && n->p.suppress_bad_body_notify) &&
 		   rx->hdr & (FORTH_HDR_REMOTE_NOTIFY | FORTH_HDR_REMOTE_IRQ)) {
-		/* on a single path a packet in memory may notify at once */
+		/* on a single path a packet notifies as soon as it is in
+		 * memory */
 		*ring_push(&n->deliver) = (struct forth_deliver){
 			.hdr = rx->hdr,
 			.at = forth_pc(n),
@@ -298,8 +302,8 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 
 	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
 		return;
-	/* the initiator cannot wait, so that moved words must have arrived
-	 * (4.11) */
+	/* each moved word must have arrived in Net2Host by then, because the
+	 * initiator cannot wait (4.11) */
 	if (forth_rx_word_at(n, rx, first) >
 		    weft_clock_edge(&n->pci, pc0 + 1) ||
 	    forth_rx_word_at(n, rx, first + count - 1) >

@@ -2,17 +2,17 @@
 /* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of (time,
  * unit, event, argument) records that the host reads through registers 0x1C0..
  * . Times are pc counts as in the time stamp register. Off unless software
- * turns it on; while off nothing is kept, so that it costs nothing. Credits are
- * computed by systems/forth/link/port.h when they matter, not when they happen.
- * Therefore their records are inserted at their place in time, and a load first
- * requests all of them up to now. */
+ * turns it on, and without any cost while off. The link end
+ * (systems/forth/link/port.h) computes credits when they matter, not when they
+ * occur. Therefore their records are inserted at their place in time, and a
+ * load first requests all credits up to now. */
 #include "systems/forth/nic/nic.h"
 
 enum { LOG_RECORDS = 4096 };
 
 struct forth_evlog {
-	uint32_t written; /* since it was turned on */
-	uint32_t index;	  /* next to be read */
+	uint32_t written; /* records since the log was turned on */
+	uint32_t index;	  /* index of the next record to read */
 	bool credits;
 	uint64_t rec[LOG_RECORDS][2];
 };
@@ -55,7 +55,7 @@ static void watch_links(struct forth_nic *n, bool on)
 		forth_port_watch(&n->link[k], on);
 }
 
-/* Turns the log on with no records, or off, which drops them. */
+/* Turns the log on without records, or off, which drops all records. */
 void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;
@@ -90,8 +90,8 @@ void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		n->log->index = (uint32_t)val;
 }
 
-/* Returns dword `i` of the record at the read index, or 0 when there is none
- * (any more). The last dword advances the index. */
+/* Returns dword `i` of the record at the read index, or 0 if the log does not
+ * hold it (any more). The last dword advances the index. */
 uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = c->state;

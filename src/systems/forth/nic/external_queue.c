@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* External memory behind the VOQs of the FORTH NIC: bodies of long queues as
  * linked lists of blocks, in the upper end of BAR0, shared by all VOQs. Source:
- * forth.md sections 2.4, 6.1-6.3; thresholds, sizes and rates are resolutions
- * there.
+ * forth.md sections 2.4, 6.1-6.3, which also choose thresholds, sizes and
+ * rates.
  *
  *   in --> tail block .. oldest block --reader (ext_rd_lat, ext_rate)--> chip
  *
- * Ours: a transfer goes as a whole, chip or external, as decided when room is
- * taken for it (3.4 Check): on chip while the VOQ has no external body, its
- * level is below voq_hi and the transfer fits. A packet never straddles two
- * blocks, because the end of a block is the end of a segment. One reader serves
- * all VOQs, round robin over those below voq_lo whose oldest block is complete.
- * A block that is being read accepts no more packets. Its packets are on chip
- * when all of it is, and then it is free. Writes keep up with the way into the
- * VOQs (1 word per pc) and do not slow down the reader. */
+ * Our choices: a transfer stays on chip or goes to external memory as a whole.
+ * That is decided when room is taken for it (3.4 Check): it stays on chip while
+ * the VOQ has no external body, its level is below voq_hi and the transfer
+ * fits. A packet never crosses the end of a block, because the end of a block
+ * is the end of a segment. One reader serves all VOQs, round robin over those
+ * below voq_lo whose oldest block is complete. A block that is being read
+ * accepts no more packets. Its packets count as on chip when all of the block
+ * is, and then the block is free. Writes keep up with the path into the VOQs (1
+ * word per pc) and do not slow down the reader. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -80,7 +81,7 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		p->seg = p->seg ? p->seg : n->seg_qwords;
 		size = size < p->seg ? size : p->seg;
 		size = size < n->pkt_qwords ? size : n->pkt_qwords;
-		/* a block takes the header word, the CRC word and payload */
+		/* a block has to hold header word, CRC word and some payload */
 		if (p->room < first + 1u + (left == 1)) {
 			if (++p->blocks > n->ext.n_free)
 				return false;
@@ -100,7 +101,7 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 	return true;
 }
 
-/* Takes the blocks of the plan off the free list and links them. */
+/* Takes the blocks of the plan off the free list and links them to the VOQ. */
 void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -121,8 +122,8 @@ void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 
 /* ---- filling ---- */
 
-/* Returns the first block that misses a packet, because packets arrive in
- * order. */
+/* Returns the first block that is not complete. It gets the next packet,
+ * because packets arrive in order. */
 static struct forth_block *block_missing(struct forth_voq *q)
 {
 	uint32_t i = ring_count(&q->blocks);
@@ -188,7 +189,7 @@ void forth_ext_reset(struct forth_nic *n)
 
 /* ---- the reader ---- */
 
-/* Ends the read of a block, which is now on chip. */
+/* Ends the read of a block, whose packets are now on chip. */
 static void fetch_end(struct forth_nic *n)
 {
 	struct forth_ext *e = &n->ext;
@@ -220,7 +221,8 @@ static void fetch_end(struct forth_nic *n)
 		forth_engine_wake(n, forth_pc(n));
 }
 
-/* Returns the edge from which VOQ v may be served, or UINT64_MAX. */
+/* Returns the edge from which the reader may serve VOQ v, or UINT64_MAX if it
+ * cannot. */
 static uint64_t servable_at(const struct forth_nic *n, uint32_t v)
 {
 	const struct forth_voq *q = &n->voq[v];
@@ -255,7 +257,7 @@ void forth_ext_run(struct forth_nic *n)
 			break;
 		soon = at < soon ? at : soon;
 	}
-	if (i < n->n_voq) { /* this VOQ is served */
+	if (i < n->n_voq) { /* the reader serves this VOQ */
 		q = &n->voq[v];
 		e->busy = true;
 		e->voq = v;

@@ -16,13 +16,14 @@ struct weft_err;
 /* A block of external memory in the list of its VOQ. */
 struct forth_block {
 	uint32_t id;
-	uint32_t fill;	  /* words reserved so far */
+	uint32_t fill;	  /* words reserved in the block so far */
 	uint32_t pkts;	  /* packets in it */
-	uint32_t missing; /* packets still to be written */
-	uint64_t in;	  /* pc at which the latest of them is complete */
+	uint32_t missing; /* packets of the block still to be written */
+	/* pc at which the latest packet of the block is complete */
+	uint64_t in;
 };
 
-/* External memory: free list, and the one reader (external_queue.c). */
+/* External memory: its free blocks and its one reader (external_queue.c). */
 struct forth_ext {
 	uint32_t total, n_free, least_free;
 	uint32_t block_words;
@@ -34,17 +35,16 @@ struct forth_ext {
 };
 
 int forth_ext_init(struct forth_nic *n, struct weft_err *err);
-/* Return whether a transfer goes to external memory; whether it has room there,
- * and in which blocks; take these blocks. */
+/* Returns whether a transfer to VOQ v goes to external memory. */
 bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
-/* Plans the blocks and packets of a transfer. Returns false when blocks are
- * missing. */
+/* Plans the blocks and packets of a transfer. Returns false if too few blocks
+ * are free. */
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		    struct forth_plan *p);
 /* Takes the blocks of the plan off the free list. */
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
-/* Adds a packet that has been read and is in its block at edge `in`. */
+/* Adds a packet to its block. It is complete there at edge `in`. */
 void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 		    uint64_t in);
 /* Gives up the last `missing` packets of a transfer that was aborted. */
@@ -52,7 +52,7 @@ void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
 /* Runs the reader: ends the read of a block and starts the next. */
 void forth_ext_run(struct forth_nic *n);
-/* Wakes the reader, because its work may have changed. */
+/* Wakes the reader, because it may have other work now. */
 void forth_ext_poke(struct forth_nic *n);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);

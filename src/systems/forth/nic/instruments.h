@@ -13,9 +13,9 @@ struct forth_port;
 
 enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
-/* Qwords that move one per pc from an edge on. */
+/* Qwords that move one per pc, from an edge on. */
 struct forth_ramp {
-	uint64_t base; /* qwords before the ramp */
+	uint64_t base; /* qwords that had moved before the ramp */
 	uint64_t start, n;
 };
 
@@ -23,8 +23,10 @@ struct forth_ramp {
 struct forth_perf_state {
 	uint64_t active_since[DIR_N];
 	struct forth_ramp moved[DIR_N];
-	weft_time_t frame_at[DIR_N]; /* latest tenure: time of FRAME#, */
-	uint64_t frame_end[DIR_N];   /* and its end so far, pc */
+	/* time of FRAME# in the latest tenure of each direction */
+	weft_time_t frame_at[DIR_N];
+	/* pc at which that tenure ends as far as known */
+	uint64_t frame_end[DIR_N];
 	bool irq_level;
 	uint64_t irq_since, split_since;
 	bool split_open, cum_armed, cum_running;
@@ -33,24 +35,27 @@ struct forth_perf_state {
 };
 
 struct forth_sampler {
-	uint32_t left, taken, index; /* samples to take; read index */
+	/* samples left to take, samples taken, index of the next to read */
+	uint32_t left, taken, index;
 	bool armed, running;
 	uint64_t interval, next; /* pc */
-	uint64_t origin[DIR_N];	 /* qwords at the start */
-	uint32_t *mem;		 /* 2048 x (tx, rx) */
+	uint64_t origin[DIR_N];	 /* qwords moved when the sampler started */
+	uint32_t *mem;		 /* 2048 samples of two counters (tx, rx) */
 };
 
 /* performance_counters.c */
-/* Returns the part of a counter in progress, to be added to its cell. */
+/* Returns the count since the last update of the cell, to which the caller adds
+ * it. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id);
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc);
-/* Notes that a transfer, whose last datum moved at `done`, is over at pc. */
+/* Notes that a transfer leaves UpdtCnt at pc. Its last datum moved at
+ * `done`. */
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc);
-/* Books a tenure that the bus reports. */
+/* Counts the clocks of a tenure that the bus reports. */
 void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 		     const struct weft_bus_note *note);
-/* Returns the qwords moved by DMA up to an edge. */
+/* Returns the qwords moved by DMA up to edge `pc`. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
 
 /* sampler.c */
@@ -58,20 +63,21 @@ uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
 void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
 void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-/* Starts the samples with the first DMA transaction. */
+/* Starts sampling with the first DMA transaction. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
-/* Takes the samples due up to pc. Called before the numbers change. */
+/* Takes the samples due up to pc. Called before the numbers change, so that
+ * samples hold the old ones. */
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
 
 /* benchmark_mode.c */
 uint32_t forth_bench_mode(struct forth_nic *n);
 
-/* Writes the stamps into a packet that departs at start_cc. */
+/* Writes the time stamps into a packet that departs at start_cc. */
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
 
 /* event_log.c */
-/* Call it only while there is a log. */
+/* Inserts a record in order of time. The log must be on. */
 void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
 		  enum forth_log_event event, uint32_t arg);
 /* forth_port_ops.credit */

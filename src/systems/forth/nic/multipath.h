@@ -13,22 +13,24 @@ struct weft_err;
 #define FORTH_HDR_ANNOUNCE (1ull << 48) /* completion=count (7.7) */
 enum { PATHS_MAX = 32, NO_SLOT = 0xFFFF, SOURCES = 8, GROUPS = 64 };
 
-/* A remote notification or interrupt that may be given from pc `at` on. */
+/* A remote notification or interrupt that waits until pc `at`. */
 struct forth_deliver {
 	uint64_t hdr, at;
 	bool bad, loss;
 	uint8_t src, group;
-	uint64_t trace; /* message; 0 when the packet belongs to several */
+	/* trace id of the message, or 0 if the packet belongs to several
+	 * messages */
+	uint64_t trace;
 };
 
 /* path_choice.c */
 int forth_path_init(struct forth_nic *n, struct weft_err *err);
-/* Returns the link that the front packet of VOQ v has to take. */
+/* Returns the link on which the front packet of VOQ v must leave. */
 uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
 /* Returns the header of the front packet of a VOQ with its resequencing
  * field. */
 uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
-/* Advances the pattern of VOQ v, whose front packet has left. */
+/* Advances the pattern of paths of VOQ v, because its front packet has left. */
 void forth_path_sent(struct forth_nic *n, uint32_t v);
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 
@@ -37,12 +39,12 @@ int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
 /* Takes a header with a good CRC, which counts from `pc` on. */
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
-/* Notes that the payload is in memory, or lost. */
+/* Notes that the payload of a packet is in memory, or lost. */
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 			 bool lost);
-/* Handles headers that count from now on. */
+/* Handles headers whose CRC check is over by now. */
 void forth_reseq_run(struct forth_nic *n);
-/* registers 0x14C, 0x184, 0x18C, 0x1A0.. */
+/* Hook of registers 0x14C, 0x184, 0x18C, 0x1A0.. */
 uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
 uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
 void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
@@ -51,9 +53,10 @@ uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t src);
 /* Passes a notification or interrupt to the engine. */
 void forth_deliver(struct forth_nic *n, struct forth_deliver d);
 
-/* packet_counting.c: the counting alternative. */
+/* packet_counting.c: completion of groups of packets by counting their words
+ * (forth.md 7.7). */
 int forth_group_init(struct forth_nic *n, struct weft_err *err);
-/* Counts the words of a packet in memory, and notifies when its group is
+/* Counts the words of a packet that are in memory. Notifies when its group is
  * complete. */
 void forth_group_written(struct forth_nic *n, const struct forth_rx *rx);
 

@@ -12,7 +12,7 @@
 
 #include "systems/forth/nic/nic.h"
 
-/* Returns when payload qword i is complete in Net2Host. */
+/* Returns the time at which payload qword i is complete in Net2Host. */
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i)
 {
@@ -34,7 +34,8 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
-/* Cuts a packet to the room in Net2Host, which only wrong credits can fill. */
+/* Cuts a packet to the room in Net2Host. Only wrong credits of the sender can
+ * fill Net2Host. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
 	uint32_t room = n->p.n2h_words - forth_fifo_used(n, rx->link);
@@ -56,7 +57,7 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	uint32_t link = forth_link_of(n, l);
 	uint32_t size = forth_hdr_size(f->u[FORTH_U_HEADER]);
 	uint64_t ready = r->cycle + r->shift + n->p.t_l2d + wait;
-	/* wire words in front of the payload */
+	/* words on the wire in front of the payload */
 	uint32_t before = n->p.frame == FORTH_WORD && n->width == 1 ? 4 : 3;
 	struct forth_rx rx = {
 		.hdr = f->u[FORTH_U_HEADER],
@@ -76,8 +77,8 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
-	/* an announcement waits for its CRC; multipath takes the header once it
-	 * is checked (7.4) */
+	/* an announcement is ready after its CRC, and multipath takes a header
+	 * after its check (7.4) */
 	if (n->multi && forth_is_announce(n, rx.hdr))
 		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
@@ -101,7 +102,7 @@ static void netif_packet(void *own, struct forth_port *l, struct weft_frame *f,
 	if (r->bad)
 		forth_log(n, (enum forth_log_unit)(LOG_LINK0 + link), LOG_ERROR,
 			  LOG_BODY_CRC);
-	/* even the header finds no room */
+	/* Net2Host has no room even for the header */
 	if (forth_fifo_used(n, link) >= n->p.n2h_words) {
 		forth_perf_add(n, PERF_NET2H_FULL_ERR, size + 1);
 		weft_count(n->comp, C_RX_LOST, size + 1);
@@ -134,8 +135,8 @@ void forth_netif_flush(struct forth_nic *n, uint64_t pc)
 	}
 }
 
-/* ---- credits: word by word as the DMA drains Net2Host; a FIFO word is worth
- * 2 / width link words ---- */
+/* ---- credits: word by word as the DMA drains Net2Host. A FIFO word is worth 2
+ * / width link words ---- */
 
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0)
@@ -144,7 +145,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	/* the burst starts after the bus's report */
+	/* update the level first, because the burst starts after the bus's
+	 * report */
 	forth_fifo_used(n, n->wr.rx.link);
 	q->used -= q->out;
 	q->out = count;
@@ -158,8 +160,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    2 / n->width, &n->pci, pc0);
 		return;
 	}
-	/* four links: a link word is two qwords, so that F moves at every
-	 * second edge, first when a whole one is out */
+	/* With four links a link word is two qwords, so that F grows at every
+	 * second edge, beginning when a whole link word has left. */
 	half.phase = weft_clock_edge(&n->pci, pc0 + (first % 2 ? 2 : 1));
 	forth_port_fwd(forth_rx_end(n, &n->wr.rx), 0, 1, half.phase);
 	if (words > 1)
@@ -167,8 +169,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    &half, 0);
 }
 
-/* Gives back the rest of the packet's charge at its last word (5.2), with words
- * that were not written. */
+/* Gives back the rest of the packet's charge at its last word (5.2), including
+ * words that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 {
 	uint32_t rest = n->wr.rx.charge - n->wr.credited;
@@ -231,7 +233,8 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 	return sum;
 }
 
-/* Returns a counter per RocketIO: link 0, or all the others. */
+/* Returns a counter of one RocketIO register: that of link 0, or the sum of all
+ * other links (R-07). */
 static uint64_t network_interface_rio(struct forth_nic *n, size_t counters,
 				      bool first)
 {
@@ -278,7 +281,8 @@ uint64_t forth_net_count(struct forth_nic *n, enum forth_net id)
 			id <= NET_RIO0_TX_FULL);
 	if (id != NET_NET2H_START)
 		return forth_link_sum(n, plain[id]);
-	/* Net2HPReady is not raised yet for packets that are still arriving */
+	/* leave out packets that are still arriving, because Net2HPReady is not
+	 * raised for them yet */
 	for (uint32_t k = 0; k < n->n_link; k++)
 		for (uint32_t i = ring_count(&n->fifo[k].q);
 		     i > 0 &&
@@ -333,9 +337,9 @@ int forth_netif_start(struct forth_nic *n, struct weft_err *err)
 				"%s: links of different rates: all run on one clock",
 				n->comp->name);
 	}
-	/* cut-through (R-24): a packet waits for 1 - R_net/R_pci of it, so that
-	 * the bus does not overtake the link, in quarters, rounded up;
-	 * R_net/R_pci = (4 L / T_net) / (8 / T_pci) */
+	/* cut-through (R-24): a packet waits until 1 - R_net/R_pci of it has
+	 * arrived, so that the bus does not overtake the link. The part is
+	 * rounded up to quarters. R_net/R_pci = (4 L / T_net) / (8 / T_pci) */
 	net = (unsigned __int128)n->width * n->pci.num * a->den;
 	pci = (unsigned __int128)2 * a->num * n->pci.den;
 	n->ct_num = n->p.ct_q	? n->p.ct_q - 1

@@ -18,13 +18,13 @@ struct forth_rx {
 	uint64_t ready;	  /* pc of Net2HPReady */
 	uint64_t data_cc; /* NET cycle of the first payload word */
 	uint64_t end_cc;  /* NET cycle after the last word */
-	uint32_t qwords;  /* in the FIFO, header not counted */
+	uint32_t qwords;  /* payload qwords in the FIFO */
 	uint32_t charge;  /* link words */
 	bool bad;
-	bool loop; /* arrived by the loop end of its link */
+	bool loop; /* the packet arrived at the loop end of its link */
 	/* multipath */
 	uint8_t link, src;
-	uint16_t slot; /* of its header in the pool, or NO_SLOT */
+	uint16_t slot; /* slot of its header in the pool, or NO_SLOT */
 	uint32_t epoch;
 	uint64_t trace; /* message */
 };
@@ -35,32 +35,32 @@ struct forth_fifo {
 		RING(struct forth_rx);
 	} q;
 	uint32_t used; /* qwords, headers included */
-	uint32_t line; /* packets that arrived by the cable */
-	/* Qwords of these that leave together when their burst begins. */
+	uint32_t line; /* packets in the FIFO that arrived over the cable */
+	/* qwords of these packets that leave as one burst */
 	uint32_t out;
 	uint64_t out_at; /* pc */
 };
 
 int forth_netif_init(struct forth_nic *n, struct weft_err *err);
 int forth_netif_start(struct forth_nic *n, struct weft_err *err);
-/* Returns the qwords in a FIFO now. */
+/* Returns the qwords in the FIFO of a link now. */
 uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
-/* Drops all waiting packets. Their credits return from pc on.
- * forth_rx_word_at() returns when payload qword i is complete. */
+/* Drops all waiting packets. Their credits return from pc on. */
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i);
 /* Give back credits of received words (5.2, NIC receiver). */
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
-/* Gives back the rest of a packet's charge, with words that were not
+/* Gives back the rest of a packet's charge, including words that were not
  * written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
-/* Removes the packet that was written, or is given up, from its FIFO. */
+/* Removes a packet from its FIFO, after it was written or dropped. */
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
-/* Returns a network counter, summed over all links, since its last clearing. */
+/* Returns a network counter since it was last cleared, summed over all
+ * links. */
 uint64_t forth_net_count(struct forth_nic *n, enum forth_net id);
-/* Returns the sum of a counter over all links, by its offset in struct
+/* Returns the sum over all links of the counter at this offset in struct
  * forth_port_count. */
 uint64_t forth_link_sum(struct forth_nic *n, size_t counter);
 

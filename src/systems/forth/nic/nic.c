@@ -180,7 +180,7 @@ static const struct weft_counter forth_counters[C_N] = {
 			  "lost, links of a bundle 16 words apart (4.9)" },
 };
 
-/* Samples counters of the links, which are brought up to date now. */
+/* Copies the counters of the links to those of the run, brought up to now. */
 static int link_counters(struct weft_comp *c, struct weft_err *err)
 {
 	static const size_t from[C_N] = {
@@ -249,7 +249,8 @@ static int check_params(const struct forth_nic *n, const char *name,
 	if (n->p.min_payload > n->p.max_payload)
 		return weft_fail(err, EINVAL,
 				 "%s.min_payload: above max_payload", name);
-	/* Checks deadlock freedom (5.2): B - 31 covers the largest packet. */
+	/* Checks that no deadlock can occur (5.2): B - 31 must hold the largest
+	 * packet. */
 	if (n->p.n2h_words * 2 / n->width <
 	    31 + forth_charge(n->width, (uint32_t)n->p.max_payload))
 		return weft_fail(
@@ -273,7 +274,7 @@ static int forth_init(struct weft_comp *c, struct weft_err *err)
 		return ret;
 	n->bus = &c->ports[PORT_BUS];
 	n->depth = FORTH_DESC_TOTAL / n->p.queues;
-	if (n->p.node == 65535) { /* n3.nic is node 3 */
+	if (n->p.node == 65535) { /* by default n3.nic has node number 3 */
 		size_t digits = strcspn(c->name, ".0123456789");
 
 		n->p.node = (uint32_t)strtoul(c->name + digits, NULL, 10);
@@ -306,9 +307,9 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_write_note(n, note);
 }
 
-/* Tells both halves of the engine the tenure's times, so that they know when to
- * act. Data for external memory is copied at once, because such reads wait for
- * their bytes. */
+/* Gives both halves of the engine the times of the tenure, so that they know
+ * when to act. Data for external memory is copied at once, because such reads
+ * wait for their bytes. */
 static enum weft_told forth_told(struct weft_port *p,
 				 const struct weft_bus_note *note)
 {
@@ -367,7 +368,8 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Frees packets that wait for credits or for an engine that is off. */
+/* Frees packets that are left because they wait for credits or the engine is
+ * off. */
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;

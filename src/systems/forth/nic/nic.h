@@ -39,7 +39,7 @@ enum forth_lnotify_at { LNOTIFY_DEPARTED, LNOTIFY_READ };
 enum forth_bundle { BUNDLE_BYTE, BUNDLE_PACKET };
 enum forth_completion { COMPLETION_RESEQ, COMPLETION_COUNT };
 enum { PORT_BUS, PORT_LINK };
-/* Order within one time: external memory first, links last. */
+/* Order of events at equal times: external memory first, links last. */
 enum { TAG_EXT, TAG_ENGINE, TAG_LINK };
 
 struct forth_nic_params {
@@ -59,38 +59,38 @@ struct forth_nic_params {
 };
 
 struct forth_nic {
-	struct forth_nic_params p; /* first member, because rows have offsets
-				    * in it */
+	/* first member, because rows of parameters hold offsets in it */
+	struct forth_nic_params p;
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	struct weft_clock pci;
-	weft_time_t now;	/* latest time for which the edge was
-				 * computed, */
-	uint64_t now_pc;	/* and its PCI edge */
-	bool started, enabled;	/* enabled: engine may use the bus */
-	bool multi;		/* packet by packet, so that section 7
-				 * applies */
-	uint32_t n_link, width; /* link engines; links bundled in each */
+	weft_time_t now;       /* time for which now_pc was computed last */
+	uint64_t now_pc;       /* PCI edge at or after `now` */
+	bool started, enabled; /* enabled: the engine may use the bus */
+	/* bundle=packet: each packet chooses its link (forth.md 7) */
+	bool multi;
+	/* number of link engines, links bundled in each */
+	uint32_t n_link, width;
 	struct forth_port link[FORTH_PORT_LINKS_MAX];
 	struct weft_timer timer;
 	/* request queues */
-	uint64_t *qmem; /* register cells: one dword each */
+	uint64_t *qmem; /* register cells of queue memory, one dword each */
 	uint32_t depth, rr_queue;
 	struct forth_queue queue[FORTH_QUEUES_MAX];
 	/* engine */
 	struct forth_rq rq;
 	struct forth_wr wr;
-	bool last_out; /* the outgoing side was served last */
+	bool last_out; /* the latest turn on the bus was the outgoing side's */
 	struct {
 		RING(struct forth_lnotify);
 	} lnotify;
-	/* outgoing buffers; one when voqs is 0 */
-	uint32_t n_voq, going; /* going: VOQ of the chosen packet */
+	/* outgoing buffers, only one if voqs is 0 */
+	uint32_t n_voq, going; /* going: VOQ of the packet chosen to leave */
 	uint32_t rr_voq[FORTH_PORT_LINKS_MAX];
 	uint32_t n_masked;
 	struct forth_voq voq[FORTH_QUEUES_MAX];
 	struct forth_leaving leaving[FORTH_PORT_LINKS_MAX];
-	uint64_t insert_free; /* pc from which the way into the VOQs is free */
+	uint64_t insert_free; /* pc from which the path into the VOQs is free */
 	uint64_t stray;	      /* pc at which an unexpected completion ends,
 			       * or 0 */
 	uint32_t seg_qwords, pkt_qwords;
@@ -106,17 +106,21 @@ struct forth_nic {
 	struct {
 		RING(struct forth_deliver);
 	} deliver;
-	uint64_t ct_num; /* quarters of a packet to wait */
+	/* quarters of a packet that must arrive before its write starts */
+	uint64_t ct_num;
 	uint32_t rnotify_count;
 	/* measuring */
 	struct forth_perf_state perf;
 	struct forth_sampler sampler;
-	uint64_t *net_base; /* 19 values at their last clearing */
+	/* values of the 19 network counters when they were last cleared */
+	uint64_t *net_base;
 	uint64_t h2net_start, net2h_start;
-	uint32_t *ts1, *bench_seq; /* per slot, per flow; bench mode only */
-	uint8_t **ram;		   /* BAR0 in 64-KiB chunks */
-	struct forth_evlog *log;   /* NULL while off */
-	uint64_t *trace;	   /* messages by slot, while traced */
+	/* ts1 per slot and sequence number per flow, in benchmark mode only */
+	uint32_t *ts1, *bench_seq;
+	uint8_t **ram;		 /* memory of BAR0, in chunks of 64 KiB */
+	struct forth_evlog *log; /* NULL while off */
+	/* trace id of each slot's message, while tracing is on */
+	uint64_t *trace;
 };
 
 static inline uint32_t forth_cell(struct forth_nic *n, enum forth_reg r)
@@ -128,7 +132,7 @@ static inline void forth_perf_add(struct forth_nic *n, enum forth_perf id,
 {
 	*weft_reg_cell(n->comp, R_PERF + id, 0) += by;
 }
-/* Returns the first PCI edge at or after now. The result is kept, because
+/* Returns the first PCI edge at or after now. Keeps the result, because
  * divisions are expensive. */
 static inline uint64_t forth_pc(struct forth_nic *n)
 {
@@ -159,13 +163,13 @@ static inline struct forth_port *forth_rx_end(struct forth_nic *n,
 
 	return rx->loop ? l->back : l;
 }
-/* Returns the index of the link of an end, which may be the end of its loop. */
+/* Returns the index of the link to which an end, or a loop end, belongs. */
 static inline uint32_t forth_link_of(const struct forth_nic *n,
 				     struct forth_port *l)
 {
 	return (uint32_t)(forth_port_line(l) - n->link);
 }
-/* Wakes the engine at this edge. */
+/* Wakes the engine at this PCI edge. */
 static inline void forth_engine_wake(struct forth_nic *n, uint64_t pc)
 {
 	weft_timer_arm(n->comp, &n->timer, TAG_ENGINE,
@@ -179,7 +183,7 @@ static inline void forth_mark(const struct forth_nic *n, uint64_t id,
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
 }
-/* Reports the words in a VOQ, in the FIFO of a link, now. */
+/* Report the words in a VOQ, and in the FIFO of a link, to listeners. */
 static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
 {
 	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))
@@ -193,8 +197,8 @@ static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 			   weft_now(n->comp));
 }
 
-/* Notes that something can be written at pc. Wakes the engine if it is idle
- * then; otherwise it finds the work by itself when it gets there. */
+/* Notes that a write may start at pc. Wakes an idle engine then. A busy engine
+ * needs no wake, because it searches for work when it becomes idle. */
 static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 {
 	if (n->wr.state != FORTH_NO_PND_OP)

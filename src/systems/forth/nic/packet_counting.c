@@ -3,21 +3,21 @@
  * receiver counts payload words per (source, group) and notifies when the
  * announced total has been written.
  *
- * Header 51:49 source, 47:42 group, both in every packet; bit 48 marks the last
- * packet of a group, which announces the total: its address field is the number
- * of payload qwords of all other packets of the group, its own payload is
- * dropped (ours, because the spec has no field for the total). It may overtake
- * them. Group and bit 48 come from the descriptor, same bits. A group is empty
- * again once it has notified; software recycles its number. With a lost packet
- * the notification is never given. More words than announced set the loss flag
- * (41). */
+ * Bits 51:49 of a header are the source, bits 47:42 the group, in every packet.
+ * Bit 48 marks the last packet of a group, which announces the total: its
+ * address field is the number of payload qwords of all other packets of the
+ * group, and its own payload is dropped (ours, because the spec has no field
+ * for the total). It may overtake the others. Group and bit 48 are the same
+ * bits of the descriptor. A group is empty again once it has notified, and
+ * software reuses its number. If a packet is lost, the group never notifies. If
+ * more words arrive than announced, the loss flag (41) is set. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
 struct forth_group {
 	uint32_t count, total;
-	uint64_t hdr; /* of the announcement, 0 = not received yet */
+	uint64_t hdr; /* header of the announcement, or 0 before it arrives */
 	bool bad;
 };
 

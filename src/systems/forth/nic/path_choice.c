@@ -3,15 +3,15 @@
  * resequencing field that it carries. Source: forth.md sections 4.12, 7.2, 7.3
  * (R-30).
  *
- * The paths of successive packets to one destination follow a pattern, plain
- * round robin when none is given, so that the next two are always known. VOQ
- * and destination are one thing here. */
+ * The paths of successive packets to one destination follow a pattern, or plain
+ * round robin if none is given, so that the paths of the next two packets are
+ * always known. Each VOQ belongs to one destination here. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
-/* Parses the pattern, a list of links such as "0,1,1,2"; round robin without
- * one. */
+/* Parses the pattern, a list of links such as "0,1,1,2". An empty one means
+ * round robin. */
 int forth_path_init(struct forth_nic *n, struct weft_err *err)
 {
 	const char *p = n->p.pattern;
@@ -65,7 +65,8 @@ uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr)
 					       path_ahead(n, v, 2));
 }
 
-/* Advances the pattern: the front packet of VOQ v has left on its path. */
+/* Advances the pattern of VOQ v, because its front packet has left on its
+ * path. */
 void forth_path_sent(struct forth_nic *n, uint32_t v)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -78,8 +79,8 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Handles register 0x188: software starts anew with these destinations (7.4,
- * recovery). */
+/* Handles register 0x188: numbers and paths of these destinations start again,
+ * as recovery needs (7.4). */
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Performance counters and timers of the FORTH NIC, computed from the bus's
- * reports, so that nothing ticks. Source: forth.md sections 2.5 (counting
- * rules, R-49), 2.7 (cumulative timer). Tenures are booked whole when their
- * first datum moves, because a host load and a DMA tenure cannot share the
- * bus. */
+ * reports, so that no counter needs an event per clock. Source: forth.md
+ * sections 2.5 (counting rules, R-49), 2.7 (cumulative timer). A tenure is
+ * counted whole when its first datum moves. That is exact, because a host load
+ * and a DMA tenure cannot share the bus. */
 #include <stddef.h>
 
 #include "systems/forth/nic/nic.h"
@@ -13,7 +13,8 @@ static uint64_t pc_since(uint64_t now, uint64_t start)
 	return now > start ? now - start : 0;
 }
 
-/* Returns the part of a counter in progress, to be added to its cell. */
+/* Returns the count since the last update of the cell, to which the caller adds
+ * it. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 {
 	uint64_t now;
@@ -46,7 +47,7 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	}
 }
 
-/* Notes REQ# of a transfer. */
+/* Notes that a transfer asserts REQ# at pc. */
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	n->perf.active_since[d] = pc;
@@ -82,8 +83,8 @@ static void perf_burst(struct forth_nic *n, enum forth_dir d,
 	struct forth_ramp *r = &n->perf.moved[d];
 	bool out = d == DIR_H2N;
 	uint64_t end = forth_pc_of(n, note->data_end);
-	/* a tenure may be reported in pieces, so that only its new clocks
-	 * count */
+	/* count only the new clocks, because the bus may report a tenure in
+	 * pieces */
 	uint64_t from = n->perf.frame_at[d] == note->frame
 				? n->perf.frame_end[d]
 				: forth_pc_of(n, note->frame);
@@ -127,7 +128,7 @@ void forth_perf_note(struct forth_nic *n, enum forth_dir d,
 	}
 }
 
-/* Returns the qwords moved by DMA up to an edge. */
+/* Returns the qwords moved by DMA up to edge `pc`. */
 uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	const struct forth_ramp *r = &n->perf.moved[d];

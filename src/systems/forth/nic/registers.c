@@ -9,7 +9,8 @@
 #define SP_CFG	0
 #define SP_BAR1 (1 + FORTH_BAR_REGS)
 
-/* ---- performance counters: cell + what runs at the moment ---- */
+/* ---- performance counters: value of the cell and the count in progress
+ * ---- */
 
 #define X(id, name, mask, doc)                                                 \
 	static uint64_t perf_rd_##id(struct weft_comp *c, uint32_t i)          \
@@ -193,7 +194,8 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	if (!l || !l->peer || !(val & 1) || n->fifo[l - n->link].line)
 		return;
 	forth_port_credit_reset(l);
-	forth_port_kick(l, weft_now(c)); /* packets that waited may go */
+	forth_port_kick(
+		l, weft_now(c)); /* start packets that waited for the engine */
 }
 
 static uint64_t link_state_read(struct weft_comp *c, uint32_t i)
@@ -229,7 +231,7 @@ static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 	return l->tx[i].sent | (uint64_t)l->tx[i].acked << 16;
 }
 
-/* The start flag in the dword at +12 releases. */
+/* A set start flag in the dword at +12 releases the descriptor. */
 static void queue_mem_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;
@@ -420,7 +422,8 @@ void forth_regs_init(struct forth_nic *n)
 	uint32_t max = n->p.max_payload / 8, min = (n->p.min_payload + 7) / 8;
 
 	n->qmem = weft_reg_cell(n->comp, R_QUEUE_MEM, 0);
-	if (n->p.ids_literal) { /* as printed: swapped */
+	if (n->p.ids_literal) { /* ids in the printed order, which is swapped
+				   (R-01) */
 		*weft_reg_cell(n->comp, R_VENDOR, 0) = FORTH_DEVICE_ID;
 		*weft_reg_cell(n->comp, R_DEVICE, 0) = FORTH_VENDOR_ID;
 	}

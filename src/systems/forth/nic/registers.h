@@ -12,8 +12,8 @@ struct forth_nic;
 
 /* clang-format off */
 
-/* Counters of 2.5 that the host may store into: id, mask of the register. The
- * value is the cell plus the part in progress (performance_counters.c). */
+/* Counters of 2.5 into which the host may store: id, mask of the register. The
+ * value is the cell plus the count in progress (performance_counters.c). */
 #define FORTH_PERF_LIST(X)                                                     \
 	X(H2N_DMA_OPS, "Host2NicDMAops", 0xFFFFFFFF, "outgoing transfers done")\
 	X(N2H_DMA_OPS, "Nic2HostDMAops", 0xFFFFFFFF, "received packets written")\
@@ -50,7 +50,7 @@ struct forth_nic;
 	X(NET2H_FULL_ERR, "Net2HostFifoFullError", 0xFFFFFFFF,                 \
 	  "qwords lost, incoming FIFO full")
 
-/* Network counters: read-clear. */
+/* Network counters, which a load clears. */
 #define FORTH_NET_LIST(X)                                                      \
 	X(NET_OUT_CYCLES, "Outgoing net cycles", "cc with data or credits")    \
 	X(NET_IN_CYCLES, "Incoming net cycles", "cc with data or credits")     \
@@ -86,7 +86,7 @@ enum forth_net {
 	NET_N
 };
 
-/* Rows of the register table. */
+/* Index of each row of the register table. */
 enum forth_reg {
 	R_VENDOR, R_DEVICE, R_COMMAND, R_STATUS, R_CLASS, R_CACHE_LINE,
 	R_LATENCY, R_HEADER, R_BIST, R_BAR0, R_BAR1, R_CAP, R_IRQ_LINE,
@@ -108,7 +108,7 @@ enum forth_reg {
 };
 extern const struct weft_reg forth_nic_regs[R_N + 1];
 
-/* Counters of the run (never cleared by the host). */
+/* Counters of the run, which the host cannot clear. */
 enum forth_counter {
 	C_TRANSFERS, C_PACKETS_OUT, C_PACKETS_IN, C_QWORDS_OUT, C_QWORDS_IN,
 	C_LNOTIFY, C_RNOTIFY, C_IRQS, C_DESC_ERR, C_NO_ROOM, C_GAP_WRITES,

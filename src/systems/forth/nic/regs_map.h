@@ -14,26 +14,29 @@
 
 /* ---- configuration space (2.2) ---- */
 
-#define FORTH_VENDOR_ID 0x17DFu /* R-01; swapped when ids_literal is set */
+/* ids_literal swaps vendor and device id */
+#define FORTH_VENDOR_ID 0x17DFu
 #define FORTH_DEVICE_ID 0x1600u
 
 enum {
-	FORTH_CFG_VENDOR = 0x00,      /* 16 bit */
-	FORTH_CFG_DEVICE = 0x02,      /* 16 bit */
-	FORTH_CFG_COMMAND = 0x04,     /* 16 bit */
-	FORTH_CFG_STATUS = 0x06,      /* 16 bit */
-	FORTH_CFG_CLASS = 0x08,	      /* 32 bit: class code, revision */
-	FORTH_CFG_CACHE_LINE = 0x0C,  /* 8 bit, dwords; recommended 0x80 */
-	FORTH_CFG_LATENCY = 0x0D,     /* 8 bit, pc; recommended 0xFE */
-	FORTH_CFG_HEADER = 0x0E,      /* 8 bit */
-	FORTH_CFG_BIST = 0x0F,	      /* 8 bit */
-	FORTH_CFG_BAR0 = 0x10,	      /* 32 bit */
-	FORTH_CFG_BAR1 = 0x14,	      /* 32 bit */
-	FORTH_CFG_CAP = 0x34,	      /* 8 bit */
-	FORTH_CFG_IRQ_LINE = 0x3C,    /* 8 bit */
-	FORTH_CFG_IRQ_PIN = 0x3D,     /* 8 bit */
-	FORTH_CFG_APP_IRQ = 0x40,     /* 32 bit, 2.3 */
-	FORTH_CFG_PCIX_CAP = 0x48,    /* 16 bit: id, next */
+	FORTH_CFG_VENDOR = 0x00,  /* 16 bit */
+	FORTH_CFG_DEVICE = 0x02,  /* 16 bit */
+	FORTH_CFG_COMMAND = 0x04, /* 16 bit */
+	FORTH_CFG_STATUS = 0x06,  /* 16 bit */
+	FORTH_CFG_CLASS = 0x08,	  /* 32 bits: class code and revision */
+	/* 8 bits, in dwords, recommended value 0x80 */
+	FORTH_CFG_CACHE_LINE = 0x0C,
+	FORTH_CFG_LATENCY = 0x0D,  /* 8 bits, in pc, recommended value 0xFE */
+	FORTH_CFG_HEADER = 0x0E,   /* 8 bit */
+	FORTH_CFG_BIST = 0x0F,	   /* 8 bit */
+	FORTH_CFG_BAR0 = 0x10,	   /* 32 bit */
+	FORTH_CFG_BAR1 = 0x14,	   /* 32 bit */
+	FORTH_CFG_CAP = 0x34,	   /* 8 bit */
+	FORTH_CFG_IRQ_LINE = 0x3C, /* 8 bit */
+	FORTH_CFG_IRQ_PIN = 0x3D,  /* 8 bit */
+	FORTH_CFG_APP_IRQ = 0x40,  /* 32 bit, 2.3 */
+	/* 16 bits: id and offset of the next capability */
+	FORTH_CFG_PCIX_CAP = 0x48,
 	FORTH_CFG_PCIX_CMD = 0x4A,    /* 16 bit */
 	FORTH_CFG_PCIX_STATUS = 0x4C, /* 32 bit */
 };
@@ -57,13 +60,16 @@ enum {
 #define FORTH_STATUS_PARITY	      (1u << 15)
 #define FORTH_STATUS_W1C	      0xF900u
 
-#define FORTH_PCIX_CMD_RW	   0x007Fu
-#define FORTH_PCIX_CMD_RECOVER	   (1u << 0) /* no SERR# for data parity */
-#define FORTH_PCIX_CMD_MMRBC_SHIFT 2	     /* bits 3:2: 512 << n bytes */
+#define FORTH_PCIX_CMD_RW 0x007Fu
+/* recover from data parity errors without SERR# */
+#define FORTH_PCIX_CMD_RECOVER (1u << 0)
+/* bits 3:2 hold n for reads of up to 512 << n bytes */
+#define FORTH_PCIX_CMD_MMRBC_SHIFT 2
 #define FORTH_PCIX_CMD_MMRBC_MASK  0x000Cu
 
-#define FORTH_PCIX_STATUS_RESET	    0x0863FFF8u
-#define FORTH_PCIX_STATUS_DISCARDED (1u << 18) /* our completion, not taken */
+#define FORTH_PCIX_STATUS_RESET 0x0863FFF8u
+/* a completion of ours that the requester did not take */
+#define FORTH_PCIX_STATUS_DISCARDED (1u << 18)
 #define FORTH_PCIX_STATUS_UNEXPECTED                                           \
 	(1u << 19)			     /* completion without request     \
 					      */
@@ -76,7 +82,7 @@ enum {
 #define FORTH_APP_TAIL_SHIFT 16	       /* 7 bits */
 #define FORTH_APP_HEAD_SHIFT 24	       /* 7 bits */
 
-/* Values a driver writes (2.9). */
+/* Values that a driver stores at the start (2.9). */
 #define FORTH_LATENCY_RECOMMENDED    0xFEu
 #define FORTH_CACHE_LINE_RECOMMENDED 0x80u
 
@@ -124,7 +130,8 @@ enum {
 	FORTH_NET2H_FULL_ERR = 0x78,
 	FORTH_SAMPLE_INTERVAL = 0x7C,
 
-	/* Network counters: read-clear, a store to the first clears all. */
+	/* Network counters: a load clears one, a store to the first clears
+	 * all. */
 	FORTH_NET_OUT_CYCLES = 0x80,
 	FORTH_NET_IN_CYCLES = 0x84,
 	FORTH_RIO0_UNKNOWN = 0x88,
@@ -148,7 +155,8 @@ enum {
 	FORTH_SAMPLE_COUNT = 0xD0,
 	FORTH_SAMPLE_DATA = 0xD4,
 
-	FORTH_QUEUE_POINTERS = 0x100, /* + 4 * queue, 8 of them */
+	/* one register per queue, 8 in all, 4 bytes apart */
+	FORTH_QUEUE_POINTERS = 0x100,
 	FORTH_QUEUE_SELECT = 0x120,
 	FORTH_BUILD = 0x124,
 	FORTH_BENCH = 0x128,
@@ -157,31 +165,42 @@ enum {
 	FORTH_CREDIT_LEAKED = 0x144,
 	FORTH_DESC_ERR = 0x148,
 	FORTH_RESEQ = 0x14C,
-	FORTH_CREDIT_RESYNCS = 0x150, /* ours: flows that started anew (5.7) */
-	FORTH_UNSYNC = 0x154, /* ours: packets that arrived while out of sync */
-	FORTH_RNOTIFY_TOTAL = 0x158, /* ours: count of the last remote word */
-	FORTH_PORT = 0x15C, /* ours: load flows of the neighbour; store reset */
-	FORTH_CREDIT_STATE = 0x160, /* + 4 * flow, 8 of them */
+	/* our addition: flows that were resynchronised (5.7) */
+	FORTH_CREDIT_RESYNCS = 0x150,
+	/* our addition: packets that arrived while out of sync */
+	FORTH_UNSYNC = 0x154,
+	/* our addition: count of the last remote notification word */
+	FORTH_RNOTIFY_TOTAL = 0x158,
+	/* our addition: a load gives the neighbour's flows, a store resets the
+	 * port */
+	FORTH_PORT = 0x15C,
+	/* one register per flow, 8 in all, 4 bytes apart */
+	FORTH_CREDIT_STATE = 0x160,
 
-	/* Extensions of ours for multipath, external memory, event log. */
-	FORTH_LINK_SELECT = 0x180, /* link shown at 0x160 */
-	FORTH_RESEQ_RX = 0x184, /* load: sources out of sync; store: restart */
-	FORTH_RESEQ_TX = 0x188, /* store: destinations that start anew */
+	/* Our additions for multipath, external memory and the event log. */
+	FORTH_LINK_SELECT = 0x180, /* link whose credits registers 0x160 show */
+	/* a load gives sources out of sync, a store restarts them */
+	FORTH_RESEQ_RX = 0x184,
+	FORTH_RESEQ_TX = 0x188, /* a store restarts destinations */
 	FORTH_RESEQ_POOL = 0x18C,
-	FORTH_EXT_FREE = 0x190,	   /* free blocks of external memory */
-	FORTH_EXT_LEAST = 0x194,   /* fewest so far */
-	FORTH_LINK_STATE = 0x198,  /* links in sync (4.9), one bit each */
-	FORTH_RESEQ_STATE = 0x1A0, /* + 4 * source, 8 of them */
+	FORTH_EXT_FREE = 0x190,	  /* number of free blocks of external memory */
+	FORTH_EXT_LEAST = 0x194,  /* fewest so far */
+	FORTH_LINK_STATE = 0x198, /* links in sync (4.9), one bit each */
+	/* one register per source, 8 in all, 4 bytes apart */
+	FORTH_RESEQ_STATE = 0x1A0,
 	FORTH_LOG_CONTROL = 0x1C0, /* FORTH_LOG_ON, FORTH_LOG_CREDITS */
-	FORTH_LOG_COUNT = 0x1C4,   /* records written since it was turned on */
-	FORTH_LOG_INDEX = 0x1C8,   /* record to be read */
-	FORTH_LOG_DATA = 0x1D0,	   /* 4 dwords; the last one advances the
-				    * index */
+	/* records written since the log was turned on */
+	FORTH_LOG_COUNT = 0x1C4,
+	FORTH_LOG_INDEX = 0x1C8, /* index of the record to be read */
+	/* 4 dwords of a record, the last of which advances the index */
+	FORTH_LOG_DATA = 0x1D0,
 
-	FORTH_QUEUE_MEM = 0x4000, /* to 0x7FFF: 1024 descriptors of 16 bytes */
+	/* 0x4000 to 0x7FFF: 1024 descriptors of 16 bytes */
+	FORTH_QUEUE_MEM = 0x4000,
 };
 
-/* Returns the words sent that are not given back, from FORTH_CREDIT_STATE. */
+/* Returns the words that were sent and not given back, from a value of
+ * FORTH_CREDIT_STATE. */
 static inline uint32_t forth_credit_out(uint32_t state)
 {
 	return (state - (state >> 16)) & 0xFFF;
@@ -193,11 +212,13 @@ static inline uint32_t forth_credit_out(uint32_t state)
 #define FORTH_CTL_ENABLE	(1u << 0)
 #define FORTH_CTL_RESET		(1u << 4)  /* self-clearing */
 #define FORTH_CTL_POINTER_RESET (1u << 24) /* self-clearing */
-#define FORTH_CTL_LOOP_SHIFT	30	   /* 3 = loopback, others normal */
-#define FORTH_CTL_LOOP		(3u << 30)
-#define FORTH_CTL_RW		(FORTH_CTL_ENABLE | FORTH_CTL_LOOP)
+/* 3 is loopback, all other codes are normal operation */
+#define FORTH_CTL_LOOP_SHIFT 30
+#define FORTH_CTL_LOOP	     (3u << 30)
+#define FORTH_CTL_RW	     (FORTH_CTL_ENABLE | FORTH_CTL_LOOP)
 
-/* Pointer registers: [10:0] head * 2 + qword being fetched, [25:16] tail. */
+/* Pointer registers: [10:0] head * 2, plus 1 while the second qword of the
+ * descriptor is fetched, [25:16] tail. */
 static inline uint32_t forth_pointers_pack(uint32_t head, uint32_t half,
 					   uint32_t tail)
 {
@@ -226,7 +247,7 @@ static inline uint32_t forth_build_pack(uint32_t links, uint32_t queues_log2,
 	       min_qwords << 22;
 }
 
-/* Resequencing counters at 0x14C: three times ten bits. */
+/* Counters of resequencing at 0x14C: three fields of ten bits. */
 static inline uint32_t forth_reseq_losses(uint32_t reg)
 {
 	return reg & 0x3FF;
@@ -240,8 +261,9 @@ static inline uint32_t forth_reseq_overflows(uint32_t reg)
 	return reg >> 20 & 0x3FF;
 }
 
-/* State of a source at 0x1A0 + 4 s: [1:0] p1, [3:2] p2, [4] p2 known, [5] loss
- * not yet reported, [6] sync lost, [19:8] exp[3..0], [30:20] headers held. */
+/* State of a source at 0x1A0 + 4 s: [1:0] p1 and [3:2] p2, paths of the next
+ * two packets, [4] p2 known, [5] loss not yet reported, [6] sync lost, [19:8]
+ * exp[3..0], numbers expected on each path, [30:20] headers held. */
 #define FORTH_RESEQ_STATE_LOSS	    (1u << 5)
 #define FORTH_RESEQ_STATE_SYNC_LOST (1u << 6)
 static inline uint32_t forth_reseq_state_held(uint32_t reg)
@@ -249,16 +271,21 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 	return reg >> 20 & 0x7FF;
 }
 
-/* Event log: dwords 0, 1 time in pc; 2 argument; 3 [7:0] unit, [15:8] event. */
+/* Event log: dwords 0 and 1 are the time in pc, dword 2 is the argument, dword
+ * 3 has the unit in [7:0] and the event in [15:8]. */
 #define FORTH_LOG_ON	  (1u << 0)
 #define FORTH_LOG_CREDITS (1u << 1) /* with credits */
 enum forth_log_unit {
-	LOG_ENGINE, /* outgoing transfers; argument: queue */
-	LOG_WRITE, /* received packets; argument: link, of notifications flow */
-	LOG_LINK0, /* to LOG_LINK0 + 3: packets sent; argument: flow; credits:
-		    * as on the line; errors: enum forth_log_link_error */
-	LOG_RESEQ = LOG_LINK0 + 4, /* argument: source, + 256 sync lost */
-	LOG_HOST,		   /* interrupt line; argument: level */
+	LOG_ENGINE, /* outgoing transfers, the argument is the queue */
+	/* received packets, the argument is the link. Notifications have the
+	 * flow */
+	LOG_WRITE,
+	/* LOG_LINK0 to LOG_LINK0 + 3: packets sent, with the flow as argument,
+	 * credits as on the line, errors as enum forth_log_link_error */
+	LOG_LINK0,
+	/* the argument is the source, + 256 if sync was lost */
+	LOG_RESEQ = LOG_LINK0 + 4,
+	LOG_HOST, /* interrupt line, the argument is the level */
 	LOG_UNITS
 };
 enum forth_log_event {
@@ -269,7 +296,7 @@ enum forth_log_event {
 	LOG_NOTIFY,
 	LOG_INTERRUPT,
 	LOG_CREDIT_OUT, /* a credit was put on the line */
-	LOG_CREDIT_IN,	/* a credit counts here */
+	LOG_CREDIT_IN,	/* a received credit counts from now on */
 	LOG_EVENTS
 };
 enum forth_log_link_error {
@@ -296,7 +323,7 @@ static inline uint64_t forth_log_pack(enum forth_log_unit unit,
 #define FORTH_QUEUES_MAX    8u
 #define FORTH_DMA_MAX_BYTES 4096u
 
-/* Returns the offset in BAR1 of a slot; depth = 1024 / number of queues. */
+/* Returns the offset of a slot in BAR1. depth is 1024 / number of queues. */
 static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 					 uint32_t slot)
 {
@@ -308,12 +335,12 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 #define FORTH_DESC_LNOTIFY (1ull << 61)
 #define FORTH_DESC_RNOTIFY (1ull << 62)
 /* completion=count (7.7, experimental): bits 47:42 of the second qword name a
- * group. The transfer with bit 48 announces, in place of an address, how many
- * qwords the others of the group carry. */
+ * group. The transfer with bit 48 announces, in the field of the address, the
+ * number of qwords of the group's other transfers. */
 #define FORTH_DESC_ANNOUNCE    (1ull << 48)
 #define FORTH_DESC_GROUP_SHIFT 42
 #define FORTH_GROUPS	       64u
-/* The start flag as it appears in the dword at +12. */
+/* The start flag in the dword at +12 of a descriptor. */
 #define FORTH_DESC_START_HI (1u << 27)
 
 /* Returns the second qword of a descriptor; flags are FORTH_DESC_*. */
@@ -370,8 +397,8 @@ static inline uint32_t forth_rnotify_flow(uint64_t w)
 {
 	return w >> 32 & 0x7F;
 }
-/* Multipath: adds the source, which is known, and with completion=count the
- * group (47:42). */
+/* Multipath: adds the known source to a notification word and, with
+ * completion=count, the group in 47:42. */
 static inline uint64_t forth_rnotify_from(uint32_t source, uint32_t group,
 					  bool loss)
 {
@@ -389,8 +416,8 @@ static inline uint32_t forth_rnotify_source(uint64_t w)
 
 /* ---- time stamps in the payload (10.1, R-38) ---- */
 
-/* qword 0 = {ts1, ts2}, 1 = {ts3, ts4}, 2 = {source, sequence}: high half
- * first. */
+/* qword 0 = {ts1, ts2}, 1 = {ts3, ts4}, 2 = {source, sequence}. The first value
+ * of a pair is in the high half. */
 #define FORTH_STAMP_QWORDS 3u
 static inline uint64_t forth_stamp_pair(uint32_t hi, uint32_t lo)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request queues of the FORTH NIC: start flag, pointers, choice, and the order
- * of departure that local notifications follow. Source: forth.md sections 3.1,
- * 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
+/* Request queues of the FORTH NIC: start flag, pointers, choice of the next
+ * queue, and the order of departure, which local notifications follow. Source:
+ * forth.md sections 3.1, 3.3 (R-09, R-10, R-14), 3.7, 3.8 (R-43). */
 #include <stdlib.h>
 
 #include "systems/forth/nic/nic.h"
 
-/* Releases descriptor number `desc` of the memory, whose start flag was set
- * (R-14). */
+/* Releases the slots of a queue up to descriptor `desc`, whose start flag was
+ * set (R-14). */
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 {
 	uint32_t qi = desc / n->depth, slot = desc % n->depth;
@@ -17,7 +17,8 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	bool stamp, traced;
 
 	if (ahead < q->pending)
-		return; /* already released: a plain memory write */
+		return; /* in the released region the store is a plain memory
+			   write */
 	q->pending = ahead + 1;
 	q->tail = (slot + 1) & (n->depth - 1);
 	stamp = forth_bench_mode(n) & FORTH_BENCH_ON;
@@ -29,7 +30,7 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	for (uint32_t i = old; (stamp || traced) && i < q->pending; i++) {
 		uint32_t at = qi * n->depth + ((q->head + i) & (n->depth - 1));
 
-		if (stamp) /* ts1 of benchmark mode */
+		if (stamp) /* ts1 of benchmark mode for each slot */
 			n->ts1[at] = (uint32_t)forth_pc(n);
 		if (traced)
 			n->trace[at] = weft_msg_open(n->comp);
@@ -41,8 +42,8 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	/* an observer sees RdD0 only in its first cycle, because the states
-	 * behind it are one wait (dma_engine.c) */
+	/* an observer sees RdD0 only in its first cycle, because RdD0, RdD1 and
+	 * Check are one wait (dma_engine.c) */
 	enum forth_state s = n->rq.state;
 	bool second =
 		s == FORTH_RD_D1 || s == FORTH_CHECK ||
@@ -65,9 +66,9 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* Notes that one transfer has departed, or will (pc may lie ahead). Transfers
- * at the front are acknowledged in order, so that one notification covers all
- * earlier transfers of its queue (3.8). */
+/* Notes that one transfer departs at pc, which may lie ahead. Acknowledges the
+ * transfers at the front in order, so that one notification covers all earlier
+ * transfers of its queue (3.8). */
 void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 		      uint64_t pc)
 {

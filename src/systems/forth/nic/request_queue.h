@@ -10,32 +10,37 @@
 struct forth_nic;
 
 struct forth_track {
-	uint64_t gone; /* pc of departure, valid when done */
+	uint64_t gone; /* pc of departure, valid if done is set */
 	uint16_t slot;
 	bool lnotify, done;
 };
 
 struct forth_queue {
-	uint32_t head, tail, pending; /* slots; pending up to the depth */
-	bool masked;	    /* the outgoing buffer had no room for the queue */
-	uint32_t need, voq; /* masked: words that it needs, and in which VOQ */
-	uint32_t departed;  /* cumulative transfers */
-	uint64_t gone;	    /* pc of the latest departure */
-	/* Transfers between the engine and their departure, oldest first. */
+	uint32_t head, tail,
+		pending; /* pending: released slots, up to the depth */
+	/* the queue waits, because the outgoing buffer had no room */
+	bool masked;
+	/* if masked: words that the transfer needs, and its VOQ */
+	uint32_t need, voq;
+	uint32_t departed; /* cumulative transfers */
+	uint64_t gone;	   /* pc of the latest departure from the queue */
+	/* Transfers that the engine has taken and that have not departed,
+	 * oldest first. */
 	struct {
 		RING(struct forth_track);
 	} track;
 };
 
-/* Releases descriptor number `desc`, whose start flag was set. */
+/* Releases the slots up to descriptor `desc`, whose start flag was set
+ * (R-14). */
 void forth_queue_trigger(struct forth_nic *n, uint32_t desc);
 /* Returns the pointer register of queue q. */
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
-/* Adds a transfer to its queue's departure order. Returns its number, which
- * forth_track_done() takes. */
+/* Adds a transfer to the departure order of its queue. Returns its number for
+ * forth_track_done(). */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);
-/* Notes that a transfer departs at pc, which may lie ahead. Notifies in
- * order. */
+/* Notes that a transfer departs at pc, which may lie ahead. Sends local
+ * notifications in order of departure. */
 void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 		      uint64_t pc);
 

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multipath, receiver side of the FORTH NIC: headers return to the order in
- * which their source sent them; payload goes to memory as it arrives. Source:
- * forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
+ * which their source sent them, but payload is written to memory as it arrives.
+ * Source: forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
  *
  *   header ---> queue[source][path] ---> in order, payload written --->
  *                 (lists in one pool)            dropped, or delivered
  *
  * A header leaves its queue when it is the next one of its source and its
- * payload is in memory, whether it notifies or not, because the links share one
- * write engine, so that an earlier packet may be written later (7.4 requires
- * only the payload of the notifying header). A header that shows a loss acts at
- * once. A header has its place in the pool from the delimiter on and counts
- * from its CRC on. When sync is lost or the pool is full the headers of that
- * source are forgotten; its packets are still written; software starts anew
- * (register 0x184 here, 0x188 at the sender, with nothing in flight). A packet
- * dropped after its header was accepted (software reset, aborted write) is a
- * loss, too. */
+ * payload is in memory. This holds for headers without notification, too,
+ * because the links share one write engine, so that an earlier packet may be
+ * written later (7.4 requires only the payload of the notifying header). A
+ * header that shows a loss acts at once. A header has its place in the pool
+ * from its delimiter on and counts once its CRC is checked. When sync is lost
+ * or the pool is full, the headers of that source are forgotten, but its
+ * packets are still written. Software then restarts the source (register 0x184
+ * here, 0x188 at the sender, with nothing in flight). A packet that is dropped
+ * after its header was accepted (software reset, aborted write) is a loss,
+ * too. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
 struct slot {
-	uint64_t hdr, at; /* at: pc from which it counts */
-	uint64_t order;	  /* of arrival, among those of its source */
+	uint64_t hdr, at; /* at: pc from which the header counts */
+	/* number of the header in order of arrival from its source */
+	uint64_t order;
 	uint16_t next;
 	bool written, lost, bad;
 };
@@ -32,7 +34,7 @@ struct source {
 	uint8_t p1, p2, exp[FORTH_PORT_LINKS_MAX];
 	bool known;	/* p2 is known */
 	bool sync_lost; /* waits for software */
-	bool loss;	/* since the latest notification */
+	bool loss;	/* a packet was lost since the latest notification */
 	uint32_t waiting, epoch;
 	uint64_t arrived, latest;
 };
@@ -42,13 +44,14 @@ struct forth_reseq {
 	struct slot *slot;
 	uint32_t cap, used, most;
 	uint16_t free;
-	uint32_t pending; /* sources with a header that counts later */
-	bool round_robin; /* p2 is then always known */
+	uint32_t pending; /* sources with a header that counts only later */
+	/* the path pattern is round robin, so that p2 is always known */
+	bool round_robin;
 	uint32_t losses, sync_lost, overflow;
 };
 
 /* Header fields (7.3): 51:49 source, 48:46 number on its path, 45:44 and 43:42
- * paths of the next two packets. */
+ * paths of the source's next two packets. */
 
 /* ---- pool and lists ---- */
 
@@ -178,8 +181,8 @@ static void in_order(struct forth_nic *n, struct source *s)
 		s->loss = false;
 }
 
-/* Handles a gap: the packet expected on p1 is missing, but a later one has
- * arrived. */
+/* Handles a gap: the packet expected on path p1 is missing, because a later one
+ * has arrived there. */
 static void resequencer_missing(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;

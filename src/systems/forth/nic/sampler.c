@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling facility of the FORTH NIC: cumulative qwords in both directions at
- * fixed intervals. Samples are taken late, when the numbers are about to
- * change, so that the sampler needs no events. Source: forth.md section 2.8,
- * R-05. */
+ * fixed intervals. Samples are taken late, just before the counts change, so
+ * that the sampler needs no events. Source: forth.md section 2.8, R-05. */
 #include "systems/forth/nic/nic.h"
 
 /* Handles a store to the sample counter. */
@@ -21,7 +20,8 @@ void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		s->mem = calloc(FORTH_SAMPLES, 2 * sizeof(*s->mem));
 }
 
-/* Starts the samples at the first DMA transaction after that store. */
+/* Starts sampling at the first DMA transaction after a store to the sample
+ * counter. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc)
 {
 	struct forth_sampler *s = &n->sampler;

@@ -9,12 +9,12 @@
  *
  * The cuts of a transfer are fixed when room is taken for it (6.4): a packet
  * ends with its transfer, with its segment or at the largest payload. A segment
- * takes up to voq_seg_max bytes of one or more transfers; the next transfer
- * begins a new one when its first packet would not fit into the rest (ours, so
- * that short transfers share a segment and none is cut without need). A packet
- * enters the VOQ once all of it has been read, and may depart when all of it is
- * in. The engine fills the Host2Net FIFO directly, so that the first two stages
- * do not exist there. */
+ * takes up to voq_seg_max bytes of one or more transfers. The next transfer
+ * begins a new segment if its first packet would not fit into the rest (our
+ * choice, so that short transfers share a segment and none is cut without
+ * need). A packet enters the VOQ once all of it has been read, and may depart
+ * when all of it is in. With a Host2Net FIFO the first two stages do not exist,
+ * because the engine fills the FIFO directly. */
 #include <assert.h>
 
 #include "systems/forth/nic/nic.h"
@@ -55,7 +55,8 @@ void forth_voq_fini(struct forth_nic *n)
 uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
 {
 	uint64_t cc = 0;
-	uint32_t left = 0; /* still part of `used` */
+	/* words that have left the VOQ but are still part of `used` */
+	uint32_t left = 0;
 
 	for (uint32_t k = 0; k < n->n_link; k++) {
 		if (n->leaving[k].voq != v || !n->leaving[k].words)
@@ -67,7 +68,8 @@ uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
 	return n->voq[v].used - left;
 }
 
-/* Returns the words of the packets on the lines that have left VOQ v by cc. */
+/* Returns the words that have left VOQ v by cc, of packets that are on the
+ * lines. */
 static uint32_t left_sum(const struct forth_nic *n, uint32_t v, uint64_t cc)
 {
 	uint32_t sum = 0;
@@ -143,8 +145,8 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 	return true;
 }
 
-/* Wakes the engine when packets on the lines make room. Blocks of external
- * memory return with an event of their own. */
+/* Wakes the engine when packets on the lines make room for the queue. Free
+ * blocks of external memory have an event of their own. */
 static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 {
 	const struct forth_voq *v = &n->voq[q->voq];
@@ -187,8 +189,8 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* give back header and CRC word, and qwords that were not cut into
-	 * packets */
+	/* return the room of header, CRC word and of qwords that were not cut
+	 * into packets */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else
@@ -199,8 +201,8 @@ void forth_voq_abandon(struct forth_nic *n)
 
 /* ---- filling ---- */
 
-/* Returns the edge at which a packet whose last word is read at `read` is in
- * the VOQ. */
+/* Returns the edge at which a packet is in the VOQ. Its last word is read at
+ * edge `read`. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;
@@ -215,8 +217,9 @@ static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 	return in;
 }
 
-/* Returns the header of one packet (6.4). Flags are only on the packet that
- * ends the transfer. With completion=count it names its group (7.7). */
+/* Returns the header of one packet (6.4). Only the packet that ends the
+ * transfer has its flags. With completion=count the header names the group
+ * (7.7). */
 static uint64_t pkt_header(const struct forth_nic *n, uint32_t qwords,
 			   bool last)
 {
@@ -278,7 +281,8 @@ void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		voq_push(n, paced ? pc0 + p->end[n->rq.next_cut] - first : pc0);
 }
 
-/* Drops all packets but those on the lines, which must end. */
+/* Drops all packets except those on the lines, because a packet on a line must
+ * end. */
 void forth_voq_reset(struct forth_nic *n)
 {
 	for (uint32_t i = 0; i < n->n_voq; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the outgoing buffers of the FORTH NIC to its links. Source: forth.md
- * sections 4.10, 6.3 (choice of the VOQ), 7.2 (paths).
+/* The path from the outgoing buffers of the FORTH NIC to its links. Source:
+ * forth.md sections 4.10, 6.3 (choice of the VOQ), 7.2 (paths).
  *
  * Each link engine chooses for itself: round robin over the VOQs whose front
- * packet is ready, is to take this path and has credits on it. A VOQ hands out
- * one packet per NET cycle (ours, so that the result does not depend on the
- * order of the links at one edge). Its packets may be on several lines at once.
- * Words leave as they go on the line: the header word when it is out, payload
- * words one by one, the CRC word at the end of the packet. */
+ * packet is ready, takes this path and has credits on it. A VOQ gives at most
+ * one packet in a NET cycle (our choice, so that the result does not depend on
+ * the order of the links at one edge). Packets of one VOQ may be on several
+ * lines at once. Words leave the VOQ as they are sent: the header word first,
+ * payload words one by one, the CRC word at the end of the packet. */
 #include "systems/forth/nic/nic.h"
 
 /* ---- words that leave with the packet on the line ---- */
@@ -35,7 +35,7 @@ uint64_t forth_net_now(const struct forth_nic *n)
 
 /* ---- choice ---- */
 
-/* Returns when the front packet may be on the line. */
+/* Returns the time from which the front packet may be sent. */
 static weft_time_t front_at(const struct forth_nic *n, uint32_t v)
 {
 	const struct forth_voq *q = &n->voq[v];
@@ -53,7 +53,7 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 }
 
 /* Makes links try again when packets are ready. Called after a link's own
- * event, because the link forgets kicks that it gets inside. */
+ * event, because the link forgets kicks during its event. */
 void forth_voq_kick(struct forth_nic *n)
 {
 	for (uint32_t v = 0; v < n->n_voq; v++)
@@ -69,8 +69,8 @@ bool forth_voq_next(void *own, struct forth_port *l, struct forth_port_pkt *out)
 	struct forth_nic *n = own;
 	uint32_t link = forth_link_of(n, l);
 
-	/* Net2Host is promised to the neighbour, so that the loop waits until
-	 * it holds nothing of the line (2.6) */
+	/* the loop waits until Net2Host holds nothing of the line (2.6),
+	 * because Net2Host is promised to the neighbour */
 	if (l->loop && n->fifo[link].line)
 		return false;
 	for (uint32_t i = 0; i < n->n_voq; i++) {
@@ -148,7 +148,8 @@ void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		forth_engine_wake(n, forth_pc(n));
 	if (!ring_empty(&v->pkts) && n->n_link > 1)
 		forth_voq_kick_one(n, n->going);
-	/* a VOQ that waits for this line tries again when it is free */
+	/* a VOQ whose front packet waits for this line tries again when the
+	 * line is free */
 	for (uint32_t i = 0; i < n->n_voq; i++)
 		if (!ring_empty(&n->voq[i].pkts) &&
 		    forth_path_of(n, i) == link) {

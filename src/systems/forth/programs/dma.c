@@ -24,7 +24,8 @@ struct dma {
 	struct weft_forth *f;
 	weft_phys_t buf, remote;
 	uint8_t *mem;
-	/* bus-granted clocks per transfer, by size; 0 = not measured */
+	/* clocks for which the bus was granted per transfer of each size, or 0
+	 * if not measured */
 	double granted[DMA_SIZES];
 };
 
@@ -37,7 +38,7 @@ static void dma_metric(struct dma *d, const char *what, uint32_t size,
 	weft_metric(d->w.c, name, unit, v);
 }
 
-/* Reports values per transfer (out) or per received packet (in). */
+/* Reports values per transfer (out) or per received packet (in) of one size. */
 static void dma_report(struct dma *d, uint32_t i, const char *dir,
 		       const struct weft_forth_dir *c)
 {
@@ -76,8 +77,8 @@ static void dma_size(struct dma *d, uint32_t i)
 	weft_forth_counters_clear(d->f);
 	program_barrier_n(&d->w, "dma.clear", i);
 	for (uint32_t k = 0; d->w.me == 0 && k < d->count; k++) {
-		/* no local notification, because it would count as a part of
-		 * the transfer */
+		/* request no local notification, because it would count as a
+		 * part of the transfer */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
 		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + d->gap);
 	}
@@ -99,16 +100,16 @@ static void dma_size(struct dma *d, uint32_t i)
 		weft_check_failed(d->w.c, "the NIC counted errors");
 }
 
-/* Reports values that follow from several sizes. */
+/* Reports values that are computed from several sizes. */
 static void dma_derived(struct dma *d)
 {
-	const uint32_t a = 1, b = 4; /* 64 and 1024 bytes */
+	const uint32_t a = 1, b = 4; /* indices of sizes 64 and 1024 */
 	const uint32_t last = DMA_SIZES - 1;
 	double pc = d->granted[b] - d->granted[a];
 	double phases = (d->granted[0] - 1) / 2;
 
-	/* bytes per clock while data move, from two sizes that need one tenure
-	 * each */
+	/* bytes per clock while data move. Both sizes need one tenure, whose
+	 * fixed clocks cancel */
 	if (d->granted[a] && d->granted[b] && pc > 0) {
 		weft_metric(d->w.c, "peak", "MiB/s",
 			    (dma_sizes[b] - dma_sizes[a]) /
@@ -117,8 +118,8 @@ static void dma_derived(struct dma *d)
 			    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
 				    (pc * weft_forth_pc_ns(d->f)));
 	}
-	/* A one-qword read has two tenures without data (request, completion);
-	 * a long one has the request and one per completion. */
+	/* A read of one qword has two tenures without data, its request and its
+	 * completion. A long read has its request and one per completion. */
 	if (d->granted[last] && phases > 0 && !d->w.me)
 		weft_metric(d->w.c, "completions_4096", "",
 			    (d->granted[last] - dma_sizes[last] / 8) / phases -

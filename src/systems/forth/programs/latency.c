@@ -38,7 +38,7 @@ struct lat {
 	uint64_t *mem;
 	weft_phys_t buf, remote;
 	uint32_t seen;
-	uint8_t value[128]; /* last credit of each flow */
+	uint8_t value[128]; /* value of the last credit of each flow */
 	struct lat_stat nic, sw, span, rtt;
 };
 
@@ -68,7 +68,7 @@ static void lat_report(struct lat *l, const struct lat_stat *s,
 
 /* ---- sender ---- */
 
-/* Posts n packets, the last one with remote notification. */
+/* Posts n packets, of which the last requests a remote notification. */
 static void lat_post(struct lat *l, uint32_t n)
 {
 	struct weft_forth_desc d = { .local = l->buf,
@@ -90,7 +90,7 @@ static void lat_post(struct lat *l, uint32_t n)
 	}
 }
 
-/* Returns the wire cycles per packet. A credit refresh may fall among them. */
+/* Returns the wire cycles per packet. Credit refreshes add to them. */
 static double lat_packet_cc(struct lat *l)
 {
 	uint32_t packets = 0;
@@ -103,10 +103,11 @@ static double lat_packet_cc(struct lat *l)
 		weft_forth_counters_clear(l->f);
 		weft_forth_enable(l->f, true);
 	}
-	/* wait first, because loads would take bus clocks from the packets */
+	/* wait before reading counters, because loads would take bus clocks
+	 * from the packets */
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
-	while (packets < l->stream) /* reading clears, so that no packet
-				     * counts twice */
+	while (packets < l->stream) /* counters clear when read, so that no
+				       packet counts twice */
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause / 10);
 	return (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) / packets;
@@ -125,7 +126,7 @@ static void lat_stream_out(struct lat *l)
 	weft_metric(l->w.c, "packet_cc", "cc", best);
 }
 
-/* Measures the credit round trip in the log of this burst (5.8). */
+/* Measures the credit round trip from the log of this burst (5.8). */
 static void lat_log(struct lat *l)
 {
 	uint32_t n = weft_forth_log_count(l->f);
@@ -145,7 +146,8 @@ static void lat_log(struct lat *l)
 			sent = &e[i];
 		if (e[i].event != LOG_CREDIT_IN)
 			continue;
-		/* the first credit of its flow with another value */
+		/* the first credit after the start whose value differs from the
+		 * last one of its flow */
 		if (*value != now && sent && !back)
 			back = &e[i];
 		*value = now;
@@ -211,7 +213,8 @@ static void lat_bursts(struct lat *l)
 {
 	for (uint32_t b = 0; b < l->bursts; b++) {
 		program_barrier_n(&l->w, "lat.burst", b);
-		/* vary the phase of the clocks */
+		/* pause a little longer in each burst, to vary the phase
+		 * between the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
 						b * l->phase);
 		if (l->w.me == l->from) {

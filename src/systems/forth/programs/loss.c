@@ -73,7 +73,7 @@ static void loss_send(struct loss *l)
 /* ---- receiver ---- */
 
 /* Counts the transfers of src that arrived whole, and those that arrived in
- * part or damaged. */
+ * part or damaged, in the slots of this node. */
 static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		      uint64_t *bad_p)
 {

@@ -4,18 +4,19 @@
  *
  * In every round each node sends its messages, each to a place of its own. When
  * no message is in flight any more, each receiver checks all of its memory. A
- * missing message was lost: the receiver requests it again until everything has
- * arrived (lossy_rounds_resend.c). Therefore the memory at the end depends on
- * the parameters alone: `digest` is equal over one path and over four, with
+ * missing message was lost: the receiver requests it again until all messages
+ * have arrived (lossy_rounds_resend.c). Therefore the memory at the end depends
+ * on the parameters alone: `digest` is equal over one path and over four, with
  * losses and without.
  *
  * The NIC's reports are compared with the memory: the number of its
- * notifications, and whether it detected each loss. A loss that it did not
- * detect until then (7.5: the last packet on a path) counts as `late`. With
- * completion=count a group ends where otherwise a notification is requested.
+ * notifications, and whether it detected each loss. A loss that the NIC has not
+ * detected by the end of a round (7.5: the last packet on a path) counts as
+ * `late`. With completion=count a group ends where otherwise a notification is
+ * requested.
  *
- * Rounds begin and end over the out-of-band network. Everything else takes the
- * network under test. */
+ * Rounds begin and end over the out-of-band network. All other traffic takes
+ * the network under test. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -50,8 +51,8 @@ static uint32_t lossy_rounds_destination(const struct rounds *t, uint32_t src,
 	return (uint32_t)__builtin_ctzll(to);
 }
 
-/* Returns whether message `index` of `total` from src ends a notified
- * stretch. */
+/* Returns whether message `index` of `total` from src requests a
+ * notification. */
 static bool stretch_ends(const struct rounds *t, uint32_t src, uint32_t index,
 			 uint32_t total)
 {
@@ -112,7 +113,8 @@ static void send_round(struct rounds *t)
 		qwords[d] += rounds_msg(t, me, d, k).qwords;
 		if (!end || !weft_forth_info(t->f)->groups)
 			continue;
-		/* the packet with the number of qwords in the group (7.7) */
+		/* post the packet that announces the number of qwords in the
+		 * group (7.7) */
 		rounds_post(t, (struct weft_forth_desc){
 				       .local = t->tx_phys,
 				       .remote = qwords[d],
@@ -146,7 +148,7 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 }
 
 /* Counts messages of src that have not arrived. Adds to *notes_p the
- * notifications that it has requested. */
+ * notifications that src has requested. */
 static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
 				  uint32_t *notes_p)
 {
@@ -179,7 +181,7 @@ static void look_at_all(struct rounds *t)
 	struct weft_forth_reseq r;
 	uint64_t least, most;
 
-	/* losses that the NIC has found since the last round */
+	/* losses that the NIC has detected since the last round */
 	weft_forth_reseq_read(t->f, &r);
 	found = (r.losses - t->losses) & 0x3FF;
 	t->losses = r.losses;
@@ -191,8 +193,8 @@ static void look_at_all(struct rounds *t)
 	t->asked_notes += notes;
 	rounds_count_notes(t);
 	/* A notification is lost only with the packet that requests it, and
-	 * held back only by a loss that is not yet found. Each answered list
-	 * brings one. */
+	 * delayed only by a loss that is not yet detected. Each answered list
+	 * adds one notification. */
 	most = t->asked_notes + t->lists;
 	least = t->late ? 0 : t->asked_notes - t->missing;
 	if (t->notes > most || t->notes < least)
@@ -274,8 +276,8 @@ static int share_memory(struct rounds *t)
 	return weft_forth_open(t->w.h, NULL, &t->f);
 }
 
-/* Checks that the groups of a round suffice. They are numbered anew in every
- * round. */
+/* Checks that the groups suffice for a round, because each round starts again
+ * with group 0. */
 static int check_groups(struct rounds *t)
 {
 	if (!weft_forth_info(t->f)->groups ||

@@ -2,12 +2,11 @@
 /* Rounds: lost messages are requested and sent again.
  *
  * A receiver puts a list of the missing messages into the memory of their
- * source. The source sends these again, with a notification on the last. Lists
- * and repetitions are lost like everything else, so that the next attempt
- * requests the messages that are missing then. Every node learns over the
+ * source. The source sends these messages again, with a notification on the
+ * last. Lists and repetitions may be lost, too. Therefore the next attempt
+ * requests the messages that are missing by then. Every node learns over the
  * out-of-band network which node has sent a list to which, so that each loss
- * can be classified: a message that did not arrive, a list that did not, a
- * repetition that did not. */
+ * can be attributed to a message, a list or a repetition. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -18,7 +17,7 @@ static uint64_t *list_to(const struct rounds *t, uint32_t src)
 	return t->ask + (uint64_t)src * ROUNDS_LIST;
 }
 
-/* Returns the first word of a list: the attempt to which it belongs. */
+/* Returns the first word of a list, which is the number of the attempt. */
 static uint64_t list_tag(const struct rounds *t)
 {
 	return program_mix((uint64_t)t->round << 32 | t->step) | 1;
@@ -32,7 +31,7 @@ void rounds_ask(struct rounds *t, uint32_t src, uint32_t index)
 		l[2 + l[1]++] = index;
 }
 
-/* Sends the lists. Returns the mask of the sources to which they go. */
+/* Sends the lists. Returns the sources that get one as a mask. */
 static uint64_t put_lists(struct rounds *t)
 {
 	uint64_t mask = 0, tag = list_tag(t);
@@ -98,7 +97,7 @@ static void rounds_resend_answer(struct rounds *t, const char *key,
 	}
 }
 
-/* Checks again. Messages that are still missing stay on the lists. */
+/* Checks again. Messages that are still missing remain on the lists. */
 static uint64_t look_again(struct rounds *t)
 {
 	uint64_t left = 0;
@@ -119,8 +118,8 @@ static uint64_t look_again(struct rounds *t)
 	return left;
 }
 
-/* Returns the messages that are missing on all nodes. A failed node adds a bit
- * of its own, so that all others end too. */
+/* Returns the number of messages that are missing on all nodes. A failed node
+ * adds a bit of its own, so that all nodes end. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

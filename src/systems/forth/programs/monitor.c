@@ -9,9 +9,10 @@
  *   total   both and the constant `wire`: descriptor written to head of the
  *           packet at the receiving NIC
  *
- * as histograms, over all and per source; throughput per source from the
- * processor's times of its first and its last packet (the first one itself does
- * not count). All nodes of a run take part; count 0 = only receive. */
+ * The results are histograms, over all sources and per source. The throughput
+ * per source is computed from the processor's times of its first and its last
+ * packet. The first packet itself does not count. All nodes of a run take part.
+ * A node with count 0 only receives. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,7 @@
 /* ---- set-up ---- */
 
 /* Sets the number of packets to each node: random at an offered load, otherwise
- * equal for all. */
+ * equal for all nodes. */
 static int mon_plan(struct mon *m)
 {
 	int n = program_nodes(&m->w, m->to, m->dst, MON_NODES);
@@ -81,7 +82,7 @@ static int mon_meet(struct mon *m)
 	char key[32];
 	int ret = 0;
 
-	/* A host knows its bus clock to the picosecond. */
+	/* the period of the host's bus clock in picoseconds */
 	program_put(&m->w, "mon.pc",
 		    (uint64_t)llround(weft_forth_pc_ns(m->f) * 1000));
 	program_put(&m->w, "mon.size", m->size);
@@ -120,8 +121,8 @@ static int mon_open(struct mon *m)
 	}
 	if (!m->link_rate)
 		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
-	/* All sent packets have one source, because they are zeros but for the
-	 * stamps. */
+	/* all packets are sent from one buffer, because they are zeros except
+	 * for the stamps */
 	if (!weft_mem_alloc(m->w.h, m->size, 64, &m->local))
 		return -ENOMEM;
 	ret = mon_plan(m);
@@ -130,8 +131,8 @@ static int mon_open(struct mon *m)
 
 /* ---- sender ---- */
 
-/* Sets the mean time between packets: payload and 20 bytes of framing (forth.md
- * 4.7). */
+/* Sets the mean time between packets, from payload and 20 bytes of framing
+ * (forth.md 4.7). */
 static void mon_schedule(struct mon *m)
 {
 	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *
@@ -142,7 +143,7 @@ static void mon_schedule(struct mon *m)
 		1;
 }
 
-/* Posts up to a cluster for d. */
+/* Posts up to a cluster of packets to node d. */
 static bool mon_post(struct mon *m, uint32_t d)
 {
 	struct weft_forth_desc line[MON_CLUSTER];

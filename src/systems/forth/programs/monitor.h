@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.monitor: shared by sender and receiver. */
+/* Program forth.monitor: state that sender and receiver share. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_MONITOR_H
 #define SYSTEMS_FORTH_PROGRAMS_MONITOR_H
 
 #include "programs/program.h"
 #include "systems/forth/lib/device.h"
 
-#define MON_NODES   128
-#define MON_CLUSTER 4 /* descriptors of one line of the write buffer */
+#define MON_NODES 128
+/* descriptors of one line of the processor's write buffer */
+#define MON_CLUSTER 4
 #define MON_EMPTY   UINT64_MAX
 
 enum mon_part { MON_NIC, MON_SWITCH, MON_TOTAL, MON_PARTS };
@@ -20,7 +21,7 @@ struct mon_tx { /* one destination */
 struct mon_rx { /* one source */
 	uint64_t expected, got, size;
 	uint64_t *slots;
-	double pc_ns; /* of its time stamps */
+	double pc_ns; /* period of the clock of a node's time stamps, in ns */
 	weft_time_t first, last;
 	struct weft_hist *hist[MON_PARTS];
 };
@@ -39,15 +40,15 @@ struct mon {
 	struct mon_rx rx[MON_NODES];
 	struct weft_hist *hist[MON_PARTS];
 	uint32_t dst[MON_NODES], n_dst;
-	uint8_t *plan; /* destinations in order, at an offered load */
+	/* destinations in the order of sending, at an offered load */
+	uint8_t *plan;
 	weft_phys_t local;
 	uint64_t generated, sent, received, expected;
 	weft_time_t next, moved;
 };
 
 /* monitor_receive.c */
-/* Takes packets that have arrived from node s. Returns whether there were
- * any. */
+/* Collects packets that have arrived from node s. Returns whether any had. */
 bool mon_collect(struct mon *m, uint32_t s);
 void mon_results(struct mon *m);
 

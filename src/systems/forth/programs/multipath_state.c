@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.multi_state: memory that a receiver needs to know when a
  * message is complete, for both methods of forth.md 7, as bits of the fields of
- * 7.3, 7.4, 7.6 and 7.7. Nothing is sent.
+ * 7.3, 7.4, 7.6 and 7.7. The program sends no messages.
  *
  *   resequencing  per source: p1, p2 and whether known, a number per path, two
  *                 pool pointers per path, flags for loss and sync lost;
@@ -18,7 +18,7 @@ struct multi_state {
 	struct program w;
 };
 
-/* Returns the bits that distinguish n things. */
+/* Returns the number of bits that distinguish n values. */
 static uint32_t bits(uint32_t n)
 {
 	return n < 2 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);
@@ -28,10 +28,10 @@ static int multi_state_main(struct weft_comp *c)
 {
 	const struct multi_state *m = c->state;
 	uint64_t path = bits(m->paths), pointer = bits(m->headers);
-	/* resequencing: of a source, of the pool */
+	/* resequencing: bits per source, then bits of the pool */
 	uint64_t reseq = 2 * path + 1 + m->paths * (3 + 2 * pointer) + 2;
 	uint64_t pool = m->headers * (64 + pointer + 2);
-	/* counting: of a source */
+	/* counting: bits per source */
 	uint64_t count = (uint64_t)m->groups * (32 + 32 + 1 + 2 + 1);
 
 	weft_metric(c, "reseq_per_source", "bits", (double)reseq);

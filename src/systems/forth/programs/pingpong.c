@@ -19,7 +19,7 @@ struct forth_pingpong {
 	uint32_t seen;
 };
 
-/* Sends a message, in several transfers when the NIC cannot move it in one. */
+/* Sends a message, in several transfers if the NIC cannot move it in one. */
 static int forth_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	static const uint32_t flag[] = {

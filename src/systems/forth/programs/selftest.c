@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.selftest: the NIC's behaviour as its software sees it, through
- * registers and memory alone (forth.md 2, 3; V14 to V19, V21, F26, F31). Two
- * nodes; test=NAME runs one of them. */
+/* Program forth.selftest: the NIC's behaviour as software sees it, through
+ * registers and memory alone (forth.md 2, 3; V14 to V19, V21, F26, F31). It
+ * needs two nodes. test=NAME runs one of the tests. */
 #include <errno.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static int selftest_main(struct weft_comp *c)
 	s->w = program_from(c);
 	if (s->w.me > 1)
 		return 0;
-	s->w.n = 2; /* only the two nodes meet at barriers */
+	s->w.n = 2; /* barriers wait for the two nodes of the test alone */
 	s->mem = weft_mem_alloc(s->w.h, ST_BYTES, 4096, &s->phys);
 	if (!s->mem) {
 		weft_check_failed(c, "no memory");

@@ -17,14 +17,15 @@ struct st {
 	struct program w;
 	struct weft_forth *f;
 	const struct weft_forth_info *i;
-	uint64_t *mem; /* source on node 0, destination on node 1 */
+	/* source of transfers on node 0, destination on node 1 */
+	uint64_t *mem;
 	weft_phys_t phys, remote;
-	const char *name; /* of the running test */
+	const char *name; /* name of the running test */
 	uint32_t barriers;
 };
 
-/* A test opens the NIC in its own way. Both nodes must call the same barriers,
- * because a missing one blocks the other node. */
+/* A test opens the NIC itself. Both nodes must call the same barriers, because
+ * a missing one blocks the other node. */
 struct selftest_test {
 	const char *name;
 	void (*run)(struct st *s);
@@ -35,20 +36,20 @@ extern const struct selftest_test selftest_queue_tests[],
 /* Opens the NIC. Returns false after a failed check. */
 bool selftest_open(struct st *s, const struct weft_forth_attr *attr);
 void selftest_close(struct st *s);
-/* Waits until the other node is here, too. */
+/* Waits until the other node has called selftest_sync, too. */
 void selftest_sync(struct st *s);
 static inline bool selftest_acts(const struct st *s)
 {
 	return s->w.me == 0;
 }
-/* Sleeps for `pauses` pauses. */
+/* Sleeps for `pauses` times the length of a pause. */
 void selftest_sleep(struct st *s, uint32_t pauses);
 /* Fills the source with the pattern of test `seq`, and clears the
  * destination. */
 void selftest_prepare(struct st *s, uint64_t seq);
-/* Checks on node 1 that qwords [0, n) are the pattern. */
+/* Checks, on node 1, that qwords [0, n) are the pattern of test `seq`. */
 void selftest_verify(struct st *s, uint64_t seq, uint32_t n);
-/* Transfers to node 1, from and to one offset. Returns 0 or a negative
+/* Transfers qwords to node 1, from and to offset off_q. Returns 0 or a negative
  * errno. */
 int selftest_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
 

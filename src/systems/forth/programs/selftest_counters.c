@@ -12,8 +12,8 @@ static void selftest_one(struct st *s, uint32_t qwords)
 	selftest_sleep(s, 3);
 }
 
-/* forth.md 2.5, R-08: checks host-writable counters. Network counters clear on
- * load, and all at once by a store to the first. */
+/* forth.md 2.5, R-08: checks counters that the host may store into. Network
+ * counters clear on a load, and all of them by a store to the first. */
 static void selftest_counters(struct st *s)
 {
 	uint32_t a, b;
@@ -74,7 +74,7 @@ static void selftest_timer(struct st *s)
 	selftest_close(s);
 }
 
-/* 2.8: takes cumulative samples, as many as the memory holds. */
+/* 2.8: takes as many cumulative samples as the memory holds. */
 static void selftest_sampler(struct st *s)
 {
 	struct weft_forth_sample *v =
@@ -129,8 +129,8 @@ static uint32_t selftest_bits(uint32_t v)
 	return n;
 }
 
-/* 5.1: checks the credit counters of the flow to node 1 (F26). Sends more words
- * than three times around a 12-bit counter, one packet at a time. */
+/* 5.1: checks the credit counters of the flow to node 1 (F26). Sends more than
+ * three times the words that a 12-bit counter holds, one packet at a time. */
 static void selftest_credits(struct st *s)
 {
 	uint32_t lane, sent, fwd, gran = 0, top_t = 0, top_f = 0;
@@ -139,8 +139,8 @@ static void selftest_credits(struct st *s)
 		return;
 	selftest_prepare(s, 51);
 	if (selftest_acts(s)) {
-		/* find the lane of node 1, because links between NICs have only
-		 * one */
+		/* find the lane of node 1, which is 0 on a cable between two
+		 * NICs, because that has only one lane */
 		weft_forth_credit(s->f, 1, &sent, &fwd);
 		selftest_one(s, 3);
 		weft_forth_credit(s->f, 1, &top_t, &fwd);
@@ -188,7 +188,7 @@ static void selftest_limit(struct st *s)
 	selftest_close(s);
 }
 
-/* 2.6: checks that packets return, without a switch. */
+/* 2.6: checks that packets return in loopback, without a switch. */
 static void selftest_loopback(struct st *s)
 {
 	if (!selftest_open(s, NULL))

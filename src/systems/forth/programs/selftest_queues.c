@@ -4,9 +4,11 @@
 
 #include "systems/forth/programs/selftest.h"
 
-#define ST_MANY UINT32_MAX /* no local notifications of the library's own */
+/* no local notifications that the library itself requests */
+#define ST_MANY UINT32_MAX
 
-/* Writes slot `slot` of node 1's queue: two qwords to offset slot. */
+/* Writes slot `slot` of node 1's queue, to send two qwords to an offset that
+ * depends on the slot. */
 static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 {
 	uint32_t q = s->i->queues > 1 ? 1 : 0;
@@ -16,8 +18,8 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
-/* V14: descriptors written backwards wait for the start flag, then go in the
- * order of their slots, which overlapping targets prove. */
+/* V14: descriptors written backwards wait for the start flag, then depart in
+ * the order of their slots, which overlapping targets prove. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
@@ -49,7 +51,8 @@ static void selftest_cluster(struct st *s)
 	selftest_close(s);
 }
 
-/* F31: measures the capacity of all queues together, with a stopped engine. */
+/* F31: measures the capacity of all queues together while the engine is
+ * stopped. */
 static void selftest_capacity(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
@@ -58,9 +61,8 @@ static void selftest_capacity(struct st *s)
 	if (!selftest_open(s, &a))
 		return;
 	if (selftest_acts(s)) {
-		/* release descriptors in slot after slot until the tail is
-		 * where it began, because the ring is then full (forth.md
-		 * 3.3) */
+		/* release slot after slot until the tail is back at its first
+		 * value, because the ring is then full (forth.md 3.3) */
 		for (uint32_t q = 0; q < s->i->queues; q++) {
 			slot = 0;
 			do {
@@ -81,7 +83,7 @@ static void selftest_capacity(struct st *s)
 	selftest_close(s);
 }
 
-/* V15: fills a ring completely, several times around. */
+/* V15: fills a ring completely, and repeats that several times. */
 static void selftest_ring(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
@@ -122,7 +124,7 @@ static void selftest_ring(struct st *s)
 	selftest_close(s);
 }
 
-/* V16: flags every third transfer. */
+/* V16: requests a local notification for every third transfer. */
 static void selftest_lnotify(struct st *s)
 {
 	const struct weft_forth_attr a = { .lnotify_every = ST_MANY };
@@ -145,7 +147,8 @@ static void selftest_lnotify(struct st *s)
 			continue;
 		}
 		word = weft_forth_local_word(s->f, q);
-		if (k == 2) /* the NIC counts from power-up */
+		if (k == 2) /* the first count is the base, because the NIC
+			       counts from power-up */
 			base = forth_lnotify_departed(word) - 3;
 		ST_EXPECT(s,
 			  forth_lnotify_head(word) == k + 1 &&
@@ -161,16 +164,16 @@ static void selftest_lnotify(struct st *s)
 	selftest_close(s);
 }
 
-/* Sends the multi-packet message of V17, which has the flag only on its last
- * transfer. */
+/* Sends the message of V17, which takes several packets and has the flag only
+ * on its last transfer. */
 static void selftest_message(struct st *s, uint32_t flags)
 {
 	for (uint32_t k = 0; k < 8; k++)
 		selftest_put(s, 32 * k, 32, k == 7 ? flags : 0);
 }
 
-/* Counts remote notifications. The first word gives the base, because the NIC
- * counts from power-up. */
+/* Counts remote notifications. The first word gives the base of the count,
+ * because the NIC counts from power-up. */
 static void selftest_rnotify(struct st *s)
 {
 	uint32_t count = 0;
@@ -211,7 +214,9 @@ static bool selftest_irq_flag(struct st *s)
 	       FORTH_APP_IRQ_FLAG;
 }
 
-/* V17, 2.3: checks level, one assertion while low, flag also when disabled. */
+/* V17, 2.3: checks that the interrupt is a level, that a second one while the
+ * line is low causes no new edge, and that the flag is set even while
+ * interrupts are disabled. */
 static void selftest_irq_receiver(struct st *s)
 {
 	weft_forth_irq_wait(s->f, WEFT_NEVER);
@@ -219,13 +224,13 @@ static void selftest_irq_receiver(struct st *s)
 	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
 		  "irq: not one");
 	selftest_sync(s);
-	selftest_sleep(s, 10); /* the second one arrives meanwhile */
+	selftest_sleep(s, 10); /* the second interrupt arrives meanwhile */
 	ST_EXPECT(s, selftest_irqs(s) == 1, "irq: a new edge while asserted");
 	weft_forth_irq_ack(s->f);
 	ST_EXPECT(s, !selftest_irq_flag(s), "irq: flag survives a write of 1");
 	weft_forth_irq_enable(s->f, false);
 	selftest_sync(s);
-	selftest_sleep(s, 10); /* the third one: masked */
+	selftest_sleep(s, 10); /* the third interrupt arrives while masked */
 	ST_EXPECT(s, selftest_irq_flag(s) && selftest_irqs(s) == 1,
 		  "irq: disabled, flag must be set and INTA# quiet");
 	weft_forth_irq_enable(s->f, true);
@@ -258,7 +263,7 @@ static void selftest_irq(struct st *s)
 	selftest_close(s);
 }
 
-/* V21: a long transfer is cut where there are VOQs. Flags are on the last
+/* V21: with VOQs a long transfer is cut into packets. Its flags are on the last
  * packet. */
 static void selftest_segment(struct st *s)
 {
@@ -299,7 +304,8 @@ static uint32_t selftest_bad(struct st *s, uint64_t q0, uint64_t q1,
 	return weft_forth_load(s->f, FORTH_DESC_ERR);
 }
 
-/* 3.6: bad descriptors are skipped and counted, and the queue continues. */
+/* 3.6: bad descriptors are skipped and counted, and the queue continues with
+ * the next. */
 static void selftest_errors(struct st *s)
 {
 	uint32_t to, n, before;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs forth.traffic and forth.stream: messages over the native FORTH
  * library to any set of destinations, as fast as possible or at an offered
- * load. Every byte and every notification is checked (forth.md 13, V02 to V06).
+ * load. The receiver checks every byte and every notification (forth.md 13, V02
+ * to V06).
  *
  * All nodes of a run take part. A node with count 0 only receives. */
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 /* ---- set-up ---- */
 
-/* Shuffles 0..n-1 by the run's permutation, which is equal on every node. */
+/* Shuffles 0..n-1 by the run's random permutation, so that every node gets the
+ * same one. Returns this node's destination. */
 static uint32_t traffic_permuted(const struct traffic *t)
 {
 	uint32_t n = t->w.n, p[TRAFFIC_NODES];
@@ -34,7 +36,7 @@ static uint32_t traffic_permuted(const struct traffic *t)
 
 static int traffic_destinations(struct traffic *t)
 {
-	/* the only destination of a permutation is in `dst` */
+	/* a permutation gives each node one destination, `dst` */
 	static const enum pattern_kind kinds[] = {
 		[TRAFFIC_EACH] = PATTERN_TURN,
 		[TRAFFIC_RR] = PATTERN_TURN,
@@ -86,8 +88,8 @@ static int traffic_check_params(struct traffic *t)
 			TRAFFIC_NODES);
 		return -EINVAL;
 	}
-	/* notifications must return often enough, because credits depend on
-	 * them */
+	/* notifications must come often enough, because the receiver returns
+	 * credits at them */
 	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;
@@ -130,7 +132,8 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 	return 0;
 }
 
-/* Agrees on sizes. Slots are as large as the largest message of any node. */
+/* Exchanges sizes with all nodes. A slot is as large as the largest message of
+ * any node. */
 static void traffic_agree(struct traffic *t)
 {
 	uint64_t max = t->size_max, window = t->window;
@@ -170,8 +173,8 @@ static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 	}
 }
 
-/* Refuses messages to the own node on a direct cable, because it has one flow,
- * which leads to the other end. */
+/* Refuses messages to the own node on a direct cable, because the cable's one
+ * flow leads to the other end. */
 static int traffic_check_self(struct traffic *t)
 {
 	bool self = false;
@@ -215,15 +218,16 @@ static int traffic_open(struct traffic *t)
 
 /* ---- run ---- */
 
-/* Names flows with sent words that no credit has returned, and nodes whose
- * final word is missing. */
+/* Names the flows that have sent words without a credit for them, and the nodes
+ * whose final word is missing. */
 static void traffic_name_missing(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n && d < 8; d++) {
 		uint32_t s = weft_forth_load(t->f, FORTH_CREDIT_STATE + 4 * d);
 		uint32_t out = forth_credit_out(s);
 
-		if (out >= 32) /* more than a credit's granularity */
+		if (out >=
+		    32) /* 32 words or more, because a credit hides fewer */
 			weft_check_failed(
 				t->w.c,
 				"no credits on flow %u: %u words are not given back",
@@ -242,8 +246,8 @@ static bool traffic_stuck(struct traffic *t)
 {
 	if (t->now - t->moved < t->patience)
 		return false;
-	/* A node that has sent its final words may have to wait long for
-	 * another node that still sends. */
+	/* After its final words a node may wait long for a node that still
+	 * sends. */
 	for (uint32_t i = 0; t->fin_sent && !t->fin_all && i < t->w.n; i++)
 		if (!program_there(&t->w, "traffic.fin", i)) {
 			t->moved = t->now;
@@ -286,7 +290,7 @@ static void traffic_loop(struct traffic *t)
 		moved = false;
 		if (traffic_stuck(t))
 			return;
-		/* wait until the NIC writes something, or until the time of the
+		/* wait until the NIC writes to memory, or until the time of the
 		 * next action */
 		until = t->moved + t->patience;
 		if (t->load > 0 && t->generated < t->count && t->next < until)
@@ -321,8 +325,8 @@ static int traffic_main(struct weft_comp *c)
 		if (t->load > 0)
 			traffic_schedule(t);
 		traffic_loop(t);
-		/* credits and final words in flight must arrive before any node
-		 * stops its NIC */
+		/* credits and final words in flight must arrive before the
+		 * first node stops its NIC */
 		for (uint32_t d = 0; d < t->w.n; d++)
 			weft_forth_flush(t->f, d,
 					 weft_host_now(t->w.h) + t->drain);

@@ -2,12 +2,13 @@
 /* Traffic over the native FORTH library: state shared by sender, receiver and
  * measurement.
  *
- * Every ordered pair of nodes has `window` slots in the receiver's memory;
- * message s goes to slot s mod window. The receiver learns of messages only
- * through remote notifications, and at each of them everything sent before must
- * be in place. Consumed messages are acknowledged by a put of one word, into
- * TRAFFIC_ACKS words in turn, because on several paths an old one may arrive
- * last. At the end each sender puts a final word with its total. */
+ * Every ordered pair of nodes has `window` slots in the receiver's memory.
+ * Message s is put into slot s mod window. The receiver learns of messages only
+ * through remote notifications, and at each notification all messages sent
+ * before it must be in place. The receiver acknowledges consumed messages by a
+ * put of one word, into TRAFFIC_ACKS words in turn, because on several paths an
+ * old word may arrive last. At the end each sender puts a final word with its
+ * total. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 #define SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 
@@ -20,27 +21,29 @@
 #define TRAFFIC_ACKS  4
 
 enum traffic_pattern {
-	TRAFFIC_EACH,	 /* every destination at its own pace */
-	TRAFFIC_RR,	 /* strict round robin over the destinations */
+	TRAFFIC_EACH,	 /* each destination has its own pace */
+	TRAFFIC_RR,	 /* strict round robin over all destinations */
 	TRAFFIC_UNIFORM, /* random destination */
-	TRAFFIC_HOTSPOT, /* a share to one destination, else random */
-	TRAFFIC_PERMUTE, /* a random permutation of the nodes */
+	/* a share of the messages to one destination, the rest random */
+	TRAFFIC_HOTSPOT,
+	TRAFFIC_PERMUTE, /* one destination per node, by a random permutation */
 };
 
 enum traffic_arrival { TRAFFIC_FIXED, TRAFFIC_POISSON, TRAFFIC_BURSTY };
 
 /* Data that each node publishes before the start. */
 struct traffic_peer {
-	weft_phys_t rx;	     /* its slots for our messages */
+	weft_phys_t rx;	     /* the peer's slots for our messages */
 	weft_phys_t control; /* its control words */
-	uint32_t min, max;   /* qwords of its messages */
-	uint32_t notify;     /* one of `notify` messages is announced */
-	uint64_t count;	     /* messages it will send */
+	uint32_t min, max;   /* qwords of the peer's messages */
+	uint32_t notify; /* one message in `notify` requests a notification */
+	uint64_t count;	 /* number of messages that the peer will send */
 };
 
 struct traffic_tx { /* one destination */
 	uint64_t posted, quota;
-	weft_time_t *due; /* ring: times of generated, unsent messages */
+	/* ring: times of messages that are due and not sent */
+	weft_time_t *due;
 	uint32_t head, tail;
 	uint8_t *buf;
 	weft_phys_t phys;
@@ -48,7 +51,7 @@ struct traffic_tx { /* one destination */
 
 struct traffic_rx { /* one source */
 	uint64_t got, credited, bytes;
-	uint64_t flagged; /* announced ones among them */
+	uint64_t flagged; /* messages among them that request a notification */
 	uint32_t acks;	  /* credits returned */
 	bool fin;
 	weft_time_t first, last;
@@ -59,7 +62,7 @@ struct traffic_batch { /* not yet posted */
 	uint32_t n;
 };
 
-struct traffic_meas { /* when the window began */
+struct traffic_meas { /* values at the start of the window */
 	uint32_t out, in;
 	weft_time_t at;
 };
@@ -87,50 +90,53 @@ struct traffic {
 	struct pattern choice;
 	uint32_t slot_bytes;
 	uint8_t *rx_buf;
-	/* control words: notifications, then credit[ACKS][n] and fin[n] */
+	/* control words: notifications, then credit[ACKS][n] and fin[n], into
+	 * which the NIC writes */
 	uint8_t *control;
 	size_t control_bytes;
 	volatile uint64_t *credit, *fin;
-	uint64_t *word; /* sources of control puts, in that order */
+	/* sources of the puts into control words, in the order of control[] */
+	uint64_t *word;
 	weft_phys_t word_phys;
 	struct traffic_batch batch;
 	uint64_t generated, sent;
 	bool fin_sent, picked;
-	bool fin_all; /* no node sends any more */
+	bool fin_all; /* all nodes have ended sending */
 	uint32_t pick;
-	weft_time_t next; /* generation of the next message */
+	weft_time_t next; /* time at which the next message is due */
 	uint32_t in_burst;
 	uint32_t seen; /* remote notifications handled */
 	uint32_t fins;
 	uint64_t errors;
 	weft_time_t t0, moved;
-	/* Reading the clock takes time. Therefore it is read once per turn, and
-	 * only when the time matters (load, stamps, timed actions), otherwise
-	 * before waiting. */
+	/* Reading the clock takes time. Therefore the program reads it once per
+	 * turn if the time matters (load, stamps, timed actions), otherwise
+	 * only before it waits. */
 	weft_time_t now;
 	bool clocked;
-	uint32_t step; /* of the timed actions */
+	uint32_t step; /* index of the next timed action */
 	struct weft_forth_counters total;
 	struct traffic_meas meas;
 	struct weft_hist *latency;
 };
 
 /* traffic_send.c */
-bool traffic_send(struct traffic *t); /* returns true when something moved */
+bool traffic_send(struct traffic *t); /* returns true if it posted a message */
 void traffic_flush(struct traffic *t);
 void traffic_schedule(struct traffic *t);
 
 /* traffic_receive.c */
-/* Takes messages and notifications that have arrived. Returns whether there
- * were any. */
+/* Takes messages and notifications that have arrived. Returns whether any
+ * had. */
 bool traffic_receive(struct traffic *t);
-/* Returns whether the final words of all peers have arrived and the own ones
- * were sent. */
+/* Returns whether the final words of all peers have arrived and our own were
+ * sent. */
 bool traffic_received_all(const struct traffic *t);
 /* traffic_instruments.c */
 void traffic_meas_start(struct traffic *t);
 void traffic_meas_end(struct traffic *t);
-/* Runs timed actions (stall, window). Returns the time of the next one. */
+/* Runs the timed actions (stall, window) that are due. Returns the time of the
+ * next one. */
 weft_time_t traffic_timed(struct traffic *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic: measures through the NIC's own instruments (forth.md 2.5-2.8), and
- * runs the timed actions. */
+/* Traffic: takes measurements with the NIC's own instruments (forth.md
+ * 2.5-2.8), and runs the timed actions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 
 /* ---- timed actions ---- */
 
-/* Reports the traffic of the NIC since the last call, from its qword
- * counters. */
+/* Reports the NIC's traffic since the last call, from its qword counters. */
 static void traffic_window(struct traffic *t, bool end)
 {
 	uint32_t out = weft_forth_load(t->f, FORTH_H2N_QWORD);
@@ -32,8 +31,8 @@ static void traffic_window(struct traffic *t, bool end)
 	t->meas.at = now;
 }
 
-/* Reports the words of each flow that are sent and not known to be forwarded.
- * At the end only words that a credit's granularity hides may be left. */
+/* Reports the words of each flow that were sent and for which no credit has
+ * returned. At the end fewer words than a credit's granularity may be left. */
 static void traffic_credit_state(struct traffic *t, bool home)
 {
 	char name[32];
@@ -118,7 +117,8 @@ static uint32_t sample_get(const struct weft_forth_sample *s, bool in)
 	return in ? s->in : s->out;
 }
 
-/* Returns the rate between a tenth and nine tenths of the volume, in MiB/s. */
+/* Returns the rate between one tenth and nine tenths of the volume, in
+ * MiB/s. */
 static void traffic_rate(struct traffic *t, const struct weft_forth_sample *s,
 			 uint32_t n, bool in, const char *name)
 {
@@ -152,7 +152,7 @@ static void traffic_samples(struct traffic *t)
 	weft_forth_sample_read(t->f, 0, n, s);
 	while (n > 1 && s[n - 1].in == s[n - 2].in &&
 	       s[n - 1].out == s[n - 2].out)
-		n--; /* drop the quiet end */
+		n--; /* drop samples of the quiet time at the end */
 	traffic_rate(t, s, n, true, "bandwidth_in");
 	traffic_rate(t, s, n, false, "bandwidth_out");
 	for (uint32_t i = 1; t->series && i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traffic: receiving. Every byte is compared with the sender's pattern, and
  * every notification with the messages that must have arrived before it. On
- * several paths a message counts only when all of it has arrived, so that a
- * damaged one is missed by the notification that announces it. */
+ * several paths a message counts only when all of it has arrived. Therefore the
+ * notification of a damaged message finds it missing. */
 #include <inttypes.h>
 
 #include "systems/forth/lib/device.h"
@@ -16,7 +16,7 @@ static void traffic_wrong(struct traffic *t, uint32_t src, int32_t at)
 			  t->rx[src].got, src, 8 * at);
 }
 
-/* Returns the stamp of a message, or WEFT_NEVER when it is damaged. */
+/* Returns the time stamp of a message, or WEFT_NEVER if it is damaged. */
 static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 {
 	uint64_t ps;
@@ -50,7 +50,8 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 	}
 	bad = program_check(m, t->stamp ? 1 : 0, q, base);
 	if (bad >= 0 && weft_forth_info(t->f)->multipath)
-		return false; /* its end arrived first */
+		return false; /* on several paths the end of the message may
+				 arrive first */
 	if (bad >= 0)
 		traffic_wrong(t, src, bad);
 	due = t->stamp ? traffic_unstamp(m[0], base) : 0;
@@ -65,7 +66,7 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 	return true;
 }
 
-/* Returns credits once half of the window is used up. */
+/* Returns credits to src once half of the window is used up. */
 static void traffic_credit(struct traffic *t, uint32_t src)
 {
 	struct traffic_rx *rx = &t->rx[src];
@@ -84,8 +85,8 @@ static void traffic_credit(struct traffic *t, uint32_t src)
 	rx->acks++;
 }
 
-/* Checks the final word. On several paths it may arrive first: unless it is
- * `sure` that something is missing, it waits for the rest. */
+/* Checks the total in the final word of src. On several paths the final word
+ * may arrive first, so that missing messages are an error only if `sure`. */
 static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 {
 	uint64_t word = t->fin[src];
@@ -107,8 +108,7 @@ static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 	}
 }
 
-/* Checks that the messages announced by notification `count` have been
- * found. */
+/* Checks that all messages announced by notification `count` have arrived. */
 static void traffic_check_order(struct traffic *t, uint32_t count)
 {
 	uint64_t found = t->fins;
@@ -133,8 +133,8 @@ bool traffic_receive(struct traffic *t)
 
 	if (count == t->seen) {
 		for (uint32_t s = 0; s < t->w.n; s++)
-			traffic_credit(t, s); /* try again, because the queue
-					       * was full before */
+			traffic_credit(t, s); /* try again, because the request
+						 queue may have been full */
 		return false;
 	}
 	if (word & (FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS) ||

@@ -4,8 +4,9 @@
 
 #include "systems/forth/programs/traffic.h"
 
-#define TRAFFIC_DUE  1024 /* generated, not yet sent, per destination */
-#define TRAFFIC_TURN 64	  /* messages posted before other work is polled */
+#define TRAFFIC_DUE 1024 /* messages due and not sent, per destination */
+/* messages posted before the program polls for other work */
+#define TRAFFIC_TURN 64
 
 /* ---- when ---- */
 
@@ -16,8 +17,8 @@ static double traffic_exp(struct traffic *t, double mean)
 
 void traffic_schedule(struct traffic *t)
 {
-	/* mean time between messages at the offered load: wire words of a mean
-	 * message at 32 bits each, delimiter included (forth.md 4.7) */
+	/* mean time between messages at the offered load: a mean message and 20
+	 * bytes of framing (forth.md 4.7), in wire words of 32 bits */
 	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;
 	double gap = bytes * 8 / (double)t->link_rate * WEFT_SEC / t->load;
 
@@ -25,7 +26,8 @@ void traffic_schedule(struct traffic *t)
 	case TRAFFIC_POISSON:
 		gap = traffic_exp(t, gap);
 		break;
-	case TRAFFIC_BURSTY: /* back to back, then the time that was saved */
+	case TRAFFIC_BURSTY: /* a burst back to back, then a pause for the time
+				that the burst saved */
 		if (++t->in_burst < t->burst) {
 			gap = gap * t->load;
 		} else {
@@ -45,8 +47,8 @@ void traffic_flush(struct traffic *t)
 {
 	struct weft_forth_desc *b = t->batch.desc;
 
-	/* Group messages by queue, because that makes larger clusters. Order
-	 * matters only inside a queue. */
+	/* Group messages by queue, because then clusters are larger. Only
+	 * messages of one queue must keep their order. */
 	for (uint32_t i = 1;
 	     i < t->batch.n && weft_forth_info(t->f)->queues > 1; i++) {
 		struct weft_forth_desc d = b[i];
@@ -71,8 +73,8 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
 
 	program_fill(tx->buf + at, qwords, base);
-	if (t->stamp) { /* 48 bits of picoseconds and 16 of check, so that
-			 * damage is noticed, hidden under the pattern */
+	if (t->stamp) { /* 48 bits of picoseconds and 16 bits of check, so that
+			   damage is noticed, XORed with the pattern */
 		uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
 
 		*(uint64_t *)(tx->buf + at) =
@@ -97,7 +99,7 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	t->sent++;
 }
 
-/* Sends the next message for d, if it can go now. */
+/* Sends the next message for d, if the window and the queue have room. */
 static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 {
 	uint32_t qwords = program_qwords(t->w.me, d, t->tx[d].posted,
@@ -118,7 +120,7 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 
 /* ---- the three ways of sending ---- */
 
-/* Sends to every destination as fast as possible, a cluster at a time. */
+/* Sends to every destination as fast as possible, one cluster at a time. */
 static bool traffic_send_each(struct traffic *t)
 {
 	uint64_t before = t->sent;
@@ -136,7 +138,7 @@ static bool traffic_send_each(struct traffic *t)
 	return t->sent != before;
 }
 
-/* Sends in the order of the pattern. A message that cannot go stops the
+/* Sends in the order of the pattern. A message that lacks room stops the
  * messages behind it. */
 static bool traffic_send_ordered(struct traffic *t)
 {
@@ -152,7 +154,7 @@ static bool traffic_send_ordered(struct traffic *t)
 	return t->sent != before;
 }
 
-/* Sends the messages that are due by the offered load. */
+/* Sends the messages that are due at the offered load. */
 static bool traffic_send_timed(struct traffic *t)
 {
 	uint64_t before = t->sent;
@@ -165,7 +167,8 @@ static bool traffic_send_timed(struct traffic *t)
 		t->pick = d;
 		t->picked = tx->tail - tx->head == TRAFFIC_DUE;
 		if (t->picked)
-			break; /* the source is held up */
+			break; /* later messages must not pass one that waits
+				  for room */
 		tx->due[tx->tail++ % TRAFFIC_DUE] = t->next;
 		t->generated++;
 		traffic_schedule(t);
@@ -180,7 +183,7 @@ static bool traffic_send_timed(struct traffic *t)
 	return t->sent != before;
 }
 
-/* Sends the final word to every peer: our total for it. */
+/* Sends the final word to every peer, with the number of our messages to it. */
 static bool traffic_send_fin(struct traffic *t)
 {
 	for (; t->pick < t->w.n; t->pick++) {
@@ -219,7 +222,7 @@ bool traffic_send(struct traffic *t)
 		moved = traffic_send_ordered(t);
 	traffic_flush(t);
 	if (t->sent == t->count)
-		t->pick = 0; /* from now on the first peer to get the final
-			      * word */
+		t->pick = 0; /* `pick` is from now on the next peer to get the
+				final word */
 	return moved;
 }

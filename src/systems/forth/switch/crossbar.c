@@ -10,9 +10,9 @@
  *                       out0    out1       the other half of the same links
  *
  * Cut-through: SOP in to SOP out is decode 1 + synchroniser 3 (1 inside one
- * clock domain) + decision 2 + transmit start 2 cycles (8.5). Not modelled: the
- * effect on a packet that underruns because its input is slower than its output
- * by more than the pipeline hides (never below 1000 ppm). */
+ * clock domain) + decision 2 + transmit start 2 cycles (8.5). Not modelled: a
+ * packet that underruns because its input is slower than its output by more
+ * than the pipeline hides (never below 1000 ppm). */
 #include "systems/forth/link/block_ram.h"
 #include "systems/forth/switch/crossbar.h"
 
@@ -123,8 +123,8 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
 	if (xp->drain <= came)
 		return;
-	/* a departure was fixed early, so that words written until then
-	 * count */
+	/* the departure of the last packet was fixed early, so that words
+	 * written until then count as well */
 	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
@@ -155,8 +155,8 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 		weft_frame_free(f);
 		return;
 	}
-	to = &x->port[o]
-		      .link.clk; /* clock in which the remaining cycles count */
+	to = &x->port[o].link.clk; /* count the remaining cycles in the output's
+				      clock */
 	if (from->num != to->num || from->den != to->den)
 		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +
@@ -210,7 +210,7 @@ static struct forth_port_cfg port_cfg(const struct forth_xbar *x, bool bottom)
 static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_xbar *x = c->state;
-	/* one block RAM of 2 KB at each crosspoint: 64 in the 8x8 switch */
+	/* each crosspoint has one block RAM of 2 KB, 64 in the 8x8 switch */
 	uint32_t i, all = x->ports * x->ports;
 	const struct bram_block b = { "crosspoints",
 				      all * bram_bytes(x->xp_bytes), all,
@@ -249,7 +249,7 @@ static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 }
 
 /* Returns the payload of the largest packet that neighbours send, and in *one_p
- * whether all their packets have that size. */
+ * whether all packets have that size. */
 static uint32_t crossbar_largest(const struct forth_xbar *x, bool *one_p)
 {
 	uint32_t most = 0;

@@ -10,38 +10,45 @@
 #include "weft/trace.h"
 
 #define FORTH_XBAR_PORTS_MAX 64
-#define FORTH_XBAR_NOWHERE   255 /* route of an unknown flow */
+/* route that an unknown flow takes, so that its packets are dropped */
+#define FORTH_XBAR_NOWHERE 255
 
 /* A crosspoint: a FIFO of frames, linked by frame.next. The frame's u[6] is the
  * cycle at which the output scheduler sees it, u[7] that of the word in front
- * of its header; both on the output's clock. */
+ * of its header, both on the output's clock. */
 struct forth_xbar_xp {
 	struct weft_frame *head, *tail;
-	uint64_t ready;	      /* u[6] of the head */
-	uint64_t drain;	      /* start of the last departure */
+	uint64_t ready;	      /* u[6] of the first frame */
+	uint64_t drain;	      /* cycle at which the last departure began */
 	uint32_t drain_words; /* occupancy then */
 	uint32_t words;	      /* FIFO words of all packets queued */
-	uint32_t charged;     /* their charge, never above the capacity */
-	uint32_t high;	      /* high-water mark, words */
+	/* credit charge of all packets queued, never above the capacity */
+	uint32_t charged;
+	uint32_t high; /* high-water mark, words */
 };
 
-/* A port: input half (link interface, credit scheduler in link) and output half
- * (scheduler of the column, transmitter in link). */
+/* A port: its input half (link end, whose credits are the credit scheduler) and
+ * its output half (scheduler of the column, transmitter of the link end). */
 struct forth_xbar_port {
 	struct forth_port link;
 	/* output scheduler */
-	uint64_t busy;	/* inputs whose crosspoint holds packets */
-	uint64_t end;	/* cycle at which the line is free after the last
-			 * packet */
-	uint64_t begin; /* earliest start of the chosen packet */
+	/* inputs whose crosspoint of this column holds packets, one bit each */
+	uint64_t busy;
+	uint64_t end; /* cycle at which the line is free after the last
+		       * packet */
+	/* earliest cycle at which the chosen packet may start */
+	uint64_t begin;
 	struct weft_timer timer;
-	uint8_t last;		    /* served last */
-	uint8_t chosen;		    /* waits for its start, or NOWHERE */
-	bool served;		    /* `last` and `end` are valid */
-	bool bottom;		    /* clock domain */
-	uint32_t path_mask;	    /* of packets that enter here */
-	const uint8_t *route;	    /* [path][flow] */
-	uint64_t unknown, overflow; /* packets, words dropped at the input */
+	uint8_t last; /* served last */
+	/* input whose packet is chosen and waits for its start, or NOWHERE */
+	uint8_t chosen;
+	bool served; /* `last` and `end` are valid, because a packet has left */
+	bool bottom; /* clock domain */
+	/* mask of the path bits that routes of this input use */
+	uint32_t path_mask;
+	const uint8_t *route; /* [path][flow] */
+	/* unknown: packets dropped at the input; overflow: words */
+	uint64_t unknown, overflow;
 } __attribute__((aligned(64)));
 
 struct forth_xbar {
@@ -62,7 +69,7 @@ struct forth_xbar {
 	struct forth_xbar_port *port;
 	struct forth_xbar_xp *xp; /* [output][input] */
 	uint32_t xp_words,
-		ahead; /* cycles by which a start is fixed in advance */
+		ahead; /* cycles by which a start may be fixed early */
 	uint64_t hops;
 	uint64_t bram;
 };
@@ -82,15 +89,15 @@ static inline struct forth_xbar_xp *forth_xbar_xp(const struct forth_xbar *x,
 	return &x->xp[out * x->ports + in];
 }
 
-/* Returns the FIFO words of a packet: header, payload as on the wire, body
+/* Returns the FIFO words of a packet: header, payload with its padding, body
  * CRC. */
 static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 {
 	return forth_shape_get(f).wire_len / 4 + 3;
 }
 
-/* Returns how many of them are written `n` cycles after the arrival of the word
- * in front of the header. The header CRC has a word of its own and is
+/* Returns how many FIFO words are written `n` cycles after the arrival of the
+ * word in front of the header. The header CRC has a word of its own, which is
  * stripped. */
 static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 					  const struct weft_frame *f,
@@ -105,15 +112,15 @@ static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 
 #define FORTH_XBAR_COUNTERS 18
 extern const struct weft_counter forth_xbar_counters[FORTH_XBAR_COUNTERS];
-/* ops.finish: fills the counters. */
+/* Implements ops.finish: fills the counters. */
 int forth_xbar_finish(struct weft_comp *c, struct weft_err *err);
-/* ops.waiting: words in the crosspoints of an output. */
+/* Implements ops.waiting: reports the words in the crosspoints of an output. */
 void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 
 /* Routing tables. init builds them from the identity and the parameter
  * `routes`, bind gives them to the ports, route implements ops.route, and prune
- * lets a port that is not connected lead nowhere. */
+ * removes the routes to a port that is not connected. */
 int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err);
 void forth_xbar_route_bind(struct forth_xbar *x);
 int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,
@@ -133,12 +140,13 @@ static inline void forth_xbar_tell_queue(const struct weft_comp *c, uint32_t o)
 	weft_level(c, "queue", o, words, weft_now(c));
 }
 
-/* Notes that a packet entered the column of output o, so that it is
- * scheduled. */
+/* Notes that a packet entered the column of output o and is visible from
+ * `ready` on. Schedules the output. */
 void forth_xbar_os_notice(struct weft_comp *c, uint32_t o, uint64_t ready);
-/* Handles the scheduler's own event. */
+/* Handles the event of the scheduler of output o. */
 void forth_xbar_os_event(struct weft_comp *c, uint32_t o);
-/* Implements forth_port_ops.woken: the chosen packet has its credits. */
+/* Implements forth_port_ops.woken: the chosen packet has its credits and may
+ * start. */
 void forth_xbar_os_woken(void *own, struct forth_port *l);
 
 #endif

@@ -6,9 +6,9 @@
  *                      end - os_presched + os_pipe_{same,change}, end, credit)
  *
  * The choice is round robin over the packets visible at c and is never taken
- * back. Therefore a packet that lacks credits holds the column (R-25 for the
- * two pipelines). A packet's departure is fixed `ahead` cycles early at most,
- * because until then no credit that could share its delimiter can still
+ * back. Therefore a packet that lacks credits blocks the column (R-25 for the
+ * two pipelines). The departure of a packet is fixed up to `ahead` cycles early
+ * but not earlier, because a credit that shares its delimiter could still
  * change. */
 #include "systems/forth/switch/crossbar.h"
 
@@ -22,9 +22,9 @@ static void os_arm(struct weft_comp *c, uint32_t o, uint64_t cycle)
 	weft_timer_arm(c, &p->timer, o, weft_clock_edge(&p->link.clk, cycle));
 }
 
-/* Returns the first input at or after `from`, round robin, that is visible at
- * `now`. Otherwise sets *soon_p to the next time at which one becomes
- * visible. */
+/* Returns the first input at or after `from`, round robin, whose packet is
+ * visible at `now`. Otherwise sets *soon_p to the next time at which a packet
+ * becomes visible. */
 static uint32_t os_pick(const struct forth_xbar *x, uint32_t o, uint32_t from,
 			uint64_t now, uint64_t *soon_p)
 {
@@ -46,8 +46,8 @@ static uint32_t os_pick(const struct forth_xbar *x, uint32_t o, uint32_t from,
 	return FORTH_XBAR_NOWHERE;
 }
 
-/* Writes the switch's two stamps, which are qword 1 of the payload (10.1), and
- * makes the CRC new because the payload has changed. */
+/* Writes the switch's two stamps into qword 1 of the payload (10.1), and
+ * computes the CRC anew because the payload has changed. */
 static void os_stamp(struct weft_comp *c, struct weft_frame *f, uint64_t start)
 {
 	uint64_t ts = f->u[FORTH_U_OWN + 1] << 32 | (start & 0xFFFFFFFF);
@@ -81,8 +81,8 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	i = os_pick(x, o, p->last + 1, p->end - x->os_presched, &at);
 	if (i != FORTH_XBAR_NOWHERE) {
 		at = p->end - x->os_presched;
-		/* prefetch: the frame will most likely be chosen next, and has
-		 * left the cache by now */
+		/* prefetch the frame that will most likely be chosen next,
+		 * because it has left the processor's cache by now */
 		head = (const char *)forth_xbar_xp(x, i, o)->head;
 		__builtin_prefetch(head);
 		__builtin_prefetch(head + 64);
@@ -91,7 +91,7 @@ static void os_next(struct weft_comp *c, uint32_t o)
 	os_arm(c, o, at);
 }
 
-/* Reports the state of output o by the input that is served. */
+/* Reports to listeners which input output o serves. */
 WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 				   uint64_t start)
 {
@@ -106,7 +106,7 @@ WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 	forth_xbar_tell_queue(c, o);
 }
 
-/* Takes the head from its crosspoint. The level is highest when the head
+/* Removes the head from its crosspoint. The level is highest when the head
  * starts, because from then on the crosspoint drains as fast as it can fill. */
 static void xp_pop(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		   uint64_t start)
@@ -152,8 +152,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		os_tell_send(c, o, start);
 	x->hops++;
-	/* credit scheduler of the input (8.4); its synchroniser is part of
-	 * t_crtx */
+	/* the credit scheduler of the input returns the credits (8.4). Its
+	 * synchroniser is part of t_crtx */
 	if (x->cs_credit == FORTH_XBAR_CS_START)
 		forth_port_fwd(from, o, charge, weft_clock_edge(clk, start));
 	else
@@ -161,7 +161,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	os_next(c, o);
 }
 
-/* Starts the chosen packet if its start is already fixed; otherwise waits. */
+/* Starts the chosen packet if its start is already fixed. Otherwise waits for
+ * its credits or for its time. */
 static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 {
 	struct forth_xbar *x = c->state;

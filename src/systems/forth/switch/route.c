@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing tables of the buffered crossbar (forth.md 8.2: identity map, table
- * for others). A table is read by path and flow. All inputs share one until an
- * experiment routes an input of its own. The fabric that writes the rows
- * decides their meaning, because a crossbar knows no topology. */
+/* Routing tables of the buffered crossbar (forth.md 8.2: identity map,
+ * otherwise a table). A table is indexed by path and flow. All inputs share one
+ * table until an experiment gives an input routes of its own. The fabric that
+ * writes the rows decides their meaning, because a crossbar knows no
+ * topology. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <errno.h>
@@ -31,8 +32,8 @@ void forth_xbar_route_bind(struct forth_xbar *x)
 	}
 }
 
-/* Grows to so many rows and tables. New rows lead nowhere, new tables are
- * copies. */
+/* Grows the routes to the given numbers of rows and tables. New rows lead
+ * nowhere, new tables are copies of the first. */
 static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 		      struct weft_err *err)
 {
@@ -53,7 +54,7 @@ static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 	return 0;
 }
 
-/* Makes room for (in, path). */
+/* Makes room for routes of input `in` and path `path`. */
 static int table_fit(struct weft_comp *c, uint32_t in, uint32_t path,
 		     struct weft_err *err)
 {

@@ -186,7 +186,7 @@ bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 	return false;
 }
 
-/* Nor drivers and threads. */
+/* The toy host has neither drivers nor threads. */
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv)
 {
@@ -226,7 +226,7 @@ void weft_host_log(struct weft_host *h, const char *fmt, ...)
 {
 }
 
-/* PCI-X: no tagged accesses. */
+/* PCI-X has no tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d)
 {
 	return false;
@@ -262,7 +262,8 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 {
 	uint64_t q;
 
-	assert((off / 64) == (off + n - 1) / 64); /* one line, one burst */
+	/* a store must stay in one line, because it is one burst */
+	assert((off / 64) == (off + n - 1) / 64);
 	for (size_t i = 0; i < n; i += 8) {
 		memcpy(&q, (const uint8_t *)src + i, 8);
 		fake_store(h, io->off + off + i, 8, q);
@@ -357,8 +358,8 @@ void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n)
 	weft_host_copy(h, dst, src, n);
 }
 
-/* No event can occur while a program waits here. Returns true only if the word
- * has already changed. */
+/* Returns at once, because no event can occur while a program waits here. The
+ * result is true only if the word has already changed. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline)
 {
@@ -421,14 +422,14 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 	return false;
 }
 
-/* All nodes are alike. A key that another node has not put yet gets the value
- * of this node, moved to the other's memory. */
+/* Returns the value of this node, moved to the other node's memory, for a key
+ * that another node has not put yet. All nodes are alike. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	char mine[64], what[32];
 	uint32_t node;
 
-	/* see word_name() of the endpoint */
+	/* keys as the endpoint builds them in word_name() */
 	if (sscanf(key, "ep.forth.0.%u.%31s", &node, what) != 2)
 		abort();
 
@@ -445,7 +446,7 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	abort();
 }
 
-/* ---- stubs of VIPL, which needs a whole kernel ---- */
+/* ---- stubs of VIPL, which would need a whole kernel ---- */
 
 static bool fake_probe(struct weft_host *h, struct weft_dev *d)
 {

@@ -35,7 +35,7 @@ struct weft_host {
 	uint32_t cfg[64], reg[256];
 	uint64_t slot[1024][2];
 	uint32_t queues, head[8], departed[8], rnotify;
-	bool running; /* false: descriptors stay in their slots */
+	bool running; /* false: the NIC does not execute descriptors */
 	uint32_t tail[8];
 	/* record */
 	struct fake_access log[FAKE_LOG];
@@ -43,10 +43,10 @@ struct weft_host {
 	uint64_t io_loads;
 };
 
-/* Makes nodes that know each other. queues is 1 or 8. */
+/* Makes `nodes` nodes that know each other. queues is 1 or 8. */
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues);
 void fake_stop(struct weft_host *h, uint32_t nodes);
-/* Carries out the released descriptors. */
+/* Executes the released descriptors. */
 void fake_run(struct weft_host *h);
 
 #endif

@@ -13,19 +13,19 @@ struct pair {
 	weft_time_t cc;
 };
 
-/* Makes the pair. set: "name", "value", ... NULL for both nodes; fault: class
- * of a filter on frames that leave node 0 (or NULL), with its own settings. */
+/* Makes the pair. set: "name", "value", ... NULL for both nodes. fault: class
+ * of a filter on frames that leave node 0, with its own settings, or NULL. */
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set);
-/* Makes the pair on cables of class forth.link with these settings. */
+/* Makes the pair on cables of class forth.link with settings of their own. */
 void pair_init_on(struct pair *p, const char *const *set,
 		  const struct weft_class *fault, const char *const *fault_set,
 		  const char *const *link_set);
-/* Sends `count` packets of `qwords` from node `from` to the other, all ready at
- * once. */
+/* Sends `count` packets of `qwords` from node `from` to the other node. All are
+ * ready at once. */
 void pair_send(struct pair *p, uint32_t from, uint32_t count, uint32_t qwords);
 void pair_start(struct pair *p);
-void pair_run(struct pair *p, uint64_t cycles); /* up to this cycle */
+void pair_run(struct pair *p, uint64_t cycles); /* runs up to this cycle */
 void pair_fini(struct pair *p);
 
 #endif

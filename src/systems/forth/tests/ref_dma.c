@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See ref_dma.h: the links, and the two clocks. */
+/* Links and clocks of the reference, see ref_dma.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 /* ---- NET side ---- */
 
-/* The wire word of the last cycle has left the line, and with it the FIFO words
- * that ended in it (header word, payload words, CRC word). */
+/* Removes the FIFO words that ended with the wire word of the last cycle,
+ * because it has left the line (header word, payload words, CRC word). */
 static void words_left(struct ref *r, uint32_t k)
 {
 	const struct ref_end *e = &r->nic[k];
@@ -36,7 +36,7 @@ static void words_left(struct ref *r, uint32_t k)
 	l->going = NULL;
 }
 
-/* Checks the header four words behind the delimiter. */
+/* Checks the header when four words have arrived behind the delimiter. */
 static void nic_receive(struct ref *r, uint32_t k, const struct ref_word *w)
 {
 	struct rfifo *f = &r->fifo[k];
@@ -89,14 +89,14 @@ static void far_forward(struct ref *r, uint32_t k)
 
 /* ---- departure ---- */
 
-/* Returns the path of the n-th packet from now on to the destination of VOQ v
- * (forth.md 7.2). */
+/* Returns the path of the n-th packet from now on that VOQ v sends (forth.md
+ * 7.2). */
 static uint32_t path_ahead(const struct ref *r, uint32_t v, uint32_t n)
 {
 	return r->c->path[(r->turn[v] + n) % r->c->n_path];
 }
 
-/* Returns whether the front packet of VOQ v may be on line k now. */
+/* Returns whether the front packet of VOQ v may be sent on line k now. */
 static bool may_leave(struct ref *r, uint32_t v, uint32_t k,
 		      const struct rpkt *p)
 {
@@ -106,8 +106,8 @@ static bool may_leave(struct ref *r, uint32_t v, uint32_t k,
 	       (path_ahead(r, v, 0) == k && r->voq_free[v] <= r->cc);
 }
 
-/* Writes the field of a packet: source 0, number on this path, the next two
- * paths (7.3). */
+/* Writes the resequencing field of a packet: source 0, number on this path, the
+ * next two paths (7.3). */
 static void give_field(struct ref *r, uint32_t v, uint32_t k, struct rpkt *p)
 {
 	uint64_t field = (r->number[v][k]++ & 7) << 4 |
@@ -148,7 +148,8 @@ static void nic_decide(struct ref *r, uint32_t k)
 	ref_end_idle(e, r->cc);
 }
 
-/* Returns the next packet to the NIC on link k, or n_send when none is left. */
+/* Returns the next packet that arrives at the NIC on link k, or n_send if none
+ * is left. */
 static uint32_t next_send(const struct ref *r, uint32_t k)
 {
 	uint32_t i = r->fifo[k].sent;

@@ -2,10 +2,10 @@
 /* Cycle-by-cycle reference of the FORTH NIC's request queues, DMA engine, VOQs
  * with segments and external memory, Net2Host and, with several paths, their
  * choice and the order of notifications (forth.md 3.3-3.8, 4.11, 5.2, 6.2-6.4,
- * 7.2-7.4, 11.1), on a serial bus with fixed priority (completion, write, read)
- * and links of ref_link.h, bundled to one or each a path.
- * Every PCI edge and every NET edge is visited; nothing is computed in advance
- * except fixed delays.  Shares no code with forth/nic. */
+ * 7.2-7.4, 11.1). The bus is serial with fixed priority (completion, write,
+ * read). The links are those of ref_link.h, bundled to one or one per path.
+ * Every PCI edge and every NET edge is visited, and nothing is computed in
+ * advance except fixed delays. Shares no code with forth/nic. */
 #ifndef FORTH_TESTS_REF_DMA_H
 #define FORTH_TESTS_REF_DMA_H
 
@@ -20,13 +20,13 @@ enum {
 };
 
 struct ref_desc {
-	uint64_t pc; /* the start flag is seen at this edge */
+	uint64_t pc; /* pc at which the NIC sees the start flag */
 	uint32_t queue, slot;
 	uint64_t src, q1;
 };
 
-/* A packet to the NIC. Packets of one source are in the order of sending, those
- * of one link in the order of `cycle`. */
+/* A packet to the NIC. Packets of one source are in the order of sending,
+ * packets of one link in the order of `cycle`. */
 struct ref_send {
 	uint64_t cycle, header;
 	uint32_t link, src;
@@ -34,9 +34,10 @@ struct ref_send {
 };
 
 struct ref_dma_cfg {
-	bool multi;		   /* each link is a path */
-	uint32_t path[8], n_path;  /* of successive packets to a destination */
-	uint32_t delay[REF_PATHS]; /* cc: cables, beyond 24 */
+	bool multi; /* each link is a path of its own */
+	/* paths of successive packets to a destination */
+	uint32_t path[8], n_path;
+	uint32_t delay[REF_PATHS]; /* delays of the cables in cc, added to 24 */
 	uint32_t links, queues, voqs, voq_words, max_qwords, min_bytes;
 	uint32_t seg_qwords;
 	uint32_t ext_blocks, block_words, hi, lo, rd_lat, rate; /* words */
@@ -45,7 +46,7 @@ struct ref_dma_cfg {
 	uint32_t quarters; /* cut-through */
 	uint32_t sink_lanes, sink_cap, sink_hold, refresh;
 	uint64_t lnotify, rnotify; /* addresses */
-	uint32_t pc_t, cc_t;	   /* periods, in 100 ps */
+	uint32_t pc_t, cc_t; /* periods of both clocks in units of 100 ps */
 	struct ref_desc desc[REF_DESCS];
 	uint32_t n_desc;
 	struct ref_send send[REF_SENDS];
@@ -66,9 +67,11 @@ struct ref_arrival {
 struct ref_dma_log {
 	struct ref_op op[REF_OPS];
 	uint32_t n_op;
-	struct ref_arrival pkt[REF_PATHS][REF_PKTS]; /* at the far ends */
+	struct ref_arrival pkt[REF_PATHS][REF_PKTS]; /* packets that arrived at
+							the far ends */
 	uint32_t n_pkt[REF_PATHS];
-	uint64_t start[REF_PATHS][REF_SENDS]; /* of the packets sent to us */
+	/* start of each packet that the far ends sent */
+	uint64_t start[REF_PATHS][REF_SENDS];
 	uint32_t n_start[REF_PATHS];
 	uint64_t active[2], granted[2], qwords[2], split, backpressure;
 	uint32_t head[8], sent0, acked0;

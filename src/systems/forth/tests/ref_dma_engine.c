@@ -21,8 +21,8 @@ static void take_descriptors(struct ref *r)
 	}
 }
 
-/* Sorts notes of one edge by the times at which their last packets started on
- * the line. The order is our choice, because the source does not say it. */
+/* Sorts the notes of one edge by the times at which their last packets started
+ * on the line. That order is our choice, because the source does not say it. */
 static void add_note(struct ref *r, struct note n)
 {
 	uint32_t i = r->n_tail++;
@@ -39,7 +39,8 @@ static void add_note(struct ref *r, struct note n)
 	r->note[i] = n;
 }
 
-/* One transfer has left. The transfers in front are acknowledged in order. */
+/* Notes that one transfer has left. Acknowledges the transfers in front of it
+ * in order. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start)
 {

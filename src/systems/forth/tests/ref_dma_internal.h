@@ -25,18 +25,21 @@ enum state {
 };
 enum { RD, WR };
 
-/* A packet in a VOQ, or on its way into it. */
+/* A packet in a VOQ, or on the path into it. */
 struct rpkt {
 	struct ref_pkt wire;
-	uint64_t header, avail, ready; /* pc: may enter; may start */
+	/* avail: pc at which the packet may enter the VOQ; ready: pc at which
+	 * it may start on the line */
+	uint64_t header, avail, ready;
 	uint32_t words, qwords, queue, xfer;
 	bool first, last, in, gone;
-	struct rblock
-		*block; /* NULL unless the packet lies in external memory */
+	struct rblock *block; /* block of external memory that holds the packet,
+				 or NULL */
 };
 
-struct rblock {			 /* of external memory */
-	uint32_t words, missing; /* packets that have not entered yet */
+struct rblock { /* of external memory */
+	/* missing: packets of the block that have not entered yet */
+	uint32_t words, missing;
 };
 
 struct rxpkt {
@@ -44,11 +47,11 @@ struct rxpkt {
 	uint32_t qwords, charge, send;
 };
 
-struct xfer { /* departure order of a queue */
+struct xfer { /* transfer in the departure order of a queue */
 	uint32_t slot;
 	bool lnotify, done;
 	uint64_t at;	/* time */
-	uint64_t start; /* of its last packet: cc and link */
+	uint64_t start; /* cc at which its last packet started, and its link */
 };
 
 struct note { /* local notification waiting */
@@ -56,15 +59,16 @@ struct note { /* local notification waiting */
 	uint32_t queue;
 };
 
-/* State of a line. */
+/* State of a line and of the packet on it. */
 struct rline {
 	struct rpkt *going;
-	uint64_t start;	     /* cc */
-	uint32_t line_word;  /* of the packet on the line */
-	uint32_t out_qwords; /* qwords of that packet that have left */
+	uint64_t start;	    /* cc */
+	uint32_t line_word; /* number of words of the packet sent so far */
+	/* qwords of the packet that have left the buffer */
+	uint32_t out_qwords;
 };
 
-/* Net2Host of one link, and the packets that its far end has sent so far. */
+/* Net2Host of one link, and the packets sent so far by its far end. */
 struct rfifo {
 	struct rxpkt rx[REF_SENDS];
 	uint32_t head, tail, sent;
@@ -81,8 +85,9 @@ struct rhold {
 struct ref {
 	const struct ref_dma_cfg *c;
 	struct ref_dma_log *log;
-	uint64_t pc, cc, now; /* now in 100 ps */
-	uint32_t ends, width; /* link engines; links bundled in each */
+	uint64_t pc, cc, now; /* now: time in units of 100 ps */
+	/* ends: number of link engines; width: links bundled in each */
+	uint32_t ends, width;
 	struct ref_end nic[REF_PATHS], far[REF_PATHS];
 	/* queues */
 	uint32_t depth, head[8], pending[8], rr_queue, need[8], dep[8];
@@ -101,7 +106,8 @@ struct ref {
 	uint32_t wleft;
 	struct rxpkt wpkt;
 	uint32_t popped, credited, rcount, wlink;
-	/* bus: one transaction for each direction, and the one on the bus */
+	/* bus: one request for each direction, and the transaction in
+	 * progress */
 	struct {
 		bool pending, req, split, data, done;
 		uint32_t bytes, moved, seq, op, wait;
@@ -115,27 +121,30 @@ struct ref {
 	} bus;
 	bool split_open;
 	/* outgoing */
-	struct rpkt *pkt; /* all of them, in the order of cutting */
+	struct rpkt *pkt; /* all packets in the order in which they were cut */
 	uint32_t n_pkt, inserting, ins_left;
 	bool inserter;
 	uint32_t used[8], rr_voq[REF_PATHS];
-	uint32_t seg[8], room[8]; /* left in segment, in tail block */
+	/* qwords left in the segment, words left in the tail block */
+	uint32_t seg[8], room[8];
 	/* packets of the current transfer: packet i ends before qword end[i] */
 	uint32_t plan_end[512], plan_new[512], n_plan, next_plan, plan_blocks;
 	uint32_t plan_seg, plan_room, ext;
-	struct rblock *block[8]; /* of each VOQ, in order */
+	struct rblock *block[8]; /* blocks of each VOQ, oldest first */
 	uint32_t b_head[8], b_tail[8], n_free;
 	uint32_t reading, read_voq, rr_read; /* reading: cycles left */
 	struct rline line[REF_PATHS];
 	uint32_t turn[8],
-		number[8][REF_PATHS]; /* several paths (forth.md 7.2) */
-	uint64_t voq_free[8];	      /* cc: the next may leave */
+		number[8][REF_PATHS]; /* number: next number of a packet on each
+					 path (forth.md 7.2) */
+	/* cc from which the VOQ may give its next packet */
+	uint64_t voq_free[8];
 	/* incoming */
 	struct rfifo fifo[REF_PATHS];
 	uint32_t rr_fifo;
 	struct ref_pkt spkt[REF_SENDS];
 	struct ref_reseq reseq;
-	/* far ends: words to forward at a cycle */
+	/* words that the far ends forward at a later cycle */
 	struct rhold hold[REF_PATHS];
 };
 
@@ -169,21 +178,23 @@ static inline void tick_down(uint32_t *n)
 void ref_bus_request(struct ref *r, uint32_t dir, uint64_t addr, uint32_t bytes,
 		     uint64_t word);
 void ref_bus_arbitrate(struct ref *r);
-/* Acts on the bus at this edge. */
+/* Moves the bus by one PCI edge. */
 void ref_bus_edge(struct ref *r);
 
 /* ref_dma_voq.c */
-/* Returns whether the transfer has room, on chip or outside. */
+/* Returns whether the transfer has room, on chip or in external memory. */
 bool ref_voq_has_room(struct ref *r, uint32_t v, uint32_t qwords);
 void ref_voq_take_room(struct ref *r, uint32_t v, uint32_t qwords);
-/* Completes the packets all of whose words have been read (or made). */
+/* Completes the packets whose words have all been read or, if `made`,
+ * generated. */
 void ref_voq_cut(struct ref *r, bool made);
 void ref_voq_edge(struct ref *r);
 struct rpkt *ref_voq_front(struct ref *r, uint32_t v);
 
 /* ref_dma_engine.c */
 void ref_engine_edge(struct ref *r);
-/* One transfer has left. The transfers in front are acknowledged in order. */
+/* Notes that one transfer has left. Acknowledges the transfers in front of it
+ * in order. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start);
 

@@ -6,8 +6,8 @@
 
 #include "ref_dma_internal.h"
 
-/* Places a transfer word by word into segments, packets and, in external
- * memory, blocks. Returns false without enough blocks. */
+/* Lays out a transfer word by word into segments, packets and, in external
+ * memory, blocks. Returns false if too few blocks are free. */
 static bool lay_out(struct ref *r, uint32_t v, uint32_t qwords)
 {
 	uint32_t max = r->c->voqs ? r->c->max_qwords : 512, size = 0;
@@ -65,7 +65,8 @@ void ref_voq_take_room(struct ref *r, uint32_t v, uint32_t qwords)
 	r->room[v] = r->plan_room;
 }
 
-/* Steps the reader of external memory, which handles one block at a time. */
+/* Moves the reader of external memory by one edge. It reads one block at a
+ * time. */
 static void reader_edge(struct ref *r)
 {
 	uint32_t v = r->read_voq;
@@ -126,7 +127,8 @@ void ref_voq_cut(struct ref *r, bool made)
 						      r->plan_new[r->next_plan]]
 				  : NULL;
 		r->next_plan++;
-		if (!r->c->voqs) { /* straight into the FIFO */
+		if (!r->c->voqs) { /* without VOQs the words enter the FIFO
+				      directly */
 			p->in = true;
 			p->ready = r->pc + 5 + (made ? p->qwords : 0);
 		}

@@ -37,7 +37,7 @@ static bool note_due(const struct ref *r)
 	return r->n_head != r->n_tail && r->note[r->n_head].at <= r->now;
 }
 
-/* Returns the next link in turn whose front packet is ready. */
+/* Returns the next link, round robin, whose front packet is ready. */
 static uint32_t ready_link(const struct ref *r)
 {
 	for (uint32_t i = 0; i < r->ends; i++) {
@@ -82,7 +82,7 @@ static void wr_update(struct ref *r)
 	r->wleft = 1;
 }
 
-/* Delivers notifications that resequencing has set free. Interrupts need no
+/* Gives notifications that resequencing has released. Interrupts need no
  * write. */
 static void wr_deliver(struct ref *r)
 {

@@ -46,7 +46,7 @@ bool ref_end_free(const struct ref_end *e)
 	return e->cur_at == e->cur_n;
 }
 
-/* Returns F[11:5] as it may be on the line in cycle c. */
+/* Returns F[11:5] of a lane as it may be on the line in cycle c. */
 static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 {
 	return c < e->crtx
@@ -54,8 +54,8 @@ static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 		       : e->past[lane][(c - e->crtx) % REF_DELAY] >> 5 & 127;
 }
 
-/* Chooses lanes to report: at most max changed lanes, then unchanged ones up to
- * `slots`. */
+/* Chooses the lanes to report: at most max changed lanes, then unchanged ones
+ * until `slots` are full. */
 static uint32_t choose(struct ref_end *e, uint64_t c, uint32_t max,
 		       uint32_t slots, uint32_t *lane)
 {
@@ -94,7 +94,7 @@ static struct ref_word *add_word(struct ref_end *e)
 	return w;
 }
 
-/* Delimiter and credit words. */
+/* Queues delimiter and credit words of a transmission. */
 static void begin(struct ref_end *e, uint64_t c, bool packet,
 		  const uint32_t *lane, uint32_t n)
 {
@@ -115,8 +115,8 @@ static void begin(struct ref_end *e, uint64_t c, bool packet,
 		w->lane[w->credits] = lane[i];
 		w->value[w->credits++] = e->given[lane[i]];
 	}
-	/* packed: the header continues behind an even number of credits; an odd
-	 * one is repeated, because it uses the rest of a word */
+	/* packed: the header follows an even number of credits, so that an odd
+	 * one is repeated in the rest of its word */
 	if (e->packed && packet && n == 1)
 		add_word(e);
 	else if (e->packed && packet && n % 2)

@@ -12,18 +12,21 @@ enum { REF_LANES = 16, REF_DELAY = 64, REF_WIRE = 1024, REF_CREDITS = 16 };
 
 struct ref_pkt {
 	uint32_t src, dst, seq, path;
-	uint32_t qwords, wire; /* payload on the wire, bytes */
-	uint64_t ready;	       /* source: arrival; switch: notice */
+	/* wire: bytes of the payload on the wire, with padding */
+	uint32_t qwords, wire;
+	/* cycle of arrival at a source, of the notice at a switch */
+	uint64_t ready;
 	uint64_t sop, notice;
 	struct ref_pkt *next;
 };
 
 struct ref_word {
-	bool data;   /* something else than commas */
-	bool delim;  /* first word of a transmission */
-	bool header; /* first word of a header */
+	bool data;   /* the word is not a comma */
+	bool delim;  /* the word is the first of a transmission */
+	bool header; /* the word is the first of a header */
 	struct ref_pkt *pkt;
-	uint32_t credits; /* complete in this word */
+	/* number of credits that are complete with this word */
+	uint32_t credits;
 	uint32_t lane[REF_CREDITS], value[REF_CREDITS];
 };
 
@@ -32,19 +35,21 @@ struct ref_end {
 	uint32_t links, packed, delay, crtx, crrx, refresh, credit_words;
 	uint32_t tx_lanes, rx_lanes, cap;
 	/* credits we return */
-	uint32_t fwd[REF_LANES];	     /* F */
-	uint32_t past[REF_LANES][REF_DELAY]; /* F at the end of old cycles */
+	uint32_t fwd[REF_LANES]; /* F */
+	/* F of each lane at the end of earlier cycles */
+	uint32_t past[REF_LANES][REF_DELAY];
 	uint32_t given[REF_LANES];
 	uint32_t rr_active, rr_refresh;
 	/* credits we have */
 	uint32_t sent[REF_LANES], acked[REF_LANES]; /* T, F' */
-	struct ref_word due[REF_DELAY];		    /* received, to be parsed */
+	struct ref_word due[REF_DELAY]; /* words received and not yet parsed */
 	/* line */
-	struct ref_word cur[1200]; /* words of the transmission on the line */
+	/* words of the transmission that is on the line */
+	struct ref_word cur[1200];
 	uint32_t cur_n, cur_at;
 	uint64_t last_start;
-	/* indexed by cycle of arrival at the peer, modulo REF_DELAY on short
-	 * cables */
+	/* words on the cable by cycle of arrival at the peer, modulo REF_DELAY
+	 * if the cable is short */
 	struct ref_word wire[REF_WIRE];
 	struct ref_end *peer;
 	/* counters */
@@ -55,14 +60,15 @@ struct ref_end {
 
 uint32_t ref_charge(const struct ref_end *e, uint32_t wire);
 bool ref_enough(const struct ref_end *e, uint32_t lane, uint32_t charge);
-/* Calls for cycle c, in this order: take arriving words; let F grow; apply
- * credits that take effect now; decide; put a word on the line; store F. */
+/* Each cycle c takes these calls in this order: take arriving words, let F
+ * grow, apply credits that take effect now, decide, put a word on the line,
+ * store F. */
 const struct ref_word *ref_end_receive(struct ref_end *e, uint64_t c);
 void ref_end_parse(struct ref_end *e, uint64_t c);
 bool ref_end_free(const struct ref_end *e);
 void ref_end_packet(struct ref_end *e, uint64_t c, struct ref_pkt *p,
 		    uint32_t lane);
-/* Sends a credit frame if one is due, in a cycle without a packet. */
+/* Sends a credit frame if one is due. Called in a cycle without a packet. */
 void ref_end_idle(struct ref_end *e, uint64_t c);
 void ref_end_line(struct ref_end *e, uint64_t c);
 

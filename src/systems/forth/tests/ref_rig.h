@@ -7,14 +7,14 @@
 #include "unit/replay.h"
 #include "rig.h"
 
-/* Parameters that no scenario changes. */
+/* Sets the parameters that all scenarios share. */
 void ref_rig_base(struct ref_dma_cfg *c);
-/* The product with these parameters. */
+/* Opens the bench with a NIC that has the parameters of c. */
 void ref_rig_open(struct rig *r, const struct ref_dma_cfg *c);
 /* Runs the model with the scripts of c. */
 void ref_rig_run(struct rig *r, const struct ref_dma_cfg *c);
-/* Compares bus operations, packets sent and packets received. Returns 0 if they
- * are equal. */
+/* Compares bus operations, packets sent and packets received with the
+ * reference. Returns 0 if they are equal. */
 int ref_rig_compare(const struct rig *r, const struct ref_dma_cfg *c,
 		    const struct ref_dma_log *l);
 /* Runs the model and the reference, and compares them. */

@@ -61,7 +61,7 @@ static uint32_t outs(const struct ref_cfg *c)
 	return c->direct ? 0 : c->trunks ? 2 * ref_ports(c) : ref_ports(c);
 }
 
-/* Trunk number of an output, or -1. */
+/* Returns the trunk number of an output, or -1 if it is not a trunk. */
 static int trunk(const struct ref_cfg *c, uint32_t o)
 {
 	uint32_t p = o % ref_ports(c), first = ref_ports(c) - c->trunks;
@@ -69,7 +69,7 @@ static int trunk(const struct ref_cfg *c, uint32_t o)
 	return p >= first ? (int)(p - first) : -1;
 }
 
-/* Port of switch `sw` that p leaves by. */
+/* Returns the port by which p leaves switch `sw`. */
 static uint32_t route(const struct ref_cfg *c, uint32_t sw,
 		      const struct ref_pkt *p)
 {
@@ -85,7 +85,7 @@ static uint32_t base(const struct ref_cfg *c, uint32_t o)
 	return o / ref_ports(c) * ref_ports(c);
 }
 
-/* Lane of the next hop behind output o. */
+/* Returns the lane of p in the next hop behind output o. */
 static uint32_t lane_behind(const struct ref_cfg *c, uint32_t o,
 			    const struct ref_pkt *p)
 {
@@ -143,17 +143,17 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 
 /* ---- node: sink ---- */
 
-/* Returns the link words that a qword returns when it is taken. Four links
- * carry two qwords at once, so the whole charge returns with the last one (a
- * choice of scripted_node.c). */
+/* Returns the number of link words that a taken qword gives back. With four
+ * links two qwords leave at once, so that the whole charge returns with the
+ * last one (a choice of scripted_node.c). */
 static uint32_t sink_step(const struct ref_cfg *c)
 {
 	return c->links == 1 ? 2 : c->links == 2;
 }
 
-/* A packet may be taken once 3/4 of its words (1/4 with more links) plus l2d
- * have arrived after its delimiter. The bus then needs t_bus cycles and one per
- * qword. */
+/* Takes a word. A packet is taken once 3/4 of its words (1/4 with more links)
+ * plus l2d have arrived after its delimiter. The bus then needs t_bus cycles
+ * and one per qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
 {
@@ -189,13 +189,14 @@ static void bus_edge(struct ref_fab *f, struct ref_node *n, uint64_t t)
 	}
 	if (n->wait || n->left || !p || p->notice * f->cfg.net_fs > t)
 		return;
-	/* the bus is free and a packet is there */
+	/* take a packet, because the bus is free */
 	fifo_get(&n->rx);
 	n->wait = f->cfg.t_bus;
 	n->left = p->qwords;
 	n->step = sink_step(&f->cfg);
 	n->rest = ref_charge(&n->end, p->wire) - n->step - n->step * n->left;
-	fifo_put(&n->done, p); /* its tail may still be on the way */
+	/* the tail of the packet may still be in flight */
+	fifo_put(&n->done, p);
 }
 
 static void node_bus(struct ref_fab *f, struct ref_node *n)
@@ -370,7 +371,7 @@ static void xp_read(struct ref_fab *f, uint32_t o)
 	out->out_at++;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole fabric ---- */
 
 static void fab_cycle(struct ref_fab *f)
 {

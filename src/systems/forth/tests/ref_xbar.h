@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycle-by-cycle reference of a whole fabric: nodes (queue per destination,
- * round robin, credits, a sink behind a bus) around one buffered crossbar, or
- * two nodes face to face, or two crossbars joined by trunks between which a
- * packet's path decides (forth.md 5, 8).  One NET clock. */
+/* Cycle-by-cycle reference of a whole fabric in one NET clock (forth.md 5, 8):
+ * nodes around one buffered crossbar, or two nodes face to face, or two
+ * crossbars joined by trunks between which a packet's path decides. A node has
+ * a queue per destination, round robin, credits, and a sink behind a bus. */
 #ifndef FORTH_TESTS_REF_XBAR_H
 #define FORTH_TESTS_REF_XBAR_H
 
@@ -11,9 +11,10 @@
 enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 
 struct ref_cfg {
-	uint32_t n, direct; /* nodes; direct: 2 without a switch */
+	/* n: number of nodes; direct: 2 nodes without a switch */
+	uint32_t n, direct;
 	/* Chain: nodes below `half` are at the first switch, the others at the
-	 * second, each by its number there. The last `trunks` ports of both
+	 * second, each with its number there. The last `trunks` ports of both
 	 * lead to the other switch. 0: one switch of n ports. */
 	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
@@ -21,12 +22,13 @@ struct ref_cfg {
 	uint32_t domains, xp_sync, xp_same, cs_sync, per_word;
 	uint32_t presched, pipe_change, pipe_same;
 	uint64_t net_fs, bus_fs; /* clock periods */
-	uint64_t hold;		 /* sinks wait until this cycle */
+	uint64_t hold;		 /* cycle until which sinks take nothing */
 };
 
 struct ref_fifo {
 	struct ref_pkt *head, *tail;
-	uint32_t n, words, high; /* crosspoint: words in it */
+	/* words in the crosspoint now (words) and at most so far (high) */
+	uint32_t n, words, high;
 };
 
 struct ref_node {
@@ -46,18 +48,19 @@ struct ref_out {
 	bool served, chosen;
 	uint32_t choice;
 	uint64_t begin, line_end;
-	/* per_word: words of the packet on the line that were not returned
-	 * yet */
+	/* per_word: words of the packet on the line whose credit was not
+	 * returned yet */
 	uint32_t pay_left, pay_in;
-	uint32_t in_at;		 /* word of the packet that is entering */
-	struct ref_fifo *out_xp; /* packet that is leaving, its word */
+	/* index of the next word of the packet that is entering */
+	uint32_t in_at;
+	struct ref_fifo *out_xp; /* crosspoint of the packet that is leaving */
 	uint32_t out_at;
 };
 
-/* Start of a packet, at a source or at the switch. */
+/* A log entry: the start of a packet at a source or at a switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* place: node, 100 + node behind the output, 200 + trunk output */
+	/* place: node, 100 + node behind the output, or 200 + trunk output */
 	uint32_t where, src, dst, seq;
 };
 
@@ -72,11 +75,11 @@ struct ref_fab {
 
 struct ref_fab *ref_fab_new(const struct ref_cfg *cfg);
 void ref_fab_free(struct ref_fab *f);
-/* ref_ports returns the number of ports of a switch, ref_place the output at
- * which node i sits. */
+/* ref_ports returns the number of ports of a switch, ref_place the output that
+ * leads to node i. */
 uint32_t ref_ports(const struct ref_cfg *c);
 uint32_t ref_place(const struct ref_cfg *c, uint32_t node);
-/* Offers a packet from cycle `ready` on. The calls for one node are in order of
+/* Offers a packet from cycle `ready` on. Calls for one node must be in order of
  * ready. */
 void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
 		   uint32_t qwords, uint32_t seq, uint64_t ready);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link end and construction of rig.h. */
+/* Link ends and construction of the bench of rig.h. */
 #include "rig.h"
 
 #include <assert.h>
@@ -141,7 +141,7 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 		tsink_kick(s);
 }
 
-/* Frees packets that never got credits. */
+/* Frees packets that never got credits, which are left at the end of a run. */
 static int tsink_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;
@@ -224,8 +224,8 @@ static void must(int ret, struct weft_err *err)
 	abort();
 }
 
-/* Applies the words of `set` that start with `prefix` (for "" the words without
- * a dot). */
+/* Applies those words of `set` that start with `prefix`. "" stands for words
+ * without a dot. */
 static void apply(struct weft_comp *c, const char *prefix, const char *set)
 {
 	struct weft_err err = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH NICs on a bench: a scripted bus with memory behind each, and a scripted
- * link end (or a second NIC) at the far side. Tests act through registers, bus
+ * link end or a second NIC at the far side. Tests act through registers, bus
  * notes and frames only. */
 #ifndef FORTH_TESTS_RIG_H
 #define FORTH_TESTS_RIG_H
@@ -12,17 +12,18 @@
 
 #define RIG_MEM	      0x10000000u /* physical address of a node's memory */
 #define RIG_MEM_BYTES 0x100000u
-#define RIG_LOG	      8192 /* further operations overwrite the last entry */
-#define RIG_SENDS     1024
+/* entries of the log, of which further operations overwrite the last */
+#define RIG_LOG	  8192
+#define RIG_SENDS 1024
 
 /* ---- bus (forth.md 11.1): fixed priority completion, write, read ---- */
 
-struct tbus_op { /* one transaction as the bus saw it */
+struct tbus_op { /* one transaction, in the order of the bus */
 	enum weft_bus_op op;
 	uint64_t req, done; /* pc */
 	weft_phys_t addr;
 	uint32_t bytes, splits, tenures;
-	uint64_t word; /* first qword of a write */
+	uint64_t word; /* first qword, if it is a write */
 };
 
 struct tbus_pend {
@@ -36,10 +37,11 @@ struct tbus {
 	struct weft_clock clock;
 	uint32_t t_arb, t_ph, t_split, t_gap, t_disc;
 	uint32_t chunk;
-	bool contend;	 /* another master waits, so that latency timers
-			  * count */
-	bool refuse;	 /* target abort instead of answering */
-	uint32_t repeat; /* pc for which each completion of a read repeats */
+	/* another master requests the bus, so that latency timers count */
+	bool contend;
+	bool refuse; /* the target aborts instead of answering */
+	/* pc for which the target repeats each completion of a read */
+	uint32_t repeat;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;
@@ -75,17 +77,21 @@ struct tsink_send {
 struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
 	uint32_t refresh, tx_cap;
-	uint32_t hold; /* cc from the delimiter to the return of its words */
-	uint32_t delay0, delay1, delay2, delay3; /* extra cc of cable K */
-	bool stop;				 /* returns nothing */
+	/* cc from the delimiter of a packet to the return of its words */
+	uint32_t hold;
+	uint32_t delay0, delay1, delay2,
+		delay3; /* cc by which each cable is longer */
+	bool stop;	/* returns nothing */
 	struct weft_comp *comp;
 	struct forth_port link;
 	struct tsink_pkt log[RIG_LOG];
 	uint32_t n_log;
-	uint64_t owed[FORTH_FLOWS]; /* words not returned while stopped */
+	/* words that a stopped sink has not returned, by flow */
+	uint64_t owed[FORTH_FLOWS];
 	struct tsink_send send[RIG_SENDS];
 	uint32_t head, tail;
-	uint64_t start[RIG_SENDS]; /* cycle each packet left at */
+	uint64_t
+		start[RIG_SENDS]; /* cycle at which each packet left the sink */
 	uint32_t n_start;
 };
 extern const struct weft_class weft_class_test_sink;
@@ -102,28 +108,29 @@ struct rig {
 	struct weft_sim *sim;
 	struct rig_node n[2];
 	uint32_t nodes;
-	struct tsink *sink; /* NULL with two NICs */
-	/* bundle=packet: a link end per link, sink = on[0] */
+	struct tsink *sink; /* the sink, or NULL with two NICs */
+	/* bundle=packet: each link has a link end, of which sink is on[0] */
 	struct tsink *on[FORTH_PORT_LINKS_MAX];
 };
 
-/* One NIC and a sink (one per link with bundle=packet; "sink.delayK=cycles" is
- * the extra length of cable K), or two NICs back to back.  `set`: "param=value
- * ..." after the preset; sink parameters start with "sink.", those of the bus
- * "bus.", those of the cable "link.". */
+/* Makes one NIC and a sink, or one sink per link with bundle=packet. `set`:
+ * "param=value ..." after the preset. Parameters of a sink start with "sink.",
+ * those of the bus with "bus.", those of the cable with "link.".
+ * "sink.delayK=cycles" is the extra length of cable K. */
 void rig_single(struct rig *r, const char *preset, const char *set);
 void rig_pair(struct rig *r, const char *preset, const char *set);
-/* Makes a pair whose frames from node 0 pass a fault.bits with these
- * parameters. */
+/* Makes two NICs back to back. Frames of node 0 pass a fault.bits with the
+ * parameters `fault`. */
 void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
-/* End of run, conservation included. */
+/* Ends the run, checks conservation and frees the bench. */
 void rig_free(struct rig *r);
 
-uint64_t rig_pc(const struct rig *r);	     /* PCI edges up to now */
-void rig_run_pc(struct rig *r, uint64_t pc); /* up to and including */
+uint64_t rig_pc(const struct rig *r); /* number of PCI edges up to now */
+void rig_run_pc(struct rig *r,
+		uint64_t pc); /* runs up to and including edge pc */
 void rig_wait(struct rig *r, uint64_t pcs);
 
-/* Host accesses. Each takes effect one pc after the current time. */
+/* Accesses of the host. Each takes effect one pc after the current time. */
 void rig_store(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 	       const void *data, uint32_t bytes);
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val);
@@ -133,7 +140,7 @@ void rig_cfg(struct rig *r, uint32_t node, uint32_t off, uint32_t size,
 uint32_t rig_cfg_get(struct rig *r, uint32_t node, uint32_t off, uint32_t size);
 uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 		  uint32_t bytes);
-/* Initialises the NIC as a driver does by 2.9, with latency timer 0 (off). */
+/* Initialises the NIC like a driver (2.9), but with latency timer 0 (off). */
 void rig_setup(struct rig *r, uint32_t node);
 /* Writes a descriptor by one 16-byte store. Returns the pc at which the NIC
  * takes it. */
@@ -142,14 +149,14 @@ uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
 uint64_t rig_mem64(struct rig *r, uint32_t node, uint64_t phys);
 void rig_mem_set64(struct rig *r, uint32_t node, uint64_t phys, uint64_t val);
 
-/* The sink sends a packet at or after `cycle`. */
+/* Makes the sink send a packet at or after `cycle`. */
 void rig_send(struct rig *r, uint64_t cycle, uint64_t header,
 	      uint64_t first_qword);
-/* Sends a packet on one of several links. */
+/* Makes the sink of one of several links send a packet. */
 void rig_send_on(struct rig *r, uint32_t link, uint64_t cycle, uint64_t header,
 		 uint64_t first_qword);
-uint64_t rig_cc(const struct rig *r); /* NET edges up to now */
-/* A stopped sink returns what it owes. */
+uint64_t rig_cc(const struct rig *r); /* number of NET edges up to now */
+/* Makes a stopped sink return the words that it owes. */
 void rig_release(struct rig *r);
 
 #define RIG_LNOTIFY (RIG_MEM + 0x1000)

@@ -31,7 +31,7 @@ static weft_time_t at(const struct tbus *b, uint64_t pc)
 	return weft_clock_edge(&b->clock, pc);
 }
 
-/* Queues a note for its time. Notes are kept in order of time. */
+/* Queues a note for its time, behind notes of the same or an earlier time. */
 static void pend(struct tbus *b, struct weft_bus_note note, bool mem_write,
 		 uint64_t phys)
 {
@@ -81,8 +81,10 @@ static void tbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 	uint64_t pc = weft_clock_cycle(&b->clock, weft_now(b->comp));
 
 	assert(!b->txn[t->op] && t->bytes && t->bytes % 8 == 0);
-	assert(at(b, pc) == weft_now(b->comp)); /* REQ# on a clock edge */
-	if (b->n_log == RIG_LOG) /* the last entry is the latest */
+	assert(at(b, pc) ==
+	       weft_now(b->comp)); /* REQ# must be on a clock edge */
+	if (b->n_log ==
+	    RIG_LOG) /* if the log is full, overwrite its last entry */
 		b->n_log--;
 	t->status = WEFT_BUS_OK;
 	t->tenures = t->splits = t->moved = 0;

@@ -17,7 +17,8 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	uint32_t where, src, dst, seq; /* place: node, or 100 + receiver */
+	/* place of the start: a node, or 100 + receiver */
+	uint32_t where, src, dst, seq;
 };
 
 struct node {
@@ -33,16 +34,17 @@ struct node {
 	uint64_t bus_free;
 	struct node_log *log;
 	uint32_t n_log;
-	uint32_t bad, errors; /* packets with a FORTH_PORT_* error; header CRC
-			       * errors */
+	/* bad: packets with a FORTH_PORT_* error; errors: header CRC errors */
+	uint32_t bad, errors;
 	uint32_t received;
-	struct forth_port_rx last_rx; /* the packet received last */
+	/* description of the latest packet received */
+	struct forth_port_rx last_rx;
 	uint64_t last_header;
 	uint32_t last_len;
 	uint8_t last_data[8192];
 };
 
-/* Takes ownership of script (from malloc), whose items are in order of
+/* Takes ownership of script (from malloc). Its items must be in order of
  * ready. */
 void node_script(struct node *n, struct node_item *script, uint32_t count);
 

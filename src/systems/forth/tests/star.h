@@ -23,14 +23,14 @@ void star_init(struct star *s, uint32_t ports, const char *const *sw_set,
  * node, before star_start. */
 void star_send(struct star *s, uint32_t from, uint32_t to, uint32_t count,
 	       uint32_t qwords, uint64_t at);
-/* Puts a fault on frames that leave node i (or, with `back`, the switch towards
- * node i). */
+/* Puts a fault on frames that leave node i, or with `back` on frames that leave
+ * the switch towards node i. */
 struct weft_comp *star_fault(struct star *s, const struct weft_class *cls,
 			     uint32_t i, bool back, const char *const *set);
 void star_start(struct star *s);
 void star_run(struct star *s, uint64_t cycle);
-/* Returns the cycle of the k-th packet start at a source, or at output `port`
- * of the switch. */
+/* Returns the cycle of the k-th packet start at source `node`. star_out_of does
+ * so at output `port` of the switch. */
 uint64_t star_start_of(const struct star *s, uint32_t node, uint32_t k);
 uint64_t star_out_of(const struct star *s, uint32_t port, uint32_t k,
 		     uint32_t *src_p);

@@ -27,14 +27,14 @@ extern const struct weft_class weft_class_bus_pcix, weft_class_forth_nic,
 #define SSE    FORTH_STATUS_SIG_SERR
 #define DPE    FORTH_STATUS_PARITY
 
-/* Outcome of the damaged access. */
+/* Effect of the damaged access on its data. */
 enum fate {
-	RIGHT,	  /* as without an error */
+	RIGHT,	  /* the data arrive as without an error */
 	LOST,	  /* nothing arrives */
-	TURNED,	  /* arrives with a wrong bit, notified */
-	UNTOLD,	  /* in memory with a wrong bit, not notified */
+	TURNED,	  /* the data arrive with a wrong bit and are notified */
+	UNTOLD,	  /* the data arrive with a wrong bit and are not notified */
 	NOT_DONE, /* store without effect */
-	ONES,	  /* load of all ones */
+	ONES,	  /* the load returns all ones */
 };
 
 struct row {
@@ -107,7 +107,7 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 	struct weft_dev *d = weft_forth_dev(f);
 	uint32_t cmd = weft_cfg_load(h, d, FORTH_CFG_PCIX_CMD, 2);
 
-	/* settings of the driver */
+	/* the settings of the driver are unchanged */
 	assert_int_equal(weft_cfg_load(h, d, FORTH_CFG_COMMAND, 2), ALL);
 	assert_int_equal(cmd & FORTH_PCIX_CMD_RECOVER, FORTH_PCIX_CMD_RECOVER);
 	weft_cfg_store(h, d, FORTH_CFG_COMMAND, 2, r->command);
@@ -116,8 +116,8 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 			       cmd & ~FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Checks that the NIC has the bits of the row, or none. The driver reports the
- * bits and clears them. */
+/* Checks that the NIC has the status bits of the row, or none. The driver
+ * reports the bits and clears them. */
 static void look(struct weft_host *h, struct weft_forth *f, const struct row *r,
 		 bool hit)
 {
@@ -133,7 +133,8 @@ static void look(struct weft_host *h, struct weft_forth *f, const struct row *r,
 	}
 }
 
-/* The outage begins at 100 us and damages the first access after it. */
+/* Makes the access of the row. The outage begins at 100 us and damages the
+ * first access after that time. */
 static void access_once(struct weft_forth *f, const struct row *r)
 {
 	uint32_t v;
@@ -263,8 +264,8 @@ static void each_error_sets_its_bits(void **state)
 	}
 }
 
-/* A device that does not answer loads as all ones, which must not count as a
- * status. */
+/* A device that does not answer loads as all ones, which the driver must not
+ * take for its status. */
 static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;

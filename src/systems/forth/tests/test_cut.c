@@ -18,7 +18,7 @@ static void cut(struct pair *p, const char *const *fault, uint64_t cycles)
 	pair_run(p, cycles);
 }
 
-/* 85 words a packet, back to back; the first delimiter arrives in cycle 24.
+/* A packet has 85 words, back to back. The first delimiter arrives in cycle 24.
  * The line is down from cycle 299 to 313: packets 0 to 2 arrive (24 .. 279), of
  * packet 3 (279 .. 363) 20 words and the last 51. */
 static void one_cut(void **state)
@@ -38,9 +38,10 @@ static void one_cut(void **state)
 	assert_int_equal(n->bad_char[0], 4);
 	assert_int_equal(n->align, 1);
 	assert_int_equal(p.n[1]->bad, 1);
-	/* packets follow back to back without 16 commas in between, so all are
-	 * lost until the sender has used up its credits: 2046 words, which are
-	 * 24 packets, and those that the first four returned */
+	/* Packets follow back to back without 16 commas in between. Therefore
+	 * all are lost until the sender has used up its credits: 2046 words,
+	 * which are 24 packets, and the credits that the first four packets
+	 * returned. */
 	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
 	assert_in_range(n->unsync, 24 - 4, 24);
@@ -57,7 +58,7 @@ static void resync_words(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
-		/* packet k arrives at 24 + 185k: the line goes down in the
+		/* packet k arrives at 24 + 185k. The line goes down in the
 		 * pause behind packet 1 and up `gap` words before packet 2
 		 * begins */
 		const char *f[] = { "at", at, "length", length, NULL };
@@ -85,7 +86,7 @@ static void resync_words(void **state)
 	}
 }
 
-/* Without packets on the line sync is lost and found, too. */
+/* Sync is also lost and regained without packets on the line. */
 static void idle_line(void **state)
 {
 	const char *f[] = { "at",    "10us",  "length", "1us",
@@ -101,7 +102,8 @@ static void idle_line(void **state)
 	pair_fini(&p);
 }
 
-/* For good: the run ends, the rest is never heard of. */
+/* A line that stays cut: the run ends, and the remaining packets never
+ * arrive. */
 static void for_good(void **state)
 {
 	const char *f[] = { "at", "5us", NULL };
@@ -118,8 +120,8 @@ static void for_good(void **state)
 	pair_fini(&p);
 }
 
-/* The line stays down, so every credit is lost and counted: the 84 words of a
- * packet cross two or three multiples of 32. */
+/* The line stays down, so that every credit is lost and counted: the 84 words
+ * of a packet cross two or three multiples of 32. */
 static void credits_are_lost(void **state)
 {
 	const char *set[] = { "refresh", "0", NULL };
@@ -140,8 +142,8 @@ static void credits_are_lost(void **state)
 	pair_fini(&p);
 }
 
-/* A link of a bundle is cut and comes back in the pauses. The rest of a
- * truncated packet is not returned a second time, so the flow continues. */
+/* A link of a bundle is cut and restored in the pauses. The rest of a truncated
+ * packet is not returned a second time, so that the flow continues. */
 static void truncated_packet_returns_its_credits_once(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
@@ -163,7 +165,7 @@ static void truncated_packet_returns_its_credits_once(void **state)
 	pair_fini(&p);
 }
 
-/* Random times: one seed gives the same cuts in each run. */
+/* Cuts at random times are the same in each run of one seed. */
 static void at_random(void **state)
 {
 	const char *f[] = { "length", "2us", "every", "40us",
@@ -176,7 +178,8 @@ static void at_random(void **state)
 
 		pair_init(&p, NULL, &weft_class_fault_cut, f);
 		pair_start(&p);
-		pair_run(&p, 800000); /* 10.24 ms: 256 expected */
+		pair_run(&p,
+			 800000); /* 10.24 ms, in which 256 cuts are expected */
 		cuts[i] = p.fault->counters[CUTS];
 		pair_fini(&p);
 	}

@@ -19,7 +19,7 @@ static void open_rig(struct rig *r, const char *preset, const char *set)
 	rig_setup(r, 0);
 }
 
-/* First NET edge at or after a PCI edge. */
+/* Returns the first NET edge at or after a PCI edge. */
 static uint64_t cc_of_pc(const struct rig *r, uint64_t pc)
 {
 	return weft_clock_cycle(&r->sink->link.clk,
@@ -39,7 +39,8 @@ static uint64_t counter(const struct rig *r, uint32_t node, const char *name)
 
 /* ---- pipeline (forth.md 11.6) ---- */
 
-/* Returns the pc from the descriptor write to the link, in benchmark mode. */
+/* Returns the pc from the descriptor write to the start on the link, in
+ * benchmark mode. */
 static uint32_t latency(uint32_t qwords, const char *set)
 {
 	struct rig r;
@@ -56,7 +57,8 @@ static uint32_t latency(uint32_t qwords, const char *set)
 	assert_int_equal(r.sink->log[0].cycle,
 			 cc_of_pc(&r, forth_stamp_lo(q0)) + SER);
 	assert_int_equal(r.sink->log[0].q[1], 0);
-	assert_int_equal(r.sink->log[0].q[2], 0); /* node 0, number 0 */
+	assert_int_equal(r.sink->log[0].q[2],
+			 0); /* the stamp has source node 0 and number 0 */
 	if (qwords > 3)
 		assert_int_equal(r.sink->log[0].q[3], 0);
 	assert_int_equal(r.n[0].bus->n_log, 0); /* no payload read */
@@ -74,8 +76,8 @@ static void test_latency_is_the_sum_of_stage_parameters(void **state)
 	assert_int_equal(latency(3, "t_linkstart=0"), 14);
 }
 
-/* 11.13: a normal transfer takes read(q) longer; tr-* has no stage for a
- * VOQ. */
+/* 11.13: a normal transfer takes read(q) longer. tr-* presets have no stage for
+ * a VOQ. */
 static void test_read_latency(void **state)
 {
 	static const struct {
@@ -125,8 +127,9 @@ static void test_back_to_back(void **state)
 	rig_free(&r);
 }
 
-/* 11.9: two 514-word packets do not fit. The second read starts when five words
- * have left. Beats: delimiter, header, CRC, then payload. */
+/* 11.9: two 514-word packets do not fit into Host2Net. The second read starts
+ * when five words have left. Beats on the link: delimiter, header, CRC, then
+ * payload. */
 static void test_host2net_room(void **state)
 {
 	struct rig r;
@@ -138,8 +141,8 @@ static void test_host2net_room(void **state)
 		 forth_desc_q1(1, 512, (uint32_t)DST, FORTH_DESC_START));
 	rig_wait(&r, 3000);
 	sop = r.sink->log[0].cycle - SER;
-	/* the header word and four payload words take 3 beats + 4; then comes
-	 * Check */
+	/* the header word and four payload words have left after 3 beats + 4,
+	 * and Check follows */
 	assert_int_equal(
 		r.n[0].bus->log[1].req,
 		weft_clock_cycle(&r.n[0].bus->clock,
@@ -161,7 +164,7 @@ static void test_read_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_CUM_TIMER), 1000);
 	rig_post(&r, 0, 0, 0, SRC,
 		 forth_desc_q1(1, 512, (uint32_t)DST, FORTH_DESC_START));
-	rig_wait(&r, 90); /* waiting for the completion */
+	rig_wait(&r, 90); /* wait until the NIC waits for the completion */
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_DMA_ACTIVE), 88);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CUM_TIMER), 1000);
 	rig_wait(&r, 2000);
@@ -169,7 +172,7 @@ static void test_read_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_REQ), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_QWORD), 512);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_DMA_ACTIVE), 592 + 1);
-	/* request 4, three completions of 4, and the data */
+	/* clocks: request 4, three completions of 4, and the data */
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2N_BUS_GRANTED), 4 + 12 + 512);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION), 50);
@@ -209,8 +212,8 @@ static void test_write_counters(void **state)
 	rig_free(&r);
 }
 
-/* V18: reads are sequences of at most the byte count, each with its own
- * split. */
+/* V18: a long read is a sequence of reads of at most the byte count, each with
+ * its own split. */
 static void test_read_byte_count(void **state)
 {
 	static const uint32_t splits[4] = { 8, 4, 2, 1 };
@@ -234,7 +237,7 @@ static void test_read_byte_count(void **state)
 	}
 }
 
-/* V18: latency timer 0x20 lets 256 bytes through when the grant is lost. */
+/* V18: latency timer 0x20 lets 256 bytes through after the grant is lost. */
 static void test_latency_timer(void **state)
 {
 	static const struct {
@@ -259,7 +262,7 @@ static void test_latency_timer(void **state)
 
 /* ---- cut-through (4.11, R-24) ---- */
 
-/* quarters as in the table of 4.11 */
+/* quarters of a packet that must arrive, from the table of 4.11 */
 static const struct ct_row {
 	uint32_t links;
 	const char *clock;
@@ -316,7 +319,7 @@ static void test_cut_through(void **state)
 	}
 }
 
-/* With one quarter less the initiator would run out of words. */
+/* With one quarter less the initiator would have to wait for words. */
 static void test_cut_through_is_tight(void **state)
 {
 	static const char *const less[] = { "ct_q=0", "ct_q=0", "ct_q=1/4",
@@ -338,8 +341,8 @@ static void test_cut_through_is_tight(void **state)
 
 /* ---- credits (11.7) ---- */
 
-/* Returns the cc from the first word out to the updated credit in, for P words
- * of 64 bits. */
+/* Returns the cc from the first word sent to the updated credit, for a packet
+ * of P words of 64 bits. */
 static uint32_t rtt(uint32_t p)
 {
 	struct rig r;
@@ -353,7 +356,7 @@ static uint32_t rtt(uint32_t p)
 		 forth_desc_q1(1, qwords, (uint32_t)DST, FORTH_DESC_START));
 	while (!rig_r32(&r, 0, FORTH_NET_OUT_PACKETS))
 		;
-	/* the packet left at the NET edge before this PCI edge */
+	/* the packet left at the NET edge before the present PCI edge */
 	sop = weft_sim_now(r.sim) / 12800000;
 	while (!(rig_r32(&r, 0, FORTH_CREDIT_STATE) >> 16))
 		;
@@ -374,7 +377,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* All credits return: T = F' up to the granularity, for any bundle. */
+/* All credits return in any bundle: T = F' up to the granularity. */
 static void test_credit_balance(void **state)
 {
 	static const char *const presets[] = { "tr-direct", "plat-direct4" };
@@ -414,7 +417,7 @@ static void overlap(const char *set, bool in_gap)
 	open_rig(&r, "tr-switch", set);
 	t = rig_post(&r, 0, 0, 0, SRC,
 		     forth_desc_q1(0, 62, (uint32_t)DST, FORTH_DESC_START));
-	/* the packet is ready 24 + 5 + 9 cc later, during the wait for the
+	/* the packet is ready 24 + 5 + 9 cc later, while the NIC waits for the
 	 * split completion */
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 1);
 	rig_wait(&r, 1000);
@@ -431,8 +434,8 @@ static void overlap(const char *set, bool in_gap)
 		assert_int_equal(write->req, read->done + 1);
 		assert_int_equal(counter(&r, 0, "gap_writes"), 0);
 	}
-	/* A write in the gap does not end the wait. The completion follows it,
-	 * and its first word comes 10 clocks later, as after the split
+	/* A write during the wait does not end it. The completion comes after
+	 * the write, and its first word 10 clocks later, as after the split
 	 * response. */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION),
@@ -446,7 +449,7 @@ static void test_write_uses_the_split_wait_of_a_read(void **state)
 	overlap("rw_overlap=false", false);
 }
 
-/* Both directions always want the engine, so they alternate. */
+/* Both directions always request the engine, so that they alternate. */
 static void test_in_out_round_robin(void **state)
 {
 	struct rig r;
@@ -516,7 +519,8 @@ static void test_transfer_is_cut_at_max_payload(void **state)
 
 	segments("", 4096, eight, 8);
 	segments("max_payload=496", 4096, nine, 9);
-	segments("", 520, tail, 2); /* padded to 24 on the wire */
+	/* 520 bytes end with 8, which are padded to 24 on the wire */
+	segments("", 520, tail, 2);
 	segments("", 8, tiny, 1);
 }
 

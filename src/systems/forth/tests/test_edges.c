@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC at its limits, tested on both sides of each: the cycle before and
- * the cycle itself, the decisive bit and its neighbour (forth.md 2.3, 4.11,
- * 5.7). */
+/* FORTH NIC at its limits. Each test takes both sides of a limit: the cycle
+ * before and the cycle itself, the decisive bit and its neighbour (forth.md
+ * 2.3, 4.11, 5.7). */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void an_unexpected_completion_is_seen_at_its_end(void **state)
 	rig_cfg(&r, 0, FORTH_CFG_PCIX_STATUS, 4, FORTH_PCIX_STATUS_UNEXPECTED);
 	rig_wait(&r, 500);
 	assert_false(unexpected(&r));
-	assert_int_equal(r.sink->n_log, 1); /* the packet has left */
+	assert_int_equal(r.sink->n_log, 1); /* the packet has left the NIC */
 	rig_free(&r);
 }
 
@@ -89,7 +89,7 @@ static void only_bit_0_resets_a_port_that_is_there(void **state)
 	rig_w32(&r, 0, FORTH_PORT, 0);
 	rig_w32(&r, 0, FORTH_PORT, 0xFFFFFFFE);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
-	rig_w32(&r, 0, FORTH_LINK_SELECT, 1); /* there is no such link */
+	rig_w32(&r, 0, FORTH_LINK_SELECT, 1); /* link 1 does not exist */
 	assert_int_equal(rig_r32(&r, 0, FORTH_PORT), 0);
 	rig_w32(&r, 0, FORTH_PORT, 1);
 	rig_w32(&r, 0, FORTH_LINK_SELECT, 0);
@@ -125,7 +125,7 @@ static void a_port_reset_waits_until_net2host_is_empty(void **state)
 /* ---- Net2Host during a write (4.11) ---- */
 
 /* Returns whether first and last word have arrived when the bus takes them.
- * *sharp: the last one arrived at that edge. */
+ * Sets *sharp if the last one arrived exactly at that edge. */
 static bool in_time(const struct rig *r, uint32_t qwords, uint64_t pc0,
 		    bool *sharp)
 {
@@ -140,7 +140,7 @@ static bool in_time(const struct rig *r, uint32_t qwords, uint64_t pc0,
 	       last <= weft_clock_edge(pci, pc0 + qwords);
 }
 
-/* A word may arrive at the edge at which the bus takes it. Both clocks are
+/* A word may arrive at the very edge at which the bus takes it. Both clocks are
  * equal, and the bus takes words twice as fast as they arrive. */
 static void a_write_may_take_words_as_they_come(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoint over FORTH between two nodes of the toy host, step by step.
- * Program ep.conformance tests the rules of all endpoints. Here are those of
- * this one: direct puts, bounces, credits, keys. */
+ * Program ep.conformance tests the rules of all endpoints. These tests are
+ * about its own parts: direct puts, bounces, credits, keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void close_both(void)
 	fake_stop(node, 2);
 }
 
-/* Next event, or kind -1. */
+/* Returns the next event, or one of kind -1 if there is none. */
 static struct weft_ep_event next(struct weft_ep *ep)
 {
 	struct weft_ep_event ev = { .kind = -1 };
@@ -69,7 +69,8 @@ static void test_message_arrives_from_any_address(void **state)
 	close_both();
 }
 
-/* There are sixteen slots, so the seventeenth message waits for a release. */
+/* There are sixteen slots, so that the seventeenth message waits for a
+ * release. */
 static void test_seventeenth_message_waits_for_a_release(void **state)
 {
 	struct weft_ep_event ev[16];
@@ -85,7 +86,8 @@ static void test_seventeenth_message_waits_for_a_release(void **state)
 	}
 	assert_int_equal((int)next(a).kind, -1);
 	assert_int_equal((int)next(b).kind, -1);
-	/* released out of order: the credit returns with the first slot */
+	/* release in another order than arrival: the credit returns with the
+	 * first slot */
 	for (int i = 15; i >= 0; i--) {
 		b->ops->release(b, &ev[i]);
 		assert_int_equal((int)next(b).kind, -1);
@@ -108,7 +110,8 @@ static uint8_t *region(struct weft_host *h, struct weft_ep *ep, size_t n,
 	return p;
 }
 
-/* Aligned bytes in visible memory: one transfer from the user's own memory. */
+/* A put of aligned bytes in memory visible to the NIC is one transfer from the
+ * user's own memory. */
 static void test_put_direct(void **state)
 {
 	struct weft_ep_mr src, dst;
@@ -134,8 +137,8 @@ static void test_put_direct(void **state)
 	close_both();
 }
 
-/* Memory that is not visible goes through a bounce buffer, an odd tail by
- * message. */
+/* A put from memory that is not visible goes through a bounce buffer, and an
+ * odd tail by message. */
 static void test_put_tail(void **state)
 {
 	struct weft_ep_mr dst;
@@ -156,7 +159,7 @@ static void test_put_tail(void **state)
 					      .imm = 7 });
 	assert_int_equal(next(a).kind, WEFT_EV_PUT);
 	assert_memory_equal(to + 8, from, 96);
-	assert_int_equal(to[8 + 96], 0); /* the peer has not looked yet */
+	assert_int_equal(to[8 + 96], 0); /* the peer has not polled yet */
 	ev = next(b);
 	assert_int_equal(ev.kind, WEFT_EV_PUT_IN);
 	assert_int_equal(ev.imm, 7);
@@ -289,8 +292,8 @@ static void test_access_outside_a_region_is_refused(void **state)
 	close_both();
 }
 
-/* A region stays while an answer to any peer is read from it. Other regions may
- * go. */
+/* A region stays registered while an answer to any peer is read from it. Other
+ * regions may close. */
 static void test_dereg_waits_for_answers(void **state)
 {
 	for (uint32_t asks = 0; asks < 2; asks++) {
@@ -330,7 +333,8 @@ static void test_dereg_waits_for_answers(void **state)
 	}
 }
 
-/* Events that the user does not take delay new operations and are not lost. */
+/* Events that the user does not take delay new operations, and no event is
+ * lost. */
 static void test_unread_events(void **state)
 {
 	int sent = 0, seen = 0;

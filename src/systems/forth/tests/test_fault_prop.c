@@ -3,11 +3,11 @@
  * and sinks on one cable or around a switch, sizes, buffers and rates drawn
  * from the seed.
  *
- *   credits lost, 0..10 %, 50 %, 95 % (forth.md 5.5, V10): every packet
- * arrives, in order and whole; no buffer overflows. packets lost or damaged,
- * cables cut, with resynchronisation (5.7): every source gets rid of all it
- * has, no buffer overflows, and every packet that does not arrive is found in
- * exactly one counter.
+ * Credits lost, 0..10 %, 50 %, 95 % (forth.md 5.5, V10): every packet arrives,
+ * in order and whole, and no buffer overflows. Packets lost or damaged, cables
+ * cut, with resynchronisation (5.7): every source sends all its packets, no
+ * buffer overflows, and every packet that does not arrive is in exactly one
+ * counter.
  *
  * WEFT_SEED=n replays one scenario, WEFT_ROUNDS=n plays that many. */
 #include "unit/cmocka_all.h"
@@ -33,10 +33,12 @@ struct world {
 	struct weft_sim *sim;
 	struct weft_comp *gen[PORTS], *sw, *fault[2 * PORTS];
 	uint32_t n, n_faults;
-	uint64_t rng, seed, packets; /* packets: of each source */
-	uint32_t charge;	     /* of the largest packet */
-	uint32_t turn; /* all send to node + turn; 0: to any node, itself
-			* included */
+	uint64_t rng, seed,
+		packets; /* packets: number that each source sends */
+	uint32_t charge; /* charge of the largest packet */
+	/* all nodes send to node + turn, or with 0 to any node, itself
+	 * included */
+	uint32_t turn;
 };
 
 static uint64_t draw(struct world *w, uint64_t n)
@@ -177,7 +179,7 @@ static void world_init(struct world *w, uint64_t seed, bool resync,
 	k.rx = 4 * (w->charge + 31 + draw(w, 1500));
 	k.rx = k.rx < 1024 ? 1024 : k.rx;
 	k.refresh = 64 << draw(w, 5);
-	if (resync) /* shorter than a round trip, too */
+	if (resync) /* a time-out shorter than a round trip is also drawn */
 		k.resync = 40 << draw(w, 9);
 	k.credit_words = draw(w, 3) ? 0 : draw(w, 4);
 	k.packed = !draw(w, 4);
@@ -195,7 +197,7 @@ static void world_init(struct world *w, uint64_t seed, bool resync,
 	}
 }
 
-/* Puts a fault on frames that leave p. Settings: name, value, .. NULL. */
+/* Puts a fault on frames that leave p. settings: name, value, .. NULL. */
 static void put(struct world *w, struct weft_port *p,
 		const struct weft_class *cls, const char *const *settings)
 {
@@ -222,7 +224,7 @@ static void put_everywhere(struct world *w, const struct weft_class *cls,
 	}
 }
 
-/* Runs until all packets are sent and the last ones had time to arrive. */
+/* Runs until all packets are sent and the last ones have had time to arrive. */
 static void world_run(struct world *w, uint64_t cycles)
 {
 	struct weft_err err = { 0 };
@@ -248,7 +250,7 @@ static void world_run(struct world *w, uint64_t cycles)
 				 (w)->seed, #a, a_, b_);                       \
 	} while (0)
 
-/* Checks properties that hold under any of these faults. */
+/* Checks the properties that hold under each of these faults. */
 static void check_common(const struct world *w)
 {
 	CHECK(w, sum(w, "sent"), w->n * w->packets);
@@ -260,7 +262,7 @@ static void check_common(const struct world *w)
 	}
 }
 
-/* Returns a counter, summed over all link ends. */
+/* Returns the sum of a counter over all link ends. */
 static uint64_t ends(const struct world *w, const char *name)
 {
 	return sum(w, name) + (w->sw ? get(w->sw, name) : 0);
@@ -303,8 +305,8 @@ static void packets_lost(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* Damages one bit of a header: any but the first one, which would make it a
- * credit. */
+/* Damages one bit of a header, but not the first one, which would make the
+ * header a credit. */
 static void headers_damaged(uint64_t seed)
 {
 	char frame[8], bit[8], count[8];
@@ -326,7 +328,7 @@ static void headers_damaged(uint64_t seed)
 }
 
 /* The switch forwards a damaged body, and the receiver counts it once (V08).
- * Damage on both hops of a packet would count once, too. Therefore only the
+ * Damage on both hops of a packet would also count once. Therefore only the
  * lines of the sources are damaged. */
 static void bodies_damaged(uint64_t seed)
 {
@@ -345,7 +347,7 @@ static void bodies_damaged(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* A credit with one wrong bit is thrown away without further effect (V09). */
+/* A credit with one wrong bit is ignored and has no further effect (V09). */
 static void credits_damaged(uint64_t seed)
 {
 	char bit[8];
@@ -364,8 +366,8 @@ static void credits_damaged(uint64_t seed)
 	weft_sim_free(w.sim);
 }
 
-/* A cable goes down and up, in both directions at once. No node sends to
- * itself, so no packet meets the cut twice. */
+/* A cable is cut and restored in both directions at once. No node sends to
+ * itself, so that no packet meets the cut twice. */
 static void cables_cut(uint64_t seed)
 {
 	char at[16], length[16], every[16];
@@ -387,7 +389,8 @@ static void cables_cut(uint64_t seed)
 	world_run(&w, 40000000);
 	check_common(&w);
 	CHECK(&w, ends(&w, "sync_loss"), faults(&w, "cuts"));
-	/* truncated behind the header: delivered and marked as bad */
+	/* a packet truncated behind its header is delivered and marked as
+	 * bad */
 	CHECK(&w,
 	      sum(&w, "received") - sum(&w, "bad_body") +
 		      faults(&w, "packets") + faults(&w, "truncated") +
@@ -419,8 +422,9 @@ static void rounds(void (*one)(uint64_t seed), uint64_t from, uint64_t count)
 	}
 PROPERTY(credits_lost, 1, ROUNDS)
 PROPERTY(packets_lost, 1, ROUNDS / 4)
-PROPERTY(headers_damaged, 150, ROUNDS / 4) /* 191: discards out of order */
-PROPERTY(bodies_damaged, 530, ROUNDS / 8)  /* 543: damaged padding */
+PROPERTY(headers_damaged, 150,
+	 ROUNDS / 4) /* seed 191 discards packets out of order */
+PROPERTY(bodies_damaged, 530, ROUNDS / 8) /* 543: damaged padding */
 PROPERTY(credits_damaged, 1, ROUNDS / 8)
 PROPERTY(cables_cut, 1, ROUNDS / 4)
 

@@ -10,8 +10,8 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
 
 enum { PACKETS = 40 };
 
-/* Returns the words that the sender has charged and not got back, apart from
- * the granularity. */
+/* Returns the words that node i has charged and not got back, apart from the
+ * granularity of credits. */
 static uint32_t out(struct pair *p, uint32_t i)
 {
 	struct forth_port *l = &p->n[i]->link;
@@ -30,8 +30,8 @@ static void run(struct pair *p, const char *const *set,
 	pair_run(p, 60000);
 }
 
-/* A symbol on the line has 12 bits. The bits above name its part and must not
- * leave the fault. */
+/* A symbol on the line has 12 bits. The bits above name its part and must be
+ * cleared before the frame leaves the fault. */
 static void parts_of_symbols_do_not_leave_the_fault(void **state)
 {
 	static const uint16_t in[] = { 0xfabc, 0x1000, 0x8fff, 0x0801, 0xf000 };
@@ -68,13 +68,14 @@ static void header_bits(void **state)
 		assert_int_equal(p.n[1]->link.count.header_crc, 1);
 		assert_int_equal(p.n[1]->errors, 1);
 		assert_int_equal(p.n[1]->bad, 0);
-		assert_int_equal(out(&p, 0), 0); /* 5.7: all credits home */
+		assert_int_equal(out(&p, 0),
+				 0); /* all credits have returned (5.7) */
 		pair_fini(&p);
 	}
 }
 
-/* 5.7: a bundle returns all words of packets with a bad header, with the beat
- * of the header. Without this beat 40 such packets would lose more than a
+/* 5.7: a bundle returns all words of packets with a bad header, including the
+ * beat of the header. Without this beat 40 such packets would lose more than a
  * credit. */
 static void a_bundle_returns_all_credits_of_bad_headers(void **state)
 {
@@ -124,8 +125,8 @@ static void credit_bit(void **state)
 	pair_fini(&p);
 }
 
-/* Faults can hit every part at a rate. Each is counted by its part and noticed
- * by the matching check. */
+/* Faults can hit every part at a rate. Each hit is counted by its part and
+ * noticed by the check of that part. */
 static void faults_hit_each_part_and_its_check_notices(void **state)
 {
 	static const char *const name[] = { "control", "credit", "header",
@@ -147,7 +148,8 @@ static void faults_hit_each_part_and_its_check_notices(void **state)
 		c = p.fault->counters;
 		hit = c[1];
 		assert_true(hit > 5 && c[0] >= hit);
-		for (k = 0; k < 5; k++) /* in the order of name[], padding */
+		for (k = 0; k < 5;
+		     k++) /* parts in the order of name[], padding last */
 			assert_int_equal(c[2 + k], k == i ? hit : 0);
 		assert_int_equal(n->body_crc, i == 3 ? hit : 0);
 		assert_int_equal(n->header_crc + n->header_align,
@@ -160,7 +162,7 @@ static void faults_hit_each_part_and_its_check_notices(void **state)
 	}
 }
 
-/* A wrong bit 63 makes the header a credit (V07): the packet is lost and
+/* A wrong bit 63 makes the header a credit (V07). The packet is lost and
  * counted once, and the receiver realigns. */
 static void type_bit(void **state)
 {
@@ -229,8 +231,8 @@ static void lost_and_repeated(void **state)
 	assert_int_equal(p.n[1]->received, PACKETS - 3);
 	assert_int_equal(p.fault->counters[0], 3);
 	pair_fini(&p);
-	/* F gets ahead of T, which stops the sender; the filter of 5.4 prevents
-	 * this */
+	/* a packet that arrives twice would move F ahead of T, which stops the
+	 * sender. The check of 5.4 prevents this */
 	run(&p, NULL, &weft_class_fault_drop, twice, 0);
 	assert_true(p.fault->counters[2] >= 2);
 	assert_true(p.n[1]->received == 2 * p.fault->counters[2]);
@@ -246,7 +248,7 @@ static void lost_and_repeated(void **state)
 	pair_fini(&p);
 }
 
-/* Random errors in all parts: the link continues, and every packet is
+/* With random errors in all parts the link continues, and every packet is
  * delivered, bad, or counted as lost. */
 static void link_survives_random_errors_in_all_parts(void **state)
 {
@@ -270,8 +272,8 @@ static void link_survives_random_errors_in_all_parts(void **state)
 	}
 }
 
-/* One link of a bundle loses a delimiter: 0xBC counts it, and later packets
- * arrive. */
+/* One link of a bundle loses a delimiter. Register 0xBC counts it, and later
+ * packets arrive. */
 static void bundle_alignment(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };
@@ -287,8 +289,8 @@ static void bundle_alignment(void **state)
 	pair_fini(&p);
 }
 
-/* One link of a bundle loses its whole share of a packet. The other links drop
- * theirs, and later packets arrive. */
+/* One link of a bundle loses its whole share of a packet. The receiver drops
+ * the other shares, and later packets arrive. */
 static void lost_share(uint32_t links, uint32_t link)
 {
 	const char *set[] = { "links", links == 2 ? "2" : "4", "rx_words",
@@ -322,8 +324,9 @@ static void each_link_of_a_bundle_may_lose_its_share(void **state)
 
 /* ---- 10-bit codes (4.6, 4.9, R-42) ---- */
 
-/* A single wrong bit changes the balance of its code. The code is invalid, or a
- * disparity error shows, at the latest at the comma behind the packet. */
+/* A single wrong bit changes the balance of its code. The receiver notices an
+ * invalid code, or a disparity error at the latest at the comma behind the
+ * packet. */
 static void every_wrong_bit_of_a_code_is_seen(void **state)
 {
 	uint64_t invalid = 0, disparity = 0, unseen = 0;
@@ -351,7 +354,7 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 		else
 			assert_int_equal(n->body_crc, 1);
 		/* a damaged header that ends in a control symbol has no size,
-		 * so its words are not returned */
+		 * so that its words are not returned */
 		assert_in_range(out(&p, 0), 0, k < 80);
 		pair_fini(&p);
 	}
@@ -359,8 +362,8 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 	assert_true(invalid > 40 && disparity > 40);
 }
 
-/* The line carries only commas and refreshes. The rate holds for every bit of
- * it. */
+/* The line carries only commas and refreshes. The error rate holds for all
+ * their bits. */
 static void idle_commas_are_hit(void **state)
 {
 	const char *set[] = { "refresh", "1000", NULL };
@@ -370,7 +373,7 @@ static void idle_commas_are_hit(void **state)
 
 	pair_init(&p, set, &weft_class_fault_bits, f);
 	pair_start(&p);
-	pair_run(&p, 500000); /* 20,000,000 bits: 2,000 wrong ones */
+	pair_run(&p, 500000); /* 20,000,000 bits, of which 2,000 are wrong */
 	n = forth_port_counts(&p.n[1]->link);
 	back = forth_port_counts(&p.n[0]->link);
 	assert_in_range(p.fault->counters[0], 1800, 2200);
@@ -436,8 +439,8 @@ static void idle_commas_keep_no_run_going(void **state)
 	pair_fini(&p);
 }
 
-/* Four invalid codes in 16 symbols may be in words of their own. After 16 good
- * words the link receives again, so it can lose sync once more. */
+/* Four invalid codes in 16 symbols may be in four words. After 16 good words
+ * the link receives again, so that it can lose sync once more. */
 static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 {
 	const char *set[] = { "rx_words", "1000", NULL };

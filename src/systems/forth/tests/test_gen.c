@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic components through the crossbar: every pattern, both layouts, with
- * and without faults. Every byte is checked, and all credits are back at the
- * end. */
+/* Traffic generators through the crossbar: every pattern, both layouts, with
+ * and without faults. The sinks check every byte, and all credits have returned
+ * at the end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void check(struct fab *f, uint64_t packets)
 	must(weft_sim_finish(f->sim, &err), &err);
 }
 
-/* Builds two generators and a line. */
+/* Builds two generators and a line between them. */
 static void build_pair(struct fab *f, const char *const *tx,
 		       const char *const *rx)
 {
@@ -121,8 +121,8 @@ static void build_pair(struct fab *f, const char *const *tx,
 	must(weft_sim_start(f->sim, &err), &err);
 }
 
-/* The second packet is due after the end of simulated time. The first one
- * arrives and does not stop the clock. */
+/* The second packet is due after the end of simulated time. The first packet
+ * arrives, and the clock continues. */
 static void a_load_of_almost_nothing_sends_one_packet(void **state)
 {
 	const char *tx[] = { "node",	"0",	       "dests", "2",
@@ -142,8 +142,8 @@ static void a_load_of_almost_nothing_sends_one_packet(void **state)
 	weft_sim_free(f.sim);
 }
 
-/* Node 3 sends to a sink that expects nodes 0 to 2, so all of its packets count
- * as out of order. For a sink that expects node 3, too, none does. */
+/* Node 3 sends to a sink that expects nodes 0 to 2, so that all of its packets
+ * count as out of order. At a sink that expects node 3 as well, none does. */
 static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 {
 	static const char *const knows[] = { "3", "4" };
@@ -164,7 +164,8 @@ static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 	}
 }
 
-/* Packets share bytes, which are as many as the largest packet has. */
+/* Unverified packets share one payload, which is as long as the largest
+ * packet. */
 static void the_largest_packet_is_sent_unverified(void **state)
 {
 	const char *tx[] = { "pattern", "fixed", "dests", "2",	     "dest",
@@ -207,8 +208,8 @@ static void every_pattern_delivers_all_packets(void **state)
 	}
 }
 
-/* forth.md 11.8: one stream fills the line: 133 cycles per packet of 512 bytes,
- * at 2.5 and at 1.25 Gb/s. */
+/* forth.md 11.8: one stream fills the line with 133 cycles per packet of 512
+ * bytes, at 2.5 and at 1.25 Gb/s. */
 static void line_rate(void **state)
 {
 	static const char *const rate[] = { "2.5Gb/s", "1.25Gb/s" };
@@ -233,7 +234,7 @@ static void line_rate(void **state)
 	}
 }
 
-/* V10 through the switch: each node's line loses credits. */
+/* V10 through the switch: the line of each node loses credits. */
 static void credit_loss(void **state)
 {
 	const char *set[] = { "load", "5",	  "packets", "300", "size",
@@ -261,7 +262,7 @@ static void credit_loss(void **state)
 	weft_sim_free(f.sim);
 }
 
-/* One seed gives equal results, to the byte of every counter. */
+/* Runs of one seed have equal results, in every counter. */
 static void equal_seeds_give_equal_counters(void **state)
 {
 	const char *set[] = { "load",	  "0.9", "size", "8",
@@ -290,7 +291,7 @@ static void equal_seeds_give_equal_counters(void **state)
 
 enum { HEARD = 400, SYMBOLS = 600 };
 
-/* Symbols on a line, heard by a listener at its end or seen by a filter. */
+/* Symbols on a line, as a listener at its end or a filter gets them. */
 struct ear {
 	struct weft_line_listener listener;
 	struct {
@@ -345,8 +346,8 @@ static void listen(struct fab *f, struct ear *e, bool needs_frames)
 	must(weft_filter_add(&f->sw->ports[0], c, &err), &err);
 }
 
-/* A listener hears packets with their credits, and frames of credits of several
- * lanes, as a line with real frames carries them. */
+/* A listener hears packets with their credits and credit frames of several
+ * lanes, equal to those that a line with real frames carries. */
 static void a_listener_hears_what_a_tapped_line_carries(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -379,7 +380,8 @@ static void a_listener_hears_what_a_tapped_line_carries(void **state)
 	free(e);
 }
 
-/* Packets that can never fit are refused. */
+/* Packets that can never fit into the peer's buffer are refused at the
+ * start. */
 static void too_large(void **state)
 {
 	const char *set[] = { "size", "4096", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reordering depth at a sink: known sequences, and random ones against counting
- * by hand. */
+/* Reordering depth at a sink, for known sequences and for random ones, which
+ * the test counts in a direct way. */
 #include <stdlib.h>
 
 #include "unit/cmocka_all.h"
@@ -36,7 +36,7 @@ static void sink_fini(struct sink *s)
 
 static void overtaken_packets_are_counted(void **state)
 {
-	/* 1 is overtaken by 2, 3, 5; 4 by 5 */
+	/* packet 1 is overtaken by 2, 3 and 5, and packet 4 by 5 */
 	static const uint32_t come[] = { 0, 2, 3, 5, 1, 4 };
 	struct sink s;
 
@@ -52,7 +52,8 @@ static void overtaken_packets_are_counted(void **state)
 	sink_fini(&s);
 }
 
-/* Sources do not affect each other. The packets that they hold add up. */
+/* The orders of two sources do not affect each other, but the packets that they
+ * hold add up. */
 static void sources_have_separate_orders(void **state)
 {
 	struct sink s;
@@ -103,7 +104,7 @@ static void lost_packet_is_given_up_after_the_window(void **state)
 	sink_fini(&s);
 }
 
-/* Numbers have 24 bits. */
+/* Packet numbers have 24 bits. */
 static void packet_numbers_wrap_at_24_bits(void **state)
 {
 	struct sink s;
@@ -122,7 +123,8 @@ static void packet_numbers_wrap_at_24_bits(void **state)
 
 enum { MANY = 3000 };
 
-/* Counts the depth by hand. Each packet is delayed by up to `most` places. */
+/* Counts the depth of each packet by comparing all pairs. Each packet is
+ * delayed by up to `most` places. */
 static uint32_t by_hand(const uint32_t *come, uint64_t *late_p)
 {
 	uint32_t worst = 0;

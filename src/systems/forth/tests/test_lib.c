@@ -26,7 +26,8 @@ static void close_nic(struct weft_forth *f)
 	fake_stop(node, 2);
 }
 
-/* Returns the index of the first such access from `from` on, or -1. */
+/* Returns the index of the first access with these values from `from` on, or
+ * -1. */
 static int find(enum fake_what what, uint32_t off, uint64_t val, int from)
 {
 	for (uint32_t i = (uint32_t)from; i < node[0].n_log; i++)
@@ -54,7 +55,7 @@ static void test_init_order(void **state)
 	at[7] = find(FAKE_REG, FORTH_CONTROL, 1, at[6]);
 	for (int i = 0; i < 8; i++)
 		assert_true(at[i] >= 0 && (!i || at[i] > at[i - 1]));
-	/* the driver clears counters between reset and start */
+	/* the driver clears counters between reset and start of the engine */
 	for (uint32_t off = 0x20; off <= 0x78; off += 4)
 		assert_true(find(FAKE_REG, off, 0, at[5]) < at[7]);
 	assert_true(find(FAKE_REG, 0x80, 0, at[5]) > at[5]);
@@ -198,7 +199,7 @@ static void test_each_line_of_descriptors_has_one_start_flag(void **state)
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(!!(node[0].slot[i][1] & FORTH_DESC_START),
 				 i == 3 || i == 7 || i == 9);
-	/* the next two fill the line that was begun */
+	/* the next two descriptors fill the line that was begun */
 	assert_int_equal(weft_forth_post(f, d, 4), 4);
 	assert_int_equal(count(FAKE_FENCE, 0), 5);
 	close_nic(f);
@@ -237,7 +238,8 @@ static void test_post_width_sets_the_number_of_stores(void **state)
 	close_nic(f);
 }
 
-/* Each destination has its own queue. A batch keeps its order within each. */
+/* Each destination has its own queue. A batch of descriptors keeps its order
+ * within each queue. */
 static void test_batch_keeps_its_order_per_destination(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL);
@@ -315,7 +317,8 @@ static void test_flush_deadline(void **state)
 	close_nic(f);
 }
 
-/* The NIC counts departures since power-up, the library since its opening. */
+/* The NIC counts departures since power-up, but the library counts them since
+ * its opening. */
 static void test_second_open(void **state)
 {
 	struct weft_forth *f = open_nic(8, NULL), *g;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event log of forth.nic with records of credits (forth.md 10.2): times, order,
- * equal records on a tapped line, and no effect on the run. Registers of
- * resynchronisation. */
+ * equal records on a tapped line, and no effect on the run. The registers of
+ * resynchronisation are tested, too. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define SRC   (RIG_MEM + 0x10000)
 #define DST   (RIG_MEM + 0x20000u)
 #define MOST  600
-#define WORDS 64 /* packet of 62 qwords, with header and CRC */
+#define WORDS 64 /* words of a packet of 62 qwords, with header and CRC */
 
 struct rec {
 	uint64_t time;
@@ -41,7 +41,7 @@ static void log_get(struct rig *r, uint32_t node, struct log *l)
 	}
 }
 
-/* The k-th record of this event, or NULL. */
+/* Returns the k-th record of this event, or NULL. */
 static const struct rec *find(const struct log *l, uint32_t unit,
 			      uint32_t event, uint32_t k)
 {
@@ -69,8 +69,9 @@ static void packets(struct rig *r, uint32_t n)
 }
 
 /* One packet of 64 words makes two steps of the counter. From one log to the
- * other are T_SER 24 + T_CRRX 2 cycles, from the packet's start to the first 90
- * + 16, plus edges of the two clocks (5.8, 11.7). */
+ * other a credit takes T_SER 24 + T_CRRX 2 cycles. From the packet's start to
+ * the first credit it takes 90 + 16 cycles. Edges of the two clocks add to both
+ * (5.8, 11.7). */
 static void test_round_trip(void **state)
 {
 	static struct log a, b;
@@ -123,7 +124,7 @@ static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 	rig_free(&r);
 }
 
-/* Credits that are computed and credits in frames give equal logs. */
+/* Logs with computed credits equal logs with credits in frames. */
 static void test_computed_and_sent_credits_log_equally(void **state)
 {
 	static struct log a[2], b[2];
@@ -172,7 +173,7 @@ static void test_no_influence(void **state)
 	assert_memory_equal(op[0], op[1], sizeof(op[0]));
 }
 
-/* Credits are logged on request only. A packet that the receiver rejects gives
+/* Credits are logged on request only. A packet that the receiver rejects makes
  * an error record. */
 static void test_rejected_packet_gives_an_error_record(void **state)
 {
@@ -201,8 +202,8 @@ static void test_rejected_packet_gives_an_error_record(void **state)
 	}
 }
 
-/* The ring keeps the last 4096 records. Credits still get their right
- * places. */
+/* The ring keeps the last 4096 records. Credits that are computed late still
+ * get their places in time. */
 static void test_ring_keeps_the_last_4096_records(void **state)
 {
 	struct rig r;
@@ -239,7 +240,7 @@ static uint32_t log_what(struct rig *r, uint32_t index)
 	return rig_r32(r, 0, FORTH_LOG_DATA + 12);
 }
 
-/* The ring has 4096 places, so record n - 4096 is the oldest one in it. */
+/* The ring has 4096 places, so that record n - 4096 is its oldest. */
 static void an_overwritten_record_is_not_shown(void **state)
 {
 	struct rig r;
@@ -264,9 +265,9 @@ static void an_overwritten_record_is_not_shown(void **state)
 	rig_free(&r);
 }
 
-/* A receiver drains nothing for longer than `resync`. The sender asks for a
- * restart, which follows once the buffer is empty (5.7). The register counts
- * it. */
+/* A receiver drains nothing for longer than `resync`. The sender requests a
+ * resynchronisation, which follows once the buffer is empty (5.7). The register
+ * counts it. */
 static void test_resynchronisation_is_logged_and_counted(void **state)
 {
 	struct rig r;
@@ -274,7 +275,8 @@ static void test_resynchronisation_is_logged_and_counted(void **state)
 	rig_pair(&r, "tr-direct", "resync=2000 refresh_cc=0");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
-	rig_w32(&r, 1, FORTH_CONTROL, 0); /* receives, does not drain */
+	rig_w32(&r, 1, FORTH_CONTROL,
+		0); /* the NIC receives but does not drain */
 	packets(&r, 20);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_RESYNCS), 0);
 	rig_w32(&r, 1, FORTH_CONTROL, FORTH_CTL_RESET | FORTH_CTL_ENABLE);

@@ -9,9 +9,11 @@
 #include "base/rng.h"
 #include "rig.h"
 
-#define SRC    (RIG_MEM + 0x8000u)
-#define OWN    (RIG_MEM + 0x10000u) /* destination of posted packets */
-#define FROM   (RIG_MEM + 0x60000u) /* destination of the neighbour's packets */
+#define SRC (RIG_MEM + 0x8000u)
+/* address to which posted packets are written */
+#define OWN (RIG_MEM + 0x10000u)
+/* address to which the neighbour's packets are written */
+#define FROM   (RIG_MEM + 0x60000u)
 #define PLACE  0x200u
 #define QWORDS 62u
 
@@ -82,7 +84,7 @@ static uint64_t counter(const struct rig *r, const char *name)
 	return 0;
 }
 
-/* Checks that all words of all lanes were returned, up to a credit's
+/* Checks that all words of all lanes have returned, up to a credit's
  * granularity. */
 static void credits_are_home(struct rig *r)
 {
@@ -109,7 +111,7 @@ static void nothing_of_the_line_is_written_in_loopback(void **state)
 	assert_int_equal(r.sink->n_start, 5);
 	assert_int_equal(in_of(&r, 0, 5), 0);
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_DMA_OPS), 0);
-	/* and the loop has all its credits */
+	/* the loop has all its credits, too */
 	for (uint32_t i = 0; i < 60; i++) {
 		post(&r, i, 0, QWORDS);
 		rig_wait(&r, 200);
@@ -142,7 +144,7 @@ static void the_neighbour_goes_on_after_loopback(void **state)
 	rig_free(&r);
 }
 
-/* Posts eight packets while credits suffice for four. */
+/* Posts eight packets, of which credits allow four. */
 static void open_starved(struct rig *r)
 {
 	open_rig(r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
@@ -174,7 +176,7 @@ static void packets_that_waited_in_loopback_leave_by_the_line(void **state)
 
 	open_starved(&r);
 	rig_release(&r);
-	/* the credits arrive while the NIC cannot send on the line */
+	/* the credits arrive while loopback keeps the NIC off the line */
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_LOOP | FORTH_CTL_ENABLE);
 	mode(&r, false);
 	rig_wait(&r, 8000);
@@ -212,7 +214,8 @@ static void leaving_while_packets_loop_spares_the_neighbour(void **state)
 struct history {
 	struct rig r;
 	struct weft_rng rng;
-	uint64_t at[CHANGES]; /* time of change i: into loopback if i is even */
+	/* time of change i, which is into loopback if i is even */
+	uint64_t at[CHANGES];
 	uint32_t changes, posted, sent;
 };
 
@@ -239,8 +242,8 @@ static void step(struct history *h)
 		rig_wait(&h->r, weft_rng_below(&h->rng, 900));
 }
 
-/* Returns 1 if the neighbour's packet must arrive, 0 if it must not, -1 if it
- * arrived together with a change. */
+/* Returns 1 if the neighbour's packet must arrive, 0 if it must not, or -1 if
+ * it arrived together with a change, so that both are right. */
 static int heard(const struct history *h, uint32_t i)
 {
 	const struct forth_port *l = &h->r.sink->link;
@@ -295,7 +298,7 @@ static void line_and_loop_go_on(struct history *h)
 	rig_wait(&h->r, 20000);
 	assert_int_equal(back_of(&h->r, h->posted) - back_of(&h->r, posted),
 			 20);
-	/* T and F' of the loop */
+	/* compare T and F' of the loop */
 	assert_int_equal(rig_r32(&h->r, 0, FORTH_CREDIT_STATE) >> 16,
 			 rig_r32(&h->r, 0, FORTH_CREDIT_STATE) & 0xFE0);
 }

@@ -32,8 +32,8 @@ static void open_with(struct rig *r, const char *preset, const char *set)
 }
 
 /* Sends packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
- * paths. Those of the mask `lost` (the first 32) never arrive. Packet i goes to
- * slot + i. */
+ * paths. Those of the first 32 that the mask `lost` names never arrive. Packet
+ * i goes to slot + i. */
 static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 		     uint32_t lost, uint32_t slot)
 {
@@ -47,8 +47,8 @@ static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 				    i);
 }
 
-/* 7.3: paths, numbers, next paths and source on the wire. The header vectors of
- * the link check the CRC of the example. */
+/* 7.3: paths, numbers, next paths and source in headers on the wire. The header
+ * vectors of the link tests check the CRC of the example. */
 static void test_sender_fields(void **state)
 {
 	struct rig r;
@@ -69,12 +69,13 @@ static void test_sender_fields(void **state)
 					 (i + 2) % 4);
 	}
 	assert_int_equal(r.on[0]->n_log, 3);
-	/* flow 5, notify, source 3, number 2, next paths 1 and 2 */
+	/* header fields: flow 5, notify, source 3, number 2, next paths 1 and
+	 * 2 */
 	assert_int_equal(r.on[0]->log[2].header >> 52, 0x054);
 	rig_free(&r);
 }
 
-/* 7.2: a path without credits stops this destination only. */
+/* 7.2: a path without credits stops only its destination. */
 static void test_stall_is_local(void **state)
 {
 	struct rig r;
@@ -86,8 +87,8 @@ static void test_stall_is_local(void **state)
 			 forth_desc_q1(2, 512, DST, FORTH_DESC_START));
 	rig_post(&r, 0, 6, 0, SRC, forth_desc_q1(6, 64, DST, FORTH_DESC_START));
 	rig_wait(&r, 30000);
-	/* one packet of 132 words to flow 2 fits into 170; the second packet on
-	 * path 1 waits, so later ones to flow 2 wait on all paths */
+	/* One packet of 132 words to flow 2 fits into 170. The second packet on
+	 * path 1 waits, so that later ones to flow 2 wait on all paths. */
 	assert_int_equal(r.on[0]->n_log, 2 + 1);
 	assert_int_equal(r.on[1]->n_log, 1);
 	assert_int_equal(r.on[2]->n_log, 1);
@@ -111,8 +112,8 @@ static uint32_t state_of(uint32_t p1, uint32_t p2, uint32_t flags,
 	       exp[2] << 14 | exp[3] << 17 | held << 20;
 }
 
-/* 0x1A0: packets 0 to 5 of source 2 have arrived, then 7 before 6; then 6 is
- * known to be lost, without a notification. */
+/* 0x1A0: packets 0 to 5 of source 2 have arrived, then 7 before 6. Then 6 is
+ * known to be lost, and no notification has reported it. */
 static void state_of_a_source_can_be_read(void **state)
 {
 	static const uint32_t none[4], six[] = { 2, 2, 1, 1 },
@@ -146,7 +147,7 @@ static void state_of_a_source_can_be_read(void **state)
 	rig_free(&r);
 }
 
-/* V24: a single loss is noticed with the next packet of its path. */
+/* V24: a single loss is noticed when the next packet of its path arrives. */
 static void test_single_loss(void **state)
 {
 	uint64_t word;
@@ -154,13 +155,13 @@ static void test_single_loss(void **state)
 
 	open_with(&r, "plat-multi", "sink.lanes=8");
 	send_row(&r, 2, 0, 9, 1u << 1, 0);
-	rig_wait(&r, 500); /* packets 0, 2, 3: 1 is missing */
+	rig_wait(&r, 500); /* packets 0, 2, 3 have arrived, 1 is missing */
 	assert_int_equal(rnotes(&r), 1);
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1);
-	/* the first notification behind the loss has the flag, no other has
-	 * it */
+	/* the first notification behind the loss has the flag, all others have
+	 * not */
 	word = 0;
 	for (uint32_t i = 0; i < r.n[0].bus->n_log; i++)
 		if (r.n[0].bus->log[i].addr == RIG_RNOTIFY &&
@@ -174,7 +175,7 @@ static void test_single_loss(void **state)
 	rig_free(&r);
 }
 
-/* 7.5: round robin survives two losses in a row. */
+/* 7.5: with round robin two losses in a row keep sync. */
 static void test_double_loss_round_robin(void **state)
 {
 	struct rig r;
@@ -187,8 +188,8 @@ static void test_double_loss_round_robin(void **state)
 	rig_free(&r);
 }
 
-/* 7.5: any other pattern loses sync after two losses in a row, until software
- * restarts it. */
+/* 7.5: with any other pattern two losses in a row end sync, until software
+ * restarts the source. */
 static void test_double_loss_pattern(void **state)
 {
 	struct rig r;
@@ -199,7 +200,8 @@ static void test_double_loss_pattern(void **state)
 	assert_int_equal(rnotes(&r), 1);
 	assert_int_equal(forth_reseq_sync_lost(rig_r32(&r, 0, FORTH_RESEQ)), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_RX), 1u << 4);
-	/* all payloads are in memory nevertheless, and no header is kept */
+	/* all payloads are in memory nevertheless, and no header is left in the
+	 * pool */
 	assert_int_equal(rig_mem64(&r, 0, DST + 32 * 11), 11);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ_POOL) & 0xFFFF, 0);
 	rig_w32(&r, 0, FORTH_RESEQ_RX, 1u << 4);
@@ -210,8 +212,8 @@ static void test_double_loss_pattern(void **state)
 	rig_free(&r);
 }
 
-/* 7.5: a number has three bits, so up to seven losses in a row on one path are
- * told apart. The packets of the other paths all arrive. */
+/* 7.5: a number has three bits, so that up to seven losses in a row on one path
+ * can be counted. The packets of the other paths all arrive. */
 static void seven_losses_on_one_path_are_found(void **state)
 {
 	for (uint32_t lost = 3; lost <= 7; lost++) {
@@ -252,8 +254,8 @@ static void numbers_of_a_path_have_three_bits(void **state)
 	rig_free(&r);
 }
 
-/* 7.4: software restarts destination 5 at the first path of the pattern, with
- * number 0 on each path. */
+/* 7.4: software restarts destination 5. Its next packet takes the first path of
+ * the pattern and has number 0, as on each path. */
 static void a_restarted_destination_numbers_from_zero(void **state)
 {
 	struct rig r;
@@ -277,8 +279,8 @@ static void a_restarted_destination_numbers_from_zero(void **state)
 	rig_free(&r);
 }
 
-/* 3.7: a long read occupies the engine (no overlap). Meanwhile the first
- * transfer leaves, and packet 4 shows that packet 0 is lost, which frees the
+/* 3.7: a long read occupies the engine, without overlap. Meanwhile the first
+ * transfer leaves, and packet 4 shows that packet 0 is lost, which releases the
  * notification of packet 1. */
 static void local_notification_goes_before_remote_one_and_packet(void **state)
 {
@@ -309,13 +311,15 @@ static void local_notification_goes_before_remote_one_and_packet(void **state)
 	rig_free(&r);
 }
 
-/* 7.6: with a full pool a source loses its tracking, but no data. */
+/* 7.6: with a full pool the headers of a source are forgotten, but its data are
+ * written. */
 static void test_pool_full(void **state)
 {
 	struct rig r;
 
 	open_with(&r, "plat-multi", "sink.lanes=8 reseq_headers=3");
-	/* packet 0 never arrives: 1, 2, 3 fill the pool, 5 does not fit */
+	/* packet 0 never arrives, so that 1, 2, 3 fill the pool and 5 does not
+	 * fit */
 	send_row(&r, 1, 1, 8, 1u << 4, 0);
 	rig_wait(&r, 4000);
 	assert_int_equal(rnotes(&r), 0);
@@ -327,7 +331,7 @@ static void test_pool_full(void **state)
 	rig_free(&r);
 }
 
-/* 7.7: the announcement may arrive first; then the last data cause the
+/* 7.7: the announcement may arrive first. Then the last data cause the
  * notification. */
 static void test_notification_waits_for_the_last_data(void **state)
 {
@@ -358,7 +362,7 @@ static void test_notification_waits_for_the_last_data(void **state)
 	rig_free(&r);
 }
 
-/* V22: posts more for a blocked destination than a VOQ holds. */
+/* V22: posts more transfers for a blocked destination than a VOQ holds. */
 static void test_blocked_destination_moves_to_external_queues(void **state)
 {
 	uint32_t total = 64, n = 0;
@@ -379,7 +383,7 @@ static void test_blocked_destination_moves_to_external_queues(void **state)
 	rig_wait(&r, 100000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), total);
 	assert_true(rig_r32(&r, 0, FORTH_EXT_LEAST) < total - 4);
-	/* packets are in order, each with the right first word */
+	/* the packets are in order, and each has its right first word */
 	for (uint32_t i = 0; i < 16; i++)
 		for (uint32_t at = 0; at < 128 + i; n++) {
 			const struct tsink_pkt *p = &r.sink->log[n];
@@ -394,7 +398,7 @@ static void test_blocked_destination_moves_to_external_queues(void **state)
 	rig_free(&r);
 }
 
-/* 6.3: a VOQ below its low mark takes a whole block. */
+/* 6.3: a VOQ below its low mark takes a whole block, which must fit. */
 static void thresholds_that_do_not_fit_are_refused(void **state)
 {
 	static const struct {
@@ -447,7 +451,7 @@ static void test_migration_reset(void **state)
 }
 
 /* Posts 512 qwords for a stopped VOQ, with a header word and an end word. Two
- * such transfers fit on chip, the others are in blocks of 256 words. */
+ * such transfers fit on chip, the others are stored in blocks of 256 words. */
 static void post_512(struct rig *r, uint32_t i, uint64_t src)
 {
 	rig_post(r, 0, 3, i, src,
@@ -455,8 +459,8 @@ static void post_512(struct rig *r, uint32_t i, uint64_t src)
 	rig_wait(r, 2000);
 }
 
-/* 3.6: the bus aborts a transfer. Its packets that are not read yet return
- * their blocks, and those that are complete leave. */
+/* 3.6: the bus aborts a transfer. Blocks of its packets that were not read yet
+ * become free, and complete packets leave. */
 static void aborted_read_gives_its_blocks_back(void **state)
 {
 	static const uint32_t sent[] = { 512, 512, 512, 0, 255, 512 };
@@ -471,9 +475,11 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	post_512(&r, 0, SRC);
 	post_512(&r, 1, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
-	post_512(&r, 2, SRC); /* 256, 256 and 2 words: 254 are left */
+	/* blocks with 256, 256 and 2 words, of which the last has 254 left */
+	post_512(&r, 2, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
-	post_512(&r, 3, 0x4000); /* no memory: 2 new blocks for nothing */
+	/* no memory at SRC: 2 new blocks are taken and given back */
+	post_512(&r, 3, 0x4000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
 	rig_post(&r, 0, 3, 4, SRC,
 		 forth_desc_q1(3, 512, DST + 0x4000, FORTH_DESC_START));
@@ -502,7 +508,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	rig_free(&r);
 }
 
-/* 10.2: the log is off by default. Once on, it has records with their times. */
+/* 10.2: the log is off by default. Once it is on, its records have their
+ * times. */
 static void test_event_log(void **state)
 {
 	uint64_t seen;
@@ -517,7 +524,8 @@ static void test_event_log(void **state)
 			forth_desc_q1(1, 3, DST, FORTH_DESC_START));
 	rig_wait(&r, 500);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_COUNT), 3);
-	/* start is at the end of Check, three clocks behind the start flag */
+	/* the engine starts at the end of Check, three clocks after the start
+	 * flag */
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA), seen + 3);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 8), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOG_DATA + 12),

@@ -47,7 +47,8 @@ static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 	c->chunk = 128 * (1 + below(g, 16));
 	c->mmrbc = 512u << below(g, 4);
 	c->sink_lanes = below(g, 2) ? 8 : 1;
-	/* room for the largest packet plus the granularity */
+	/* the sink has room for the largest packet plus the granularity of
+	 * credits */
 	c->sink_cap =
 		(c->max_qwords * 8 + 16) / (4 * c->links) + 33 + below(g, 600);
 	if (c->sink_cap > 2046)
@@ -142,8 +143,8 @@ static int compare_counters(struct rig *r, const struct ref_dma_cfg *c,
 	return bad;
 }
 
-/* Registers are read one after the other, so they are consistent only at
- * rest. */
+/* Returns whether nothing changes any more. Registers are read one after the
+ * other, so that they are consistent only then. */
 static bool at_rest(const struct ref_dma_cfg *c, const struct ref_dma_log *l)
 {
 	const struct ref_op *last = &l->op[l->n_op ? l->n_op - 1 : 0];

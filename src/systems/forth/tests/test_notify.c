@@ -25,7 +25,8 @@ static uint64_t q1(uint32_t flow, uint32_t qwords, uint64_t flags)
 
 /* ---- local notification (3.8, R-16, R-43) ---- */
 
-/* tr-*: after the read, before UpdtCnt. */
+/* tr-* presets: the local notification is written after the read, before
+ * UpdtCnt. */
 static void test_local_read(void **state)
 {
 	struct rig r;
@@ -47,7 +48,8 @@ static void test_local_read(void **state)
 			    forth_lnotify_pack(4 * (i + 1), 0, 4 * (i + 1)));
 		assert_int_equal(op->req, r.n[0].bus->log[5 * i + 3].done);
 	}
-	/* next descriptor after the notification: UpdtCnt 1, fetch 3 */
+	/* the next descriptor is read after the notification: UpdtCnt 1, fetch
+	 * 3 */
 	assert_int_equal(r.n[0].bus->log[5].req, r.n[0].bus->log[4].done + 4);
 	/* notifications count neither as requests nor as qwords */
 	assert_int_equal(rig_r32(&r, 0, FORTH_N2H_REQ), 0);
@@ -56,8 +58,8 @@ static void test_local_read(void **state)
 	rig_free(&r);
 }
 
-/* plat-*: notified when the last packet has left its VOQ. One slot per
- * queue. */
+/* plat-* presets: the notification follows when the last packet has left its
+ * VOQ. Each queue has its own notification word. */
 static void test_local_departed(void **state)
 {
 	struct rig r;
@@ -71,8 +73,8 @@ static void test_local_departed(void **state)
 	op = &r.n[0].bus->log[1];
 	assert_int_equal(op->addr, RIG_LNOTIFY + 40);
 	assert_true(op->word == forth_lnotify_pack(1, 5, 1));
-	/* the delimiter is at the sink 24 cc after it left; the packet has 133
-	 * words */
+	/* the delimiter is at the sink 24 cc after it left, and the packet has
+	 * 133 words */
 	end = r.sink->log[1].cycle - 24 + 133;
 	assert_int_equal(
 		op->req,
@@ -81,8 +83,8 @@ static void test_local_departed(void **state)
 	rig_free(&r);
 }
 
-/* One notification acknowledges all earlier transfers of its queue, even those
- * to other VOQs. */
+/* One notification acknowledges all earlier transfers of its queue, also those
+ * of other VOQs. */
 static void test_local_in_order(void **state)
 {
 	struct rig r;
@@ -90,12 +92,14 @@ static void test_local_in_order(void **state)
 	open_rig(&r, "plat-switch",
 		 "sink.lanes=8 sink.cap=512 "
 		 "sink.stop=true");
-	for (uint32_t i = 0; i < 4; i++) /* flow 1 blocks with the fourth */
+	for (uint32_t i = 0; i < 4;
+	     i++) /* flow 1 lacks credits from the fourth transfer on */
 		rig_post(&r, 0, 0, i, SRC, q1(1, 64, 0));
 	rig_post(&r, 0, 0, 4, SRC, q1(2, 3, FORTH_DESC_LNOTIFY));
 	rig_post(&r, 0, 0, 5, SRC, q1(2, 0, FORTH_DESC_LNOTIFY)); /* bad */
 	rig_wait(&r, 3000);
-	assert_int_equal(r.sink->n_log, 4); /* 3 to flow 1, 1 to flow 2 */
+	assert_int_equal(r.sink->n_log,
+			 4); /* three packets to flow 1, one to flow 2 */
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 0);
 	rig_release(&r);
 	rig_wait(&r, 3000);
@@ -125,7 +129,7 @@ static void test_remote_interrupt_follows_data_and_notification(void **state)
 	while (!r.n[1].bus->irq)
 		rig_wait(&r, 1);
 	on = rig_pc(&r);
-	/* flag and word appear after all payloads are in memory */
+	/* flag and word appear only when all payloads are in memory */
 	assert_int_equal(rig_mem64(&r, 1, DST + 61 * 8), 0x1234);
 	assert_true(rig_mem64(&r, 1, RIG_RNOTIFY) == (1 | 1ull << 32));
 	assert_int_equal(r.n[1].bus->n_log, 3);
@@ -136,7 +140,7 @@ static void test_remote_interrupt_follows_data_and_notification(void **state)
 	assert_int_equal(on, nt->done + 1);
 	assert_int_equal(rig_r32(&r, 1, FORTH_REMOTE_NOTIFY), 1);
 	assert_int_equal(rig_cfg_get(&r, 1, FORTH_CFG_APP_IRQ, 1), 0x11);
-	/* a second interrupt while INTA# is low makes no new edge */
+	/* a second interrupt while INTA# is low causes no new edge */
 	rig_post(&r, 0, 0, 2, SRC, q1(1, 3, FORTH_DESC_RIRQ));
 	rig_wait(&r, 500);
 	assert_int_equal(r.n[1].bus->irq_edges, 1);
@@ -150,7 +154,8 @@ static void test_remote_interrupt_follows_data_and_notification(void **state)
 		FORTH_APP_IRQ_ENABLE | FORTH_APP_IRQ_FLAG);
 	assert_false(r.n[1].bus->irq);
 	assert_int_equal(rig_r32(&r, 1, FORTH_IRQ_ACTIVE), 102);
-	/* the flag is set even when disabled; enabling then asserts the line */
+	/* the flag is also set while the interrupt is disabled. Enabling it
+	 * then asserts the line */
 	rig_cfg(&r, 1, FORTH_CFG_APP_IRQ, 1, 0);
 	rig_post(&r, 0, 0, 3, SRC, q1(1, 3, FORTH_DESC_RIRQ));
 	rig_wait(&r, 500);
@@ -186,7 +191,8 @@ static void test_bad_body(void **state)
 	rig_free(&r);
 }
 
-/* 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, those of idle commas, too. */
+/* Registers 0x88, 0x8C, 0x90: bit errors hit 10-bit codes, idle commas
+ * included. */
 static void registers_count_what_the_transceiver_sees(void **state)
 {
 	uint32_t unknown, parity;
@@ -199,7 +205,7 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
 	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
 	assert_true(unknown > 500 && parity > 500);
-	/* 100,000 pc of 0.78 words of 40 bits each; few words have two
+	/* 100,000 pc have 78,000 words of 40 bits, of which few have two
 	 * errors */
 	assert_in_range(unknown + parity, 2800, 3600);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
@@ -216,8 +222,8 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	rig_free(&r);
 }
 
-/* A flipped header bit loses its packet. The next one arrives, and credits
- * return. */
+/* A packet with a flipped header bit is lost. The next packet arrives, and
+ * credits return. */
 static void test_bad_header(void **state)
 {
 	struct rig r;
@@ -240,8 +246,8 @@ static void test_bad_header(void **state)
 	rig_free(&r);
 }
 
-/* A sender with wrong credits: a packet that does not fit is lost and counted,
- * the rest is delivered and flagged (5.6, 0x78). */
+/* The sender has wrong credits: a packet that does not fit is lost and counted,
+ * and a part that fits is delivered and flagged (5.6, 0x78). */
 static void test_packet_without_room_is_lost_and_counted(void **state)
 {
 	struct rig r;
@@ -254,7 +260,8 @@ static void test_packet_without_room_is_lost_and_counted(void **state)
 				      (uint32_t)DST + 4096 * i),
 			 512 * i);
 	rig_wait(&r, 6000);
-	/* 513 words, then the header and 509 of 512, then none */
+	/* of three packets of 513 words the first fits, the second without 3
+	 * words, the third not at all */
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET2H_FULL_ERR), 3 + 513);
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
 	rig_wait(&r, 3000);
@@ -268,7 +275,7 @@ static void test_packet_without_room_is_lost_and_counted(void **state)
 }
 
 /* A write that no target answers sets a status bit, is counted and gives no
- * notification. Its words return their credits. */
+ * notification. Its words still return as credits. */
 static void test_write_abort(void **state)
 {
 	struct rig r;
@@ -286,7 +293,7 @@ static void test_write_abort(void **state)
 	rig_free(&r);
 }
 
-/* A run may end with packets that a disabled engine has not written. The FIFO
+/* A run may end with packets that a disabled engine has not written. Net2Host
  * then holds the words of these packets, headers included. */
 static void packets_may_lie_in_net2host_at_the_end(void **state)
 {
@@ -303,8 +310,8 @@ static void packets_may_lie_in_net2host_at_the_end(void **state)
 	rig_free(&r);
 }
 
-/* Programs wait for notification words, which travel even when payloads do
- * not. */
+/* Notification words are carried even in runs without payload, because programs
+ * wait for them. */
 static void test_payload_off(void **state)
 {
 	struct rig r;
@@ -336,7 +343,7 @@ static void test_net_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
-	/* a store to another counter is ignored, one to 0x80 clears all */
+	/* a store to another counter is ignored, but one to 0x80 clears all */
 	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, 0));
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 0);
 	rig_wait(&r, 500);
@@ -355,8 +362,8 @@ static void test_net_counters(void **state)
 	rig_free(&r);
 }
 
-/* One 4 KB read: REQ# at 0, then 192 qwords from 60 on, 192 from 262, 128 from
- * 464. */
+/* Returns the qwords that a 4 KB read has moved pc clocks after its REQ#. 192
+ * qwords move from 60 on, 192 from 262, 128 from 464. */
 static uint32_t read_by(uint32_t pc)
 {
 	uint32_t sum = 0, start[] = { 60, 262, 464 }, n[] = { 192, 192, 128 };
@@ -387,19 +394,19 @@ static void test_sampler_counts_qwords_per_interval(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 0); /* the end */
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 4);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), read_by(37 * 5));
-	/* incoming side, all 2048 samples */
+	/* incoming direction, all 2048 samples */
 	rig_w32(&r, 0, FORTH_SAMPLE_INTERVAL, 1);
 	rig_w32(&r, 0, FORTH_SAMPLE_COUNT, 5000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_COUNT), 2048);
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 64, (uint32_t)DST), 0);
 	rig_wait(&r, 3000);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 40 + 1);
-	/* sample 40 is 41 pc after REQ#: the first 10 pc without data, then one
-	 * qword each */
+	/* sample 40 is 41 pc after REQ#, of which the first 10 move no data and
+	 * the others one qword each */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);
-	/* the first word follows the last one */
+	/* the read index wraps: the first sample follows the last one */
 	for (uint32_t i = 0; i < 2 * 40 + 1; i++)
 		rig_r32(&r, 0, FORTH_SAMPLE_DATA);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
@@ -424,7 +431,7 @@ static void test_loopback_delivers_behind_switched_traffic(void **state)
 	}
 	assert_int_equal(r.sink->n_log, 0);
 	assert_true(rig_mem64(&r, 0, RIG_RNOTIFY) == (40 | 3ull << 32));
-	/* other codes are normal operation */
+	/* other codes of the field are normal operation */
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE | 1u << 30);
 	rig_post(&r, 0, 0, 40, SRC, q1(3, 3, 0));
 	rig_wait(&r, 500);
@@ -432,7 +439,7 @@ static void test_loopback_delivers_behind_switched_traffic(void **state)
 	rig_free(&r);
 }
 
-/* A reset under load in both directions leaves FIFOs empty and credits
+/* After a reset under load in both directions FIFOs are empty and credits
  * consistent, and the NIC continues. */
 static void test_reset_under_load_leaves_credits_consistent(void **state)
 {
@@ -452,11 +459,11 @@ static void test_reset_under_load_leaves_credits_consistent(void **state)
 		rig_wait(&r, when);
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET);
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_POINTER_RESET);
-		rig_wait(&r, 4000); /* the rest of the packets arrives */
+		rig_wait(&r, 4000); /* the remaining packets arrive */
 		rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_RESET);
 		rig_wait(&r, 500);
 		sent = r.sink->n_log;
-		/* all credits of the 12 packets are back at the sink */
+		/* all credits of the 12 packets have returned to the sink */
 		assert_int_equal(r.sink->n_start, 12);
 		forth_port_counts(&r.sink->link);
 		assert_int_equal(r.sink->link.tx[0].acked, 12 * 84 / 32 * 32);
@@ -479,7 +486,7 @@ static void test_reset_under_load_leaves_credits_consistent(void **state)
 }
 
 /* 5.7: a port reset on both sides clears words that were charged and never
- * returned. No packet is in flight at that time. */
+ * returned. Nothing is in flight at that time. */
 static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 {
 	struct rig r;
@@ -489,7 +496,8 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		rig_post(&r, 0, 0, i, SRC, q1(3, 62, 0));
 	rig_wait(&r, 5000);
-	assert_int_equal(r.sink->n_log, 4); /* 512 words, never returned */
+	assert_int_equal(r.sink->n_log,
+			 4); /* the sink never returns 512 words */
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
 	forth_port_credit_reset(&r.sink->link);
 	rig_w32(&r, 0, FORTH_PORT, 1);
@@ -499,8 +507,8 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	rig_free(&r);
 }
 
-/* 4.9: a NIC sees its link in sync 24 + 16 cycles of 12.8 ns after power-up. A
- * transfer posted before leaves then. */
+/* 4.9: the link of a NIC is in sync 24 + 16 cycles of 12.8 ns after power-up. A
+ * transfer that was posted before leaves then. */
 static void link_state_shows_synchronisation_at_power_up(void **state)
 {
 	struct rig r;

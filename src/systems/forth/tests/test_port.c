@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Link end: exact cycles of packets and credits between two nodes, wake-ups,
- * padding, refresh, loopback, bundles, real frames against computed ones. */
+ * padding, refresh, loopback, bundles, and equal results with real frames and
+ * with computed ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,8 @@ static uint64_t start_of(const struct pair *p, uint32_t i, uint32_t k)
 	return WEFT_NEVER;
 }
 
-/* forth.md 4.10, 11.8: the delimiter of the next packet follows the body
- * CRC. */
+/* forth.md 4.10, 11.8: the delimiter of the next packet follows the body CRC
+ * without a gap. */
 static void back_to_back(void **state)
 {
 	static const struct {
@@ -52,7 +53,7 @@ static void back_to_back(void **state)
 	}
 }
 
-/* Makes frames from port `k` of node 0 arrive `late` later. */
+/* Delays frames from port `k` of node 0 by `late`. */
 static void slow_port(struct pair *p, uint32_t k, const char *late)
 {
 	struct weft_err err = { 0 };
@@ -67,8 +68,8 @@ static void slow_port(struct pair *p, uint32_t k, const char *late)
 }
 
 /* 4.9, 4.12: a packet on two links begins when the slower link delivers its
- * first word. If the links differ by more than the 16 words of the FIFO, it is
- * lost, unless it is shorter than that. */
+ * first word. If the links differ by more than the 16 words of the FIFO, the
+ * packet is lost, unless it is shorter than that. */
 static void a_bundle_waits_for_its_slowest_link(void **state)
 {
 	static const struct {
@@ -107,8 +108,8 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 	}
 }
 
-/* 4.9: with powerup an end begins 16 words after the first comma arrives, 24
- * cycles plus the length of the cable. No packet is lost. */
+/* 4.9: with powerup an end sends from 16 words after the first comma on, which
+ * takes 24 cycles plus the length of the cable. No packet is lost. */
 static void power_up_takes_16_comma_words(void **state)
 {
 	static const struct {
@@ -146,7 +147,7 @@ static void power_up_takes_16_comma_words(void **state)
 }
 
 /* A line is dead until cycle 100 and then delivers its first comma. Its end is
- * in sync 16 words later, and until then receives and sends nothing. */
+ * in sync 16 words later. Before that it neither receives nor sends. */
 static void power_up_counts_commas_that_come(void **state)
 {
 	static const char *const on[] = { "powerup", "yes", NULL };
@@ -166,13 +167,15 @@ static void power_up_counts_commas_that_come(void **state)
 	pair_run(&p, 3000);
 	assert_int_equal(start_of(&p, 1, 0), 116);
 	assert_int_equal(p.n[0]->received, 1);
-	assert_int_equal(p.n[1]->received, 0); /* sent from cycle 40 on */
+	/* node 0 sent its packets from cycle 40 on, before this end was in
+	 * sync */
+	assert_int_equal(p.n[1]->received, 0);
 	pair_fini(&p);
 }
 
-/* 11.7: the round trip between two NICs on two links takes 90 + P/4 plus the
- * bus of a NIC (6 + 4 pc before the data). P counts the words of the packet
- * without its delimiter. */
+/* 11.7: the round trip between two NICs on two links takes 90 + P/4 cycles plus
+ * the bus of a NIC (6 + 4 pc before the data). P is the number of words of the
+ * packet without its delimiter. */
 static void round_trip(void **state)
 {
 	static const uint32_t qwords[] = { 60, 124, 508 };
@@ -198,23 +201,24 @@ static void round_trip(void **state)
 	}
 }
 
-/* 5.2: a sender stops at exactly B and continues when a credit suffices. */
+/* 5.2: a sender stops after exactly B words and continues when a credit
+ * suffices. */
 static void stops_at_capacity(void **state)
 {
 	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };
 	struct pair p;
 
 	pair_init(&p, set, NULL, NULL);
-	pair_send(&p, 0, 6, 64); /* 132 words each: two fit */
+	pair_send(&p, 0, 6, 64); /* packets of 132 words, of which two fit */
 	pair_start(&p);
 	pair_run(&p, 4999);
 	assert_int_equal(p.n[1]->received, 2);
 	assert_int_equal(forth_port_counts(&p.n[0]->link)->backpressure,
 			 4999 - 2 * 133);
 	assert_int_equal(p.n[0]->link.tx[0].sent, 264);
-	/* the hold ends on cycle 5000 = bus edge 6400; 10 edges later F crosses
-	 * 32 k words at 16 k - 1 edges. After 96 words (47 edges) the sender
-	 * may continue. */
+	/* The hold ends in cycle 5000 = bus edge 6400. 10 edges later the drain
+	 * begins, and F crosses 32 k words after 16 k - 1 edges. After 96 words
+	 * (47 edges) the sender may continue. */
 	pair_run(&p, 20000);
 	assert_int_equal(p.n[1]->received, 6);
 	assert_int_equal(start_of(&p, 0, 2),
@@ -223,7 +227,8 @@ static void stops_at_capacity(void **state)
 	pair_fini(&p);
 }
 
-/* 5.3: an idle line repeats credits every refresh_cc and sends nothing else. */
+/* 5.3: an idle line repeats credits every refresh_cc and sends no other
+ * frames. */
 static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 {
 	const char *set[] = { "refresh", "100", NULL };
@@ -239,8 +244,8 @@ static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 	pair_fini(&p);
 }
 
-/* R-40: short payloads are padded on the line; size field and delivered bytes
- * are not. */
+/* R-40: short payloads are padded on the line only. Size field and delivered
+ * bytes are unchanged. */
 static void short_payload_is_padded_on_the_line_only(void **state)
 {
 	const char *set[] = { "min_payload", "24", NULL };
@@ -257,7 +262,7 @@ static void short_payload_is_padded_on_the_line_only(void **state)
 	pair_fini(&p);
 }
 
-/* V11: 12-bit counters wrap many times. */
+/* V11: 12-bit counters wrap many times without an error. */
 static void credit_counters_wrap_without_loss(void **state)
 {
 	struct pair p;
@@ -274,8 +279,8 @@ static void credit_counters_wrap_without_loss(void **state)
 	pair_fini(&p);
 }
 
-/* Traffic in both directions. A port with real frames must not change one
- * cycle. */
+/* Traffic in both directions has equal cycles with computed frames and with
+ * real ones. */
 static void taps_change_nothing(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };
@@ -317,7 +322,7 @@ static void taps_change_nothing(void **state)
 	}
 }
 
-/* 2.6: packets return to their sender, and the cable stays empty. */
+/* 2.6: packets return to their sender, and the cable carries none. */
 static void loopback_returns_packets_and_leaves_the_cable_empty(void **state)
 {
 	struct pair p;
@@ -337,7 +342,7 @@ static void loopback_returns_packets_and_leaves_the_cable_empty(void **state)
 	pair_fini(&p);
 }
 
-/* 5.2, 5.4, 11.1: an end without any settings. */
+/* 5.2, 5.4, 11.1: an end without any settings has the specified values. */
 static void port_without_settings_has_specified_defaults(void **state)
 {
 	const struct forth_port_cfg c = forth_port_cfg_default();

@@ -16,7 +16,7 @@ static void open_rig(struct rig *r, const char *preset, const char *set)
 	rig_setup(r, 0);
 }
 
-/* 3.2: descriptor qword 1 -> header. */
+/* 3.2: the second qword of a descriptor gives the header. */
 static void test_descriptor_gives_the_specified_header(void **state)
 {
 	static const uint64_t rows[][2] = {
@@ -40,8 +40,8 @@ static void test_descriptor_gives_the_specified_header(void **state)
 	rig_free(&r);
 }
 
-/* Writes four descriptors backwards, dword by dword. Only the last one by
- * position has the flag, and it is written last (V14). */
+/* Writes four descriptors backwards, dword by dword. The flag is on the last
+ * one by position, which is complete last (V14). */
 static void test_cluster_starts_by_its_last_descriptor(void **state)
 {
 	struct rig r;
@@ -75,13 +75,15 @@ static void test_cluster_starts_by_its_last_descriptor(void **state)
 	rig_free(&r);
 }
 
-/* A start flag inside the released region is a plain memory write. */
+/* A store with a start flag inside the released region is a plain memory write
+ * (R-14). */
 static void test_trigger_inside(void **state)
 {
 	struct rig r;
 
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
-	rig_w32(&r, 0, FORTH_CONTROL, 0); /* engine off: nothing is served */
+	rig_w32(&r, 0, FORTH_CONTROL,
+		0); /* the engine is off and serves no queue */
 	rig_post(&r, 0, 2, 9, SRC, forth_desc_q1(2, 3, DST, FORTH_DESC_START));
 	assert_int_equal(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 8),
 			 forth_pointers_pack(0, 0, 10));
@@ -98,7 +100,8 @@ static void test_trigger_inside(void **state)
 	rig_free(&r);
 }
 
-/* A full ring of N is legal. One write to slot head - 1 releases it. */
+/* A full ring of N descriptors is legal. One write to slot head - 1 releases
+ * it. */
 static void full_ring(const char *preset, const char *set, uint32_t depth)
 {
 	struct rig r;
@@ -122,7 +125,8 @@ static void full_ring(const char *preset, const char *set, uint32_t depth)
 				forth_hdr_addr(
 					r.sink->log[round * depth + i].header),
 				DST + 8 * i);
-		/* move the head for the next round */
+		/* move the head, so that the next round starts at another
+		 * slot */
 		for (uint32_t i = 0; i < 7; i++)
 			rig_post(&r, 0, 0, (base + i) % depth, SRC,
 				 forth_desc_q1(0, 3, DST, FORTH_DESC_START));
@@ -143,7 +147,7 @@ static void test_full_ring_1024(void **state)
 	full_ring("tr-switch", "sink.lanes=8 sink.cap=512", 1024);
 }
 
-/* A word count of 0 or above 512, or an unknown flow: the descriptor is
+/* A descriptor with a word count of 0 or above 512, or with an unknown flow, is
  * skipped, counted and notified (R-39). */
 static void test_bad_descriptors(void **state)
 {
@@ -169,8 +173,8 @@ static void test_bad_descriptors(void **state)
 	rig_free(&r);
 }
 
-/* The low three address bits are ignored. Master abort and target abort
- * (3.6). */
+/* The low three address bits are ignored. Master abort and target abort are
+ * reported (3.6). */
 static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 {
 	struct rig r;
@@ -201,7 +205,7 @@ static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 	rig_wait(&r, 300);
 	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x1430);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 2);
-	/* room in the buffer is free again, so all of it can be used */
+	/* the buffer has its room back, so that all of it can be used */
 	r.n[0].bus->refuse = false;
 	for (uint32_t i = 0; i < 12; i++)
 		rig_post(&r, 0, 0, 3 + i, SRC,
@@ -211,7 +215,7 @@ static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 	rig_free(&r);
 }
 
-/* Queues take turns. A queue whose VOQ is full does not stop others (3.7). */
+/* Queues take turns. A queue whose VOQ is full does not block others (3.7). */
 static void test_round_robin_and_isolation(void **state)
 {
 	struct rig r;
@@ -231,7 +235,8 @@ static void test_round_robin_and_isolation(void **state)
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(forth_hdr_flow(r.sink->log[i].header), i % 8);
 
-	/* the next queue with work is chosen, going up from the last one */
+	/* the next queue with work is chosen, in ascending order from the last
+	 * one */
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 3; i++)
 		rig_post(&r, 0, posted[i], 4, SRC,
@@ -243,7 +248,7 @@ static void test_round_robin_and_isolation(void **state)
 		assert_int_equal(forth_hdr_flow(r.sink->log[32 + i].header),
 				 served[i]);
 
-	/* destination 3 returns no credits any more */
+	/* from now on destination 3 returns no credits */
 	r.sink->stop = true;
 	for (uint32_t i = 0; i < 20; i++)
 		rig_post(&r, 0, 3, 4 + i, SRC,
@@ -251,13 +256,15 @@ static void test_round_robin_and_isolation(void **state)
 	rig_wait(&r, 20000);
 	for (uint32_t i = 32; i < r.sink->n_log; i++)
 		seen[forth_hdr_flow(r.sink->log[i].header)]++;
-	/* 512 words at a charge of 132 each: residual credits let three go */
+	/* 512 words at a charge of 132 per packet: credits let three packets
+	 * leave */
 	assert_int_equal(seen[3], 3);
 	rig_post(&r, 0, 5, 4, SRC, forth_desc_q1(5, 8, DST, FORTH_DESC_START));
 	rig_wait(&r, 300);
 	assert_int_equal(forth_hdr_flow(r.sink->log[r.sink->n_log - 1].header),
 			 5);
-	/* 3 were sent, 15 * 66 words are in the VOQ, the rest is in the ring */
+	/* 3 packets were sent, 15 * 66 words are in the VOQ, all others are in
+	 * the ring */
 	assert_int_equal(
 		forth_pointers_head(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 12)),
 		4 + 18);

@@ -22,7 +22,7 @@ static int down(void **state)
 }
 
 /* Every register of configuration space: offset, size, reset value, and its
- * values after a store of all ones and then of zeros (2.2, 2.3). */
+ * values after a store of all ones and after one of zeros (2.2, 2.3). */
 static const struct cfg_row {
 	uint32_t off, size, reset, ones, zeros;
 } cfg_rows[] = {
@@ -71,7 +71,7 @@ static void test_cfg_access(void **state)
 	}
 }
 
-/* R-03; configuration writes set the bus and device number. */
+/* configuration writes set the bus and device number. */
 static void test_pcix_status(void **state)
 {
 	assert_int_equal(rig_cfg_get(&rig, 0, 0x4C, 4), 0x0863FFF8);
@@ -89,7 +89,7 @@ static void test_literal_flags(void **state)
 	rig_free(&r);
 }
 
-/* The target answers memory cycles only with command bit 1. */
+/* The target answers memory cycles only while command bit 1 is set. */
 static void test_memory_enable(void **state)
 {
 	assert_int_equal(rig_r32(&rig, 0, FORTH_BUILD), 0xFFFFFFFF);
@@ -100,7 +100,8 @@ static void test_memory_enable(void **state)
 			 forth_build_pack(1, 3, 8, 64, 3));
 }
 
-/* BAR1: offset, reset value, values after ones and after zeros. */
+/* Registers of BAR1: offset, reset value, values after stores of ones and of
+ * zeros. */
 static const struct reg_row {
 	uint32_t off, reset, ones, zeros;
 } reg_rows[] = {
@@ -191,7 +192,7 @@ static void test_reserved_bits(void **state)
 	assert_true(seen > 60);
 }
 
-/* Byte lanes: a store leaves its neighbours in the dword unchanged. */
+/* A store to some bytes leaves the other bytes of the dword unchanged. */
 static void test_cfg_bytes(void **state)
 {
 	rig_cfg(&rig, 0, FORTH_CFG_LATENCY, 1, 0xFE);
@@ -211,7 +212,7 @@ static void test_control_keeps_reserved_bits_zero(void **state)
 	assert_int_equal(rig_r32(&rig, 0, FORTH_CONTROL), 0);
 }
 
-/* A 64-bit access touches the pair. */
+/* A 64-bit access reads or writes two registers. */
 static void test_64_bit_access_touches_both_registers(void **state)
 {
 	uint64_t v = 0x1122334455667788;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several paths of forth.nic against ref_dma and ref_reseq: random sources,
  * paths of random delay, losses, and outgoing transfers of its own. Every bus
- * request must be at the same edge as in the reference: payloads as they
- * arrive, and each notification when the last missing header or payload allows
- * it, after the present work of the engine. */
+ * request must be at the edge that the reference gives. Payloads are written as
+ * they arrive, and each notification when the last missing header or payload
+ * allows it, after the present work of the engine. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static void random_paths(struct ref_dma_cfg *c, struct weft_rng *g)
 		c->delay[k] = below(g, 2) ? below(g, 800) : 0;
 }
 
-/* Draws segments of any size, and in some scenarios external memory. */
+/* Draws segment sizes, and in some scenarios external memory. */
 static void random_voqs(struct ref_dma_cfg *c, struct weft_rng *g)
 {
 	c->voq_words = 514 + below(g, 511);
@@ -66,7 +66,7 @@ static void random_params(struct ref_dma_cfg *c, struct weft_rng *g)
 	c->refresh = 64 + below(g, 1000);
 }
 
-/* Draws packets to the NIC, sent as forth.md 7.2 and 7.3 demand. */
+/* Draws packets to the NIC that obey forth.md 7.2 and 7.3. */
 static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 {
 	static const double losses[] = { 0, 0, 0.02, 0.2 };
@@ -92,10 +92,10 @@ static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 				c->path[(k + 1) % c->n_path] << 2 |
 				c->path[(k + 2) % c->n_path]);
 		addr += 8 * qwords;
-		/* 7.1: losses at least 12 packets apart */
+		/* 7.1: losses are at least 12 packets apart */
 		s->lost = quiet[src] >= 12 && weft_rng_real(g) < loss;
 		quiet[src] = s->lost ? 0 : quiet[src] + 1;
-		/* a path keeps its order and takes any time */
+		/* a path keeps its order but may take any time */
 		cc += below(g, gap);
 		s->cycle = cc + (below(g, 4) ? 0 : below(g, 400));
 		if (s->cycle < last[path])
@@ -104,7 +104,7 @@ static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 	}
 }
 
-/* Makes transfers that leave this node. */
+/* Draws transfers that leave this node. */
 static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 {
 	uint32_t slot[8] = { 0 }, gap = 1 + below(g, 200);
@@ -129,7 +129,7 @@ static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 
 /* ---- comparison ---- */
 
-/* Compares memory with the content after delivery in order. */
+/* Compares memory with the content that delivery in order of sending gives. */
 static int compare_memory(const struct ref_dma_cfg *c, struct rig *r)
 {
 	for (uint32_t i = 0; i < c->n_send; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resynchronisation of credits between two nodes (forth.md 5.7,
- * models/credit.pml): it closes leaks, costs nothing while there are none,
- * survives the loss of its own messages, and waits for the buffer to drain. */
+ * models/credit.pml): it returns lost credits, costs nothing while none is
+ * lost, continues after the loss of its own messages, and waits for the buffer
+ * to drain. */
 #include <stdio.h>
 
 #include "pair.h"
@@ -29,8 +30,8 @@ static uint64_t resyncs(struct pair *p, uint32_t i)
 	return forth_port_counts(&p->n[i]->link)->resyncs;
 }
 
-/* There is room for four packets, so the sender stops after the fourth lost
- * one. */
+/* The buffer has room for four packets, so that the sender stops after the
+ * fourth lost one. */
 static void resync_returns_the_credits_of_lost_packets(void **state)
 {
 	const char *f[] = { "frame", "11", "count", "9", NULL };
@@ -49,8 +50,8 @@ static void resync_returns_the_credits_of_lost_packets(void **state)
 	pair_fini(&p);
 }
 
-/* A packet that arrives twice moves F ahead of T, which resynchronisation
- * repairs, too. */
+/* A packet that arrives twice moves F ahead of T. Resynchronisation repairs
+ * this, too. */
 static void resync_repairs_a_packet_that_arrives_twice(void **state)
 {
 	const char *f[] = { "repeat", "0.2", NULL };
@@ -86,7 +87,7 @@ static void no_effect(void **state)
 	pair_fini(&q);
 }
 
-/* The receiver drains nothing before cycle 30000, then a packet per 50 bus
+/* The receiver drains nothing before cycle 30000, then a packet in 50 bus
  * clocks = 39 cycles. A request must wait for the buffer to drain. */
 static void drains_first(void **state)
 {
@@ -100,7 +101,7 @@ static void drains_first(void **state)
 	pair_fini(&p);
 }
 
-/* Messages of resynchronisation are lost in both directions, as credits are. */
+/* Messages of resynchronisation are lost in both directions, like credits. */
 static void messages_lost(void **state)
 {
 	static const char *const rate[] = { "0.3", "0.7", "0.95" };
@@ -141,7 +142,7 @@ static void discarded_words_do_not_count_as_held(void **state)
 	pair_fini(&p);
 }
 
-/* A cable that is cut again and again. */
+/* A cable is cut again and again. */
 static void resync_follows_each_cut_of_the_cable(void **state)
 {
 	const char *f[] = {

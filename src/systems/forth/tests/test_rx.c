@@ -109,8 +109,8 @@ static void good_frames(void **state)
 		}
 }
 
-/* V12: the receiver finds the delimiter in any lane, with any commas in
- * between. */
+/* V12: the receiver finds the delimiter in any lane, behind any number of
+ * commas. */
 static void delimiter_is_found_in_any_lane(void **state)
 {
 	struct bench b;
@@ -137,7 +137,7 @@ static void delimiter_is_found_in_any_lane(void **state)
 	pair_fini(&b.p);
 }
 
-/* V07: every bit of header and CRC-16 but the first is wrong in turn. */
+/* V07: each bit of header and CRC-16 except the first is wrong in turn. */
 static void header_errors(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -158,7 +158,7 @@ static void header_errors(void **state)
 			n++;
 			assert_int_equal(b.c->header_crc, n);
 			assert_int_equal(b.p.n[1]->errors, n);
-			/* 5.7: nothing leaks at a NIC */
+			/* 5.7: a NIC returns all words of the lost packet */
 			assert_in_range((b.l->rx[0].fwd - before) & 4095,
 					k ? 9 : 10, 10);
 			encode(&b, 0);
@@ -169,7 +169,7 @@ static void header_errors(void **state)
 	}
 }
 
-/* With bit 63 wrong the header looks like credits, and the receiver
+/* A header with a wrong bit 63 is taken for credits, and the receiver
  * realigns. */
 static void type_bit(void **state)
 {
@@ -213,8 +213,8 @@ static void body_errors(void **state)
 	pair_fini(&b.p);
 }
 
-/* Truncation at any place: header incomplete 0x6C, payload incomplete 0xBC and
- * EOP. */
+/* A packet truncated at any place is reported: incomplete header in 0x6C,
+ * incomplete payload in 0xBC, and as EOP. */
 static void truncation_at_any_place_is_reported(void **state)
 {
 	struct bench b;
@@ -248,10 +248,11 @@ static void control_in_payload(void **state)
 	arrive(&b);
 	assert_true(delivered(&b));
 	assert_int_equal(b.p.n[1]->last_len, 8);
-	assert_int_equal(b.c->align, 2); /* truncated; the rest has no SOP */
+	/* the packet is truncated, and its rest has no SOP */
+	assert_int_equal(b.c->align, 2);
 	pair_fini(&b.p);
 
-	setup(&b, "word"); /* a whole packet starts inside another */
+	setup(&b, "word"); /* a whole packet starts inside another one */
 	encode(&b, 0);
 	memmove(b.sym + 24, b.sym, 44 * sizeof(b.sym[0]));
 	b.n = 24 + 44;
@@ -294,7 +295,7 @@ static void credit_errors(void **state)
 	}
 	forth_port_counts(b.l);
 	assert_int_equal(b.l->tx[0].acked, 0);
-	encode(&b, 1); /* 5.6: two bits get through */
+	encode(&b, 1); /* 5.6: two wrong bits in a credit are not noticed */
 	flip(&b, 27);
 	flip(&b, 28);
 	arrive(&b);
@@ -325,8 +326,8 @@ static void credit_for_words_never_sent_is_refused(void **state)
 	pair_fini(&b.p);
 }
 
-/* 5.4: a credit for all words that were sent is accepted, one for one word more
- * is not. */
+/* 5.4: a credit for all words that were sent is accepted, but one for a word
+ * more is not. */
 static void all_that_was_sent_may_be_acknowledged(void **state)
 {
 	for (uint32_t more = 0; more < 2; more++) {
@@ -344,7 +345,7 @@ static void all_that_was_sent_may_be_acknowledged(void **state)
 	}
 }
 
-/* 4.9: sync is lost after 4 invalid codes in 16 symbols and is back after 16
+/* 4.9: sync is lost after 4 invalid codes in 16 symbols and returns after 16
  * comma words. */
 static void loss_of_sync(void **state)
 {
@@ -364,7 +365,7 @@ static void loss_of_sync(void **state)
 	encode(&b, 0);
 	for (i = 0; i < 4; i++)
 		b.sym[16 + 5 * i] |= WEFT_SYM_BAD; /* 15 symbols */
-	b.now -= 64 - 40; /* the next one follows within 16 words */
+	b.now -= 64 - 40; /* the next frame follows within 16 words */
 	arrive(&b);
 	assert_int_equal(b.c->sync_loss[0], 1);
 	assert_true(b.c->bad_char[0] == 8);
@@ -386,7 +387,7 @@ static void loss_of_sync(void **state)
 		f->time = b.now * b.p.cc;
 		forth_port_arrive(b.l, 0, f);
 		b.p.n[1]->received = 0;
-		b.now += 11 + 15; /* one comma word too few */
+		b.now += 11 + 15; /* one comma word fewer than needed */
 		pair_run(&b.p, b.now);
 		encode(&b, 0);
 		arrive(&b);

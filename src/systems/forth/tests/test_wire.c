@@ -29,7 +29,7 @@ static void shape(struct weft_frame *f, uint32_t layout, uint32_t links,
 	forth_shape_set(f, s);
 }
 
-/* "K:BC K:FB 80 A0 | .." as in the spec. */
+/* Parses symbols as the specification writes them: "K:BC K:FB 80 A0 | ..". */
 static uint32_t parse(const char *text, uint16_t *sym)
 {
 	uint32_t n = 0;
@@ -146,7 +146,7 @@ static void bytes_of_a_beat_go_round_the_links(void **state)
 	weft_sim_free(sim);
 }
 
-/* 4.4, column "complemented": vectors of three qwords 0, 1, 2. */
+/* 4.4, column "complemented": vectors with the three qwords 0, 1, 2. */
 static void body_crcs_may_be_complemented(void **state)
 {
 	static const uint64_t data[] = { 0, 1, 2 };
@@ -205,14 +205,15 @@ static void header_crcs(void **state)
 
 	for (i = 0; i < 7; i++)
 		assert_int_equal(forth_crc16(v[i].header), v[i].crc);
-	/* 7.3: flow 5, remote notify, field 0x1DB, 64 qwords */
+	/* 7.3: flow 5, remote notification, resequencing field 0x1DB, 64
+	 * qwords */
 	assert_true(forth_header_reseq(forth_header(5, FORTH_HDR_REMOTE_NOTIFY,
 						    64, 0x20000000),
 				       0x1DB) == 0x05476C4020000000);
 	assert_int_equal(forth_hdr_reseq(0x05476C4020000000), 0x1DB);
 }
 
-/* 4.8, 5.1, 11.8: words on the wire and charges. */
+/* 4.8, 5.1, 11.8: packets have the specified words on the wire and charges. */
 static void packets_have_specified_words_and_charges(void **state)
 {
 	assert_int_equal(forth_words(FORTH_WORD, 1, 496), 129);
@@ -235,8 +236,8 @@ static void packets_have_specified_words_and_charges(void **state)
 	assert_int_equal(forth_credit_words(FORTH_PACKED, 1, 3, false), 1);
 }
 
-/* Without its payload only the front of a frame is written, but the length of
- * the whole is returned. */
+/* Without its payload only the front of a frame is written, but the encoder
+ * returns the length of the whole frame. */
 static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
 			    uint32_t qwords, bool cut)
 {

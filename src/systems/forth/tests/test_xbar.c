@@ -8,7 +8,7 @@
 extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop,
 	weft_class_fault_reset;
 
-/* 8.5, F23: cut-through takes 8 cycles across domains, 6 within one. */
+/* 8.5, F23: cut-through takes 8 cycles across clock domains, 6 within one. */
 static void cut_through(void **state)
 {
 	static const struct {
@@ -42,7 +42,7 @@ static void decision_time(void **state)
 	star_send(&s, 0, 1, 1, 8, 0);
 	star_start(&s);
 	star_run(&s, 1000);
-	/* header word at 25, synchroniser 3, decision 2, start 1 */
+	/* header word at cycle 25, then synchroniser 3, decision 2, start 1 */
 	assert_int_equal(star_out_of(&s, 1, 0, NULL), 24 + 1 + 5 + 1);
 	star_fini(&s);
 }
@@ -77,8 +77,8 @@ static uint64_t counter(const struct star *s, const char *name)
 	return 0;
 }
 
-/* Five packets of 133 words: a credit returns for each, and one per 32 words
- * arrives from the receiver. Three lines for 3000 cycles. */
+/* Five packets of 133 words: the switch returns a credit for each packet, and
+ * the receiver one per 32 words. Three lines run for 3000 cycles. */
 static void counters_of_the_switch(void **state)
 {
 	static const char *const quiet[] = { "refresh_cc", "0", NULL };
@@ -100,8 +100,8 @@ static void counters_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* A packet's credits are those of the line by which it leaves. They count the
- * same when it arrived by a line with real frames. */
+/* A packet leaves with the credits of its output line, with equal counts if its
+ * input line has real frames. */
 static void a_tapped_line_changes_no_other(void **state)
 {
 	struct forth_port_count count[2][2];
@@ -126,8 +126,8 @@ static void a_tapped_line_changes_no_other(void **state)
 	assert_memory_equal(count[0], count[1], sizeof(count[0]));
 }
 
-/* R-25, 11.11: three senders get 131 and 135 cycles per packet, strictly
- * cyclic, in equal shares. */
+/* R-25, 11.11: three senders get 131 and 135 cycles per packet, in strict
+ * rotation and equal shares. */
 static void three_to_one(void **state)
 {
 	static const uint32_t size[] = { 62, 64 };
@@ -217,7 +217,7 @@ static void blocked_column(void **state)
 	star_run(&s, 19999);
 	assert_int_equal(s.n[2]->received, 2);
 	assert_int_equal(s.n[3]->received, 100);
-	/* B - residual: three packets of 132 fit into 512 words, and two have
+	/* B - residual: three packets of 132 words fit into 512, and two have
 	 * been forwarded */
 	assert_int_equal(s.n[0]->head[2] + s.n[1]->head[2], 3 + 3 + 2);
 	assert_true(forth_port_counts(&s.x->port[2].link)->backpressure >
@@ -257,16 +257,16 @@ static void unknown_flow(void **state)
 
 	star_init(&s, 4, NULL, NULL);
 	s.n[0]->n = 8;
-	star_send(&s, 0, 6, 300, 8, 0); /* no node at this port, so no credits
-					 * are used */
+	/* the port has no node, so that no credits are used */
+	star_send(&s, 0, 6, 300, 8, 0);
 	star_start(&s);
 	star_run(&s, 30000);
 	assert_int_equal(s.x->port[0].unknown, 300);
 	star_fini(&s);
 }
 
-/* V07 at the switch: the words are never returned, and they are counted
- * (5.7). */
+/* V07 at the switch: the words of a packet with a bad header are counted and
+ * never returned (5.7). */
 static void header_error_leaks(void **state)
 {
 	const char *f[] = {
@@ -288,7 +288,8 @@ static void header_error_leaks(void **state)
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
-	/* after enough of them the flow stops, and a port reset repairs it */
+	/* after enough of them the flow stops, until a port reset restores
+	 * it */
 	star_fini(&s);
 }
 
@@ -303,7 +304,8 @@ static void leaks_until_reset(void **state)
 	star_send(&s, 0, 1, 20, 64, 0);
 	star_start(&s);
 	star_run(&s, 30000);
-	assert_int_equal(s.n[1]->received, 0); /* 3 x 132 of 512 are gone */
+	assert_int_equal(s.n[1]->received,
+			 0); /* 3 x 132 of 512 words are lost */
 	forth_port_credit_reset(&s.n[0]->link);
 	forth_port_credit_reset(&s.x->port[0].link);
 	forth_port_kick(&s.n[0]->link, 30001 * s.cc);
@@ -312,7 +314,7 @@ static void leaks_until_reset(void **state)
 	star_fini(&s);
 }
 
-/* fault.reset resets the switch's port (5.7): both directions continue, and no
+/* fault.reset resets the switch's port (5.7). Both directions continue, and no
  * packet is lost. */
 static void operator_resets_a_port_of_the_switch(void **state)
 {
@@ -339,15 +341,15 @@ static void operator_resets_a_port_of_the_switch(void **state)
 	assert_int_equal(s.n[0]->link.count.sync_loss[0], 1);
 	assert_int_equal(s.x->port[0].link.count.unsync, 0);
 	forth_port_counts(
-		&s.n[0]->link); /* the fourth is lost after the reset */
+		&s.n[0]->link); /* the fourth packet is lost after the reset */
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
 	star_fini(&s);
 }
 
-/* V08: switch and node count a damaged body once each, and its data are
- * forwarded; errors on either hop, and truncated packets. */
+/* V08: switch and node count a damaged body once each, and the switch forwards
+ * its data. The errors are on either hop, or the packet is truncated. */
 static void body_error_passes(void **state)
 {
 	const char *f[] = { "target", "body", "frame", "5", "bit", "77", NULL };
@@ -377,7 +379,7 @@ static void body_error_passes(void **state)
 	}
 }
 
-/* 10.1: qword 1 = {ts3, ts4}, and the CRC is computed anew. */
+/* 10.1: qword 1 becomes {ts3, ts4}, and the CRC is computed anew. */
 static void time_stamps(void **state)
 {
 	const char *set[] = { "stamps", "yes", NULL };
@@ -396,7 +398,7 @@ static void time_stamps(void **state)
 	star_fini(&s);
 }
 
-/* V13: two crystals of +-100 ppm lose no packet, and the delay does not
+/* V13: with two crystals of +-100 ppm no packet is lost, and the delay does not
  * grow. */
 static void clock_offset(void **state)
 {
@@ -416,11 +418,13 @@ static void clock_offset(void **state)
 		assert_int_equal(s.n[i]->received, 2000);
 		assert_int_equal(s.n[i]->bad, 0);
 		assert_int_equal(c->header_crc + c->align, 0);
-		/* the slower of the two clocks on its way sets the pace */
+		/* the rate is that of the slower of the two clocks on the
+		 * packet's path */
 		assert_in_range(star_out_of(&s, i, 1999, NULL), 1999 * 85,
 				1999 * 85 + 200);
 		assert_int_equal(s.x->port[i].overflow, 0);
-		/* the slow outputs fill up as far as credits allow */
+		/* the crosspoints of slow outputs fill up as far as credits
+		 * allow */
 		assert_in_range(forth_xbar_xp(s.x, 3 - i, i)->high, 6,
 				i < 2 ? 12 : 512);
 	}

@@ -2,9 +2,9 @@
 /* Crossbar and credit link against the cycle-by-cycle reference: every packet
  * start at every source and output, credits at sampled cycles, counters.
  *
- *   test_xbar_ref              1000 switches, 300 direct links, 400 pairs
- *                              of switches
- *   test_xbar_ref SEED         that scenario alone */
+ *   test_xbar_ref              1000 switches, 300 direct links, 400 pairs of
+ *                              switches
+ *   test_xbar_ref SEED         only the scenario of this seed */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,7 @@ static void build_xbar(struct rig *r, uint32_t sw)
 	build_routes(r, sw);
 }
 
-/* Makes the link send real frames, by a filter that changes nothing. */
+/* Makes the link send real frames, with a filter that changes nothing. */
 static void tap(struct rig *r, struct weft_port *p)
 {
 	struct weft_err err = { 0 };
@@ -313,8 +313,8 @@ static bool same_log(struct rig *r, uint32_t where, const struct node *n)
 	}
 }
 
-/* Returns whether nothing is in flight to e, so that both sides have counted
- * the same. */
+/* Returns whether nothing is in flight to e, so that both sides have equal
+ * counts. */
 static bool quiet(const struct ref_end *e, uint64_t cycle)
 {
 	uint32_t k, back = e->delay + e->crrx + 1;
@@ -416,8 +416,8 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 	return n;
 }
 
-/* Runs on at the end. The counters of each end must agree whenever its line is
- * quiet. */
+/* Runs on at the end of a scenario. The counters of each end must agree
+ * whenever its line is quiet. */
 static bool compare_counts(struct rig *r, uint64_t t)
 {
 	struct end_pair p[REF_PORTS + 2 * REF_SWITCH];
@@ -438,7 +438,7 @@ static bool compare_counts(struct rig *r, uint64_t t)
 	return true;
 }
 
-/* Returns whether everything has been delivered and drained. */
+/* Returns whether all packets have been delivered and drained. */
 static bool drained(const struct ref_fab *f)
 {
 	uint32_t i, k, left = 0;
@@ -503,7 +503,7 @@ static bool scenario(uint64_t seed)
 	return ok;
 }
 
-/* Fewer scenarios reach all code, which is enough for sanitizers. */
+/* Sanitizers need fewer scenarios, because these already reach all code. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 10 };
 #else
@@ -522,8 +522,8 @@ static void direct_matches(void **state)
 		assert_true(scenario(1000000 + seed));
 }
 
-/* Switch to switch: credits per crosspoint at both ends of the trunks, paths
- * that share a flow's queue. */
+/* Two switches: credits per crosspoint at both ends of the trunks, and several
+ * paths in the queue of one flow. */
 static void chain_matches(void **state)
 {
 	for (uint64_t seed = 1; seed <= 200 / SHARE; seed++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing tables of the crossbar: identity, text, rows by path, tables by
- * input, and refused entries. */
+/* Routing tables of the crossbar: identity, text of a parameter, rows by path,
+ * tables by input, and refused entries. */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -31,8 +31,8 @@ static uint32_t out_of(const struct forth_xbar *x, uint32_t in, uint32_t path,
 	return p->route[forth_hdr_way(h, p->path_mask)];
 }
 
-/* With one row the path bits do not matter, because they may carry another
- * field (forth.md 7.3). */
+/* With one row the path bits are ignored, because they may hold another field
+ * (forth.md 7.3). */
 static void one_row_ignores_the_path_bits(void **state)
 {
 	struct weft_sim *sim;
@@ -60,13 +60,13 @@ static void text_routes_override_the_identity(void **state)
 	assert_int_equal(out_of(x, 0, 1, 0), 2);
 	assert_int_equal(out_of(x, 0, 1, 9), FORTH_XBAR_NOWHERE);
 	assert_int_equal(out_of(x, 0, 3, 9), FORTH_XBAR_NOWHERE);
-	/* 4 rows: higher bits of the path are ignored */
+	/* with 4 rows the higher bits of the path are ignored */
 	assert_int_equal(out_of(x, 0, 4 + 2, 9), 1);
 	assert_int_equal(x->port[3].link.cfg.paths, 2);
 	weft_sim_free(sim);
 }
 
-/* The upstream end charges the lane by which the packet leaves. */
+/* The upstream end charges the lane of the packet's output. */
 static void rows_and_inputs(void **state)
 {
 	static const uint32_t up[] = { 2, 3, WEFT_ANY_PORT };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.gen: traffic source and sink without a host, for switches and
- * links. It speaks the link protocol as a NIC does: a queue per destination,
+ * links. It speaks the link protocol like a NIC: a queue per destination,
  * credits per flow, a sink that drains its FIFO at the rate of a bus and
  * returns credits on its own line (forth.md 5, 6.3, 11.1).
  *
@@ -8,9 +8,9 @@
  *   link -> 1023-qword FIFO -> bus of `bus` x 8 bytes -> checked, dropped
  *
  * A packet's address field is source << 24 | number to that destination. Its
- * payload is a function of that and the offset, so that the sink can check
- * order and bytes. When packets of one flow take several paths, order is not
- * expected but measured: how many packets overtook each one
+ * payload is a function of that field and the offset, so that the sink can
+ * check order and bytes. When packets of one flow take several paths, order is
+ * not expected but measured: how many packets overtook each one
  * (generator_order.c). Not modelled: any part of a NIC in front of the link. */
 #include <errno.h>
 #include <stdlib.h>
@@ -185,8 +185,8 @@ static int forth_gen_start(struct weft_comp *c, struct weft_err *err)
 	if (forth_port_start(&g->link, err) || forth_gen_paths(c, err) ||
 	    forth_gen_order_init(c, err))
 		return -err->code;
-	/* The FIFO of the sink is tracked only on a line that loses words,
-	 * because no other can fill it beyond its credits. */
+	/* Only on a line that loses words the sink models the content of its
+	 * FIFO, because on other lines credits keep it from overflowing. */
 	if (g->p.resync || c->ports[0].needs_frames ||
 	    c->ports[0].peer->needs_frames)
 		g->sink.fifo = calloc(1, sizeof(*g->sink.fifo));

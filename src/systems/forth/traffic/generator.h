@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the traffic component: generator.c (tables, life),
+/* Internals of the traffic generator: generator.c (tables, life),
  * generator_sink.c (packets that arrive), generator_source.c (packets to send),
  * generator_path.c (the path of a packet) and generator_order.c (the order of
  * arrival). */
@@ -17,30 +17,32 @@ struct forth_gen_item {
 	uint64_t qwords : 10;
 };
 
-/* Packets to one destination, and of one source. */
+/* Packets to one destination, and packets from one source. */
 struct forth_gen_voq {
 	RING(struct forth_gen_item);
-	uint32_t sent;	   /* packets to this destination */
-	uint32_t turn;	   /* path of the next one, modulo their number */
-	uint32_t expected; /* number of the next one from this source */
+	uint32_t sent; /* packets sent to this destination */
+	uint32_t turn; /* path of the next packet, modulo the number of paths */
+	uint32_t expected; /* number of the next packet from this source */
 };
 
-/* A source as seen by a sink that does not expect order: the numbers that have
- * arrived. They may lie `window` apart. */
+/* The packet numbers of one source that have arrived at a sink that does not
+ * expect order. They may lie `window` apart. */
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct forth_gen_from {
-	uint64_t seen[GEN_WINDOW / 64]; /* by number modulo GEN_WINDOW */
-	uint32_t base;			/* all numbers before it have arrived */
-	uint32_t held;			/* behind base */
-	uint32_t span;			/* last number of these + 1 - base */
-	uint32_t deepest;		/* most that overtook one packet */
+	/* bit per number that has arrived, by number modulo GEN_WINDOW */
+	uint64_t seen[GEN_WINDOW / 64];
+	uint32_t base; /* all numbers below `base` have arrived */
+	uint32_t held; /* behind base */
+	uint32_t span; /* highest number that has arrived + 1 - base */
+	/* largest number of packets that overtook one packet */
+	uint32_t deepest;
 };
 
-/* Contents of the sink's FIFO, in order. Kept only where faults may overfill
- * it, because without faults credits prevent that. */
+/* Contents of the sink's FIFO, in order. They are kept only where faults may
+ * overfill it, because without faults credits prevent that. */
 enum { GEN_FIFO = 1024 };
 struct forth_gen_held {
-	uint64_t at; /* bus cycle at which it begins to leave */
+	uint64_t at; /* bus cycle at which the packet begins to leave */
 	uint32_t charge, data;
 };
 struct forth_gen_fifo {
@@ -65,9 +67,10 @@ struct forth_gen_params {
 struct forth_gen_sink {
 	uint64_t bus_free;	     /* bus cycle */
 	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
-	struct forth_gen_from *from; /* NULL when packets arrive in order */
+	/* state per source, or NULL if packets arrive in order */
+	struct forth_gen_from *from;
 	weft_time_t first, last;
-	uint64_t words; /* line words taken after the warm-up */
+	uint64_t words; /* words on the line since the warm-up */
 	uint32_t held, held_max;
 	struct weft_hist *latency, *reorder;
 };
@@ -76,13 +79,15 @@ struct forth_gen {
 	struct forth_gen_params p;
 	struct forth_port link;
 	struct traffic_source source;
-	uint32_t partner[GEN_PARTNERS]; /* list: set of the pattern */
+	/* destinations that the parameter `list` gives */
+	uint32_t partner[GEN_PARTNERS];
 	struct forth_gen_voq *voq;
-	uint64_t mask[2]; /* destinations with packets queued */
+	uint64_t mask[2]; /* bit per destination that has packets queued */
 	uint32_t rr, queued;
-	struct weft_slice shared; /* payload of all packets, shared because
-				   * none is checked */
-	uint32_t ways, turn;	  /* paths in use, the next one */
+	/* payload of all packets, which is shared because no sink checks it */
+	struct weft_slice shared;
+	/* ways: number of paths; turn: path of the next packet */
+	uint32_t ways, turn;
 	struct forth_gen_sink sink;
 };
 
@@ -108,7 +113,7 @@ enum {
 	C_N
 };
 
-/* Returns the right value of qword k of a packet. */
+/* Returns the right value of qword k of a packet's payload. */
 static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 {
 	uint64_t z =
@@ -118,8 +123,8 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	return z ^ z >> 31;
 }
 
-/* generator_path.c: sets up paths, once the link is up; returns the path number
- * of the next packet to d. */
+/* generator_path.c: the first function sets up paths once the link is up. The
+ * second returns the path number of the next packet to d. */
 int forth_gen_paths(struct weft_comp *c, struct weft_err *err);
 uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d);
 static inline bool forth_gen_in_order(const struct forth_gen *g)
@@ -127,8 +132,8 @@ static inline bool forth_gen_in_order(const struct forth_gen *g)
 	return g->ways < 2 || g->p.balance >= BAL_STATIC;
 }
 
-/* generator_order.c: notes that packet `number` of source src has arrived;
- * reports the order. */
+/* generator_order.c: functions that note the arrival of packet `number` of
+ * source src, and report the order of arrival. */
 int forth_gen_order_init(struct weft_comp *c, struct weft_err *err);
 void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 			 bool measure);
@@ -140,7 +145,7 @@ void forth_gen_packet(void *own, struct forth_port *l, struct weft_frame *f,
 
 /* generator_source.c */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err);
-/* Calls forth_gen_next when the next packet is due. */
+/* Sets the timer to the time at which the next packet is due. */
 void forth_gen_rearm(struct forth_gen *g);
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p);
 void forth_gen_sent(void *own, struct forth_port *l, uint64_t start,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic component: order of arrival over several paths.
+/* Traffic generator: order of arrival over several paths.
  *
  * The depth of a packet is the number of later ones of its flow (source and
  * destination) that arrived before it. `held` is the number of packets that
  * have arrived although an earlier one is missing, all sources together: the
- * contents of a resequencer (forth.md 7.1, 7.6). A number is given up when it
- * lies GEN_WINDOW behind. */
+ * contents of a resequencer (forth.md 7.1, 7.6). A number counts as lost when
+ * it lies GEN_WINDOW behind. */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool generator_order_seen(struct forth_gen_from *s, uint32_t number)
 	return *word_of(s, number) >> number % 64 & 1;
 }
 
-/* Returns how many numbers behind `number` have arrived. */
+/* Returns how many packets with a higher number than `number` have arrived. */
 static uint32_t generator_order_overtook(struct forth_gen_from *s,
 					 uint32_t number)
 {
@@ -54,8 +54,8 @@ static uint32_t generator_order_overtook(struct forth_gen_from *s,
 	return n;
 }
 
-/* Advances over the first number, which has arrived or is given up, and over
- * numbers held behind it. */
+/* Advances `base` past its packet, which has arrived or counts as lost, and
+ * past the packets behind it that have arrived. */
 static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;
@@ -96,7 +96,8 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	struct forth_gen_from *s = &g->sink.from[src];
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
-	number = s->base + ahead; /* counts on past 2^24, to avoid a wrap */
+	/* the number continues past 2^24, to avoid a wrap */
+	number = s->base + ahead;
 	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
 	     ahead = number - s->base) {
 		weft_count(c, C_MISSING, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic component: choice among several paths (forth.md 7.1: in Benes and
+/* Traffic generator: choice among several paths (forth.md 7.1: in Benes and
  * Clos fabrics the load must be spread per destination).
  *
  *   packet        paths in turn over all packets of this source

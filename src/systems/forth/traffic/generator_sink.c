@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sink of the traffic component: a FIFO that a bus drains, and checks of
+/* Sink of the traffic generator: a FIFO that a bus drains, and checks of
  * arriving packets (forth.md 5.2). */
 #include <stdlib.h>
 
@@ -18,8 +18,9 @@ static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
 	return true;
 }
 
-/* Drains the packet when the bus is free. F follows word by word: header first,
- * then payload, the rest with the last word (5.2). */
+/* Drains the packet when the bus is free. F grows word by word, first for the
+ * header, then for the payload, and for the rest of the charge with the last
+ * word (5.2). */
 static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 		       const struct forth_port_rx *rx)
 {
@@ -27,7 +28,9 @@ static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 	uint32_t bytes = forth_shape_get(f).wire_len;
 	uint32_t charge = forth_charge(1, bytes);
 	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
-	uint64_t wait = g->p.t_l2d + (rx->words * 3 + 3) / 4; /* 4.11, L = 1 */
+	uint64_t wait =
+		g->p.t_l2d + (rx->words * 3 + 3) /
+				     4; /* cut-through wait (4.11) with L = 1 */
 	weft_time_t t = weft_clock_edge(&l->clk, rx->cycle + wait);
 	uint64_t at;
 
@@ -45,7 +48,7 @@ static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 }
 
 /* Returns whether the FIFO has room for the packet. Without faults on the line
- * it always has, because of the credits. */
+ * it always has, because the sender has credits. */
 static bool fifo_room(struct forth_gen *g, uint32_t charge)
 {
 	struct forth_gen_fifo *q = g->sink.fifo;
@@ -57,7 +60,9 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 
 		if (now < p->at)
 			break;
-		if (now - p->at < p->data / 2) { /* leaves as in sink_drain */
+		if (now - p->at <
+		    p->data / 2) { /* a part of the packet has left already, as
+				      in sink_drain */
 			left = (uint32_t)(2 + 2 * (now - p->at));
 			break;
 		}
@@ -67,8 +72,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 	       q->words - left + charge <= g->link.cfg.rx_cap;
 }
 
-/* Takes the packet, or drops it and keeps its charge, so that the sender lacks
- * these credits. */
+/* Takes the packet, or drops it without returning its charge, so that the
+ * sender loses these credits. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 		      const struct forth_port_rx *rx)
 {

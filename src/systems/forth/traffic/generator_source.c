@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source of the traffic component: packets of a traffic source, a queue per
- * destination, round robin over those with credits (forth.md 6.3). */
+/* Source of the traffic generator: packets of a traffic source, a queue per
+ * destination, round robin over queues with credits (forth.md 6.3). */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int list_read(struct weft_comp *c, struct weft_err *err)
 static int pattern_read(struct weft_comp *c, struct weft_err *err)
 {
 	static const enum pattern_kind kinds[] = {
-		/* by values of `pattern` */
+		/* kinds in the order of the values of `pattern` */
 		PATTERN_UNIFORM,     PATTERN_OFFSET, PATTERN_HOTSPOT,
 		PATTERN_RUNS,	     PATTERN_FIXED,  PATTERN_NONE,
 		PATTERN_PERMUTATION, PATTERN_TURN
@@ -71,7 +71,7 @@ static int pattern_read(struct weft_comp *c, struct weft_err *err)
 	return pattern_init(&g->source.pattern, &shape, err);
 }
 
-/* Sets up the source. Arrivals need no draw at the start, because all begin in
+/* Sets up the source. The first arrivals need no draw, because all begin in
  * cycle 0. */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
 {
@@ -117,7 +117,7 @@ void forth_gen_rearm(struct forth_gen *g)
 {
 	const struct weft_clock *clk = &g->link.clk;
 	uint64_t due = traffic_due(&g->source);
-	/* Cycles that simulated time can count. */
+	/* Last cycle that simulated time can represent. */
 	double last =
 		(double)WEFT_NEVER / 2 / ((double)clk->num / (double)clk->den);
 
@@ -172,7 +172,7 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct forth_port_pkt *p)
 }
 
 /* Returns the next destination at or after `from` that has packets and whose
- * bit in left[] is set, or FORTH_FLOWS when there is none. */
+ * bit in left[] is set, or FORTH_FLOWS if none has. */
 static uint32_t next_dest(const uint64_t *left, uint32_t from)
 {
 	uint32_t k = from / 64;
@@ -186,7 +186,8 @@ static uint32_t next_dest(const uint64_t *left, uint32_t from)
 	return k * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
-/* Chooses the next packet: round robin over queues that hold one (6.3). */
+/* Chooses the next packet: round robin over queues that hold one (6.3) and have
+ * credits for it. */
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 {
 	struct weft_comp *c = own;

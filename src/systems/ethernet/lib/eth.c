@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings and buffers of eth.nic's driver, see eth.h; registers and descriptors:
- * systems/ethernet/nic/regs_map.h. */
+/* Driver of eth.nic: its rings and buffers, see eth.h. Registers and
+ * descriptors are in systems/ethernet/nic/regs_map.h. */
 #include "systems/ethernet/lib/eth.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ struct ring {
 	volatile uint8_t *desc;
 	uint8_t *buf;
 	weft_phys_t desc_phys, buf_phys;
-	uint32_t n, size; /* descriptors; bytes of a buffer */
+	/* n: number of descriptors; size: bytes of each buffer */
+	uint32_t n, size;
 };
 
 struct eth_dev {
@@ -23,7 +24,7 @@ struct eth_dev {
 	struct weft_io io;
 	uint8_t addr[ETH_STATION];
 	struct ring tx, rx;
-	/* tx: counted without wrapping; clean <= posted <= put */
+	/* tx: counts of frames without wrapping, clean <= posted <= put */
 	uint32_t put, posted, clean;
 	uint32_t rx_next, rx_tail;
 };
@@ -87,7 +88,7 @@ static void start_ring(struct eth_dev *e, const struct ring *r, uint32_t low,
 	eth_store(e, len, r->n * MAC_DESC);
 }
 
-/* Long frames, buffers of 16 KB. */
+/* Receive control: long frames, buffers of 16 KB. */
 #define RCTL_JUMBO (MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16)
 
 static void eth_start(struct eth_dev *e)
@@ -145,7 +146,8 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 void eth_close(struct eth_dev *e)
 {
 	eth_store(e, MAC_CTRL, MAC_CTRL_RST);
-	eth_load(e, MAC_STATUS); /* a load, so that the reset has happened */
+	/* a load, so that the reset has happened when it returns */
+	eth_load(e, MAC_STATUS);
 	eth_free(e);
 }
 
@@ -220,7 +222,8 @@ void eth_rx_return(struct eth_dev *e)
 	desc(&e->rx, e->rx_next)[MAC_RXD_STATUS] = 0;
 	e->rx_next = (e->rx_next + 1) % e->rx.n;
 	e->rx_tail = (e->rx_tail + 1) % e->rx.n;
-	/* Every eighth descriptor only, to avoid a store for each frame. */
+	/* store RDT only for every eighth descriptor, to avoid a store for each
+	 * frame */
 	if (e->rx_tail % 8 == 0)
 		eth_store(e, MAC_RDT, e->rx_tail);
 }

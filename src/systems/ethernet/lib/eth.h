@@ -10,8 +10,8 @@
 enum { ETH_STATION = 6, ETH_MTU = 1500, ETH_MTU_MAX = 9000 };
 
 struct eth_attr {
-	uint32_t tx, rx; /* descriptors, multiples of 8 */
-	uint32_t mtu;	 /* after the Ethernet header; 0 = 1500 */
+	uint32_t tx, rx; /* number of descriptors, a multiple of 8 */
+	uint32_t mtu;	 /* bytes after the Ethernet header, or 0 for 1500 */
 };
 
 struct eth_dev;
@@ -19,22 +19,24 @@ struct eth_dev;
 /* Opens device 0 of the node. Returns 0 or a negative errno. */
 int eth_open(struct weft_host *h, const struct eth_attr *a,
 	     struct eth_dev **e_p);
-/* Resets the device, which may still own buffers, then frees all memory. */
+/* Resets the device first, because it may still own buffers, then frees all
+ * memory. */
 void eth_close(struct eth_dev *e);
-/* Returns the device, for waiting on its interrupt. */
+/* Returns the device, so that the caller can wait for its interrupt. */
 struct weft_dev *eth_device(const struct eth_dev *e);
 /* Returns the station address, which lives as long as e. */
 const uint8_t *eth_address(const struct eth_dev *e);
 
 /* Returns the buffer of the next frame to send, or NULL if all are in use. */
 uint8_t *eth_tx_buf(struct eth_dev *e);
-/* Fills in the descriptor of a frame of len bytes without FCS. The device gets
- * it with eth_tx_post(). */
+/* Writes the descriptor of a frame of len bytes without FCS. eth_tx_post()
+ * gives it to the device. */
 void eth_tx_put(struct eth_dev *e, uint32_t len);
 /* Gives the device the next n frames of eth_tx_put(). */
 void eth_tx_post(struct eth_dev *e, uint32_t n);
 /* eth_tx_clean() frees the buffers of sent frames and returns the number of
- * frames in the device; eth_tx_kept() returns those not yet given to it. */
+ * frames in the device. eth_tx_kept() returns the number of frames put and not
+ * yet posted. */
 uint32_t eth_tx_clean(struct eth_dev *e);
 uint32_t eth_tx_kept(const struct eth_dev *e);
 

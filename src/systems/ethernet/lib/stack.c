@@ -14,7 +14,7 @@
 
 enum { HEAD = 14, MIN_RX = 256, BYTES_FS = 8 };
 
-/* Values of Linux, like the times in system.def. */
+/* Default values of Linux, like the times in system.def. */
 enum { TRIES = 15, SAME_ACKS = 3, PROBES = 9 };
 
 struct stack {
@@ -22,25 +22,28 @@ struct stack {
 	const struct stack_proto *proto;
 	struct stack_cost c;
 	struct eth_dev *e;
-	uint32_t me, peer, payload; /* payload: most bytes of a frame */
-	uint32_t tx_seq, rx_seq;    /* next byte */
+	/* payload: largest number of data bytes in a frame */
+	uint32_t me, peer, payload;
+	uint32_t tx_seq, rx_seq; /* next byte */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
-	/* Bytes from `una` on, sent or about to be, and not acknowledged. M-VIA
-	 * drops them after sending. Times are those of the last reading of the
-	 * clock, because each reading takes time. */
+	/* Bytes from `una` on, sent or about to be sent, and not acknowledged.
+	 * M-VIA drops them after sending. Times are those of the last reading
+	 * of the clock, because each reading takes time. */
 	struct stack_bytes sent;
 	uint32_t una, same_acks, tries;
-	uint32_t acks;	     /* to be sent at once */
-	uint32_t probes;     /* sent in a row without an answer */
-	weft_time_t keep_at; /* next probe; NEVER: no receiver waits */
-	bool resets;	     /* given up: segments carry a reset */
+	uint32_t acks;	 /* acknowledgements that must be sent at once */
+	uint32_t probes; /* probes sent in a row without an answer */
+	/* time of the next probe, or NEVER if no receiver waits */
+	weft_time_t keep_at;
+	/* the sender has given up, so that its segments carry a reset */
+	bool resets;
 	weft_time_t now, rto, rto_at, ack_at;
-	/* request of the process: */
+	/* buffer of the request of the process: */
 	uint8_t *to;
 	uint32_t want, got;
 	int error;
-	struct stack_bytes early; /* arrived before its request */
+	struct stack_bytes early; /* bytes that arrived before their request */
 };
 
 static weft_time_t copy_time(uint64_t rate, uint32_t n)
@@ -52,8 +55,8 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 
 /* ---- frames ---- */
 
-/* Gives the NIC frames up to the window. Enables the interrupt of sent frames
- * only while more frames wait. */
+/* Gives frames to the NIC up to the window. Enables the interrupt of sent
+ * frames only while more frames wait. */
 static void stack_post(struct stack *s)
 {
 	uint32_t out = eth_tx_clean(s->e), most = s->c.window;
@@ -82,8 +85,9 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 
 /* ---- acknowledgements ---- */
 
-/* Restarts keep-alive, because the peer lives. Answers a probe, which carries
- * no data and the number before the expected one. Takes the acknowledgement. */
+/* Restarts keep-alive, because a segment shows that the peer lives. Answers a
+ * probe, which carries no data and the number before the expected one. Takes
+ * the acknowledgement. */
 static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
@@ -94,10 +98,12 @@ static void stack_heard(struct stack *s, const struct stack_seg *g)
 	if (!g->len && g->seq == s->rx_seq - 1)
 		s->acks++;
 	if (!s->sent.n || n > s->sent.n)
-		return; /* old, or for bytes never sent */
+		return; /* the acknowledgement is old, or acknowledges unsent
+			   bytes */
 	if (!n) {
 		if (!g->len && ++s->same_acks == SAME_ACKS)
-			s->tx_seq = s->una; /* the next segment is lost */
+			s->tx_seq = s->una; /* resend, because the next segment
+					       is lost */
 		return;
 	}
 	stack_bytes_drop(&s->sent, n);
@@ -121,7 +127,8 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		return;
 	if (g.reset) {
 		weft_host_cpu(s->h, s->c.receive);
-		/* it may follow lost bytes */
+		/* accept a reset with a later number, because bytes before it
+		 * may be lost */
 		if ((int32_t)(g.seq - s->rx_seq) >= 0 && !s->error)
 			s->error = -ECONNRESET;
 		s->rto_at = WEFT_NEVER;
@@ -133,7 +140,8 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		s->rto_at = s->now + s->rto;
 	if (tcp && g.len) {
 		old = s->rx_seq - g.seq;
-		if (old >= g.len) { /* an old segment, or not the next one */
+		if (old >=
+		    g.len) { /* the segment is old, or not the next one */
 			old = g.len;
 			s->acks++;
 		}
@@ -152,8 +160,8 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 
 /* ---- interrupts ---- */
 
-/* Handles an interrupt. Its accesses to the NIC are part of the cost, so they
- * are subtracted. */
+/* Handles an interrupt. Subtracts the time of its accesses to the NIC from its
+ * cost, because they are part of it. */
 static void stack_interrupted(struct stack *s)
 {
 	weft_time_t t = weft_host_now(s->h), cost = 0, spent;
@@ -177,7 +185,8 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* Uses the processor for the process during time t, interrupts not counted. */
+/* Uses the processor for the process during time t, without the time of
+ * interrupts. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t now = weft_host_now(s->h), end = now + t;
@@ -191,8 +200,8 @@ static void stack_work(struct stack *s, weft_time_t t)
 	s->now = end;
 }
 
-/* Sleeps until an interrupt or the deadline, and handles a time-out that
- * expired meanwhile. */
+/* Sleeps until an interrupt or the deadline. Handles a time-out that expired
+ * meanwhile. */
 static void sleep_until(struct stack *s, weft_time_t deadline)
 {
 	weft_time_t end = s->rto_at < deadline ? s->rto_at : deadline;
@@ -232,8 +241,8 @@ static uint32_t stack_unsent(const struct stack *s)
 	return s->sent.n - (s->tx_seq - s->una);
 }
 
-/* Sends up to k bytes. Reads the place in the stream after the work, because an
- * interrupt may move it. */
+/* Sends up to k bytes. Reads the place in the stream only after the work,
+ * because an interrupt may move it. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
 	struct stack_seg g;
@@ -267,7 +276,7 @@ static void transmit_all(struct stack *s)
 							       : s->payload);
 }
 
-/* Resends lost bytes, and sends the acknowledgement that no segment carried. */
+/* Resends lost bytes. Sends an acknowledgement if no segment has carried it. */
 static void catch_up(struct stack *s)
 {
 	bool asleep = s->asleep;
@@ -290,8 +299,8 @@ static void give_up(struct stack *s)
 	stack_transmit(s, 0);
 }
 
-/* Returns the time of the next probe. Unacknowledged bytes serve as probe, so
- * none is due then. */
+/* Returns the time of the next probe, or NEVER while bytes are unacknowledged,
+ * because they serve as a probe. */
 static weft_time_t keep_due(const struct stack *s)
 {
 	return s->sent.n ? WEFT_NEVER : s->keep_at;
@@ -327,7 +336,8 @@ int stack_send(struct stack *s, const void *data, uint32_t n)
 	return s->error;
 }
 
-/* Spins for a while, then sleeps, until all bytes have arrived or an error. */
+/* Spins for a while, then sleeps, until all bytes have arrived or the stack
+ * fails. */
 static void stack_await(struct stack *s)
 {
 	weft_time_t end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue of a stack's bytes, see stack_bytes.h. */
+/* Queue of the bytes of a stack, see stack_bytes.h. */
 #include "systems/ethernet/lib/stack_bytes.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
 	if (!n)
 		return 0;
 	if (b->cap - b->first - b->n < n) {
-		/* move to the front, or to more memory */
+		/* move the bytes to the front, or to more memory */
 		while (cap < (uint64_t)b->n + n)
 			cap *= 2;
 		if (cap > UINT32_MAX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a stream that a stack keeps: appended at the end, dropped at the
- * front. */
+/* Bytes of a stream that a stack keeps. They are appended at the end and
+ * dropped at the front. */
 #ifndef SYSTEMS_ETHERNET_LIB_STACK_BYTES_H
 #define SYSTEMS_ETHERNET_LIB_STACK_BYTES_H
 
@@ -8,7 +8,8 @@
 
 struct stack_bytes {
 	uint8_t *mem;
-	uint32_t first, n, cap; /* first kept byte, number, room */
+	/* first: offset of the first byte; n: bytes kept; cap: room */
+	uint32_t first, n, cap;
 };
 
 /* Appends n bytes. Returns 0, or -ENOMEM without any change. */

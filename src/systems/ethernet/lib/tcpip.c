@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments of TCP over IPv4 (hvia.md 6.6): 20 + 20 + 12 bytes with time stamps,
- * so 1448 bytes of data. Addresses 10.0.h.l of the stations, port 5001, valid
- * checksums. Sequence numbers count from 0, because the start of a connection
- * is not modelled. */
+/* Segments of TCP over IPv4 (hvia.md 6.6): headers of 20 + 20 + 12 bytes with
+ * time stamps, so that 1448 bytes of data fit. The stations have addresses
+ * 10.0.h.l and port 5001, and checksums are valid. Sequence numbers count from
+ * 0, because the start of a connection is not modelled. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -35,7 +35,7 @@ static uint32_t tcpip_sum16(const uint8_t *p, uint32_t n)
 	return n ? s + ((uint32_t)*p << 8) : s;
 }
 
-/* Returns the checksum of segment and pseudo header. */
+/* Returns the checksum over segment and pseudo header. */
 static uint16_t tcp_sum(const uint8_t *p, uint32_t len)
 {
 	return tcpip_fold(tcpip_sum16(p + 12, 8) + 6 + TCP + len +
@@ -64,7 +64,7 @@ static void tcp_put(uint8_t *p, uint32_t from, uint32_t to,
 	t[13] = g->reset ? RST_ACK : g->len ? PSH_ACK : ACK;
 	/* The largest window, because windows are not modelled. */
 	put_be(t + 14, 0xffff, 2);
-	t[20] = t[21] = 1; /* NOP NOP time stamps */
+	t[20] = t[21] = 1; /* options: NOP, NOP, time stamps */
 	t[22] = 8;
 	t[23] = 10;
 	put_be(t + 16, tcp_sum(p, g->len), 2);

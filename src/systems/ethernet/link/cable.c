@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.cable: 1000BASE-T with the transceivers at both ends (hvia.md 7.1:
- * PHY 100 + 300 ns, cable 10 ns). 1 Gb/s, full duplex. Frames carry the rate
+ * PHY 100 + 300 ns, cable 10 ns). 1 Gb/s, full duplex. Frames carry their rate
  * themselves (wire.h).
  *
  * Not modelled: autonegotiation, half duplex, line codes. */

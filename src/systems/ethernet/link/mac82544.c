@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers, interrupts and movements of the 82544's MAC, see mac82544.h.
+/* Registers, interrupts and data movements of the 82544's MAC, see mac82544.h.
  *
- * Source: hvia.md 3.9, 7.1, 7.2; register offsets and bits as in the 82544's
- * manual. Own choices: DD is written when the frame has left (RS as RPS); TDH
- * moves then; RDTR counts from the first frame and is not restarted. Not
- * modelled: multicast table, VLANs, checksum offload (DEXT), hash filters,
- * early transmit, EEPROM, PHY registers. */
+ * Source: hvia.md 3.9, 7.1, 7.2. Register offsets and bits are those of the
+ * 82544's manual. Own choices: DD is written when the frame has left (RS as
+ * RPS), and TDH moves at that time. RDTR counts from the first frame and is not
+ * restarted. Not modelled: multicast table, VLANs, checksum offload (DEXT),
+ * hash filters, early transmit, EEPROM, PHY registers. */
 #include "systems/ethernet/link/mac82544.h"
 
 #include <assert.h>
@@ -128,7 +128,7 @@ void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat)
 	(*stat)++;
 }
 
-/* Returns the address register at that offset, or NULL. */
+/* Returns the address register at offset `off`, or NULL if there is none. */
 static uint32_t *address_cell(struct mac *m, uint32_t off)
 {
 	uint32_t i = (off - MAC_RAL) / 8;
@@ -146,7 +146,7 @@ uint32_t mac_load(struct mac *m, uint32_t off)
 
 	if (r) {
 		v = m->reg[r->cell];
-		if (r->statistic) /* cleared by the load */
+		if (r->statistic) /* a load clears a statistic */
 			m->reg[r->cell] = 0;
 		return v;
 	}
@@ -176,9 +176,10 @@ static void store_cell(struct mac *m, const struct mac_reg *r, uint32_t val)
 	m->reg[r->cell] = (m->reg[r->cell] & ~r->rw) | (val & r->rw);
 	if (r->cell == MAC_R_TDH)
 		m->tx.next = m->reg[MAC_R_TDH];
-	if (r->cell == MAC_R_RDH) {	 /* drop what was fetched for the old
-					  * place */
-		m->rx.n = m->rx.storing; /* the descriptor in use stays */
+	if (r->cell == MAC_R_RDH) { /* drop descriptors that were fetched for
+				       the old head */
+		/* keep the descriptor whose bytes are being stored */
+		m->rx.n = m->rx.storing;
 		m->rx.fetched = m->reg[MAC_R_RDH];
 		m->move[MAC_RX_DESC].stale = m->move[MAC_RX_DESC].busy;
 	}

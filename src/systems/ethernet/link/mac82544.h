@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Ethernet MAC of Intel's 82544 as a library (hvia.md 3.9, 7.1, 7.2),
- * embedded by hvia.nic (in front of the GEC's memory on a local bus) and by
- * eth.nic (in front of host memory on the host's bus).
+/* The Ethernet MAC of Intel's 82544 as a library (hvia.md 3.9, 7.1, 7.2).
+ * hvia.nic embeds it in front of the GEC's memory on a local bus, eth.nic in
+ * front of host memory on the host's bus.
  *
  * The owner forwards arrivals of its link port (mac_arrive) and its wake-ups
  * with tags cfg.tag .. cfg.tag + MAC_TAGS - 1 (mac_event), and accesses the
  * registers with mac_load and mac_store. The memory behind the MAC belongs to
  * the owner: the MAC requests one movement of bytes of each kind at a time
- * (ops.move), and the owner reports its end (mac_moved). The time of a movement
- * is the owner's. The MAC's own times are:
+ * (ops.move), and the owner reports its end (mac_moved). The owner decides the
+ * time of a movement. The MAC's own times are:
  *
  *   send     TDT written -> request the descriptor -> request the bytes ->
  *            cfg.start (266 ns) -> preamble, frame, FCS, gap -> ops.sent, then
- *            (RS) request to write DD back; then the next frame. With cfg.ahead
+ *            (RS) request to write DD back. Then the next frame. With cfg.ahead
  *            > 0 it fetches that many frames ahead of the one on the line.
  *   receive  last byte of the FCS at the port -> cfg.receive (668 ns) ->
- *            request to store the bytes -> request to write the descriptor
- *            back -> ICR.RXT0. Descriptors are fetched ahead, as soon as RDT
- *            grants them.
+ *            request to store the bytes -> request to write the descriptor back
+ *            -> ICR.RXT0. Descriptors are fetched ahead, as soon as RDT grants
+ *            them.
  *
- * A frame without room in the receive FIFO is missed (MPC). A frame without a
- * descriptor waits in the FIFO. */
+ * A frame for which the receive FIFO has no room is missed (MPC). A frame
+ * without a descriptor waits in the FIFO. */
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_H
 
@@ -34,50 +34,54 @@ enum mac_kind {
 	MAC_TX_DATA, /* read: the bytes of one descriptor */
 	MAC_TX_BACK, /* write: upper 8 bytes of descriptor `index`, with DD */
 	MAC_RX_DESC, /* read: `bytes` / 16 descriptors from `index` on */
-	MAC_RX_DATA, /* write: the bytes of a frame (of one descriptor) */
+	MAC_RX_DATA, /* write: the bytes of a frame for one descriptor */
 	MAC_RX_BACK, /* write: 16 bytes of descriptor `index` */
 	MAC_KINDS
 };
 
 /* One movement of bytes, by DMA of the MAC. data always has a buffer: the owner
  * fills it before mac_moved() for a read, and finds the bytes in it for a
- * write. The MAC keeps its reference, so the owner takes one of its own to use
- * the bytes after mac_moved(). */
+ * write. The MAC keeps its reference, so that the owner needs one of its own to
+ * use the bytes after mac_moved(). */
 struct mac_move {
 	enum mac_kind kind;
 	uint64_t addr;
 	uint32_t bytes, index;
 	struct weft_slice data;
-	uint64_t trace_id; /* of the frame: MAC_TX_DATA, set by the owner with
-			    * mac_trace() before mac_moved(); MAC_RX_DATA */
-	bool busy;	   /* the MAC's own */
-	bool stale;	   /* a reset happened meanwhile */
+	/* trace id of the frame. For MAC_TX_DATA the owner sets it with
+	 * mac_trace() before mac_moved(). MAC_RX_DATA has it from the frame. */
+	uint64_t trace_id;
+	bool busy;  /* the MAC's own */
+	bool stale; /* the MAC was reset during the movement */
 };
 
 struct mac;
 struct mac_ops {
-	/* Starts a movement; at most one of each kind is under way. The owner
+	/* Starts a movement. At most one of each kind is in flight. The owner
 	 * calls mac_moved(m, kind) at its end, in phase 1 and not inside this
 	 * call. */
 	void (*move)(void *own, const struct mac_move *mv);
-	/* ICR & IMS has become nonzero (true) or zero. */
+	/* Reports that ICR & IMS has become nonzero (true) or zero. */
 	void (*irq)(void *own, bool level);
-	/* The frame of transmit descriptor `index` and its gap have left the
-	 * line; TDH has moved past it. May be NULL. */
+	/* Reports that the frame of transmit descriptor `index` and its gap
+	 * have left the line, and that TDH has moved past it. May be NULL. */
 	void (*sent)(void *own, uint32_t index);
 };
 
 struct mac_cfg {
-	weft_time_t start;	/* 266 ns */
-	weft_time_t receive;	/* 668 ns */
-	weft_time_t moderation; /* from a frame's write-back to RXT0; 0 */
-	weft_time_t turn;	/* from a descriptor to the request of its
-				 * bytes */
-	uint32_t ahead;		/* frames fetched ahead: 0 = one at a time */
-	bool desc_ahead;	/* next descriptor always fetched ahead */
-	uint32_t rx_fifo;	/* bytes, 48 KiB */
-	uint32_t frame_max;	/* without FCS, 1514; more needs RCTL.LPE */
-	uint32_t tag;		/* first of MAC_TAGS event tags */
+	weft_time_t start;   /* 266 ns */
+	weft_time_t receive; /* 668 ns */
+	/* time from a frame's write-back to RXT0, 0 for none */
+	weft_time_t moderation;
+	/* time from a descriptor to the request of its bytes */
+	weft_time_t turn;
+	/* number of frames fetched ahead, or 0 for one frame at a time */
+	uint32_t ahead;
+	bool desc_ahead;  /* the next descriptor is always fetched ahead */
+	uint32_t rx_fifo; /* bytes, 48 KiB */
+	/* longest frame without FCS, 1514. Longer frames need RCTL.LPE */
+	uint32_t frame_max;
+	uint32_t tag; /* first of the MAC_TAGS event tags */
 };
 #define MAC_CFG_DEFAULT                                                        \
 	((struct mac_cfg){ .start = 266 * WEFT_NS,                             \
@@ -87,10 +91,11 @@ struct mac_cfg {
 
 enum { MAC_TAGS = 4 };
 
-/* Counters for the owner; software cannot reset them. */
+/* Counters for the owner, which software cannot reset. */
 struct mac_stats {
 	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes;
-	uint64_t missed;   /* no room in the FIFO, or receiver off */
+	/* frames missed, because the FIFO was full or the receiver off */
+	uint64_t missed;
 	uint64_t crc;	   /* FCS wrong */
 	uint64_t filtered; /* for another station */
 	uint64_t runt, giant, symbol;
@@ -98,28 +103,29 @@ struct mac_stats {
 	uint64_t bad_desc; /* malformed transmit descriptors */
 };
 
-/* Returns a MAC at port p, or NULL without memory. Copies cfg; ops and own must
- * outlive it. The caller calls mac_free(). */
+/* Returns a MAC at port p, or NULL if memory runs out. Copies cfg. ops and own
+ * must outlive the MAC. The caller calls mac_free(). */
 struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 		    const struct mac_cfg *cfg, const struct mac_ops *ops,
 		    void *own);
-void mac_free(struct mac *m); /* accepts NULL; drops all frames it holds */
+/* frees the MAC and all frames it holds, accepts NULL */
+void mac_free(struct mac *m);
 /* Resets the MAC as CTRL.RST does. Frames on the line continue. */
 void mac_reset(struct mac *m);
-/* Drops the frames in the MAC. Called when the run has come to rest, because
- * they have no receiver then. */
+/* Drops the frames in the MAC. Called at the end of the run, because they have
+ * no receiver then. */
 void mac_abandon(struct mac *m);
 
-void mac_arrive(struct mac *m, struct weft_frame *f); /* phase 0; takes
-						       * ownership */
-void mac_event(struct mac *m, uint32_t tag);	      /* phase 1 */
-void mac_moved(struct mac *m, enum mac_kind kind);    /* phase 1 */
+/* takes an arriving frame and its ownership, phase 0 */
+void mac_arrive(struct mac *m, struct weft_frame *f);
+void mac_event(struct mac *m, uint32_t tag);	   /* phase 1 */
+void mac_moved(struct mac *m, enum mac_kind kind); /* phase 1 */
 void mac_trace(struct mac *m, uint64_t trace_id);
-/* Performs a load with its side effects. Unknown registers read as 0. */
+/* Performs a load with its side effects. An unknown register reads as 0. */
 uint32_t mac_load(struct mac *m, uint32_t off);
-/* Performs a store, phase 1. Unknown registers ignore it. */
+/* Performs a store, in phase 1. A store to an unknown register is ignored. */
 void mac_store(struct mac *m, uint32_t off, uint32_t val);
-/* Sets station address i: RAL, RAH, valid. */
+/* Sets station address i (RAL, RAH) and marks it valid. */
 void mac_set_address(struct mac *m, uint32_t i, const uint8_t addr[6]);
 const struct mac_stats *mac_stats(const struct mac *m);
 

@@ -10,11 +10,11 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Most waiting control frames. While the FIFO fills and drains, one XOFF and
- * one XON can wait. */
+/* Largest number of control frames that wait. One XOFF and one XON can wait
+ * while the FIFO fills and drains. */
 enum { MAC_CTL_MAX = 4 };
 
-/* Registers without side effects on reading. */
+/* Registers that a load does not change. */
 enum mac_cell {
 	MAC_R_CTRL,
 	MAC_R_ITR,
@@ -49,7 +49,7 @@ enum mac_cell {
 	MAC_R_N
 };
 
-/* A used transmit descriptor whose frame has not left. */
+/* A used transmit descriptor whose frame has not left yet. */
 struct mac_back {
 	uint32_t index;
 	uint8_t upper[8];
@@ -59,29 +59,32 @@ struct mac_tx_frame {
 	struct weft_frame *f;
 	weft_time_t ready;
 	uint32_t parts; /* descriptors */
-	uint32_t index; /* index of the last descriptor */
+	uint32_t index; /* index of the frame's last descriptor */
 };
 
 struct mac_tx {
 	uint32_t next; /* descriptor to fetch */
 	uint8_t desc[MAC_DESC];
-	struct weft_slice part[MAC_PARTS_MAX]; /* of the frame so far */
+	struct weft_slice
+		part[MAC_PARTS_MAX]; /* parts of the frame gathered so far */
 	uint32_t n_parts, bytes, used;
-	bool fetching; /* a descriptor, or its bytes */
-	bool pending;  /* descriptor fetched, bytes not requested */
+	/* the fetch of a descriptor or of its bytes is in flight */
+	bool fetching;
+	/* a descriptor is fetched, but its bytes are not requested */
+	bool pending;
 	weft_time_t ask;
 	bool on_line;
-	bool bad;	/* the current frame is malformed */
+	bool bad;	/* a descriptor of the current frame is malformed */
 	uint64_t trace; /* message */
 	struct {
 		VEC(struct mac_tx_frame);
 	} fifo;
 	struct {
 		VEC(struct mac_back);
-	} back;		   /* in order of the ring */
-	uint32_t due;	   /* of these, ready to be written back */
-	weft_time_t free;  /* the line is free from then on */
-	weft_time_t pause; /* only control frames until then */
+	} back;		   /* used descriptors in the order of the ring */
+	uint32_t due;	   /* number of entries in `back` ready to be written */
+	weft_time_t free;  /* time from which the line is free */
+	weft_time_t pause; /* time until which only control frames are sent */
 	struct weft_frame *ctl[MAC_CTL_MAX];
 	uint32_t n_ctl;
 	bool ctl_on_line;
@@ -89,14 +92,15 @@ struct mac_tx {
 };
 
 struct mac_rx {
-	struct weft_frame *line, *first, *last; /* line: arriving; first..last:
-						 * in the FIFO */
+	/* line: arriving frames; first..last: frames in the FIFO */
+	struct weft_frame *line, *first, *last;
 	uint32_t fill;
-	uint32_t fetched;	      /* next descriptor to fetch */
+	uint32_t fetched; /* index of the next descriptor to fetch */
 	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
 	uint32_t head, n;	      /* of the cache */
-	uint32_t off;		      /* bytes of `first` already stored */
-	uint32_t part, total;	      /* bytes being stored; bytes of `first` */
+	uint32_t off; /* bytes of frame `first` already stored */
+	/* part: bytes being stored; total: bytes of frame `first` */
+	uint32_t part, total;
 	bool storing, xoff;
 	weft_time_t xoff_at;
 	struct weft_timer end, ready;
@@ -113,7 +117,9 @@ struct mac {
 	uint32_t icr, ims;
 	bool level;
 	bool waiting; /* an RXT0 interrupt is due for a received frame */
-	weft_time_t rxt0, held; /* time of RXT0; no interrupt before `held` */
+	/* rxt0: time of the interrupt; held: time before which none is
+	 * raised */
+	weft_time_t rxt0, held;
 	struct weft_timer timer;
 	struct mac_move move[MAC_KINDS];
 	struct mac_tx tx;
@@ -127,8 +133,8 @@ static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 	return m->reg[len] / MAC_DESC;
 }
 
-/* Returns the descriptor after `index`, 0 without a ring, because software may
- * have changed the ring. */
+/* Returns the descriptor after `index`, or 0 if the ring has no descriptors,
+ * because software may have changed it. */
 static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 				  uint32_t index)
 {
@@ -137,8 +143,8 @@ static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 	return ring ? (index + 1) % ring : 0;
 }
 
-/* Returns the address of descriptor `index` of the ring whose base is in `low`
- * and the next cell. */
+/* Returns the address of descriptor `index` of the ring whose base address is
+ * in cell `low` and the cell after it. */
 static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
 				uint32_t index)
 {
@@ -146,34 +152,35 @@ static inline uint64_t mac_desc(const struct mac *m, enum mac_cell low,
 	       MAC_DESC * (uint64_t)index;
 }
 
-/* Requests a movement from the owner. Takes ownership of the reference of
- * data. */
+/* Requests a movement from the owner. Takes over the reference of data. */
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data);
 /* Sets interrupt causes and updates the level. */
 void mac_cause(struct mac *m, uint32_t bits);
-/* Counts in a statistics register and in the owner's counter. */
+/* Counts an event in a statistics register and in the owner's counter. */
 void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 
-/* Starts whatever the transmitter can fetch now. Called after each change. */
+/* Starts all fetches that the transmitter can make now. Called after each
+ * change. */
 void mac_tx_kick(struct mac *m);
 void mac_tx_event(struct mac *m);
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
-/* Sends a control frame ahead of the FIFO. Takes ownership of f, and drops it
- * if too many wait. */
+/* Sends a control frame before those in the FIFO. Takes ownership of f, and
+ * drops it if too many wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
 /* Sends the next frame if the line is free, otherwise wakes when the line
  * becomes free. Called after each change of the queue or of the pause. */
 void mac_tx_next(struct mac *m);
 void mac_tx_reset(struct mac *m);
 
-/* Starts whatever the receiver can fetch or store now. */
+/* Starts all fetches and stores that the receiver can make now. */
 void mac_rx_kick(struct mac *m);
 void mac_rx_end(struct mac *m);
 void mac_rx_ready(struct mac *m);
 void mac_rx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 void mac_rx_reset(struct mac *m);
-/* Reports a frame in memory: RXT0 now or later. */
+/* Reports that a frame is in memory: raises RXT0 now, or later because of
+ * moderation. */
 void mac_rx_told(struct mac *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiver and flow control (802.3x) of the MAC, see mac82544.h. It checks a
- * frame when the last byte has arrived. A good one for this station is in the
+ * frame when the last byte has arrived. A good frame for this station is in the
  * FIFO from then on until its last byte is in memory. */
 #include <assert.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void send_pause(struct mac *m, uint16_t quanta)
 }
 
 /* Sends XOFF above the high mark, and again after half of its time, so that the
- * pause does not end. Sends XON below the low mark. */
+ * sender stays paused. Sends XON below the low mark. */
 static void fifo_changed(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -65,7 +65,8 @@ static bool is_ours(const struct mac *m, const struct weft_frame *f)
 	return false;
 }
 
-/* Checks a frame. Returns false if it is bad and bad frames are not stored. */
+/* Checks a frame. Returns false if it is bad and RCTL does not store bad
+ * frames. */
 static bool is_sound(struct mac *m, struct weft_frame *f)
 {
 	uint32_t max = m->reg[MAC_R_RCTL] & MAC_RCTL_LPE ? m->cfg.frame_max
@@ -143,7 +144,7 @@ static void frame_look(struct mac *m, struct weft_frame *f)
 			return;
 		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
 			  &m->stats.pause_rx);
-		/* data frames are held for this time; 0 ends the pause */
+		/* hold data frames for this time. 0 ends the pause */
 		m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
 		mac_tx_next(m);
 	} else if (!is_ours(m, f)) {
@@ -177,7 +178,7 @@ void mac_arrive(struct mac *m, struct weft_frame *f)
 
 /* ---- descriptors ---- */
 
-/* Fetches descriptors up to the end of the ring, as many as fit. */
+/* Fetches as many descriptors as fit, up to the end of the ring. */
 static void mac82544_receive_fetch(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -198,8 +199,8 @@ static void mac82544_receive_fetch(struct mac *m)
 
 /* ---- out of the FIFO ---- */
 
-/* Returns bytes of the frame as stored. A FCS that is not stripped is computed,
- * even if the one on the line was wrong. */
+/* Returns bytes of the frame as they are stored. A FCS that is not stripped is
+ * computed, even if the one on the line was wrong. */
 static struct weft_slice stored_part(const struct mac *m,
 				     const struct weft_frame *f, uint32_t off,
 				     uint32_t n)
@@ -230,8 +231,8 @@ static void mac82544_receive_store(struct mac *m)
 		return;
 	if (rctl & MAC_RCTL_BSEX && buffer < 2048)
 		buffer *= 16;
-	if (!rx->off) /* once, since software may change SECRC during the
-		       * store */
+	if (!rx->off) /* compute the length once, because software may change
+			 SECRC during the store */
 		rx->total =
 			f->payload.len + (rctl & MAC_RCTL_SECRC ? 0 : ETH_FCS);
 	rx->part = rx->total - rx->off;
@@ -244,7 +245,7 @@ static void mac82544_receive_store(struct mac *m)
 	m->move[MAC_RX_DATA].trace_id = f->trace_id;
 }
 
-/* Writes the descriptor, now that the bytes are stored. */
+/* Writes the descriptor back, because the bytes are stored now. */
 static void write_back(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -320,7 +321,8 @@ void mac_rx_ready(struct mac *m)
 		mac82544_receive_store(m);
 }
 
-/* Keeps frames on the line, because they are checked at their end. */
+/* Resets the receiver. Frames on the line stay, because they are checked at
+ * their end. */
 void mac_rx_reset(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;

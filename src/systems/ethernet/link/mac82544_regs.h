@@ -14,9 +14,10 @@ enum {
 	MAC_IMS = 0x00d0,
 	MAC_IMC = 0x00d8,
 	MAC_RCTL = 0x0100,
-	MAC_FCTTV = 0x0170, /* pause time that is sent, units of 512 bits */
+	/* pause time of sent XOFF frames, in units of 512 bits */
+	MAC_FCTTV = 0x0170,
 	MAC_TCTL = 0x0400,
-	MAC_TIPG = 0x0410, /* [9:0] gap - 4 byte times: 8 = 96 ns */
+	MAC_TIPG = 0x0410, /* [9:0] gap less 4 byte times: 8 = 96 ns */
 	MAC_FCRTL = 0x2160,
 	MAC_FCRTH = 0x2168,
 	MAC_RDBAL = 0x2800,
@@ -24,7 +25,7 @@ enum {
 	MAC_RDLEN = 0x2808,
 	MAC_RDH = 0x2810,
 	MAC_RDT = 0x2818,
-	MAC_RDTR = 0x2820, /* units of 1.024 us from a frame to RXT0 */
+	MAC_RDTR = 0x2820, /* units of 1.024 us between a frame and RXT0 */
 	MAC_TDBAL = 0x3800,
 	MAC_TDBAH = 0x3804,
 	MAC_TDLEN = 0x3808,
@@ -39,31 +40,32 @@ enum {
 	MAC_XOFFTXC = 0x4054,
 	MAC_GPRC = 0x4074,
 	MAC_GPTC = 0x4080,
-	MAC_RUC = 0x40a4, /* shorter than 64 bytes */
+	MAC_RUC = 0x40a4, /* frames shorter than 64 bytes */
 	MAC_ROC = 0x40ac, /* longer than allowed */
-	MAC_RAL = 0x5400, /* + 8 i: bytes 0..3 of address i */
-	MAC_RAH = 0x5404, /* bytes 4, 5; bit 31 valid */
+	MAC_RAL = 0x5400, /* + 8 i: bytes 0..3 of station address i */
+	MAC_RAH = 0x5404, /* bytes 4 and 5 of the address, bit 31 valid */
 	MAC_ADDRS = 16,
 };
 
-#define MAC_CTRL_RFCE  (1u << 27) /* obeys pause frames */
-#define MAC_CTRL_TFCE  (1u << 28) /* sends pause frames */
-#define MAC_CTRL_RST   (1u << 26)
-#define MAC_STATUS_LU  (1u << 1)
-#define MAC_RCTL_EN    (1u << 1)
-#define MAC_RCTL_SBP   (1u << 2) /* stores bad frames too */
-#define MAC_RCTL_UPE   (1u << 3)
-#define MAC_RCTL_MPE   (1u << 4)
-#define MAC_RCTL_LPE   (1u << 5)  /* longer than 1518 bytes with FCS */
+#define MAC_CTRL_RFCE (1u << 27) /* obeys pause frames */
+#define MAC_CTRL_TFCE (1u << 28) /* sends pause frames */
+#define MAC_CTRL_RST  (1u << 26)
+#define MAC_STATUS_LU (1u << 1)
+#define MAC_RCTL_EN   (1u << 1)
+#define MAC_RCTL_SBP  (1u << 2) /* bad frames are stored too */
+#define MAC_RCTL_UPE  (1u << 3)
+#define MAC_RCTL_MPE  (1u << 4)
+/* accept frames longer than 1518 bytes with FCS */
+#define MAC_RCTL_LPE   (1u << 5)
 #define MAC_RCTL_BAM   (1u << 15) /* accepts broadcast */
-#define MAC_RCTL_BSIZE (3u << 16) /* 2048, 1024, 512, 256 bytes */
-#define MAC_RCTL_BSEX  (1u << 25) /* sizes times 16 (not 2048) */
+#define MAC_RCTL_BSIZE (3u << 16) /* size: 2048, 1024, 512, 256 bytes */
+#define MAC_RCTL_BSEX  (1u << 25) /* buffer sizes times 16 (except 2048) */
 #define MAC_RCTL_SECRC (1u << 26) /* strips the FCS */
 #define MAC_TCTL_EN    (1u << 1)
-#define MAC_TCTL_PSP   (1u << 3) /* pads to 60 bytes */
+#define MAC_TCTL_PSP   (1u << 3) /* pad short frames to 60 bytes */
 #define MAC_RAH_AV     (1u << 31)
-#define MAC_INT_TXDW   (1u << 0) /* DD written back (RS) */
-#define MAC_INT_TXQE   (1u << 1) /* all frames are sent */
+#define MAC_INT_TXDW   (1u << 0) /* DD was written back (RS) */
+#define MAC_INT_TXQE   (1u << 1) /* all queued frames were sent */
 #define MAC_INT_RXDMT0 (1u << 4) /* half of the descriptors are used */
 #define MAC_INT_RXO    (1u << 6) /* missed a frame */
 #define MAC_INT_RXT0   (1u << 7) /* received */
@@ -72,8 +74,8 @@ enum {
 
 enum {
 	MAC_DESC = 16,
-	/* transmit: address 8, length 2, CSO 1, CMD 1, STA 1, CSS 1, special 2
-	 */
+	/* transmit descriptor, bytes of each field: address 8, length 2, CSO 1,
+	 * CMD 1, STA 1, CSS 1, special 2 */
 	MAC_TXD_LEN = 8,
 	MAC_TXD_CMD = 11,
 	MAC_TXD_STA = 12,
@@ -87,8 +89,8 @@ enum {
 	MAC_CMD_IDE = 0x80,
 	MAC_STA_DD = 0x01,
 	MAC_STA_TU = 0x08,
-	/* receive: address 8, length 2, checksum 2, status 1, errors 1,
-	 * special 2 */
+	/* receive descriptor, bytes of each field: address 8, length 2,
+	 * checksum 2, status 1, errors 1, special 2 */
 	MAC_RXD_LEN = 8,
 	MAC_RXD_STATUS = 12,
 	MAC_RXD_ERRORS = 13,

@@ -56,7 +56,8 @@ static void mac82544_transmit_wake(struct mac *m, weft_time_t t)
 	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
 }
 
-/* Sends a control frame, or the first one of the FIFO; the gap follows. */
+/* Sends a control frame, otherwise the first frame of the FIFO. The gap
+ * follows. */
 static void start(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -86,9 +87,10 @@ void mac_tx_next(struct mac *m)
 	weft_time_t now = weft_now(m->comp), at = tx->free;
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
-		mac82544_transmit_retire(m); /* descriptors without a frame */
+		mac82544_transmit_retire(m); /* the descriptors had no frame */
 	if (!m->port->peer)
-		return; /* without a cable STATUS.LU is 0, and nothing leaves */
+		return; /* nothing leaves, because STATUS.LU is 0 without a
+			   cable */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl && at < tx->fifo.at[0].ready)
@@ -142,7 +144,7 @@ static void drop_parts(struct mac_tx *tx)
 	tx->bad = false;
 }
 
-/* Builds the frame. Without IFCS its last four bytes are the FCS, and it is not
+/* Builds the frame. Without IFCS its last four bytes are its FCS, and it is not
  * padded. */
 static struct weft_frame *mac82544_transmit_build(struct mac *m)
 {
@@ -168,8 +170,7 @@ static struct weft_frame *mac82544_transmit_build(struct mac *m)
 	return f;
 }
 
-/* Ends a descriptor, and with the last one its frame, which goes into the
- * FIFO. */
+/* Ends a descriptor. The last one ends its frame, which enters the FIFO. */
 static void part_done(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;

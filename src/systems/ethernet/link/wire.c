@@ -30,7 +30,7 @@ uint32_t eth_station_of(const char *name)
 
 /* ---- frames ---- */
 
-/* Makes s the payload and takes ownership of its reference. */
+/* Makes s the payload of f and takes over its reference. */
 static void set_payload(struct weft_frame *f, struct weft_slice s)
 {
 	f->payload = s;
@@ -139,7 +139,7 @@ const struct weft_wire eth_wire = { .name = "ethernet",
 				    .faults = &eth_wire_faults,
 				    .capture = &eth_wire_capture };
 
-/* Returns the index after the start delimiter, 0 without one. */
+/* Returns the index after the start delimiter, or 0 if none is found. */
 static uint32_t raw_start(const struct weft_raw *raw)
 {
 	for (uint32_t i = 0; i < raw->n; i++)
@@ -190,7 +190,7 @@ static enum eth_verdict raw_check(struct weft_frame *f)
 	weft_slice_drop(&f->payload);
 	set_payload(f, weft_slice_word(f->sim, n));
 	memcpy(eth_frame_data(f), b, n);
-	f->words = words; /* it keeps its time on the line */
+	f->words = words; /* the frame keeps its time on the line */
 	if (eth_fcs(b, n) != get_le(b + n, ETH_FCS))
 		return ETH_BAD_FCS;
 	free(f->raw);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ethernet II frames on 1000BASE-T (hvia.md 3.8, 4; IEEE 802.3 clauses 3, 4,
- * 31): preamble 7 and SFD 1, destination 6, source 6, EtherType 2, data padded
- * to 46, FCS 4, gap 12; 8 ns a byte.
+ * 31). Fields in bytes: preamble 7, SFD 1, destination 6, source 6, EtherType
+ * 2, data padded to 46, FCS 4, gap 12. A byte takes 8 ns.
  *
  * A frame is one weft_frame whose payload reaches from the destination to the
- * last byte of data or padding. It is always carried, also in runs without
- * payload, because switches and receivers read it. The FCS is right unless the
- * frame has line symbols (raw): these are the bytes from the first one of the
- * preamble to the last one of the FCS. */
+ * last byte of data or padding. The payload is always carried, also in runs
+ * without payload, because switches and receivers read it. The FCS is right
+ * unless the frame has line symbols (raw): these are the bytes from the first
+ * one of the preamble to the last one of the FCS. */
 #ifndef SYSTEMS_ETHERNET_LINK_WIRE_H
 #define SYSTEMS_ETHERNET_LINK_WIRE_H
 
@@ -25,7 +25,7 @@ enum {
 	ETH_FRAME_MIN = 60, /* without FCS */
 	ETH_FRAME_MAX = 1514,
 	ETH_FRAME_JUMBO = 9014,
-	ETH_FRAME_LIMIT = 16384, /* longest frame of any kind */
+	ETH_FRAME_LIMIT = 16384, /* length of the longest frame of any kind */
 	ETH_TYPE_PAUSE = 0x8808,
 	ETH_TYPE_HVIA = 0x88b5,
 };
@@ -41,8 +41,8 @@ extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 /* Returns a frame of len bytes without FCS. The contents are undefined, but
  * padding up to 60 is zero. */
 struct weft_frame *eth_frame_new(struct weft_sim *sim, uint32_t len);
-/* Returns a frame around existing bytes, and takes ownership of the reference.
- * Does not pad. */
+/* Returns a frame around existing bytes, without padding. Takes over the
+ * reference. */
 struct weft_frame *eth_frame_slice(struct weft_sim *sim, struct weft_slice s);
 /* Sets destination, source and EtherType (big endian on the wire). */
 void eth_frame_head(struct weft_frame *f, const uint8_t dst[ETH_ADDR],
@@ -55,7 +55,8 @@ static inline uint16_t eth_frame_type(const struct weft_frame *f)
 {
 	return (uint16_t)get_be(eth_frame_data(f) + ETH_TYPE_AT, 2);
 }
-/* Returns the bytes on the line: preamble, frame, FCS, no gap. */
+/* Returns the number of bytes on the line: preamble, frame and FCS, but no
+ * gap. */
 static inline uint32_t eth_wire_bytes(uint32_t len)
 {
 	return ETH_PREAMBLE + len + ETH_FCS;
@@ -66,21 +67,22 @@ static inline weft_time_t eth_frame_time(const struct weft_frame *f)
 {
 	return f->words * ETH_BYTE_FS;
 }
-/* Returns the end of the FCS at the receiver. */
+/* Returns the time at which the FCS ends at the receiver. */
 static inline weft_time_t eth_frame_end(const struct weft_frame *f)
 {
 	return f->time + eth_frame_time(f);
 }
 
-/* Keep arriving frames sorted by their ends, because a fault may let them
- * overlap. eth_line_take() removes one that has ended by now, or returns
- * NULL. */
+/* Inserts an arriving frame in order of the ends, because a fault may let
+ * frames overlap. eth_line_take() removes a frame that has ended by now, or
+ * returns NULL. */
 void eth_line_add(struct weft_frame **line, struct weft_frame *f);
 struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now);
 /* Frees a list of frames. */
 void eth_line_free(struct weft_frame **line);
 
-/* Returns the FCS of n bytes; on the wire least significant byte first. */
+/* Returns the FCS of n bytes. Its least significant byte is first on the
+ * wire. */
 static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
 {
 	return crc32_reflected(0, p, n);
@@ -89,27 +91,27 @@ static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
 enum eth_verdict {
 	ETH_GOOD,
 	ETH_BAD_FCS,
-	ETH_BAD_SYMBOL, /* a symbol that is not a byte, no SFD */
+	ETH_BAD_SYMBOL, /* a symbol is not a byte, or the SFD is missing */
 	ETH_RUNT,
 	ETH_GIANT, /* longer than `max` */
 };
-/* Checks a frame as a receiver. Decodes the bytes of a damaged frame into its
+/* Checks a frame like a receiver. Decodes the bytes of a damaged frame into its
  * payload if possible. Drops the line symbols of a frame that proves right. */
 enum eth_verdict eth_frame_check(struct weft_frame *f, uint32_t max);
-/* Makes the last four bytes of a frame its FCS, right or wrong. */
+/* Declares the last four bytes of a frame its FCS, right or wrong. */
 void eth_frame_given_fcs(struct weft_frame *f);
 
 /* Returns a pause frame (802.3 annex 31B). */
 struct weft_frame *eth_pause_new(struct weft_sim *sim,
 				 const uint8_t src[ETH_ADDR], uint16_t quanta);
-/* Returns true for a pause frame, and its time in quanta. */
+/* Returns whether f is a pause frame, and its time in quanta. */
 bool eth_pause_parse(const struct weft_frame *f, uint16_t *quanta_p);
 
 static inline bool eth_is_group(const uint8_t addr[ETH_ADDR])
 {
 	return addr[0] & 1;
 }
-/* Returns the address as a number, for tables. */
+/* Returns the address as a number, which tables use as key. */
 static inline uint64_t eth_addr_key(const uint8_t a[ETH_ADDR])
 {
 	return (uint64_t)a[0] << 40 | (uint64_t)a[1] << 32 |

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ethernet frames as line symbols, for faults, and for switches that read a
+/* Line symbols of Ethernet frames, for faults, and for switches that read a
  * frame before its end. */
 #ifndef SYSTEMS_ETHERNET_LINK_WIRE_PARTS_H
 #define SYSTEMS_ETHERNET_LINK_WIRE_PARTS_H
 
 #include "systems/ethernet/link/wire.h"
 
-/* Like eth_wire.encode, with the part of each symbol in its upper bits. */
+/* Encodes like eth_wire.encode, with the part of each symbol in its upper
+ * bits. */
 uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max);
 /* Copies the first n bytes after the start delimiter as they are on the line,
- * right or wrong. Returns false if there are fewer. */
+ * damaged or not. Returns false if there are fewer. */
 bool eth_frame_peek(const struct weft_frame *f, uint8_t *p, uint32_t n);
 
 #endif

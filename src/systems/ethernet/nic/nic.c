@@ -5,8 +5,9 @@
  *   bus --- registers --- MAC (systems/ethernet/link/mac82544.h) --- line
  *        +- descriptors and bytes, one read and one write at a time
  *
- * The MAC's movements are bus transactions, in order of their requests. Times
- * of the MAC are those of hvia.md 7.1, interrupt moderation that of 6.6. */
+ * The MAC's movements are bus transactions in the order of their requests.
+ * Times of the MAC are those of hvia.md 7.1, interrupt moderation that of
+ * 6.6. */
 #include <errno.h>
 #include <string.h>
 
@@ -64,7 +65,7 @@ struct eth_nic {
 	struct weft_bus_txn txn[MAC_KINDS];
 	struct {
 		RING(uint32_t);
-	} queue[2]; /* waiting kinds, by operation */
+	} queue[2]; /* kinds of movements that wait, by bus operation */
 	bool busy[2];
 	struct {
 		RING(struct store);
@@ -102,7 +103,7 @@ enum { R_VENDOR, R_DEVICE, R_COMMAND };
 enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
 
 /* Submits the next transaction. All wait while the command register forbids the
- * card to be master. */
+ * card to be bus master. */
 static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 {
 	if (n->busy[op] || !ring_count(&n->queue[op]) ||
@@ -175,7 +176,7 @@ static void stores_take(struct eth_nic *n)
 	}
 }
 
-/* Defers the store to phase 1, because actions are decided there. */
+/* Defers the store to phase 1, because the MAC decides on actions there. */
 static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 {
 	struct eth_nic *n = c->state;
@@ -242,7 +243,7 @@ static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 		bool access = note.kind == WEFT_NOTE_STORE ||
 			      note.kind == WEFT_NOTE_LOAD;
 
-		/* no answer while memory accesses are off */
+		/* do not answer while memory accesses are off */
 		if (access && note.space &&
 		    !(*weft_reg_cell(n->comp, R_COMMAND, 0) & CMD_MEMORY))
 			continue;
@@ -316,7 +317,7 @@ static int nic_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Drops frames without a receiver at the end of the run. */
+/* Drops frames that are left at the end of the run without a receiver. */
 static int nic_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_nic *n = c->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interface of eth.nic to its driver: configuration space as in a PRO/1000, BAR
- * 0 = the registers of the MAC. */
+/* Interface of eth.nic to its driver: configuration space as in a PRO/1000. BAR
+ * 0 holds the registers of the MAC. */
 #ifndef SYSTEMS_ETHERNET_NIC_REGS_MAP_H
 #define SYSTEMS_ETHERNET_NIC_REGS_MAP_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs mvia.pingpong and tcpip.pingpong: the comparison stacks of hvia.md
- * 6.6 on eth.nic, ping-pong between node 0 and a partner (6.5: latency = half a
- * round trip, bandwidth = size / latency), with the processor's utilisation
- * (7.5): time charged to the process / elapsed time, and all processor time.
+ * 6.6 on eth.nic. They play ping-pong between node 0 and a partner (6.5:
+ * latency = half a round trip, bandwidth = size / latency), with the
+ * processor's utilisation (7.5): time charged to the process / elapsed time,
+ * and all processor time.
  *
  * Times are those of hvia.md. Two are calibrated anew, because here the code
  * runs on a model of the NIC: copies, so that the processor time of a full
@@ -21,7 +22,8 @@ struct stack_pingpong {
 	const struct stack_proto *proto;
 	struct stack *s;
 	uint8_t *out, *in;
-	weft_time_t charged, busy; /* at the start of the measurement */
+	/* processor times at the start of the measurement */
+	weft_time_t charged, busy;
 };
 
 /* clang-format off */
@@ -119,8 +121,9 @@ static void stack_pingpong_sized(struct pingpong *p, double ns)
 	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, u);
 }
 
-/* Closes the connection. Its end is not on the wire, so a node publishes that
- * it has received all, and resends lost bytes until its peer does. */
+/* Closes the connection. The wire carries no end of a connection. Therefore a
+ * node publishes that it has received all bytes, and resends lost bytes until
+ * its peer has published it, too. */
 static void stack_pingpong_close(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

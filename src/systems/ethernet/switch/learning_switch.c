@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.switch: a commodity learning switch (hvia.md 4; IEEE 802.1D without
- * spanning tree, 802.3x).
+ * spanning tree, 802.3x). The decision about a frame depends on the mode:
  *
- *   store  checks a frame after its last byte and drops bad ones; it can leave
+ *   store  checks a frame after its last byte and drops bad ones. It can leave
  *          1.5 us later
- *   cut    reads a frame after its header; it can leave `latency` later, good
+ *   cut    reads a frame after its header. It can leave `latency` later, good
  *          or bad, and is stored only while its output is busy
  *
  * A frame takes its bytes of the shared buffer from this decision until its
- * last copy has left. A frame without room is lost (tail drop). With full =
- * pause the switch asks the ports to pause above a mark.
+ * last copy has left. If the buffer has no room, the frame is lost (tail drop).
+ * With full = pause the switch pauses its senders above a mark.
  *
  * Not modelled: spanning tree, VLANs, priorities, limits for each port. */
 #include "systems/ethernet/switch/learning_switch.h"
@@ -65,7 +65,7 @@ static const struct weft_port_decl ports[] = {
 
 /* ---- arriving frames ---- */
 
-/* Returns the time of the decision about a frame. */
+/* Returns the time at which the switch decides about a frame. */
 static weft_time_t look_at(const struct esw *w, const struct weft_frame *f)
 {
 	uint32_t n = f->words, head = ETH_PREAMBLE + ETH_HEAD;
@@ -90,8 +90,8 @@ static void learning_switch_learn(struct esw *w, const uint8_t *src,
 		weft_count(w->comp, count[what], 1);
 }
 
-/* Handles addresses 01:80:c2:00:00:00 to 0f, which a switch does not forward.
- * Returns true if the frame has one. */
+/* Handles frames to addresses 01:80:c2:00:00:00 to 0f, which a switch does not
+ * forward. Returns true for such a frame. */
 static bool for_us(struct esw *w, const struct weft_frame *f,
 		   const uint8_t *dst, uint32_t in)
 {
@@ -115,7 +115,8 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 	uint32_t to = ETH_NO_PORT;
 	uint8_t head[ETH_HEAD];
 
-	/* cut-through forwards bad frames, because it cannot know yet */
+	/* cut-through forwards bad frames, because their FCS has not arrived
+	 * yet */
 	if ((w->mode == ESW_STORE &&
 	     eth_frame_check(f, w->frame_max) != ETH_GOOD) ||
 	    !eth_frame_peek(f, head, ETH_HEAD) ||
@@ -125,7 +126,8 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 		return;
 	}
 	weft_count(w->comp, ESW_C_IN, 1);
-	if (!f->raw) /* a damaged frame may have any address */
+	if (!f->raw) /* do not learn from a damaged frame, because its address
+			may be wrong */
 		learning_switch_learn(w, head + ETH_ADDR, in);
 	if (!eth_is_group(head))
 		to = eth_table_find(&w->stations, eth_addr_key(head),

@@ -33,8 +33,9 @@ enum { ESW_DROP, ESW_PAUSE };
  * ports. */
 struct esw_item {
 	struct weft_frame *f;
-	uint32_t refs;	/* ports with it in queue or on the line */
-	uint32_t waits; /* ports that have the frame in their queues */
+	uint32_t refs; /* number of ports that queue or send the frame */
+	/* number of ports that have the frame in their queues */
+	uint32_t waits;
 	uint32_t bytes;
 };
 
@@ -45,15 +46,17 @@ struct esw_wait {
 
 struct esw_port {
 	struct weft_port *port;
-	struct weft_frame *line; /* arriving, in order of decisions */
+	struct weft_frame *line; /* arriving frames, in order of decisions */
 	struct weft_timer in, done, out;
 	struct {
 		RING(struct esw_wait);
 	} q;
-	struct weft_frame *ctl; /* a pause frame to be sent */
+	struct weft_frame *ctl; /* a pause frame that waits to be sent */
 	struct esw_item *now;	/* on the line */
 	bool ctl_now;
-	weft_time_t end, pause; /* end of that frame; paused until */
+	/* end: time when that frame ends; pause: time until which the port is
+	 * paused */
+	weft_time_t end, pause;
 	bool xoff;
 	weft_time_t xoff_at;
 };
@@ -70,13 +73,13 @@ struct esw {
 	uint8_t addr[ETH_ADDR];
 };
 
-/* Order of events at one time: all decisions, then all ends, then all
+/* Order of events at one time: all decisions first, then all ends, then all
  * starts. */
 #define ESW_TAG_DONE(w, i)  ((w)->ports + (i))
 #define ESW_TAG_START(w, i) (2 * (w)->ports + (i))
 
-/* Queues a frame from port `in` for port `to`, or for all other ports. Takes
- * ownership of f. */
+/* Queues a frame from port `in` for port `to`, or for all other ports if it is
+ * unknown. Takes ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
 /* Arms the start of the next frame of port i. Called after each change of its
@@ -85,7 +88,7 @@ void esw_out_next(struct esw *w, uint32_t i);
 /* Handle the end of the frame on the line, and the start of the next one. */
 void esw_done_event(struct esw *w, uint32_t i);
 void esw_start_event(struct esw *w, uint32_t i);
-/* ops.waiting: reports the frames in the queue of a port. */
+/* Implements ops.waiting: reports the frames in the queue of a port. */
 void esw_waiting(struct weft_comp *c, uint32_t port, struct weft_waiting *wt);
 void esw_out_fini(struct esw *w);
 

@@ -35,8 +35,8 @@ static void output_queues_tell(const struct esw *w, uint32_t i)
 
 /* ---- pause ---- */
 
-/* Sends a pause frame. Replaces one that has not left, because only the newest
- * counts. */
+/* Sends a pause frame. Replaces one that has not left yet, because only the
+ * newest counts. */
 static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 {
 	struct esw_port *p = &w->p[i];
@@ -51,7 +51,7 @@ static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 }
 
 /* Pauses port i after a frame from it if the buffer is above the mark. Repeats
- * this after half of the time, so that the pause does not end. */
+ * the pause frame after half of its time, so that the sender stays paused. */
 static void pause_above(struct esw *w, uint32_t i)
 {
 	const struct esw_port *p = &w->p[i];
@@ -64,7 +64,8 @@ static void pause_above(struct esw *w, uint32_t i)
 
 /* ---- buffer ---- */
 
-/* Drops one copy. The last one frees its bytes, which may end pauses. */
+/* Drops one copy of a frame. The last copy frees its bytes, which may end
+ * pauses. */
 static void item_put(struct esw *w, struct esw_item *it)
 {
 	if (--it->refs)
@@ -113,12 +114,13 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 			it->waits++;
 			*ring_push(&w->p[i].q) = (struct esw_wait){ it, ready };
 		}
-	if (it->refs == 1) { /* no station is connected */
+	if (it->refs ==
+	    1) { /* no other port has a station, so that no copy was queued */
 		weft_frame_free(f);
 		item_put(w, it);
 		return;
 	}
-	it->refs--; /* the reference of this function */
+	it->refs--; /* drop the reference of this function */
 	pause_above(w, in);
 	for (i = first; i < end; i++)
 		if (i != in) {
@@ -144,7 +146,7 @@ static void start(struct esw *w, uint32_t i)
 
 		ring_pop(&p->q);
 		p->now = it;
-		f = it->f; /* the last copy is the frame itself */
+		f = it->f; /* the last copy is sent as the frame itself */
 		if (--it->waits)
 			f = weft_frame_dup(f);
 		else
@@ -156,7 +158,7 @@ static void start(struct esw *w, uint32_t i)
 	weft_timer_arm(w->comp, &p->done, ESW_TAG_DONE(w, i), p->end);
 }
 
-/* Returns true if a frame waits, and the earliest time of its start. */
+/* Returns whether a frame waits, and in *at the earliest time of its start. */
 static bool next_at(const struct esw_port *p, weft_time_t *at)
 {
 	*at = p->end ? p->end + ETH_GAP * ETH_BYTE_FS : 0;

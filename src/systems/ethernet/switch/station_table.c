@@ -24,7 +24,7 @@ static struct eth_entry *find(const struct eth_table *t, uint64_t addr)
 	return NULL;
 }
 
-/* Returns an empty or aged entry, or the oldest one. */
+/* Returns the entry to replace: an empty or aged one, otherwise the oldest. */
 static struct eth_entry *victim(const struct eth_table *t, uint64_t addr,
 				weft_time_t now)
 {

@@ -26,7 +26,8 @@ static void note(struct feed *d, uint32_t port, struct weft_frame *f)
 	bool bad = eth_frame_check(f, ETH_FRAME_JUMBO) != ETH_GOOD;
 	const uint8_t *p = eth_frame_data(f);
 
-	if (f->payload.len < ETH_HEAD + 4) /* a runt, cut through */
+	if (f->payload.len <
+	    ETH_HEAD + 4) /* a runt that was forwarded by cut-through */
 		return;
 	d->got[d->n_got++] = (struct feed_got){
 		.start = f->time - FEED_CABLE,

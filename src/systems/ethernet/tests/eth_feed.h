@@ -10,7 +10,7 @@ enum { FEED_PORTS = 8, FEED_MAX = 8192 };
 #define FEED_CABLE (410 * WEFT_NS)
 
 struct feed_got {
-	weft_time_t start; /* first byte left the switch */
+	weft_time_t start; /* time at which the first byte left the switch */
 	uint32_t port, len, id;
 	bool bad;
 	uint32_t src, dst;
@@ -24,12 +24,12 @@ struct feed {
 	uint32_t n_got;
 };
 
-/* Builds the switch and its stations. set: "name", "value", ..., NULL, for the
- * switch. */
+/* Builds the switch and its stations. set: "name", "value", ..., NULL are
+ * parameters of the switch. */
 void feed_init(struct feed *d, uint32_t ports, const char *const *set);
-/* Makes a frame of station src for station dst (UINT32_MAX: broadcast) with id
- * in its bytes. feed_send sends it so that its first byte is at the switch at
- * `t`. */
+/* Returns a frame of station src for station dst (UINT32_MAX: broadcast) with
+ * id in its bytes. feed_send sends it so that its first byte is at the switch
+ * at `t`. */
 struct weft_frame *feed_frame(struct feed *d, uint32_t src, uint32_t dst,
 			      uint32_t len, uint32_t id);
 void feed_send(struct feed *d, uint32_t port, struct weft_frame *f,

@@ -16,7 +16,8 @@ enum {
 	LOG = 4096,
 };
 
-/* Log of a station: movements asked for, frames sent, interrupts. */
+/* Log of a station: movements that the MAC requested, frames sent,
+ * interrupts. */
 enum { LOG_SENT = MAC_KINDS, LOG_IRQ };
 struct mac_log {
 	weft_time_t time;
@@ -33,7 +34,8 @@ struct station {
 	struct mac_log log[LOG];
 	uint32_t n_log;
 	bool irq;
-	bool blocked; /* receive data: no answer until told */
+	/* stores of received data get no answer until macrig_release */
+	bool blocked;
 	uint32_t tx_tail, rx_tail;
 };
 
@@ -47,20 +49,20 @@ struct macrig {
 void macrig_init(struct macrig *r, const struct mac_cfg *cfg,
 		 const struct weft_class *fault, const char *const *set);
 /* Makes rings of n descriptors, switches receiver and transmitter on, and gives
- * n - 1 buffers. */
+ * n - 1 buffers to the receiver. */
 void macrig_open(struct station *s, uint32_t ring);
-/* Writes a frame of len bytes into the next transmit buffer. The caller writes
- * TDT by macrig_post. */
+/* Writes a frame of len bytes into the next transmit buffer and its descriptor.
+ * The caller writes TDT by macrig_post. */
 uint8_t *macrig_frame(struct station *s, uint32_t to, uint32_t len);
 void macrig_post(struct station *s); /* TDT */
-/* Runs up to a time, or all there is. */
+/* Runs up to a time, or until no event is left. */
 void macrig_run(struct macrig *r, weft_time_t until);
 void macrig_fini(struct macrig *r);
-/* Returns the k-th entry of a kind. */
+/* Returns the k-th log entry of a kind. */
 const struct mac_log *macrig_nth(const struct station *s, uint32_t what,
 				 uint32_t k);
 uint32_t macrig_count(const struct station *s, uint32_t what);
-/* Answers a receive store that was held back. */
+/* Answers the store of received data that was held back. */
 void macrig_release(struct station *s);
 
 #endif

@@ -10,12 +10,13 @@ struct out_port {
 	int q[QUEUE]; /* frames */
 	uint64_t ready[QUEUE];
 	uint32_t head, tail;
-	int now;	/* frame on the line, NONE */
-	uint32_t left;	/* ticks of it to come */
+	int now;	/* frame on the output line, or NONE */
+	uint32_t left;	/* ticks of that frame still to come */
 	uint32_t gap;	/* ticks to come */
-	bool busy;	/* data or control on the line */
-	uint64_t pause; /* tick until which it is held */
-	bool xoff, ctl; /* asked to be quiet; a pause frame waits */
+	bool busy;	/* a data or control frame is on the line */
+	uint64_t pause; /* tick until which the port is paused */
+	/* xoff: the sender was paused; ctl: a pause frame waits */
+	bool xoff, ctl;
 	uint32_t ctl_quanta;
 	uint64_t xoff_at;
 };
@@ -24,8 +25,8 @@ struct ref {
 	const struct ref_eth_cfg *cfg;
 	const struct ref_eth_frame *in;
 	uint32_t n, used, dropped;
-	uint32_t copies[QUEUE];	  /* copies of frame i that have not yet left */
-	uint32_t next[REF_PORTS]; /* frame each port receives */
+	uint32_t copies[QUEUE];	  /* copies of frame i that have not left yet */
+	uint32_t next[REF_PORTS]; /* next frame that each port receives */
 	int64_t where[STATIONS];
 	uint64_t seen[STATIONS];
 	struct out_port p[REF_PORTS];
@@ -91,7 +92,7 @@ static void look(struct ref *r, uint32_t k)
 		ask_pause(r, f->port, r->cfg->quanta);
 }
 
-/* Returns the bytes of frame k that have arrived by now. */
+/* Returns how many bytes of frame k have arrived by now. */
 static int64_t bytes_in(const struct ref *r, uint32_t k)
 {
 	return r->t < r->in[k].start
@@ -99,7 +100,7 @@ static int64_t bytes_in(const struct ref *r, uint32_t k)
 		       : (int64_t)((r->t - r->in[k].start) / REF_TICKS);
 }
 
-/* Returns the first frame of the port from k on. */
+/* Returns the first frame of the port with index k or higher. */
 static uint32_t of_port(const struct ref *r, uint32_t port, uint32_t k)
 {
 	while (k < r->n && r->in[k].port != port)

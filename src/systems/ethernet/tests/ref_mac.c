@@ -12,16 +12,18 @@ struct ref {
 	const struct ref_mac_frame *in;
 	struct ref_mac_out *out;
 	uint32_t n;
-	/* transmitter: one fetch, frames that wait, one on the line */
+	/* transmitter: one fetch in flight, frames that wait, one frame on the
+	 * line */
 	enum fetch fetch;
 	uint32_t fetching, fetch_left, held;
-	uint32_t wait_left[REF_MAC_FRAMES]; /* MAC start of fetched frames */
+	/* ticks until the MAC starts each fetched frame */
+	uint32_t wait_left[REF_MAC_FRAMES];
 	uint32_t fetched, sending, send_left, gap_left;
-	/* the cable: what each tick put on it */
-	int line[LINE]; /* frame + 1 that ends in this tick */
+	/* the cable: the end of a frame by the tick in which it is sent */
+	int line[LINE]; /* frame + 1 that ends in this tick, or 0 */
 	/* receiver */
 	uint32_t fill;
-	int pipe[LINE]; /* frames on their way through it, by tick */
+	int pipe[LINE]; /* frames on the way through the receiver, by tick */
 	uint32_t queue[REF_MAC_FRAMES], head, tail;
 	uint32_t store_left, back_left;
 	uint64_t t;
@@ -70,7 +72,7 @@ static uint32_t line_ticks(const struct ref *r, uint32_t k)
 	return (8 + len + 4) * BYTE;
 }
 
-/* Advances the frame on the line, and its gap, by a tick. */
+/* Advances the frame on the line, and the gap after it, by a tick. */
 static void line_tick(struct ref *r)
 {
 	if (r->gap_left && !--r->gap_left) {

@@ -10,22 +10,25 @@
 enum { REF_MAC_FRAMES = 256 };
 
 struct ref_mac_cfg {
-	/* ticks of 2 ns */
+	/* times of MAC and cable in ticks of 2 ns */
 	uint32_t start, receive, cable, gap;
-	uint32_t desc, data, store, back; /* how long movements take */
+	uint32_t desc, data, store,
+		back; /* ticks that each kind of movement takes */
 	uint32_t turn, ahead, fifo;
 	bool desc_ahead;
 };
 
-/* A frame whose descriptor is granted (TDT) at a tick. */
+/* A frame whose descriptor is granted (TDT) at a given tick. */
 struct ref_mac_frame {
 	uint64_t granted;
 	uint32_t len;
 };
 
 struct ref_mac_out {
-	uint64_t sent;	 /* gap over; tick */
-	uint64_t stored; /* descriptor written back; 0: missed */
+	uint64_t sent; /* gap over; tick */
+	/* tick at which its descriptor was written back, or 0 if it was
+	 * missed */
+	uint64_t stored;
 };
 
 /* Runs the reference. The receiver has descriptors for all frames. */

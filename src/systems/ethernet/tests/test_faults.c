@@ -12,7 +12,7 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop,
 enum { N = 6, LEN = 200 };
 
 struct outcome {
-	uint8_t order[16]; /* frames as they came */
+	uint8_t order[16]; /* numbers of frames in the order of arrival */
 	uint32_t n;
 	struct mac_stats stats;
 };
@@ -72,7 +72,8 @@ static void repeated_frames_arrive_twice(void **state)
 	expect(&o, "001122334455");
 }
 
-/* A frame of 212 bytes takes 1.7 us, so that two pass in 5 us. */
+/* A frame of 212 bytes takes 1.7 us, so that two can pass one that is delayed
+ * by 5 us. */
 static void delayed_frame_is_overtaken_by_two_others(void **state)
 {
 	const char *set[] = { "frame",	  "2",	 "max", "5us",
@@ -85,8 +86,8 @@ static void delayed_frame_is_overtaken_by_two_others(void **state)
 	expect(&o, "012345");
 }
 
-/* Damages each part of a frame. The FCS shows it; a wrong preamble has no
- * effect. */
+/* Damages each part of a frame. The FCS shows the damage, except in the
+ * preamble, where it has no effect. */
 static void fcs_shows_damage_of_every_part_but_the_preamble(void **state)
 {
 	static const char *const part[] = { "header", "payload", "crc",
@@ -113,8 +114,7 @@ static void invalid_codes(void **state)
 	assert_int_equal(o.stats.symbol, 1);
 }
 
-/* The line is cut for 5 us. Frames in this time are lost or arrive in
- * pieces. */
+/* The line is cut for 5 us. Frames in this time are lost or truncated. */
 static void cut_line_loses_or_truncates_frames(void **state)
 {
 	const char *set[] = { "at", "4us", "length", "5us", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.gen around eth.switch: every frame is delivered or counted as dropped;
- * with pause none is lost. */
+/* eth.gen around eth.switch: every frame is delivered or counted as dropped.
+ * With pause frames none is lost. */
 #include <stdio.h>
 #include <string.h>
 
@@ -85,8 +85,8 @@ static void half_load(void **state)
 	weft_sim_free(n.sim);
 }
 
-/* Latency from the first bit to the end of the FCS: preamble 8, FCS 4, 8 ns a
- * byte, and 410 ns of cable and PHYs. */
+/* Latency counts from the first bit to the end of the FCS: preamble 8, FCS 4, 8
+ * ns a byte, and 410 ns of cable and PHYs. */
 static void latency_counts_from_first_bit_to_end_of_fcs(void **state)
 {
 	static const struct {
@@ -117,7 +117,8 @@ static void latency_counts_from_first_bit_to_end_of_fcs(void **state)
 	}
 }
 
-/* All stations send to station 0. Exactly the dropped frames are missing. */
+/* All stations send to station 0. At the end exactly the dropped frames are
+ * missing. */
 static void hot_spot(void **state)
 {
 	const char *gen[] = {
@@ -176,7 +177,8 @@ static void forge(struct net *n, uint32_t number, uint32_t at, uint8_t change)
 		       weft_sim_now(n->sim) + number * 2 * WEFT_US);
 }
 
-/* Header, first and last byte of the data, number of the source. */
+/* Wrong bytes are counted in header, number of the source, first and last byte
+ * of the data. */
 static void wrong_bytes(void **state)
 {
 	static const struct {
@@ -217,7 +219,7 @@ static void wrong_bytes(void **state)
 }
 
 /* A frame with a lower number than expected counts as late and not as lost. The
- * expected number stays. */
+ * expected number stays unchanged. */
 static void a_frame_that_comes_after_a_later_one_is_late(void **state)
 {
 	const char *gen[] = { "stations", "2", NULL };

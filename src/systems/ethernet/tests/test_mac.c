@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MAC between two memories: exact times, ring wrap and DD (T-39), frames
- * ahead (T-40), filter, missed frames (T-17), frames in several descriptors and
- * buffers, pause, interrupts. */
+ * fetched ahead (T-40), filter, missed frames (T-17), frames in several
+ * descriptors and buffers, pause, interrupts. */
 #include <string.h>
 
 #include "macrig.h"
@@ -16,8 +16,8 @@ static weft_time_t ns(uint64_t n)
 	return n * WEFT_NS;
 }
 
-/* Times of hvia.md 7.1: tail -> descriptor -> bytes -> 266 -> 576 -> 410 -> 668
- * -> bytes -> descriptor. */
+/* Times of hvia.md 7.1 in order: tail, descriptor, bytes, 266, 576, 410, 668,
+ * bytes, descriptor. */
 static void one_frame(void **state)
 {
 	struct macrig r;
@@ -50,8 +50,8 @@ static void one_frame(void **state)
 	macrig_fini(&r);
 }
 
-/* Sends full frames one at a time, or with the next one fetched ahead, which
- * leaves only the time of the wire. */
+/* Returns the interval between full frames that are sent one at a time, or with
+ * the next one fetched ahead, which leaves only the time of the wire. */
 static weft_time_t interval(uint32_t ahead)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -81,7 +81,7 @@ static void frames_follow_each_other_at_line_rate(void **state)
 }
 
 /* T-39: goes around the ring many times. TDT == TDH means empty, and no two
- * descriptors are in work at once. */
+ * descriptors are in use at once. */
 static void ring_wraps_without_double_or_lost_descriptors(void **state)
 {
 	struct macrig r;
@@ -115,8 +115,8 @@ static void ring_wraps_without_double_or_lost_descriptors(void **state)
 	macrig_fini(&r);
 }
 
-/* T-17: memory does not answer, so frames fill the FIFO and then are missed.
- * Afterwards all continues. */
+/* T-17: memory does not answer, so that frames fill the FIFO and later ones are
+ * missed. When memory answers again, all frames are received. */
 static void full_fifo_misses_frames_and_recovers(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -209,8 +209,8 @@ static void filter_takes_own_broadcast_and_promiscuous_frames(void **state)
 	assert_int_equal(taken(MAC_RCTL_EN | MAC_RCTL_MPE, group), 1);
 }
 
-/* Sends one frame from three descriptors into buffers of 256 bytes and keeps
- * the FCS. */
+/* Sends one frame from three descriptors into buffers of 256 bytes. The
+ * receiver keeps the FCS. */
 static void gather_scatter(void **state)
 {
 	struct macrig r;
@@ -255,7 +255,7 @@ static void gather_scatter(void **state)
 	macrig_fini(&r);
 }
 
-/* Descriptors that make no sense are consumed and send no frame. */
+/* Malformed descriptors are consumed and send no frame. */
 static void bad_descriptors(void **state)
 {
 	struct macrig r;
@@ -279,14 +279,14 @@ static void bad_descriptors(void **state)
 	for (i = 0; i < 5; i++)
 		assert_int_equal(a->mem[TX_RING + 16 * i + MAC_TXD_STA],
 				 MAC_STA_DD);
-	mac_store(a->mac, MAC_TDT, 4711); /* outside of the ring */
+	mac_store(a->mac, MAC_TDT, 4711); /* a tail outside of the ring */
 	macrig_run(&r, 2 * WEFT_MS);
 	assert_int_equal(macrig_count(a, LOG_SENT), 5);
 	macrig_fini(&r);
 }
 
-/* A pause stops frames for exactly its time. A frame that has begun ends
- * first. */
+/* A pause stops frames for exactly its time. A frame that has begun is sent to
+ * its end first. */
 static void pause_stops_frames_for_exactly_its_time(void **state)
 {
 	struct macrig r;
@@ -340,7 +340,8 @@ static void pauses_leave_in_order(void **state)
 	macrig_fini(&r);
 }
 
-/* A receiver that fills up sends pause frames, so that none is missed. */
+/* A receiver whose FIFO fills up sends pause frames, so that no frame is
+ * missed. */
 static void no_loss(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -355,7 +356,8 @@ static void no_loss(void **state)
 	b = r.s[1];
 	macrig_open(a, 64);
 	macrig_open(b, 64);
-	b->latency[MAC_RX_DATA] = 30 * WEFT_US; /* slower than the line */
+	b->latency[MAC_RX_DATA] =
+		30 * WEFT_US; /* memory that is slower than the line */
 	mac_store(a->mac, MAC_CTRL, MAC_CTRL_RFCE);
 	mac_store(b->mac, MAC_CTRL, MAC_CTRL_TFCE);
 	mac_store(b->mac, MAC_FCRTH, 4 * 1514 & ~7);
@@ -375,8 +377,8 @@ static void no_loss(void **state)
 	macrig_fini(&r);
 }
 
-/* RXT0 is raised after the moderation time, once for several frames; ICR clears
- * on read; ITR separates interrupts. */
+/* RXT0 is raised after the moderation time, once for several frames. A load of
+ * ICR clears it, and ITR separates interrupts. */
 static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -401,7 +403,8 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	assert_int_equal(mac_load(b->mac, MAC_ICR) & MAC_INT_RXT0,
 			 MAC_INT_RXT0);
 	assert_false(b->irq);
-	mac_store(b->mac, MAC_ITR, 1000); /* from the next one on */
+	mac_store(b->mac, MAC_ITR,
+		  1000); /* ITR applies from the next interrupt on */
 	mac_store(b->mac, MAC_ICS, MAC_INT_RXT0);
 	assert_true(b->irq);
 	mac_load(b->mac, MAC_ICR);
@@ -416,7 +419,8 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	macrig_fini(&r);
 }
 
-/* A reset of either MAC while frames move. Three more frames must arrive. */
+/* Either MAC is reset while frames move. Afterwards three more frames must
+ * arrive. */
 static void mac_sends_and_receives_after_a_reset_at_any_time(void **state)
 {
 	uint32_t at;
@@ -476,7 +480,8 @@ static void counters_keep_what_was_counted_when_stored_to(void **state)
 	macrig_fini(&r);
 }
 
-/* IMC and ICS are write-only; the other offsets have no register. */
+/* IMC and ICS are write-only, and the other offsets of the list have no
+ * register. */
 static void an_offset_without_a_register_loads_as_zero(void **state)
 {
 	static const uint16_t off[] = { MAC_IMC, MAC_ICS, 0x1234, 0x7ffc };

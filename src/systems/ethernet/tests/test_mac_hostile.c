@@ -73,7 +73,7 @@ static void step(struct weft_rng *r, struct macrig *rig)
 	}
 }
 
-/* Resets the MAC, then sends a frame each way. */
+/* Resets the MAC, then sends one frame in each direction. */
 static void revive(struct macrig *rig)
 {
 	struct station *s = rig->s[0];

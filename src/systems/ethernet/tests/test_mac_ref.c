@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The MAC against ref_mac.c in steps of 2 ns: random frames, times of memory,
- * frames fetched ahead, sizes of the FIFO. */
+ * numbers of frames fetched ahead, sizes of the FIFO. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 	r->s[1]->latency[MAC_RX_BACK] = at(c->back);
 }
 
-/* Grants frame by frame. A run up to a time includes that time. */
+/* Grants descriptors frame by frame. A run up to a time includes that time. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {
@@ -126,7 +126,7 @@ static void random_frames(void **state)
 	assert_true(missed > 0 && missed < runs * FRAMES / 2);
 }
 
-/* [first seed [how many]] */
+/* Runs the scenarios. Arguments: [first seed [how many]]. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(random_frames) };

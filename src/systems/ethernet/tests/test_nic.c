@@ -120,9 +120,10 @@ static int time_recv(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Clocks of the bus: store 6; reads 35 + 2 and 35 + 8; writes 7 + 8 and 7 + 2;
- * line to processor 2. The rest are times of NIC and line. A time that is not a
- * whole number of clocks may wait for an edge. */
+/* Clocks of the bus: a store takes 6, reads 35 + 2 and 35 + 8, writes 7 + 8 and
+ * 7 + 2, the interrupt line to the processor 2. All other times are those of
+ * NIC and line. A time that is not a whole number of clocks may wait for an
+ * edge. */
 static void time_of_a_frame(void **state)
 {
 	struct bench *b = bench();
@@ -251,7 +252,7 @@ static int talk(struct weft_host *h, struct bench *b,
 	for (i = 0; i < SIZES; i++) {
 		for (k = 0; k < sizes[i]; k++)
 			out[k] = (uint8_t)(k * 3 + i);
-		/* both at the same time: full duplex */
+		/* both nodes send at once, because the line is full duplex */
 		stack_send(s, out, sizes[i]);
 		memset(in, 0, sizeof(in));
 		if (!stack_recv(s, in, sizes[i]))
@@ -274,7 +275,7 @@ static int talk_tcpip(struct weft_host *h, struct bench *b)
 	return talk(h, b, &stack_tcpip);
 }
 
-/* us: end of the run, processor time, and the part charged to the process */
+/* in us: end of the run, processor time, and the part charged to the process */
 static const uint32_t times[2][3] = { { 754, 205, 99 }, { 773, 215, 105 } };
 
 static void each_software_stack_takes_its_published_times(void **state)
@@ -297,7 +298,7 @@ static void each_software_stack_takes_its_published_times(void **state)
 	}
 }
 
-/* Sends 30,000 bytes in jumbo frames: four instead of 21. */
+/* Sends 30,000 bytes in four jumbo frames, in place of 21 frames. */
 static int talk_jumbo(struct weft_host *h, struct bench *b)
 {
 	struct stack_cost c = cost;
@@ -329,7 +330,8 @@ static void jumbo_frames_pass_when_frame_max_permits(void **state)
 	bench_free(b);
 }
 
-/* Sums up a segment as it is on the wire, checksums by RFC 1071. */
+/* Returns the sum of a segment as it is on the wire, with the checksum rule of
+ * RFC 1071. */
 static uint32_t ones_sum(const uint8_t *p, uint32_t n)
 {
 	uint32_t s = 0;
@@ -371,7 +373,7 @@ static void tcp_bytes(void **state)
 	assert_true(g.reset);
 }
 
-/* Node 0 sends 5000 bytes, 4 frames, over a line with a fault. */
+/* Node 0 sends 5000 bytes in 4 frames over a line with a fault. */
 static int lossy(struct weft_host *h, struct bench *b,
 		 const struct stack_proto *p)
 {
@@ -423,8 +425,8 @@ static struct bench *with_fault(node_fn f, const char *set, const char *value,
 	return b;
 }
 
-/* The receiver notices a gap when the next frame arrives, a lost end after a
- * second. */
+/* The receiver notices a gap when the next frame arrives, but a lost last frame
+ * only after a second. */
 static void mvia_reports_a_lost_frame(void **state)
 {
 	static const struct {
@@ -443,11 +445,11 @@ static void mvia_reports_a_lost_frame(void **state)
 }
 
 /* Each frame of the message is lost in turn, and sent again together with the
- * following ones, which were not kept. After the first, three more frames show
- * its loss at once. After the second or third, one or two frames acknowledge
- * the earlier ones, and the time-out of 200 ms starts then. After the last no
- * frame follows, so the acknowledgement of the earlier ones comes 40 ms
- * later. */
+ * following ones, which the receiver has not kept. After the first, three more
+ * frames show its loss at once. After the second or third, one or two frames
+ * acknowledge the earlier ones, and the time-out of 200 ms starts then. After
+ * the last no frame follows, so that the acknowledgement of the earlier ones
+ * comes 40 ms later. */
 static void tcp_repeats_a_lost_frame(void **state)
 {
 	static const char *const frame[] = { "1", "2", "3", "4" };
@@ -468,8 +470,8 @@ static void tcp_repeats_a_lost_frame(void **state)
 	}
 }
 
-/* The frames are lost in each of three rounds, which end after 0.2, 0.4 and 0.8
- * s. */
+/* The frames are lost in each of three rounds, whose time-outs are 0.2, 0.4 and
+ * 0.8 s. */
 static void tcp_waits_twice_as_long_each_time(void **state)
 {
 	struct bench *b = with_fault(lossy_tcpip, "frame", "1", "12");
@@ -489,7 +491,8 @@ static void tcp_drops_frames_that_come_twice(void **state)
 	bench_free(b);
 }
 
-/* No frame arrives: after 16 attempts in 800 s the connection is reset. */
+/* No frame of the peer arrives: after 16 attempts in 800 s the connection is
+ * reset. */
 static int unheard(struct weft_host *h, struct bench *b)
 {
 	uint8_t byte = 1;
@@ -539,7 +542,7 @@ static int held_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* With memory access disabled no access is answered. Without bus mastership
+/* With memory access disabled the NIC answers no access. Without bus mastership
  * frames wait. */
 static void cleared_command_bits_stop_access_and_frames(void **state)
 {

@@ -64,7 +64,8 @@ static void configuration_space_is_as_the_table_says(void **state)
 
 /* ---- accesses ---- */
 
-/* Accesses neighbouring registers together and one by one. */
+/* Accesses neighbouring registers together and one by one, with equal
+ * results. */
 static int widths(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t four[4] = { 0x10, 0x20, 0x80, 0 };
@@ -116,7 +117,8 @@ static int waits(struct weft_host *h, struct bench *b)
 	uint64_t *ring = weft_mem_alloc(h, 128, 128, &phys);
 
 	memset(ring, 0, 128);
-	ring[1] = 0x0b00003c; /* 60 bytes, end, FCS, report */
+	/* 60 bytes, end of packet, insert FCS, report status */
+	ring[1] = 0x0b00003c;
 	ring[0] = phys + 64;
 	weft_cfg_store(h, io.dev, 4, 2, 2);
 	weft_io_store32(h, &io, MAC_TDBAL, (uint32_t)phys);
@@ -130,7 +132,7 @@ static int waits(struct weft_host *h, struct bench *b)
 	weft_cfg_store(h, io.dev, 4, 2, 6);
 	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
 	assert_int_not_equal(bench_counter(b->node[0].bus, "completions"), 0);
-	/* there is no cable: it waits */
+	/* the frame waits, because the NIC has no cable */
 	assert_int_equal(weft_io_load32(h, &io, MAC_STATUS), 1);
 	assert_int_equal(weft_io_load32(h, &io, MAC_TDH), 0);
 	assert_int_equal(weft_io_load32(h, &io, MAC_GPTC), 0);

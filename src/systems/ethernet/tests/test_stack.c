@@ -46,8 +46,9 @@ static void mvia_header(void **state)
 
 /* ---- TCP/IP ---- */
 
-/* From 10.0.18.52 to 10.0.86.120, with four bytes. The IP checksum was worked
- * out by hand: all words of a header, with its checksum, sum up to ffff. */
+/* A segment from 10.0.18.52 to 10.0.86.120 with four bytes. The IP checksum was
+ * computed by hand: all words of a header, with its checksum, sum up to
+ * ffff. */
 static const uint8_t tcp_head[52] = {
 	0x45, 0,    0,	  56,	0,    0,    0x40, 0,	64,   6,    0xbe,
 	0x14, 10,   0,	  0x12, 0x34, 10,   0,	  0x56, 0x78, 0x13, 0x89,
@@ -67,7 +68,8 @@ static uint32_t words(const uint8_t *p, uint32_t n)
 	return s;
 }
 
-/* Sums the words of a segment with its addresses, protocol and length. */
+/* Returns the sum of the words of a segment, its addresses, protocol and
+ * length. */
 static uint32_t tcp_words(const uint8_t *p, uint32_t total)
 {
 	uint8_t q[BIG + 12] = { 0 };
@@ -95,7 +97,8 @@ static void tcp_header(void **state)
 	assert_memory_equal(p, tcp_head, 36);
 	assert_memory_equal(p + 38, tcp_head + 38, 14);
 	assert_int_equal(p[56], 0xee);
-	/* flags: data, none, sender has given up */
+	/* flags of segments: with data, without data, the sender has given
+	 * up */
 	g.len = 0;
 	stack_tcpip.put(p, 1, 2, &g);
 	assert_int_equal(p[33], 0x10);
@@ -106,8 +109,8 @@ static void tcp_header(void **state)
 	assert_true(g.reset);
 }
 
-/* Payloads have any length. The last byte of an odd one counts as the high
- * byte. */
+/* Payloads have any length. The last byte of an odd length counts as the high
+ * byte of a word. */
 static void tcp_lengths(void **state)
 {
 	struct stack_seg g, got;
@@ -131,7 +134,7 @@ static void tcp_lengths(void **state)
 	}
 }
 
-/* The checks notice every single bit that changes. */
+/* The checks notice each single bit that changes. */
 static void tcp_damage(void **state)
 {
 	struct stack_seg g = { 1000, 20, 2000, false };
@@ -153,7 +156,7 @@ static void put16(uint8_t *p, uint32_t v)
 	p[1] = (uint8_t)v;
 }
 
-/* Makes the checksums right. */
+/* Computes the checksums of a segment anew, so that they are right. */
 static void seal(uint8_t *p, uint32_t total)
 {
 	put16(p + 10, 0);
@@ -180,7 +183,7 @@ static void tcp_foreign(void **state)
 	seal(q, 72);
 	assert_false(stack_tcpip.get(q, 72, &g));
 	memcpy(q, p, sizeof(p));
-	put16(q + 2, 51); /* shorter than its headers */
+	put16(q + 2, 51); /* a total length shorter than the headers */
 	seal(q, 51);
 	assert_false(stack_tcpip.get(q, 72, &g));
 	put16(q + 2, 52);
@@ -193,7 +196,7 @@ static void tcp_foreign(void **state)
 
 enum { KEPT = 1 << 18, OPS = 3000 };
 
-/* Compares the stack's list with an array that is never moved. */
+/* Compares the stack's list of bytes with an array that never moves. */
 static int keeps(struct weft_host *h, struct bench *b)
 {
 	static uint8_t all[KEPT], piece[20000];
@@ -224,8 +227,8 @@ static int keeps(struct weft_host *h, struct bench *b)
 		if (s.n > 5)
 			assert_ptr_equal(stack_bytes_at(&s, 5),
 					 stack_bytes_at(&s, 0) + 5);
-		/* bytes were moved to the front, so that no more memory was
-		 * needed */
+		/* the list moved bytes to the front, so that it needed no more
+		 * memory */
 		assert_true(s.cap <= 4096 || s.cap < 4 * sizeof(piece) * 4);
 	}
 	stack_bytes_free(&s, h);
@@ -271,8 +274,8 @@ static struct bench *run(node_fn fn, uint64_t v)
 }
 
 /* Sends a byte after one hour and another after two and a half. The receiver
- * would probe at three hours, two after the last byte. With silence counted
- * from the start it would have given up at two hours and 11 minutes. */
+ * would probe at three hours, two after the first byte. If silence counted from
+ * the start, it would give up at two hours and 11 minutes. */
 static int talks_rarely(struct weft_host *h, struct bench *b)
 {
 	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };
@@ -300,7 +303,7 @@ static void silence_begins_with_the_last_segment(void **state)
 {
 	struct bench *b = run(talks_rarely, 0);
 
-	/* one acknowledgement of the first byte, and no probe */
+	/* one acknowledgement, of the first byte, and no probe */
 	assert_int_equal(bench_counter(b->node[1].dev, "tx_frames"), 1);
 	bench_free(b);
 }

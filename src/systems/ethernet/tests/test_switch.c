@@ -10,8 +10,8 @@ static weft_time_t ns(uint64_t n)
 	return n * WEFT_NS;
 }
 
-/* Station `port` is learned at 1 us, so that later frames for it are not
- * flooded. */
+/* Station `port` sends a frame at 1 us, so that the switch learns it and later
+ * frames for it are not flooded. */
 static void hello(struct feed *d, uint32_t port)
 {
 	feed_send(d, port, feed_frame(d, port, port, 60, 0), WEFT_US);
@@ -35,8 +35,9 @@ static weft_time_t through(const char *mode, uint32_t len)
 	return t;
 }
 
-/* hvia.md 4: 12.3 + 1.5 us for a full frame (12.208 us without the gap), 0.6 +
- * 1.5 us for a minimum frame; cut-through: 22 bytes and 1.5 us for both. */
+/* hvia.md 4: a full frame takes 12.3 + 1.5 us (12.208 us without the gap), a
+ * minimum frame 0.6 + 1.5 us. With cut-through both take the time of 22 bytes
+ * and 1.5 us. */
 static void switch_delays_by_its_mode_and_frame_length(void **state)
 {
 	assert_int_equal(through("store", 1514), ns(12208 + 1500));
@@ -45,8 +46,8 @@ static void switch_delays_by_its_mode_and_frame_length(void **state)
 	assert_int_equal(through("cut", 60), ns(176 + 1500));
 }
 
-/* A frame for an unknown station goes to all other ports, for a known one to
- * its port, and for a station on the same port nowhere. */
+/* A frame for an unknown station is sent to all other ports, for a known one to
+ * its port, and for a station on its own input port to none. */
 static void frames_leave_by_the_port_of_their_station(void **state)
 {
 	struct feed d;
@@ -79,7 +80,8 @@ static void station_is_forgotten_at_its_age(void **state)
 
 	feed_init(&d, 4, set);
 	feed_send(&d, 1, feed_frame(&d, 11, 11, 60, 0), WEFT_MS);
-	/* learned at the end of the frame: 1 ms + 576 ns */
+	/* the switch learned the station at the end of the frame, 1 ms + 576
+	 * ns */
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), 2 * WEFT_MS);
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 2), 2 * WEFT_MS + ns(672));
 	feed_run(&d);
@@ -87,7 +89,7 @@ static void station_is_forgotten_at_its_age(void **state)
 	feed_fini(&d);
 }
 
-/* More stations send than the table has places. */
+/* More stations send than the table has entries. */
 static void small_table(void **state)
 {
 	const char *set[] = { "table", "4", NULL };
@@ -98,7 +100,7 @@ static void small_table(void **state)
 	for (i = 0; i < 6; i++)
 		feed_send(&d, 0, feed_frame(&d, i, i, 60, 0),
 			  ns(10000 * (i + 1)));
-	for (i = 0; i < 6; i++) /* 0 and 1 are forgotten */
+	for (i = 0; i < 6; i++) /* stations 0 and 1 are forgotten */
 		feed_send(&d, 1, feed_frame(&d, 5, i, 60, i),
 			  ns(200000 + 1000 * i));
 	feed_run(&d);
@@ -107,7 +109,7 @@ static void small_table(void **state)
 	feed_fini(&d);
 }
 
-/* T-38: two ports send at full speed into one. They fill 512 KiB, then every
+/* T-38: two ports send at full rate to one. They fill 512 KiB, then every
  * second frame is lost, exact to the byte. */
 static void full_memory_drops_every_second_frame(void **state)
 {
@@ -124,8 +126,8 @@ static void full_memory_drops_every_second_frame(void **state)
 	}
 	feed_run(&d);
 	/* 346 frames fit. One leaves 13.708 us after the first frames arrive,
-	 * then one in each interval of 12.304 us: n - 2 before the last one
-	 * arrives. */
+	 * then one in each interval of 12.304 us. These are n - 2 before the
+	 * last one arrives. */
 	assert_int_equal(feed_count(&d, "buffer_peak"), 346 * 1514);
 	assert_int_equal(feed_count(&d, "out"),
 			 feed_count(&d, "in") - 1 - feed_count(&d, "dropped"));
@@ -133,8 +135,8 @@ static void full_memory_drops_every_second_frame(void **state)
 	feed_fini(&d);
 }
 
-/* Overload with pause. The stations do not obey, because only the pause frames
- * are checked. */
+/* Overload with pause. The stations ignore pause frames, because the test only
+ * checks that the switch sends them. */
 static void overloaded_switch_sends_pause_frames(void **state)
 {
 	const char *set[] = { "full",	"pause", "buffer", "32KiB",
@@ -163,7 +165,7 @@ static void overloaded_switch_sends_pause_frames(void **state)
 	feed_fini(&d);
 }
 
-/* A paused port is silent, exact to the nanosecond. */
+/* A paused port sends nothing, exact to the nanosecond. */
 static void paused_port_is_silent_to_the_nanosecond(void **state)
 {
 	const char *set[] = { "full", "pause", NULL };
@@ -182,8 +184,8 @@ static void paused_port_is_silent_to_the_nanosecond(void **state)
 	feed_fini(&d);
 }
 
-/* Store-and-forward drops damaged frames, cut-through forwards them as they
- * are. */
+/* Store-and-forward drops damaged frames, but cut-through forwards them
+ * unchanged. */
 static void only_cut_through_forwards_damaged_frames(void **state)
 {
 	for (uint32_t cut = 0; cut < 2; cut++) {
@@ -205,7 +207,7 @@ static void only_cut_through_forwards_damaged_frames(void **state)
 	}
 }
 
-/* Frames for the reserved group of switches do not leave the switch. */
+/* A switch does not forward frames for the reserved group of switches. */
 static void frames_for_the_reserved_group_stay(void **state)
 {
 	struct feed d;
@@ -220,7 +222,8 @@ static void frames_for_the_reserved_group_stay(void **state)
 	feed_fini(&d);
 }
 
-/* All of 01:80:c2:00:00:00 to 0f are reserved; 10 is an ordinary group. */
+/* All addresses from 01:80:c2:00:00:00 to 0f are reserved, but 10 is an
+ * ordinary group. */
 static void no_reserved_group_is_forwarded(void **state)
 {
 	struct feed d;

@@ -96,8 +96,8 @@ static void send_all(void)
 		const struct ref_eth_frame *f = &in[i];
 		struct weft_frame *w;
 
-		eth_addr_of(a, 0xffff); /* an address that no frame is sent
-					 * to */
+		eth_addr_of(a,
+			    0xffff); /* an address to which no frame is sent */
 		w = f->dst == REF_PAUSE
 			    ? eth_pause_new(d.sim, a, (uint16_t)f->quanta)
 			    : feed_frame(&d, f->src, f->dst, f->len, f->id);
@@ -163,7 +163,7 @@ static void random_traffic(void **state)
 		one(seed);
 }
 
-/* [first seed [how many]] */
+/* Runs the scenarios. Arguments: [first seed [how many]]. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(random_traffic) };

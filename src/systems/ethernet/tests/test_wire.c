@@ -16,7 +16,8 @@ static struct weft_frame *pattern(struct weft_sim *sim, uint32_t len)
 	return f;
 }
 
-/* CRC-32 has this check value, and every receiver this residue. */
+/* CRC-32 has this published check value and, over a frame with its FCS, this
+ * residue. */
 static void crc_has_the_published_check_value_and_residue(void **state)
 {
 	uint8_t p[64] = "123456789";
@@ -26,11 +27,12 @@ static void crc_has_the_published_check_value_and_residue(void **state)
 	for (uint32_t i = 0; i < N; i++)
 		p[i] = (uint8_t)i;
 	v = eth_fcs(p, N);
-	memcpy(p + N, &v, 4); /* least significant byte first */
+	memcpy(p + N, &v, 4); /* the FCS has its least significant byte first */
 	assert_int_equal(eth_fcs(p, N + 4), 0x2144df1c);
 }
 
-/* hvia.md 3.8: 576 ns, and 12.304 us with the gap. */
+/* Times of hvia.md 3.8: 576 ns for the shortest frame, and 12.304 us for a full
+ * one with its gap. */
 static void frame_times_are_those_of_the_table(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -76,7 +78,8 @@ static void single_bits(void **state)
 			assert_null(f->raw);
 		weft_frame_free(f);
 	}
-	/* 0x55 becomes 0xd5 in seven places: the frame begins too early */
+	/* 0x55 becomes 0xd5 in seven places, where the frame begins too
+	 * early */
 	assert_int_equal(good, 8 * 7 - 7);
 	weft_sim_free(sim);
 }
@@ -100,7 +103,7 @@ static void bad_shapes(void **state)
 	weft_sim_free(sim);
 }
 
-/* Software that computes the FCS itself. */
+/* Software computes the FCS itself. */
 static void given_fcs(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -142,8 +145,7 @@ static void pause_frame_has_the_standard_bytes(void **state)
 	weft_sim_free(sim);
 }
 
-/* Group address, type and opcode: a frame with one of them wrong is not a
- * pause. */
+/* A frame with a wrong group address, type or opcode is not a pause frame. */
 static void no_pause(void **state)
 {
 	static const uint8_t byte[] = { 0, 5, 12, 13, 14, 15 };
@@ -158,7 +160,7 @@ static void no_pause(void **state)
 		eth_frame_data(f)[byte[i]] ^= 1;
 	}
 	assert_int_equal(q, 9);
-	eth_frame_data(f)[6] ^= 1; /* any source is valid */
+	eth_frame_data(f)[6] ^= 1; /* any source address is valid */
 	assert_true(eth_pause_parse(f, &q));
 	assert_int_equal(q, 7);
 	weft_frame_free(f);

@@ -6,8 +6,8 @@
  * of `stations` in random order. It checks received frames: bytes, order and
  * number for each source. It obeys pause frames with `pause`.
  *
- * Data after the header (big endian): source 4, number 4, time of sending in fs
- * 8, then bytes that follow from source and number. */
+ * Data after the header (big endian), in bytes: source 4, number 4, time of
+ * sending in fs 8, then bytes that are computed from source and number. */
 #include <errno.h>
 #include <string.h>
 
@@ -118,7 +118,8 @@ static void tx_event(struct eth_gen *g)
 		struct traffic_packet p = traffic_draw(&g->source, rng);
 		struct weft_frame *f = generator_make(g, &p);
 
-		/* a pause delayed it, so later frames move, too */
+		/* the pause delayed this frame, so that later frames move
+		 * too */
 		arrivals_wait(&g->source.arrivals, now);
 		traffic_step(
 			&g->source,
@@ -218,8 +219,8 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 	g->expected = weft_comp_alloc(c, g->stations * sizeof(*g->expected));
 	g->latency = weft_hist(c, "latency", "ns");
 	eth_addr_of(g->addr, g->station);
-	/* A station that is its own destination sends nothing, except if it is
-	 * the only one. */
+	/* A station that is its own destination sends nothing, unless it is the
+	 * only station. */
 	some = g->to == UINT32_MAX && g->stations > 1;
 	sends = g->frames && g->to != g->station;
 	g->source = (struct traffic_source){

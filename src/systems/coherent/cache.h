@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One coherent data cache: lines with real bytes, MESI states, and the event
- * table of forth.md 9 as data. It does not know time: see net.c and core.c. */
+ * table of forth.md 9 as data. The cache knows no time, because net.c and
+ * core.c decide when its functions are called. */
 #ifndef SYSTEMS_COHERENT_CACHE_H
 #define SYSTEMS_COHERENT_CACHE_H
 
@@ -10,15 +11,17 @@ enum coh_state { COH_I, COH_S, COH_E, COH_M, COH_STATES };
 
 /* Requests on the interconnect.  The first COH_SNOOPED are broadcast. */
 enum coh_bus {
-	COH_RD,	    /* BusRd */
-	COH_RDX,    /* BusRdX */
-	COH_UPGR,   /* BusUpgr */
-	COH_UPDATE, /* Update: into caches that hold the line, and memory */
-	COH_WRITE,  /* write memory and invalidate: snooped as BusRdX */
+	COH_RD,	  /* BusRd */
+	COH_RDX,  /* BusRdX */
+	COH_UPGR, /* BusUpgr */
+	/* Update: into all caches that hold the line, and into memory */
+	COH_UPDATE,
+	COH_WRITE, /* write memory and invalidate, snooped like BusRdX */
 	COH_SNOOPED,
-	COH_MEM_RD = COH_SNOOPED, /* to the memory controller alone */
+	/* a read that only the memory controller answers */
+	COH_MEM_RD = COH_SNOOPED,
 	COH_MEM_WR,
-	COH_NONE, /* nothing needed, because it hits */
+	COH_NONE, /* no request is needed, because the access hits */
 	COH_BUSES = COH_NONE
 };
 extern const char *const coh_state_name[COH_STATES];
@@ -27,20 +30,21 @@ extern const char *const coh_bus_name[COH_BUSES + 1];
 /* ---- the event table ---- */
 
 struct coh_local {
-	enum coh_bus bus;    /* request that must go on the interconnect
-			      * first */
-	enum coh_state next; /* BusRd: S instead when other caches hold a
-			      * copy */
+	/* request that must be made on the interconnect first */
+	enum coh_bus bus;
+	/* next state. After BusRd it is S if other caches hold a copy */
+	enum coh_state next;
 };
 /* Returns the entry of the event table for a local access. */
 struct coh_local coh_on_local(bool write, enum coh_state s);
 
 enum coh_act {
-	COH_SUPPLY = 1,	    /* sends the line to the requester */
-	COH_MAY_SUPPLY = 2, /* could, because any copy is as good as memory */
-	COH_WRITE_BACK = 4, /* memory takes the line too */
-	COH_MERGE = 8,	    /* bytes of the Update go into the line */
-	COH_ALLOCATE = 16,  /* takes the line in, if so configured */
+	COH_SUPPLY = 1, /* the cache sends the line to the requester */
+	/* the cache could send the line, which equals that of memory */
+	COH_MAY_SUPPLY = 2,
+	COH_WRITE_BACK = 4, /* memory stores the line, too */
+	COH_MERGE = 8, /* the bytes of the Update are written into the line */
+	COH_ALLOCATE = 16, /* the cache allocates the line, if so configured */
 };
 struct coh_snoop {
 	enum coh_state next;
@@ -50,8 +54,8 @@ struct coh_snoop {
 /* ---- the cache ---- */
 
 struct coh_line {
-	uint64_t addr; /* of the first byte */
-	uint64_t used; /* larger = more recently */
+	uint64_t addr; /* address of the first byte */
+	uint64_t used; /* larger for a more recent use */
 	uint8_t *data;
 	enum coh_state state;
 };
@@ -63,8 +67,8 @@ struct coh_cache {
 	uint8_t *data;
 };
 
-/* Allocates the lines. Sizes are powers of two (sets too, asserted). Returns
- * false when there is no memory. */
+/* Allocates the lines. The sizes and the number of sets must be powers of two
+ * (asserted). Returns false if memory runs out. */
 bool coh_cache_init(struct coh_cache *c, uint64_t bytes, uint32_t line,
 		    uint32_t ways);
 void coh_cache_fini(struct coh_cache *c);
@@ -76,24 +80,25 @@ struct coh_line *coh_cache_find(const struct coh_cache *c, uint64_t addr);
  * that the access needs. */
 enum coh_bus coh_cache_local(struct coh_cache *c, uint64_t addr, bool write,
 			     struct coh_line **line_p);
-/* Reacts to a request of another cache. Merges `bytes` bytes of an Update at
- * addr. Copies the line to `copy` when the cache held it, because the cache may
- * have to supply it. Returns the actions, with the state before in *was_p. */
+/* Reacts to a request of another cache. Writes `bytes` bytes of an Update at
+ * addr into the line. Copies a line that the cache held to `copy`, because the
+ * cache may have to supply it. Returns the actions, with the state before in
+ * *was_p. */
 struct coh_snoop coh_cache_snoop(struct coh_cache *c, enum coh_bus bus,
 				 uint64_t addr, const uint8_t *update,
 				 uint32_t bytes, uint8_t *copy,
 				 enum coh_state *was_p);
-/* Returns the line to use for addr: an invalid one, otherwise the least
- * recently used. */
+/* Returns the line in which to store addr: an invalid one, otherwise the least
+ * recently used one. */
 struct coh_line *coh_cache_victim(struct coh_cache *c, uint64_t addr);
-/* Empties a line. Returns true when it was dirty: its bytes are then in `copy`,
+/* Empties a line. Returns true if it was dirty. Its bytes are then in `copy`,
  * and the caller must write them back. */
 bool coh_cache_evict(struct coh_cache *c, struct coh_line *l, uint8_t *copy);
-/* Fills an invalid line that coh_cache_victim() gave. No other line holds
- * addr. */
+/* Fills an invalid line that coh_cache_victim() returned. No other line may
+ * hold addr. */
 void coh_cache_install(struct coh_cache *c, struct coh_line *l, uint64_t addr,
 		       enum coh_state state, const uint8_t *data);
-/* Ends a BusUpgr. Returns the line, which the core may now write. */
+/* Ends a BusUpgr. Returns the line, into which the core may now write. */
 struct coh_line *coh_cache_upgrade(struct coh_cache *c, uint64_t addr);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The invariants of forth.md 9, checked while the machine runs (`verify`).
  *
- * A flat memory takes every store and every delivered item at the moment it
- * takes effect: a load must return its bytes. When a transaction is over, its
- * line must be in order in all caches and in memory. */
+ * A flat memory executes every store and every delivered item at the moment
+ * when it takes effect, and a load must return the bytes of that memory. When a
+ * transaction is over, the copies of its line in all caches and in memory must
+ * agree. */
 #include <inttypes.h>
 #include <string.h>
 

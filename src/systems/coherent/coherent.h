@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class coh.system for tests: scripts instead of synthetic traffic, and a
+/* Class coh.system for tests: scripts in place of synthetic traffic, and a
  * watcher that sees every access and every transaction. */
 #ifndef SYSTEMS_COHERENT_COHERENT_H
 #define SYSTEMS_COHERENT_COHERENT_H
@@ -12,16 +12,17 @@ enum { COH_CORES_MAX = 16, COH_LINE_MAX = 256 };
 
 enum coh_delivery { COH_TO_MEMORY, COH_BY_INVALIDATE, COH_BY_UPDATE };
 
-/* One access of a core: 1, 2, 4 or 8 bytes, naturally aligned, issued `gap`
- * cycles after the one before it was done. Bytes are little-endian. */
+/* One access of a core to 1, 2, 4 or 8 bytes, naturally aligned. The core
+ * issues it `gap` cycles after its access before was done. Bytes are
+ * little-endian. */
 struct coh_op {
 	bool store;
 	uint32_t bytes, gap;
 	uint64_t addr, value;
 };
 
-/* An item that reaches the network interface at `cycle`. It lies within one
- * line. */
+/* An item that reaches the network interface at `cycle`. All its bytes lie in
+ * one line. */
 struct coh_item {
 	uint64_t cycle;
 	enum coh_delivery how;
@@ -31,27 +32,29 @@ struct coh_item {
 	uint8_t data[COH_LINE_MAX];
 };
 
-/* A request on the interconnect, as it was served. Cycles: granted, all answers
- * of snoopers (or the controller) given, data at the requester, interconnect
- * free. */
+/* A request on the interconnect, as it was served. The cycles are those at
+ * which it was granted, all snoopers (or the controller) had answered, the
+ * requester had the data, and the interconnect was free again. */
 struct coh_txn {
-	enum coh_bus bus; /* COH_NONE: no longer needed at the grant */
-	uint32_t src;	  /* number of the core; the NI has the number after the
-			     last core */
+	/* COH_NONE if the request was no longer needed at the grant */
+	enum coh_bus bus;
+	uint32_t src; /* number of the core; the NI has the number after the
+			 last core */
 	uint32_t bytes;
 	uint64_t addr;
 	uint64_t grant, snoop, data, end;
 	int32_t supplier; /* number of the cache, or -1 if no cache supplies the
 			     data */
 	bool shared;	  /* another cache held the line */
-	bool allocated;	  /* Update: the target took the line in */
+	bool allocated;	  /* Update: the target cache allocated the line */
 };
 
 struct coh_watch {
-	/* Called when an access is done; value: loaded or stored. */
+	/* Called when an access is done. value is what it loaded or stored. */
 	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
 		   uint64_t cycle, uint64_t value);
-	/* Called when an item takes effect: loads see it from now on. */
+	/* Called when an item takes effect, so that loads see it from now
+	 * on. */
 	void (*item)(void *arg, const struct coh_item *item);
 	/* Called when the interconnect is free again, before the next
 	 * request. */
@@ -60,9 +63,8 @@ struct coh_watch {
 };
 
 /* Give a core its script, the interface its items, and the tests a watcher.
- * Call them between init and start. The caller keeps the arrays, which must
- * live as long as the run. Items are in order of `cycle`. Return 0 or an
- * error. */
+ * Call them between init and start. The caller owns the arrays, which must live
+ * as long as the run. Items are in order of `cycle`. Return 0 or an error. */
 int coh_system_script(struct weft_comp *c, uint32_t core,
 		      const struct coh_op *ops, uint32_t n,
 		      struct weft_err *err);
@@ -73,7 +75,7 @@ void coh_system_watch(struct weft_comp *c, const struct coh_watch *watch);
 /* Returns the cache of a core, for checks of its lines. */
 const struct coh_cache *coh_system_cache(const struct weft_comp *c,
 					 uint32_t core);
-/* Returns the bytes of DRAM, which may be older than a dirty line. */
+/* Returns the bytes of DRAM. They may be older than those of a dirty line. */
 const struct coh_mem *coh_system_mem(const struct weft_comp *c);
 
 extern const struct weft_class weft_class_coh_system;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of coh.system, shared by its files.
  *
- * Everything happens on edges of one clock. Within an edge: the interconnect
- * (states and data change), the cores in order, the network interface, and last
- * the arbiter, so that it sees every request of that edge. The numbers of the
- * events below are that order. */
+ * All events are on edges of one clock. Within an edge the order is: the
+ * interconnect (states and data change), the cores by number, the network
+ * interface, and last the arbiter, so that it sees every request of that edge.
+ * The numbers of the events below are that order. */
 #ifndef SYSTEMS_COHERENT_COHERENT_INTERNAL_H
 #define SYSTEMS_COHERENT_COHERENT_INTERNAL_H
 
@@ -59,8 +59,8 @@ struct coh_core {
 	struct coh_mem priv;
 	const struct coh_op *script;
 	uint32_t n_script, pos;
-	uint64_t left;	  /* random accesses still to make */
-	uint64_t seen;	  /* words of the mailbox that were read */
+	uint64_t left;	  /* random accesses that the core has still to make */
+	uint64_t seen;	  /* words of the mailbox that the core has read */
 	uint64_t see_sum; /* cycles */
 	uint64_t see_min, see_max;
 };
@@ -74,9 +74,9 @@ struct coh_ni {
 	const struct coh_item *items;
 	uint32_t n_items, pos;
 	uint64_t made;	     /* words generated */
-	uint64_t last_cycle; /* of the last arrival */
+	uint64_t last_cycle; /* cycle of the latest arrival */
 	uint64_t held_since;
-	uint64_t *arrival; /* cycle of the word in each slot */
+	uint64_t *arrival; /* cycle at which the word in each slot arrived */
 };
 
 enum net_state { NET_IDLE, NET_SNOOP, NET_DATA, NET_END };
@@ -85,14 +85,15 @@ struct coh_net {
 	enum net_state state;
 	struct weft_timer timer, arb;
 	uint64_t due;
-	uint32_t last; /* requester that was granted last */
+	uint32_t last; /* requester that got the latest grant */
 	struct coh_txn txn;
-	struct coh_line *place; /* line to be filled */
+	/* cache line into which the data will be written */
+	struct coh_line *place;
 	enum coh_state fill;
 	uint8_t line[COH_LINE_MAX];
 };
 
-/* A flat memory through which every access and item goes as well. */
+/* A flat memory that executes every access and item, too. */
 struct coh_check {
 	struct coh_mem flat, priv[COH_CORES_MAX];
 };
@@ -120,7 +121,7 @@ struct coh_system {
 	struct coh_check check;
 	struct coh_watch watch;
 	struct weft_hist *seen;
-	uint64_t last; /* cycle of the last event */
+	uint64_t last; /* cycle of the latest event */
 };
 
 static inline uint64_t coh_cycle(struct weft_comp *c)
@@ -138,42 +139,44 @@ static inline void coh_at(struct weft_comp *c, struct weft_timer *tm,
 	weft_timer_arm(c, tm, event, weft_clock_edge(&s->clock, cycle));
 }
 
-/* setup.c: returns the way of an access by its address (forth.md 9): enum
- * coh_where, or -1 when the address is invalid. */
+/* setup.c: returns the kind of memory at an address (forth.md 9) as enum
+ * coh_where, or -1 if the address is invalid. */
 int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
 
 /* Checks parameters that depend on each other. Returns 0 or -EINVAL. */
 int coh_setup_check(struct weft_comp *c, struct weft_err *err);
 
-/* net.c: coh_net_ask() notes a pending request. The request itself is
- * determined at the grant, because the line may change until then. */
+/* net.c: coh_net_ask() notes that a request is pending. The kind of the request
+ * is determined at the grant, because the line may change until then. */
 void coh_net_ask(struct weft_comp *c);
 void coh_net_event(struct weft_comp *c);
 /* Grants the idle interconnect to the next requester, round robin. Runs last in
  * an edge, so that it sees every request of that edge. */
 void coh_net_arbitrate(struct weft_comp *c);
 
-/* net_snoop.c: makes room in a cache. Returns the cycles for writing the victim
- * back. */
+/* net_snoop.c: frees a line for addr in a cache. Returns the cycles for writing
+ * the victim back. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
-/* By request: lets all snoopers answer it and sets the time of the data.
- * Returns when the interconnect is free. */
+/* Functions by kind of request. Each lets all snoopers answer the request and
+ * sets the time of the data. Returns the cycle at which the interconnect is
+ * free. */
 extern uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *c,
 						  struct coh_txn *t);
 
 /* core.c */
-/* Issues the next access of core i, if there is one. */
+/* Issues the next access of core i, if it has one. */
 void coh_core_issue(struct weft_comp *c, uint32_t i);
 void coh_core_event(struct weft_comp *c, uint32_t i);
-/* Performs the access at these bytes, after which the core continues. */
+/* Executes the access of core i on these bytes. The core continues
+ * afterwards. */
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 
 /* ni.c */
-/* Waits for the next word, if there is one. */
+/* Waits for the arrival of the next word, if there is one. */
 void coh_ni_start(struct weft_comp *c);
 void coh_ni_event(struct weft_comp *c);
-/* Ends the delivery of the item, or continues because a slot of the mailbox may
- * have become free. */
+/* Ends the delivery of the item, or continues a delivery because a slot of the
+ * mailbox may have become free. */
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 
 /* check.c: executes an access of core i on the flat memory too, and checks the

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processors: one access at a time, in order (forth.md 9). The address of
- * an access decides whether it goes to the core's own PLB, to the coherent
- * cache in front of the interconnect, or around the cache to the memory
- * controller.
+ * an access decides whether it uses the core's own PLB, the coherent cache in
+ * front of the interconnect, or the memory controller without the cache.
  *
  *   issue --t_plb--> private memory
  *         --t_hit--> cache: hit, or a request to the interconnect
@@ -38,8 +37,7 @@ static void random_op(struct weft_comp *c, struct coh_op *op)
 	op->gap = (uint32_t)weft_rng_below(&c->rng, 2 * s->gap + 1);
 }
 
-/* Prepares the next access. Returns false at the end of its script, its words
- * or its accesses. */
+/* Prepares the next access. Returns false if the core has no further one. */
 static bool core_next(struct weft_comp *c, struct coh_core *k)
 {
 	struct coh_system *s = c->state;
@@ -101,7 +99,8 @@ static void core_see(struct weft_comp *c, struct coh_core *k, uint64_t value)
 		k->see_max = d;
 	k->see_sum += d;
 	k->seen++;
-	if (s->ni.state == NI_SLOT) /* a word may wait for this slot */
+	if (s->ni.state == NI_SLOT) /* wake the interface, because a word may
+				       wait for this slot */
 		coh_at(c, &s->ni.timer, EV_NI, coh_cycle(c));
 }
 
@@ -141,8 +140,8 @@ static void core_private(struct weft_comp *c, uint32_t i)
 		coh_mem_write(&k->priv, addr, bytes, n);
 }
 
-/* Looks the address up in the cache, unless the access goes around it, and asks
- * the interconnect on a miss. */
+/* Searches the cache for the address, unless it is uncached. Requests the
+ * interconnect on a miss. */
 static void core_shared(struct weft_comp *c, uint32_t i)
 {
 	struct coh_core *k = &((struct coh_system *)c->state)->core[i];

@@ -24,7 +24,7 @@ bool coh_mem_init(struct coh_mem *m, uint64_t size)
 
 void coh_mem_fini(struct coh_mem *m)
 {
-	/* Free only pages that exist: most were never written, and sanitizers
+	/* Free only pages that exist. Most were never written, and sanitizers
 	 * walk the stack in every free(). */
 	for (uint64_t i = 0; m->page && i * COH_PAGE < m->size; i++)
 		if (m->page[i])

@@ -7,7 +7,8 @@
 
 enum { COH_PAGE = 4096 };
 
-/* Unwritten bytes read 0. Every access lies within `size` (asserted). */
+/* Bytes that were never written read 0. Every access lies within `size`
+ * (asserted). */
 struct coh_mem {
 	uint64_t size;
 	uint8_t **page;
@@ -16,27 +17,30 @@ bool coh_mem_init(struct coh_mem *m, uint64_t size);
 void coh_mem_fini(struct coh_mem *m);
 void coh_mem_read(const struct coh_mem *m, uint64_t addr, void *to,
 		  uint32_t bytes);
-/* Stores bytes. Allocates pages on their first store. */
+/* Stores bytes. Allocates a page on its first store. */
 void coh_mem_write(struct coh_mem *m, uint64_t addr, const void *from,
 		   uint32_t bytes);
 
-/* The controller: one access at a time, one open row per bank. */
+/* The controller. It executes one access at a time and has one open row per
+ * bank. */
 struct coh_ddr {
 	struct coh_mem mem;
 	uint64_t row_bytes;
 	uint32_t banks, width;			    /* bytes per cycle */
 	uint32_t t_ctrl, t_rp, t_rcd, t_cas, t_cwl; /* cycles */
-	uint64_t *open;				    /* row + 1 of each bank */
+	/* number of the open row of each bank + 1, or 0 for none */
+	uint64_t *open;
 	uint64_t reads, writes, row_hits, row_misses, row_conflicts;
 };
 bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes);
 void coh_ddr_fini(struct coh_ddr *d);
-/* Returns the cycles that `bytes` bytes take at the controller's width. */
+/* Returns the number of cycles in which `bytes` bytes move at the controller's
+ * width. */
 uint32_t coh_ddr_beats(const struct coh_ddr *d, uint32_t bytes);
-/* Reads. Returns the cycles from the request to the first beat. */
+/* Reads bytes. Returns the cycles from the request to the first beat. */
 uint32_t coh_ddr_read(struct coh_ddr *d, uint64_t addr, void *to,
 		      uint32_t bytes);
-/* Writes. Returns the cycles from the request until the last beat is
+/* Writes bytes. Returns the cycles from the request until the last beat is
  * written. */
 uint32_t coh_ddr_write(struct coh_ddr *d, uint64_t addr, const void *from,
 		       uint32_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interconnect: a switch that behaves like a snooping bus (forth.md 9). One
- * request at a time, round robin over cores and network interface.
+/* The interconnect: a switch that behaves like a snooping bus (forth.md 9). It
+ * serves one request at a time, round robin over cores and network interface.
  *
  *   grant --t_arb--> [write back the victim] --t_req--> broadcast, with data
  *   of an Update or write in beats --t_snoop--> all answers: states change
@@ -10,9 +10,9 @@
  *   free when data and memory are both done.
  *
  * The request of a core is determined again at the grant, because its line may
- * have arrived or gone while it waited. A request to the controller alone
- * (MemRd, MemWr) is not broadcast and saves t_snoop. Timing is our own, because
- * the paper has none. Not modelled: split transactions. */
+ * have arrived or been invalidated while it waited. A request to the controller
+ * alone (MemRd, MemWr) is not broadcast and saves t_snoop. Timing is our own,
+ * because the paper has none. Not modelled: split transactions. */
 #include <assert.h>
 
 #include "systems/coherent/coherent_internal.h"
@@ -23,8 +23,9 @@ static void net_at(struct weft_comp *c, enum net_state state, uint64_t cycle)
 
 	n->state = state;
 	n->due = cycle;
-	if (cycle > coh_cycle(c)) /* otherwise the loop of coh_net_event
-				   * continues */
+	if (cycle >
+	    coh_cycle(
+		    c)) /* without a wait the loop of coh_net_event continues */
 		coh_at(c, &n->timer, EV_NET, cycle);
 }
 

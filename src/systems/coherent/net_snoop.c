@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Effects of a request that has reached all snoopers: the other caches answer
- * and change (forth.md 9), and the line or the word goes to its destination.
- * Cycles as in net.c. */
+ * and change their states (forth.md 9), and the line or the word moves to its
+ * destination. Cycles are those of net.c. */
 #include <string.h>
 
 #include "systems/coherent/coherent_internal.h"
@@ -30,7 +30,8 @@ struct answers {
 	int32_t supplier;
 };
 
-/* Asks all caches but the requester's, the one behind it first. */
+/* Lets all caches except the requester's answer, beginning with the one after
+ * it. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
@@ -75,9 +76,8 @@ static void item_effect(struct weft_comp *c)
 		s->watch.item(s->watch.arg, it);
 }
 
-/* Serves BusRd and BusRdX: a line for the requester, also written to memory
- * when it was dirty and stays shared, because clean copies must equal
- * memory. */
+/* Serves BusRd and BusRdX: the requester gets a line. A dirty line that stays
+ * shared is also written to memory, because clean copies must equal memory. */
 static uint64_t snoop_line(struct weft_comp *c, struct coh_txn *t)
 {
 	struct coh_system *s = c->state;
@@ -112,8 +112,9 @@ static uint64_t snoop_upgrade(struct weft_comp *c, struct coh_txn *t)
 	return t->data;
 }
 
-/* Lets the target take a line that no cache holds: as E, at once when the
- * Update brings all of it, otherwise when memory has sent the line. */
+/* Lets the target allocate a line that no cache holds, in state E. The target
+ * has it at once if the Update brings all bytes, otherwise when memory has sent
+ * the line. */
 static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,
 				uint64_t end)
 {
@@ -150,8 +151,8 @@ static uint64_t snoop_update(struct weft_comp *c, struct coh_txn *t)
 	return end;
 }
 
-/* Serves a write. A dirty line goes to memory with the new bytes in it, because
- * all copies are then invalid. */
+/* Serves a write. A dirty line is written to memory together with the new
+ * bytes, because all copies are then invalid. */
 static uint64_t snoop_write(struct weft_comp *c, struct coh_txn *t)
 {
 	struct coh_system *s = c->state;

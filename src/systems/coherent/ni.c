@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coherent network interface: puts arriving words where a processor finds them
- * (forth.md 9: "update requests, meant for a coherent NI"). In order, one at a
- * time:
+/* Coherent network interface: stores arriving words where a processor finds
+ * them (forth.md 9: "update requests, meant for a coherent NI"), in order, one
+ * at a time:
  *
  *   arrival --t_ni--> request to the interconnect
  *     memory:     MemWr, no snooping; the mailbox lies in uncached memory
  *     invalidate: memory written, every copy invalidated
  *     update:     Update into caches and memory
  *
- * The mailbox is a ring of 4-byte slots; word n (from 1) has value n. A word
- * whose slot is still unread waits; the interface knows without cost which
- * words were read. Not modelled: the network behind it. */
+ * The mailbox is a ring of 4-byte slots. Word n (from 1) has value n. A word
+ * waits while its slot is unread. The interface knows without cost which words
+ * were read. Not modelled: the network behind it. */
 #include "base/bytes.h"
 #include "systems/coherent/coherent_internal.h"
 
@@ -28,8 +28,8 @@ uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq)
 	return ni_memory(s) + s->mailbox + seq % s->slots * s->stride;
 }
 
-/* Takes the next word of a script, or makes one. Returns false when there is
- * none. */
+/* Takes the next word of a script, or makes one. Returns false if none is
+ * left. */
 static bool ni_next(struct weft_comp *c, struct coh_item *it)
 {
 	struct coh_system *s = c->state;
@@ -76,8 +76,8 @@ void coh_ni_start(struct weft_comp *c)
 	coh_at(c, &s->ni.timer, EV_NI, at > now ? at : now);
 }
 
-/* Returns whether all pollers have read the word that was in this slot before,
- * because a new one would overwrite it. */
+/* Returns whether all pollers have read the earlier word of this slot, because
+ * a new word overwrites it. */
 static bool slot_free(const struct coh_system *s)
 {
 	if (s->ni.items || s->into != INTO_MAILBOX)

@@ -11,9 +11,9 @@
  *                |
  *          DDR controller
  *
- * One component, because a transaction touches all caches at one edge.
- * Addresses: DDR from 0, its top `uncached_bytes` never cached; private memory
- * from `private_base`, one for each core. */
+ * All parts are one component, because a transaction changes all caches at one
+ * edge. Addresses: DDR begins at 0, and its top `uncached_bytes` are never
+ * cached. Private memory begins at `private_base`, one for each core. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -143,7 +143,7 @@ static int system_init(struct weft_comp *c, struct weft_err *err)
 
 	if (coh_setup_check(c, err))
 		return -EINVAL;
-	s->net.last = s->cores; /* core 0 is the first in turn */
+	s->net.last = s->cores; /* so that core 0 gets the first turn */
 	s->ddr.row_bytes = s->row_bytes;
 	s->ddr.banks = s->banks;
 	s->ddr.width = s->width;

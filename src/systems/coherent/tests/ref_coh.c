@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of a clock in order: interconnect, cores by number, interface,
+/* Steps of a clock in this order: interconnect, cores by number, interface,
  * arbiter. */
 #include <assert.h>
 #include <stdlib.h>
@@ -42,7 +42,8 @@ void ref_coh_access_done(struct ref *r, uint32_t i, uint8_t *b)
 	next_op(r, i);
 }
 
-/* Returns true after an access that the cache alone could serve. */
+/* Tries to serve the access of core i from its cache alone. Returns true if the
+ * cache could. */
 static bool try_cache(struct ref *r, uint32_t i)
 {
 	const struct coh_op *op = op_of(r, i);

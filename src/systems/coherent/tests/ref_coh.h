@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of coh.system. It takes one step per clock, spells out the
- * event table of forth.md 9 and does no arithmetic on transactions. It plays a
- * script and lists every access and every transaction. */
+/* Reference model of coh.system. It takes one step per clock, contains the
+ * event table of forth.md 9 as code and computes no times of transactions. It
+ * plays a script and lists every access and every transaction. */
 #ifndef COHERENT_TESTS_REF_COH_H
 #define COHERENT_TESTS_REF_COH_H
 
@@ -42,7 +42,7 @@ struct ref_coh_log {
 	struct ref_coh_access op[REF_COH_LOG];
 	struct coh_txn txn[REF_COH_LOG];
 	uint8_t mem[REF_COH_DDR]; /* at the end */
-	uint32_t copies[3];	  /* lines in state S, E, M at the end */
+	uint32_t copies[3]; /* numbers of lines in state S, E, M at the end */
 };
 
 void ref_coh_run(const struct ref_coh_script *s, struct ref_coh_log *log);

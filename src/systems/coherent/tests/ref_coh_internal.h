@@ -10,7 +10,7 @@
 #include "ref_coh.h"
 
 struct line {
-	char st; /* I S E M */
+	char st; /* state: 'I', 'S', 'E' or 'M' */
 	uint64_t addr;
 	uint32_t age;
 	uint8_t b[COH_LINE_MAX];
@@ -46,12 +46,13 @@ struct ref {
 	/* interconnect */
 	bool busy;
 	uint32_t turn;
-	struct waits path, side; /* towards the requester; into memory */
+	/* path: waits of the data to the requester; side: those into memory */
+	struct waits path, side;
 	struct coh_txn t;
 	struct line *place;
 	char fill;
 	uint8_t buf[COH_LINE_MAX];
-	int64_t row[64]; /* open row of each bank, -1 = none */
+	int64_t row[64]; /* open row of each bank, or -1 for none */
 };
 
 static inline uint32_t ceil_div(uint32_t a, uint32_t b)

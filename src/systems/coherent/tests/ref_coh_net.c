@@ -170,7 +170,8 @@ static void snoop_update(struct ref *r)
 		ref_coh_then(&r->path, 0, W_DATA);
 		return;
 	}
-	/* room in memory first, then the line */
+	/* free the place by the victim's write to memory, then fetch the
+	 * line */
 	r->path = r->side;
 	r->side.n = 0;
 	ref_coh_wait_read(r, &r->path, addr);
@@ -262,7 +263,7 @@ static void data_there(struct ref *r)
 	ref_coh_access_done(r, i, l->b + r->t.addr % r->s->line);
 }
 
-/* Steps one list by a clock, then runs the actions whose wait has ended. */
+/* Moves one list by a clock, then runs the actions whose wait has ended. */
 static void waits_step(struct ref *r, struct waits *l, bool tick)
 {
 	if (tick && l->n)
@@ -285,7 +286,7 @@ void ref_coh_net_step(struct ref *r)
 	if (!r->busy)
 		return;
 	waits_step(r, &r->path, true);
-	/* a list that was made in this clock starts with the next one */
+	/* a list made in this clock begins to wait with the next clock */
 	waits_step(r, &r->side, side);
 	if (r->path.n || r->side.n)
 		return;

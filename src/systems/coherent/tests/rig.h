@@ -10,10 +10,10 @@ struct rig {
 	struct weft_sim *sim;
 	struct weft_comp *c;
 	struct ref_coh_log *log;
-	uint64_t errors; /* of the model's own checks */
+	uint64_t errors; /* errors that the model's own checks found */
 };
 
-/* Sets the class's defaults with small memories and no accesses. */
+/* Sets the class's defaults, but small memories and no accesses. */
 void rig_script_default(struct ref_coh_script *s);
 /* Plays s to its end. The system exists until rig_free. */
 void rig_run(struct rig *r, const struct ref_coh_script *s,

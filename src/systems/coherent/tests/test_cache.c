@@ -14,7 +14,7 @@ static void fresh(struct coh_cache *c, uint64_t bytes, uint32_t ways)
 	assert_true(coh_cache_init(c, bytes, LINE, ways));
 }
 
-/* Puts the line of ADDR into a state, all bytes 0x11. */
+/* Brings the line of ADDR into a state. All its bytes are 0x11. */
 static void prepare(struct coh_cache *c, enum coh_state s)
 {
 	uint8_t data[LINE];
@@ -36,7 +36,7 @@ struct local_cell {
 	bool write;
 	enum coh_state before;
 	enum coh_bus bus;
-	enum coh_state after; /* of the cache itself, when it hits */
+	enum coh_state after; /* state of the cache itself after a hit */
 };
 
 static const struct local_cell local_cells[] = {
@@ -158,7 +158,7 @@ static void upgrade_makes_m(void **state)
 	coh_cache_fini(&c);
 }
 
-/* 16 KB direct mapped: lines 16 KB apart share a place. */
+/* In a direct-mapped cache of 16 KB, lines 16 KB apart share a place. */
 static void direct_mapped(void **state)
 {
 	uint8_t data[LINE] = { 0 };
@@ -176,7 +176,7 @@ static void direct_mapped(void **state)
 	coh_cache_fini(&c);
 }
 
-/* An invalid place is taken first, then the least recently used one. */
+/* An invalid line is replaced first, then the least recently used one. */
 static void least_recently_used(void **state)
 {
 	uint8_t data[LINE] = { 0 }, copy[LINE];

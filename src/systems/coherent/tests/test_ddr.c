@@ -28,8 +28,8 @@ static void row_costs(void **state)
 	open_ddr(&d);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 2016, b, 32), 4 + 2);
-	/* the next row is in the next bank; the fourth row from here shares the
-	 * bank */
+	/* consecutive rows are in consecutive banks, so that the fourth row
+	 * from here shares the bank */
 	assert_int_equal(coh_ddr_read(&d, 2048, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 4), 4 + 2);
 	assert_int_equal(coh_ddr_read(&d, 8192, b, 32), 4 + 3 + 5 + 2);
@@ -53,7 +53,8 @@ static void burst_has_one_beat_for_each_8_bytes(void **state)
 	assert_int_equal(coh_ddr_beats(&d, 32), 4);
 }
 
-/* Only touched pages of the 256 MB exist. Accesses cross pages. */
+/* Only pages that were written exist in the 256 MB. Accesses may cross
+ * pages. */
 static void bytes_stay(void **state)
 {
 	uint8_t in[64], out[64], zero[64] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles from a word's arrival until a polling core reads it, for the three
- * modes of delivery, against formulas of the parameters alone. */
+/* Cycles from the arrival of a word until a polling core reads it. The three
+ * modes of delivery are compared with formulas of the parameters alone. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -30,7 +30,8 @@ static uint64_t beats(const struct times *t, uint64_t bytes)
 }
 
 /* Returns the end of the first poll at or after cycle s, while polls hit. Polls
- * end a period apart, from the end of the miss that fetched the line. */
+ * end one period apart, counted from the end of the miss that fetched the
+ * line. */
 static uint64_t hit_after(const struct times *t, uint64_t s)
 {
 	uint64_t period = t->gap + t->hit;
@@ -41,7 +42,8 @@ static uint64_t hit_after(const struct times *t, uint64_t s)
 	return fetched + (s - fetched + period - 1) / period * period;
 }
 
-/* Returns the cycle at which all caches have the word or have lost the line. */
+/* Returns the cycle at which each cache has either stored the word or
+ * invalidated the line. */
 static uint64_t answered(const struct times *t, uint64_t arrival)
 {
 	return arrival + t->ni + t->arb + t->req + beats(t, 4) + t->snoop;
@@ -75,8 +77,8 @@ static uint64_t seen_memory(const struct times *t, uint64_t arrival)
 		t->arb + t->req + beats(t, 4) + t->ctrl + t->cwl + beats(t, 4);
 	uint64_t period = t->gap + t->port + poll;
 	uint64_t first =
-		t->gap + t->port + t->rcd; /* as if the row were open */
-	/* the last poll that was granted before the write asks */
+		t->gap + t->port + t->rcd; /* as if the row had been open */
+	/* grant of the last poll before the write requests the interconnect */
 	uint64_t before = first + (ask - 1 - first) / period * period;
 	uint64_t free = before + poll, next = before + period, written;
 
@@ -103,7 +105,7 @@ static void params(char *text, size_t size, const struct times *t,
 		 t->rcd, t->cas, t->cwl);
 }
 
-/* Delivers one word at every phase of the polling loop. */
+/* Delivers one word, once for every phase of the polling loop. */
 static void one_word(const struct times *t, enum coh_delivery how)
 {
 	char text[640];
@@ -138,19 +140,21 @@ static void single_word_takes_the_time_of_its_stages(void **state)
 			one_word(&cases[i], how);
 }
 
-/* Numbers for one arrival, worked out by hand with the default parameters: the
+/* Cycles of single arrivals, computed by hand with the default parameters: the
  * miss of the first poll ends at 22, polls end at 27, 32, ... */
 static void by_hand(void **state)
 {
 	const struct times *t = &cases[0];
 
-	/* update: answered at 1000 + 2 + 1 + 1 + 1 + 2 = 1007 */
+	/* update: all caches have answered at 1000 + 2 + 1 + 1 + 1 + 2 =
+	 * 1007 */
 	assert_int_equal(seen_update(t, 1000), 1007);
 	assert_int_equal(seen_update(t, 1001), 1012);
-	/* invalidate: written at 1007 + 6; from there 4 + 6 + 1 + 4 */
+	/* invalidate: memory is written at 1007 + 6, and the read takes 4 + 6 +
+	 * 1 + 4 more */
 	assert_int_equal(seen_invalidate(t, 1000), 1013 + 15);
-	/* memory: polls of 10 cycles begin every 15 from 7 on: 997, 1012.
-	 * The write asks at 1002, is granted at 1007, is done at 1016. */
+	/* memory: polls of 10 cycles begin every 15 from 7 on: 997, 1012. The
+	 * write requests at 1002, is granted at 1007 and done at 1016. */
 	assert_int_equal(seen_memory(t, 1000), 1016 + 10);
 }
 
@@ -181,8 +185,8 @@ static void streamed_word_stays_within_phases_of_a_single_one(void **state)
 	}
 }
 
-/* Words arrive faster than they are read. None is lost, because the mailbox
- * delays them. */
+/* Words arrive faster than they are read. None is lost, because a word waits
+ * until its slot in the mailbox is free. */
 static void mailbox_delays_words_and_loses_none(void **state)
 {
 	struct rig r;
@@ -207,7 +211,7 @@ static void mailbox_delays_words_and_loses_none(void **state)
 static void poll_is_a_word(void *arg, uint32_t core, const struct coh_op *op,
 			   uint64_t cycle, uint64_t value)
 {
-	if (core) /* the others poll nothing */
+	if (core) /* all cores except 0 poll nothing */
 		return;
 	assert_int_equal(op->bytes, 4);
 	assert_false(op->store);

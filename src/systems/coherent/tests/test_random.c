@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* V27: random loads and stores by N cores and random deliveries. After every
  * transaction the invariants of forth.md 9 hold over all caches, and every load
- * equals a flat memory of the test. WEFT_SEED=n adds a seed. */
+ * returns the bytes of a flat memory of the test. WEFT_SEED=n adds a seed. */
 #include "unit/cmocka_all.h"
 
 #include <inttypes.h>
@@ -22,8 +22,8 @@ struct watcher {
 	 * core */
 	uint8_t flat[2 + COH_CORES_MAX][REGION];
 	struct coh_item item[ITEMS];
-	const struct coh_item
-		*fresh; /* in effect, but its transaction has not ended */
+	const struct coh_item *fresh; /* item that took effect, but whose
+					 transaction has not ended */
 };
 
 #define HOLDS(w, cond)                                                         \
@@ -110,7 +110,7 @@ static void on_txn(void *arg, const struct coh_txn *t)
 	HOLDS(w, (t->addr < w->open) ==
 			 (t->bus != COH_MEM_RD && t->bus != COH_MEM_WR));
 	if (t->src == w->cores) {
-		/* memory has the bytes, too, before any other request is
+		/* memory has the bytes, too, before the next request is
 		 * served */
 		HOLDS(w, w->fresh && w->fresh->addr == t->addr);
 		coh_mem_read(coh_system_mem(w->c), t->addr, mem, t->bytes);
@@ -147,7 +147,7 @@ static void make_items(struct watcher *w)
 	}
 }
 
-/* Fewer operations reach all code, which is enough for sanitizers. */
+/* Sanitizers need fewer operations, because these already reach all code. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 3 };
 #else
@@ -200,7 +200,7 @@ static uint64_t seed_of(uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* The platform has two caches; without and with allocation. */
+/* The platform has two caches. It runs without and with allocation. */
 static void two_cores(void **state)
 {
 	soak(seed_of(1), 2, 60000, "size=1024 verify=no");

@@ -169,7 +169,8 @@ static bool ops_same(const struct ref_coh_log *a, const struct ref_coh_log *b)
 	return a->n_ops == b->n_ops;
 }
 
-/* Counts each kind of event, so that the test notices if one never happened. */
+/* Number of events of each kind, so that the test notices a kind that never
+ * occurred. */
 struct tally {
 	uint64_t ops, bus[COH_BUSES + 1], allocated, supplied;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole machine on small scripts: each cell of the event table (forth.md 9)
- * as a transaction with its cycles; eviction, races, private addresses. */
+ * as a transaction with its cycles, and eviction, races, private addresses. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -27,9 +27,11 @@ enum {
 	BEATS = 4
 };
 enum {
-	ASK = ARB + REQ + SNOOP,	   /* grant to answers */
-	READ = CTRL + CAS + REPLY + BEATS, /* line from memory, row open */
-	CACHE = SUPPLY + REPLY + BEATS,	   /* line from a cache */
+	ASK = ARB + REQ + SNOOP, /* grant to answers */
+	/* cycles of a line from memory whose row is open */
+	READ = CTRL + CAS + REPLY + BEATS,
+	CACHE = SUPPLY + REPLY +
+		BEATS, /* cycles of a line from another cache */
 	WORD = CTRL + CWL + 1,
 	LINE = CTRL + CWL + BEATS
 };
@@ -69,7 +71,7 @@ static void add(struct bench *b, uint32_t core, bool store, uint64_t addr,
 							     .gap = gap };
 }
 
-/* Delivers bytes first..first+n-1 of the line at A. */
+/* Delivers n bytes to the line at A, from `offset` on. */
 static void deliver(struct bench *b, enum coh_delivery how, uint32_t offset,
 		    uint32_t bytes, uint64_t cycle)
 {
@@ -110,7 +112,8 @@ static uint32_t mem32(const struct bench *b, uint64_t addr)
 	return v;
 }
 
-/* Brings A into state s in cache 0 long before AT; for S in cache 2, too. */
+/* Brings A into state s in cache 0 long before AT. For S, cache 2 gets it as
+ * well. */
 static void bring(struct bench *b, enum coh_state s)
 {
 	rig_script_default(&b->s);
@@ -127,8 +130,9 @@ struct cell {
 	enum coh_state before; /* of cache 0 */
 	enum coh_bus bus;
 	int32_t supplier;
-	uint32_t data, end;	   /* cycles after the answers */
-	enum coh_state own, other; /* requester and cache 0 afterwards */
+	uint32_t data, end; /* cycles after the answers of the snoopers */
+	/* states of the requester and of cache 0 afterwards */
+	enum coh_state own, other;
 };
 
 static void cell_check(struct bench *b, const struct cell *x, bool store)
@@ -162,7 +166,7 @@ static void read_miss_takes_data_from_cache_or_memory(void **state)
 
 	for (size_t i = 0; i < 4; i++)
 		cell_check(*state, &cells[i], false);
-	/* the dirty line is in memory now */
+	/* the dirty line was written to memory */
 	assert_int_equal(mem32(*state, A), 0x1234);
 }
 
@@ -177,7 +181,8 @@ static void write_miss_invalidates_other_copies(void **state)
 
 	for (size_t i = 0; i < 4; i++)
 		cell_check(*state, &cells[i], true);
-	/* the line went from cache to cache and includes the first store */
+	/* memory is unchanged, because the line moved from cache to cache with
+	 * the first store */
 	assert_int_equal(mem32(*state, A), 0);
 	assert_int_equal(
 		coh_cache_find(
@@ -222,7 +227,7 @@ static void local_hits(void **state)
 		run(b);
 		assert_int_equal(b->log.n_txns, before);
 		assert_int_equal(state_of(b, 0), hit[i].after);
-		/* gap, then the lookup */
+		/* the access is done after the gap and the lookup */
 		assert_int_equal(b->log.op[b->log.n_ops - 1].cycle,
 				 b->log.op[0].cycle + AT + HIT);
 	}
@@ -242,8 +247,8 @@ static void store_to_a_shared_line_asks_only_for_the_upgrade(void **state)
 	assert_int_equal(state_of(b, 2), COH_I);
 }
 
-/* Two sharers store in the same cycle. The second finds its line invalidated
- * and asks for the line, too. */
+/* Two sharers store in the same cycle. The second one finds its line
+ * invalidated and requests the line, too. */
 static void upgrade_race(void **state)
 {
 	struct bench *b = *state;
@@ -267,7 +272,7 @@ static void upgrade_race(void **state)
 	assert_int_equal(state_of(b, 1), COH_M);
 }
 
-/* An Update is snooped in states I (not allocating), S, E and M. */
+/* An Update is snooped in states I (without allocation), S, E and M. */
 static void update_is_snooped_in_every_state(void **state)
 {
 	static const enum coh_state all[] = { COH_I, COH_S, COH_E, COH_M };
@@ -292,11 +297,13 @@ static void update_is_snooped_in_every_state(void **state)
 						A)))
 				assert_int_equal(l->data[8], 0xEE);
 	}
-	/* merged: the earlier store is still only in the cache */
+	/* the Update is written into the dirty line, so that the earlier store
+	 * is still only in the cache */
 	assert_int_equal(mem32(b, A), 0);
 }
 
-/* No cache holds the line. With update_alloc the target takes it in state E. */
+/* No cache holds the line of an Update. With update_alloc the target allocates
+ * it in state E. */
 static void update_allocates(void **state)
 {
 	struct bench *b = *state;
@@ -311,10 +318,10 @@ static void update_allocates(void **state)
 	assert_true(t->allocated);
 	assert_int_equal(state_of(b, 2), COH_E);
 	assert_int_equal(state_of(b, 0), COH_I);
-	/* word to memory, then the line from there */
+	/* the word is written to memory, then the line read from there */
 	assert_int_equal(t->end, t->snoop + RCD + WORD + READ);
 	assert_int_equal(t->data, t->end);
-	/* a whole line needs no read */
+	/* an Update of a whole line needs no read */
 	bring(b, COH_I);
 	b->s.update_alloc = true;
 	deliver(b, COH_BY_UPDATE, 0, 32, AT);
@@ -323,8 +330,8 @@ static void update_allocates(void **state)
 	assert_int_equal(t->snoop, t->grant + ASK + BEATS);
 	assert_int_equal(t->end, t->snoop + RCD + LINE);
 	assert_int_equal(state_of(b, 0), COH_E);
-	/* another cache holds the line, so that no second exclusive copy is
-	 * made */
+	/* no allocation, because another cache holds the line and a second
+	 * exclusive copy must not exist */
 	bring(b, COH_M);
 	b->s.update_alloc = true;
 	deliver(b, COH_BY_UPDATE, 8, 4, AT);
@@ -335,7 +342,8 @@ static void update_allocates(void **state)
 	assert_int_equal(state_of(b, 1), COH_I);
 }
 
-/* A dirty line of the target in the same place is written to memory. */
+/* The Update replaces a dirty line of the target, which is written to
+ * memory. */
 static void update_evicts(void **state)
 {
 	struct bench *b = *state;
@@ -349,7 +357,7 @@ static void update_evicts(void **state)
 	t = last(b);
 	assert_int_equal(state_of(b, 0), COH_E);
 	assert_int_equal(mem32(b, A + FAR), 0xABCD);
-	/* three times another row of the same bank */
+	/* three accesses, each to another row of the same bank */
 	assert_int_equal(t->end,
 			 t->snoop + 3 * (RP + RCD) + WORD + REQ + LINE + READ);
 }
@@ -398,7 +406,7 @@ static void delivery_by_invalidate_writes_dirty_lines_back(void **state)
 		assert_int_equal(mem32(b, A + 8), 0xEEEEEEEE);
 	}
 	assert_int_equal(mem32(b, A), 0x1234);
-	/* the whole line: nothing to merge */
+	/* an item of the whole line needs no bytes of the dirty one */
 	bring(b, COH_M);
 	deliver(b, COH_BY_INVALIDATE, 0, 32, AT);
 	run(b);
@@ -429,7 +437,7 @@ static void only_a_dirty_victim_is_written_back(void **state)
 	}
 }
 
-/* Private addresses are another memory for each core and cause no
+/* Private addresses name a different memory for each core and cause no
  * transaction. */
 static void private_stays_private(void **state)
 {
@@ -450,7 +458,7 @@ static void private_stays_private(void **state)
 	assert_int_equal(rig_counter(&b->rig, "private"), 6);
 }
 
-/* An uncached access always goes to memory, leaves no copy and is not
+/* An uncached access always reads or writes memory, leaves no copy and is not
  * broadcast. */
 static void uncached_access_leaves_no_copy(void **state)
 {
@@ -475,7 +483,8 @@ static void uncached_access_leaves_no_copy(void **state)
 			 0);
 }
 
-/* All ask at once and are served in turn, the interface after the last core. */
+/* All request at once and are served in turn, the interface after the last
+ * core. */
 static void round_robin(void **state)
 {
 	struct bench *b = *state;
@@ -491,8 +500,8 @@ static void round_robin(void **state)
 		assert_int_equal(b->log.txn[k].src, k % 4);
 }
 
-/* Two caches share a line. The test changes the state of the first one: all
- * bytes are right, but it claims to be the only copy. */
+/* Two caches share a line. The test marks the first copy exclusive. All bytes
+ * are right, but the checks must report the state. */
 static void a_line_held_exclusively_beside_a_copy_is_an_error(void **state)
 {
 	static const enum coh_state wrong[] = { COH_E, COH_M };
@@ -557,7 +566,9 @@ static void impossible_parameters_are_refused(void **state)
 	assert_int_not_equal(coh_system_items(r.c, &item, 1, &err), 0);
 	item.bytes = 4;
 	assert_int_equal(coh_system_items(r.c, &item, 1, &err), 0);
-	item.how = COH_TO_MEMORY; /* past the caches: only where none is */
+	/* deliver into memory without snooping, which is allowed only for a
+	 * line in no cache */
+	item.how = COH_TO_MEMORY;
 	assert_int_not_equal(coh_system_items(r.c, &item, 1, &err), 0);
 	rig_free(&r);
 }

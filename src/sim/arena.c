@@ -9,8 +9,8 @@
 
 enum { LINE = 64, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 25, HUGE = 1 << 21 };
 
-/* With AddressSanitizer every piece is a chunk of its own from the heap, so
- * that an access behind its end is found. */
+/* With AddressSanitizer every allocation is a heap chunk of its own, so that an
+ * access behind its end is found. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { APART = 1 };
 #elif defined(__has_feature)
@@ -29,8 +29,8 @@ struct arena_chunk {
 	char *base;
 };
 
-/* Maps a chunk. It is aligned to huge pages if it holds some, because the
- * kernel uses only aligned ones. */
+/* Maps a chunk. Aligns it to huge pages if it is large enough for one, because
+ * the kernel uses only aligned ones. */
 static char *chunk_map(size_t n)
 {
 	size_t extra = n >= HUGE ? HUGE : 0;
@@ -49,11 +49,12 @@ static char *chunk_map(size_t n)
 		munmap(p, (size_t)(q - p));
 	if (p + extra > q)
 		munmap(q + n, (size_t)(p + extra - q));
-	madvise(q, n, MADV_HUGEPAGE); /* a hint: the run works without */
+	madvise(q, n,
+		MADV_HUGEPAGE); /* a hint, without which the run works, too */
 	return q;
 }
 
-/* Adds a chunk of twice the size of the last one, so that a small run takes
+/* Adds a chunk of twice the size of the last one, so that a small run needs
  * little memory and a large one few chunks. */
 static struct arena_chunk *chunk_new(struct arena *a, size_t want)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of components: zeroed, in lines of 64 bytes, freed all at once. Large
- * networks get huge pages, so that an access to a component costs no walk
- * through page tables. */
+/* Memory of components: zeroed, aligned to lines of 64 bytes, freed all at
+ * once. Large networks get huge pages, so that an access to a component costs
+ * no page table walk. */
 #ifndef SIM_ARENA_H
 #define SIM_ARENA_H
 
@@ -12,7 +12,7 @@ struct arena {
 	size_t used;		    /* bytes given out */
 };
 
-/* Returns `bytes` of zeroed memory, or NULL if there is none. The arena owns
+/* Returns `bytes` of zeroed memory, or NULL if memory runs out. The arena owns
  * it. */
 void *arena_alloc(struct arena *a, size_t bytes);
 /* Frees all memory of the arena. */

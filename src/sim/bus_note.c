@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues of bus notes: contract in weft/bus.h. */
+/* Queues of bus notes. Their contract is in weft/bus.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct note_queue {
 	RING(struct weft_bus_note);
 };
 
-/* Copies a note. Only notes about host accesses carry bytes in data[],
- * therefore the others copy less. */
+/* Copies a note. Copies data[] only for host accesses, because other notes have
+ * no bytes there. */
 static inline void note_copy(struct weft_bus_note *to,
 			     const struct weft_bus_note *from)
 {
@@ -42,8 +42,8 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 		p->notes = calloc(1, sizeof(struct note_queue));
 	q = p->notes;
 	assert(q);
-	/* Sorted, because an interrupt may be due before the end of a tenure
-	 * that was announced earlier. */
+	/* The queue is sorted by time, because an interrupt may be due before
+	 * the end of a tenure that was announced earlier. */
 	note_copy(ring_insert(q, e, e->time <= note->time), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a fault is active: once, at regular intervals, or at random. Shared by
- * all faults that start and end. */
+/* Times at which a fault is active: once, at regular intervals, or at random.
+ * All faults that start and end use this schedule. */
 #ifndef SIM_FAULT_SCHEDULE_H
 #define SIM_FAULT_SCHEDULE_H
 
@@ -8,7 +8,9 @@
 #include "weft/sim.h"
 
 struct outage_span {
-	weft_time_t from, to; /* WEFT_NEVER as `to`: for good */
+	/* the fault is active from `from` to `to`, or for ever if `to` is
+	 * WEFT_NEVER */
+	weft_time_t from, to;
 };
 
 struct outage {
@@ -20,7 +22,7 @@ struct outage {
 	struct {
 		VEC(struct outage_span);
 	} spans;
-	bool over; /* no more spans follow */
+	bool over; /* no further spans will be drawn */
 };
 
 /* Parameters of a class whose state begins with a struct outage. */
@@ -34,17 +36,17 @@ struct outage {
 			   "`length` and the time in between are means of "    \
 			   "exponential ones")
 
-/* For ops.init of such a class: checks the parameters. Random spans are drawn
- * from c->rng. Returns 0 or a negative error. */
+/* Checks the parameters. Called by ops.init of a class with OUTAGE_PARAMS.
+ * Random spans are drawn from c->rng. Returns 0 or a negative error. */
 int outage_init(struct weft_comp *c, struct weft_err *err);
-/* For ops.fini: frees the spans. */
+/* Frees the spans. Called by ops.fini of such a class. */
 void outage_fini(struct weft_comp *c);
 /* Returns span number i, or NULL if there are fewer. The pointer is valid until
  * the next call. */
 const struct outage_span *outage_get(struct outage *o, uint32_t i);
-/* Returns the first span from number *i_p on that ends after t and stores its
- * number in *i_p, or NULL. Callers keep *i_p, so that spans in the past are not
- * searched again. */
+/* Returns the first span that ends after t, or NULL. Searches from number *i_p
+ * on and stores the span's number there. Callers keep *i_p, so that spans in
+ * the past are not searched again. */
 const struct outage_span *outage_after(struct outage *o, uint32_t *i_p,
 				       weft_time_t t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools of frames and payload buffers: no allocation per packet after warm-up,
- * and a count of live ones for the conservation check. */
+ * and a count of buffers in use for the conservation check. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of components, and what the kernel adds at the end of a run:
- * counters, volume per link, and the manifest. */
+/* Records that components make, and results that the kernel adds at the end of
+ * a run: counters, volume per link, and the manifest. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -103,7 +103,7 @@ void weft_check_failed(struct weft_comp *c, const char *fmt, ...)
 }
 
 /* Adds counters, volumes and the manifest to the result. Called once, at the
- * end. */
+ * end of a run. */
 void result_collect(struct weft_sim *sim)
 {
 	char full[256];
@@ -151,12 +151,13 @@ void result_collect(struct weft_sim *sim)
 
 /* ---- manifest ---- */
 
-/* Above this number of components the manifest would be the largest part of a
- * run's memory. Then it holds the parameters of the first component of a class
- * once, under the name of the class, and of the others only differences. */
+/* Above this number of components a full manifest would be the largest part of
+ * a run's memory. It then holds the parameters of the first component of each
+ * class, under the name of the class, and only the differences of the
+ * others. */
 enum { MANIFEST_ALL = 4096 };
 
-/* For each class the component that others are compared with, or NULL. */
+/* For each class the component with which the others are compared, or NULL. */
 struct model {
 	const struct weft_comp **first;
 	uint32_t n;

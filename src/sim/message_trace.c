@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listeners of a run, and events that the kernel itself reports: the way of
- * accesses, transactions and frames. Contract: weft/trace.h. */
+/* Listeners of a run, and events that the kernel itself reports: accesses,
+ * transactions and frames. Contract: weft/trace.h. */
 #include "weft/trace.h"
 
 #include "sim/sim_internal.h"
 #include "weft/bus.h"
 
-/* Numbers of messages have this bit, so that a component that keeps something
- * else in trace_id stays below them. */
+/* Bit that is set in numbers of messages. A component that stores another value
+ * in trace_id stays below it. */
 #define TRACE_ID (1ull << 63)
 
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets parameters from text by the class's table, applies presets, prints
- * canonical text. */
+ * values in canonical form. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,8 @@ int weft_preset_apply(struct weft_comp *c, const char *preset,
 
 	for (p = c->cls->presets; p && p->name; p++)
 		if (!strcmp(p->name, preset)) {
-			/* "links=2 queues=1": a word is one assignment */
+			/* a preset such as "links=2 queues=1" has one
+			 * assignment per word */
 			const char *text = p->values;
 
 			while (*text) {

@@ -11,8 +11,8 @@
 #include "sim/sim_internal.h"
 #include "weft/trace.h"
 
-/* Computes the number of ports. A count is a number or the name of a U32
- * parameter. */
+/* Computes the number of ports. The declared count is a number or the name of a
+ * U32 parameter. */
 static int decl_count(const struct weft_comp *c, const struct weft_port_decl *d,
 		      uint32_t *n_p, struct weft_err *err)
 {
@@ -150,8 +150,8 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 				 fault->name, fault->on->comp->name,
 				 fault->on->name);
 	if (p->kind == WEFT_PORT_BUS && ops->note) {
-		/* The fault's first port faces the device, its second one the
-		 * bus. */
+		/* The first port of the fault faces the device, the second one
+		 * the bus. */
 		bool bus = p->comp->cls->kind == WEFT_KIND_BUS;
 		struct weft_port *q = p->peer;
 
@@ -224,8 +224,8 @@ static inline void port_send(struct weft_port *p, struct weft_frame *f,
 
 /* Sends a frame while the line is in use. The first overlap of a port fails a
  * check, because a component that does not wait for its line sends faster than
- * it can. A function of its own, so that the common path needs no stack
- * frame. */
+ * the line can. This is a function of its own, so that the common path needs no
+ * stack frame. */
 WEFT_COLD static void port_send_beside(struct weft_port *p,
 				       struct weft_frame *f, weft_time_t start)
 {
@@ -274,7 +274,7 @@ void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f)
 		port_deliver(p, f);
 }
 
-/* Phase 0: hands over every frame that has arrived by now. */
+/* Delivers every frame that has arrived by now. Called in phase 0. */
 void port_drain(struct weft_comp *c, uint32_t port)
 {
 	struct weft_port *p = &c->ports[port];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pending events: see queue.h. */
+/* Pending events, see queue.h. */
 #include "base/minmax.h"
 #include "base/need.h"
 #include "sim/queue.h"
@@ -8,16 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps rare work out of line, so that the path of nearly every event stays
- * short. */
+/* Marks functions for rare work, which are not inlined, so that the path of
+ * nearly every event stays short. */
 #define RARE __attribute__((noinline))
 
 #define SLOT_SHIFT 22
 #define SLOTS	   (1u << 12)
-#define THIN	   12 /* a bucket with fewer events is searched, not sorted */
-#define SPARE_MAX  64 /* capacity up to which an emptied vector is kept */
+/* number of events below which a bucket is searched and not sorted */
+#define THIN 12
+/* largest capacity with which an emptied vector is kept */
+#define SPARE_MAX 64
 
-/* shift and width of each level; together they cover 64 bits of time */
+/* shift and width of each level. Together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
 static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
@@ -67,8 +69,8 @@ static inline void vec_reserve(struct evq_vec *v, uint32_t n)
 		vec_grow(v, n);
 }
 
-/* Returns one number to compare, because the compiler then makes no branches,
- * which would be mispredicted. */
+/* Returns the rank of an event as one number, because the compiler compares it
+ * without branches, which would be mispredicted. */
 static inline unsigned __int128 queue_rank(const struct evq_event *e)
 {
 	return (unsigned __int128)e->time << 64 | e->key;
@@ -80,8 +82,8 @@ static inline bool queue_before(const struct evq_event *a,
 	return queue_rank(a) < queue_rank(b);
 }
 
-/* Inserts into the current events, which stay sorted. The search starts at the
- * end, because new events are nearly always the latest. */
+/* Inserts into the current events, which stay sorted. Searches from the end,
+ * because new events are nearly always the latest. */
 RARE static void insert_current(struct evq *q, struct evq_event e)
 {
 	uint32_t i;
@@ -125,7 +127,7 @@ static inline void insert_level(struct evq *q, uint32_t l, struct evq_event e)
 	lv->summary |= 1ull << (i / 64);
 }
 
-/* Returns the finest level whose window, seen from the current slot, holds
+/* Returns the finest level whose window, counted from the current slot, holds
  * `time`. */
 static inline uint32_t level_of(const struct evq *q, uint64_t time)
 {
@@ -151,7 +153,7 @@ void evq_push(struct evq *q, uint64_t time, uint64_t key)
 		insert_level(q, level_of(q, time), e);
 }
 
-/* Returns the bits of x from bit `from` on (none when from is 64). */
+/* Returns the bits of x from bit `from` on, or 0 if from is 64. */
 static inline uint64_t from_bit(uint64_t x, uint32_t from)
 {
 	return from < 64 ? x >> from << from : 0;
@@ -195,14 +197,15 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 	}
 }
 
-/* Returns a key of 63 bits, which is enough because times within a bucket
- * differ in their low 22 bits only. */
+/* Returns a key of 63 bits. They suffice because times within a bucket differ
+ * only in their low 22 bits. */
 static inline uint64_t radix_key(const struct evq_event *e)
 {
 	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
 }
 
-/* Sorts least significant digit first, over the bits that vary. */
+/* Sorts by the digits of the key, least significant first. `vary` has the bits
+ * in which keys differ. */
 static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
 {
 	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
@@ -226,7 +229,7 @@ static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
 		memcpy(v->ev, a, v->n * sizeof(*a));
 }
 
-/* Merges sorted a[0..m) and a[m..n) into b. */
+/* Merges the sorted ranges a[0..m) and a[m..n) into b. */
 static void queue_merge(const struct evq_event *a, uint32_t m, uint32_t n,
 			struct evq_event *b)
 {
@@ -261,8 +264,8 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 		memcpy(v->ev, a, v->n * sizeof(*a));
 }
 
-/* Makes a thick bucket current as a whole. Later pushes into its slot go to the
- * current events too. */
+/* Makes all events of a thick bucket current. Later pushes into its slot are
+ * current events, too. */
 RARE static void load_bucket(struct evq *q, uint32_t bucket)
 {
 	struct evq_level *lv = &q->level[0];
@@ -294,22 +297,22 @@ static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 	struct evq_vec v = lv->bucket[i];
 
 	level_clear(lv, i);
-	/* The window of this bucket begins. */
+	/* The current slot becomes the first one of this bucket's window. */
 	q->slot = (v.ev[0].time >> lv->shift << lv->shift) >> SLOT_SHIFT;
 	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
-	/* A coarse bucket collects all events of its milliseconds. A large
-	 * vector is freed, because otherwise it would end up under a small
-	 * bucket, and the next coarse bucket would grow another one. */
+	/* Frees a large vector, because a coarse bucket collects all events of
+	 * its milliseconds. Otherwise the vector would serve a small bucket,
+	 * and the next coarse bucket would grow another one. */
 	if (v.cap > SPARE_MAX)
 		free(v.ev);
 	else
 		spare_push(q, v);
 }
 
-/* Returns the next occupied bucket of level 0, after moving down the events of
- * the levels above. */
+/* Returns the next occupied bucket of level 0. Moves events of the levels above
+ * down to it first. */
 RARE static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
@@ -318,7 +321,8 @@ RARE static uint32_t next_bucket(struct evq *q)
 		struct evq_level *lv = &q->level[l];
 		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
 			      ((1u << lv->bits) - 1);
-		/* At level 0 the slot itself may hold more events. */
+		/* Only at level 0 may the present bucket itself hold more
+		 * events. */
 		int64_t i = level_next(lv, l ? at + 1 : at);
 
 		if (i < 0) {
@@ -371,7 +375,8 @@ bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
 
 		if (!q->pending)
 			return false;
-		/* the bucket of the slot itself, or the next occupied one */
+		/* the bucket of the present slot, otherwise the next occupied
+		 * one */
 		i = bits ? i + (uint32_t)__builtin_ctzll(bits) : next_bucket(q);
 		if (q->level[0].bucket[i].n <= THIN)
 			return pop_thin(q, i, until, ev_p);

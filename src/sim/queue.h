@@ -39,23 +39,25 @@ struct evq_level {
 
 struct evq {
 	struct evq_level level[EVQ_LEVELS];
-	/* earlier than all buckets, sorted; done up to pos */
+	/* events earlier than those in all buckets, sorted. Those below pos
+	 * were popped */
 	struct evq_vec cur;
 	uint32_t pos;
-	/* absolute number (time >> 22) at which the levels start */
+	/* number (time >> 22) of the slot at which the levels start */
 	uint64_t slot;
-	uint64_t first;	  /* slots below are in cur: slot, or one more */
-	uint64_t pending; /* events not yet popped */
+	/* Slots below `first` are in cur. It is slot or slot + 1. */
+	uint64_t first;
+	uint64_t pending; /* number of events not yet popped */
 	struct evq_vec scratch;
-	/* Emptied vectors, most recent last. Buckets borrow them, so that few
-	 * pending events touch little memory. */
+	/* Emptied vectors, the most recent one last. Buckets borrow them, so
+	 * that few pending events use little memory. */
 	struct evq_vec *spare;
 	uint32_t n_spare, cap_spare;
 };
 
 void evq_init(struct evq *q);
 void evq_fini(struct evq *q);
-/* Adds an event. time must not be before that of the last popped one. */
+/* Adds an event. time must not be before that of the last event popped. */
 void evq_push(struct evq *q, uint64_t time, uint64_t key);
 /* Removes the earliest event at or before `until`. Returns false if there is
  * none. */

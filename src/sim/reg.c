@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers as data: decoding, access rules and reset come from the class's
- * table. Hooks of a device see whole registers only, so that no device handles
- * partial accesses. */
+/* Registers as data: decoding, access rules and reset are in the class's table.
+ * A hook of a device gets a whole register, so that no device handles partial
+ * accesses. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "sim/sim_internal.h"
 
-/* One register of a class. Elements of an array are separate. Sorted by (space,
- * offset). */
+/* One register of a class. Each element of an array has its own. Sorted by
+ * (space, offset). */
 struct reg_at {
 	uint32_t offset;
 	uint16_t reg, index;
@@ -18,12 +18,13 @@ struct reg_at {
 	uint8_t space, width;
 };
 
-#define NO_CELL UINT32_MAX /* the register is bare: it has no stored value */
+/* marks a bare register, which has no stored value */
+#define NO_CELL UINT32_MAX
 
 struct reg_map {
 	const struct weft_class *cls;
 	struct reg_map *next;
-	uint32_t *first_cell; /* of each row of the table */
+	uint32_t *first_cell; /* first cell of each row of the table */
 	uint32_t n, n_cells;
 	struct reg_at at[];
 };
@@ -42,8 +43,8 @@ static uint32_t reg_elements(const struct weft_reg *r)
 	return r->count ? r->count : 1;
 }
 
-/* Returns how many rows, from `first` on, are arrays whose elements
- * interleave. */
+/* Returns how many rows, from `first` on, are arrays with interleaved
+ * elements. */
 static uint32_t reg_group(const struct weft_reg *first)
 {
 	uint32_t n = 1;
@@ -72,9 +73,9 @@ static struct reg_at at_of(const struct reg_map *m, uint32_t row,
 	};
 }
 
-/* Fills in groups in the order of their first places, and each group by places.
- * That is sorted already unless groups interleave. (Sorting a thousand pages of
- * doorbells took a third of the time of a small machine.) */
+/* Fills in groups in the order of their first offset, and each group element by
+ * element. The result is sorted already unless groups interleave. (Sorting a
+ * thousand pages of doorbells took a third of the time of a small machine.) */
 static void map_fill(struct reg_map *m, uint32_t rows)
 {
 	struct reg_at *first = calloc(rows + 1, sizeof(*first));
@@ -236,8 +237,8 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 	return out & reg_lanes(size);
 }
 
-/* Writes a register by its access rules. val and mask are in the register's own
- * bit positions. */
+/* Writes a register by its access rules. The bits of val and mask are at the
+ * register's own positions. */
 static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 		      uint64_t mask)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulation: life of components, the event loop.  Contract: weft/sim.h. */
+/* The simulation: creation and end of components, the event loop. Contract:
+ * weft/sim.h. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -159,8 +160,8 @@ int weft_comp_init(struct weft_comp *c, struct weft_err *err)
 	return c->cls->ops.init ? c->cls->ops.init(c, err) : 0;
 }
 
-/* Compares names byte by byte. Natural order would read better, but byte order
- * is the one that no locale and no implementation changes. */
+/* Compares names byte by byte, because only this order is independent of locale
+ * and implementation. */
 static int comp_cmp(const void *a, const void *b)
 {
 	return strcmp((*(struct weft_comp *const *)a)->name,
@@ -252,8 +253,8 @@ bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
 }
 
 /* A large network (more than LARGE bytes) does not fit into a cache, but the
- * next events are known. So the component some events ahead, its state, and the
- * memory that its class names are prefetched. */
+ * next events are known. Therefore the component of an event some places ahead,
+ * its state, and the memory that its class names are prefetched. */
 enum { AHEAD = 32, STATE_LINES = 6, LARGE = 24 << 20 };
 
 static uint32_t sim_ahead(const struct weft_sim *sim, uint32_t n)
@@ -312,8 +313,8 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 		sim->events++;
 		for (uint32_t i = 0; i < sim->watch.n; i++)
 			if (sim->watch.at[i] == e.key) {
-				/* The event has arrived and is watched no
-				 * more. */
+				/* The event has arrived and is no longer
+				 * watched. */
 				sim->watch.at[i] = vec_pop(&sim->watch);
 				break;
 			}
@@ -417,8 +418,8 @@ int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 	uint64_t moving = 0;
 	int ret = 0;
 
-	/* All components finish, even after one has failed, because each
-	 * brings its counters up to date there. */
+	/* All components finish, even after one has failed, because each one
+	 * updates its counters there. */
 	for (uint32_t i = 0; i < sim->n_comps; i++) {
 		struct weft_comp *c = sim->comps[i];
 		int r = c->cls->ops.finish ? c->cls->ops.finish(c, err) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the kernel; not for components. */
+/* State and functions that only the kernel uses, not components. */
 #ifndef SIM_SIM_INTERNAL_H
 #define SIM_SIM_INTERNAL_H
 
@@ -14,31 +14,33 @@ enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
 /* The host access that a device received last. */
 struct trace_access {
 	const struct weft_comp *comp, *bus;
-	/* requested, on the bus, at the device */
+	/* times: requested, on the bus, at the device */
 	weft_time_t begin, start, end;
 	weft_time_t taken;
 };
 
 struct weft_sim {
 	struct weft_sim_head head;
-	uint32_t phase;	  /* of the event that runs */
-	uint32_t current; /* component that runs it */
+	uint32_t phase;	  /* phase of the event that is being handled */
+	uint32_t current; /* number of the component that handles it */
 	bool started, stopping, carried;
-	/* holds the queue until attached processes wait; NULL: none */
+	/* holds the event queue until attached processes wait, or NULL without
+	 * such processes */
 	weft_gate_fn gate;
 	void *gate_arg;
 	struct evq q;
-	/* Keys of events that do not keep a run alive. */
+	/* Keys of events that do not keep a run going. */
 	struct {
 		VEC(uint64_t);
 	} watch;
 	uint64_t seed, events;
-	struct weft_comp **comps; /* ordered by name after the start */
-	void **states;		  /* of the components, in the same order */
+	/* components, ordered by name after the start */
+	struct weft_comp **comps;
+	void **states; /* states of the components, in the same order */
 	uint32_t n_comps, cap_comps;
 	struct weft_result *result;
 	struct reg_map *regmaps;
-	struct arena arena; /* holds components, their state and counters */
+	struct arena arena; /* memory of components, their state and counters */
 	/* pools, so that packets allocate nothing after warm-up */
 	struct weft_frame *free_frames;
 	struct weft_buf *free_bufs[BUF_LOG2_MAX + 1];
@@ -46,7 +48,7 @@ struct weft_sim {
 		VEC(void *);
 	} slabs;
 	uint64_t live_frames, live_bufs;
-	/* Histograms that are being filled. Moved into the result at the
+	/* Histograms that are being filled. They move into the result at the
 	 * end. */
 	struct {
 		VEC(struct weft_hist *);
@@ -62,14 +64,14 @@ static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
 	return EVQ_KEY(phase, c->id, tag);
 }
 
-/* reg.c: free the maps of registers; make the cells of a component. Returns 0
- * or a negative error. */
+/* reg.c: the first function frees the maps of registers, the second makes the
+ * cells of a component. Return 0 or a negative error. */
 void regmap_fini(struct weft_sim *sim);
 int comp_regs_init(struct weft_comp *c, struct weft_err *err);
-/* port.c: makes the ports that the class declares. Returns 0 or a negative
- * error. */
+/* port.c: makes the ports that a component's class declares. Returns 0 or a
+ * negative error. */
 int comp_ports_init(struct weft_comp *c, struct weft_err *err);
-/* Frees ports and the frames in flight to them. */
+/* Frees the ports of a component and the frames in flight to them. */
 void comp_ports_fini(struct weft_comp *c);
 void port_drain(struct weft_comp *c, uint32_t port);
 void result_collect(struct weft_sim *sim);
@@ -79,11 +81,11 @@ void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 /* bus_note.c: frees the queue of a port and the slices in it. */
 void notes_fini(struct weft_port *p);
-/* message_trace.c: returns the kinds of events of c that a listener wants. */
+/* message_trace.c: returns which kinds of events of c a listener wants. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
 /* message_trace.c: report to listeners that port p receives a note of an
  * access, that p is notified of one, and that a frame leaves through p. Called
- * only when a listener is attached, so that other runs do not pay. */
+ * only if a listener is attached, so that other runs do not pay. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);
 WEFT_COLD void trace_note(const struct weft_port *p,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plain cable of constant latency, for NICs and switches that bring their own
- * wire format. Errors of the line are not modelled: faults add them. */
+/* A plain cable of constant latency, for NICs and switches with a wire format
+ * of their own. The cable models no errors, because faults add them. */
 #include "weft/sim.h"
 
 struct cable {

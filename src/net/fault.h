@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers that the faults of serial links share: they find the wire format of a
- * line, turn frames into line symbols and damage 8b/10b codes. The wire formats
- * describe themselves (weft_wire_faults), so that no fault knows a system. */
+/* Helpers that the faults of serial links share. They find the wire format of a
+ * line, turn frames into line symbols and damage 8b/10b codes. A wire format
+ * describes itself (weft_wire_faults), so that no fault knows a system. */
 #ifndef NET_FAULT_H
 #define NET_FAULT_H
 
 #include "weft/sim.h"
 
-/* Returns the wire format of the line that fault c sits on, or NULL if the line
- * cannot be damaged. */
+/* Returns the wire format of the line on which fault c sits, or NULL if the
+ * line cannot be damaged. */
 const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 
-/* ---- a wire that leaves some of its functions out ---- */
+/* ---- a wire whose table leaves out some functions ---- */
 
 /* Returns the symbols per word of this frame. */
 static inline uint32_t fault_word(const struct weft_wire_faults *w,
@@ -42,7 +42,7 @@ static inline uint32_t fault_credits(const struct weft_wire_faults *w,
 
 /* Returns a new copy of the frame as line symbols, with room for `spare` more.
  * The upper bits of a symbol name its part, unless the frame was damaged
- * before. The caller passes the copy to fault_set() or frees it. */
+ * before. The caller gives the copy to fault_set() or frees it. */
 struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 			   uint32_t spare);
 /* Makes these symbols the content of the frame, which owns raw from now on.
@@ -52,23 +52,25 @@ void fault_set(struct weft_frame *f, struct weft_raw *raw);
 /* ---- 8b/10b (fault_code.c) ---- */
 
 struct fault_hit {
-	uint32_t symbol, bit; /* bit of its code, first on the line = 0 */
+	/* bit of the symbol's code, 0 for the first on the line */
+	uint32_t symbol, bit;
 };
 
 /* Replace the symbols by those that a receiver decodes when the bits in hit are
- * wrong; hits are sorted in order of the line. The stream version encodes and
- * decodes every symbol, the flit version only where codes can differ. Both
- * start with the disparity of an idle line and keep the part bits.
+ * wrong. hit is sorted in order of the line. The stream version encodes and
+ * decodes every symbol, the flit version only those whose codes can differ.
+ * Both start with the disparity of an idle line and keep the part bits.
  *
- * The flit version with a comma is a transceiver that reports disparity: a code
- * of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A disparity
- * that is still wrong at the end shows at the comma behind the frame, therefore
- * raw needs room for one more symbol. */
+ * The flit version with a comma models a transceiver that reports disparity: a
+ * code of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A
+ * disparity that is still wrong at the end shows at the comma behind the frame.
+ * Therefore raw needs room for one more symbol. */
 void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,
 		     uint32_t n, uint16_t comma);
-/* Sends a word of four idle commas with wrong bits, which arrives at time t. */
+/* Sends a word of four idle commas with wrong bits, so that it arrives at time
+ * t. */
 void fault_code_idle(struct weft_comp *c, const struct weft_wire_faults *w,
 		     weft_time_t t, uint64_t word_fs,
 		     const struct fault_hit *hit, uint32_t n);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.bits: wrong bits in the frames that leave through a port
- * (forth.md 13, extoll.md 4.8, T-23): at a rate, or `flips` adjacent bits of
- * one part of the n-th frame that has such a part.
+ * (forth.md 13, extoll.md 4.8, T-23), either at a rate, or `flips` adjacent
+ * bits of one part of the n-th frame that has such a part.
  *
  * The wire format defines a bit (weft_wire_faults.code): one of a byte, of a
- * character with its control bit, or of a 10-bit code. With code: 8b10b also a
- * wire of bytes has codes, and idle commas that can be hit. A transmission
+ * character with its control bit, or of a 10-bit code. With code: 8b10b a wire
+ * of bytes has codes as well, and idle commas that can be hit. A transmission
  * starts with the disparity of an idle line. */
 #include <errno.h>
 #include <math.h>
@@ -25,14 +25,16 @@ struct bits {
 	uint32_t flips;
 	bool invalid;
 	const struct weft_wire_faults *wire;
-	uint64_t seen, skip; /* frames with the part; bits to an error */
+	/* seen: frames with the part; skip: bits until the next error */
+	uint64_t seen, skip;
 	struct {
 		VEC(struct fault_hit);
 	} hits;
-	uint32_t width; /* bits of a symbol that can be wrong */
+	uint32_t width; /* number of bits of a symbol that can be wrong */
 	/* idle commas: */
-	bool idle;	 /* damaged, too */
-	weft_time_t end; /* of the last frame seen: idle from here on */
+	bool idle; /* damaged, too */
+	/* end of the latest frame seen, after which the line is idle */
+	weft_time_t end;
 	uint64_t word_fs;
 };
 
@@ -47,7 +49,7 @@ static const uint8_t target_part[] = {
 	WEFT_PART_NACK,	 WEFT_PART_REFRESH,
 };
 
-/* One counter for each part follows the first two. */
+/* The first two counters are followed by one for each part. */
 enum { C_FLIPPED, C_HIT, C_PART, C_SYMBOLS = C_PART + WEFT_PARTS, C_IDLE, C_N };
 static const struct weft_counter bits_counters[C_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
@@ -113,7 +115,8 @@ static const struct weft_param bits_params[] = {
 
 /* ---- parts to hit ---- */
 
-/* Returns the parts of the wire that the target hits, 0 if it has none. */
+/* Returns the parts of the wire that the parameter `target` names, or 0 if the
+ * wire has none of them. */
 static uint32_t target_parts(const struct bits *b)
 {
 	return b->target == TARGET_ANY
@@ -121,7 +124,7 @@ static uint32_t target_parts(const struct bits *b)
 		       : b->wire->targets[target_part[b->target]];
 }
 
-/* Returns the mask of the parts of this frame that the target hits. */
+/* Returns the mask of the parts that are hit in this frame. */
 static uint32_t bits_parts(const struct bits *b, const struct weft_frame *f)
 {
 	uint32_t parts = target_parts(b);
@@ -136,8 +139,8 @@ static bool bits_match(uint32_t parts, uint16_t sym)
 	return parts >> (sym >> WEFT_PART_SHIFT) & 1;
 }
 
-/* Draws the number of bits until the next error. Geometric, so that one draw
- * replaces a draw per bit. */
+/* Draws the number of bits until the next error from a geometric distribution,
+ * so that one draw replaces a draw per bit. */
 static uint64_t bits_gap(struct weft_comp *c)
 {
 	const struct bits *b = c->state;
@@ -149,7 +152,7 @@ static uint64_t bits_gap(struct weft_comp *c)
 	return u < 1e18 ? (uint64_t)u : (uint64_t)1e18;
 }
 
-/* Collects the wrong bits of the next symbol. */
+/* Collects the wrong bits of the next symbol of a frame. */
 static void bits_symbol(struct weft_comp *c, uint32_t symbol)
 {
 	struct bits *b = c->state;
@@ -236,7 +239,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	for (i = 0; !has && i < raw->n; i++)
 		has = bits_match(parts, raw->sym[i]);
 	b->seen += has;
-	/* the chosen bits of the frames with these numbers */
+	/* hit the chosen bits of the frames with the chosen numbers */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		for (i = 0; i < raw->n; i++)
 			for (k = 0;
@@ -261,7 +264,7 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 
 static weft_time_t idle_hit(const struct bits *b)
 {
-	/* words of commas before the one with the next wrong bit */
+	/* number of comma words before the next wrong one */
 	uint64_t words = b->skip / (4 * CODE_BITS);
 
 	return words < (WEFT_NEVER - b->end) / b->word_fs
@@ -269,7 +272,7 @@ static weft_time_t idle_hit(const struct bits *b)
 		       : WEFT_NEVER;
 }
 
-/* Damages the next idle word that has an error. */
+/* Sends the next word of idle commas that has an error. */
 static void idle_word(struct weft_comp *c)
 {
 	struct bits *b = c->state;
@@ -286,8 +289,8 @@ static void idle_word(struct weft_comp *c)
 			b->word_fs, b->hits.at, b->hits.n);
 }
 
-/* Plans the next damaged comma. Uses a watch instead of a wake because damaged
- * commas alone must not keep a run alive. */
+/* Plans the next damaged comma. Uses a watch and no wake, because damaged
+ * commas alone must not keep a run going. */
 static void idle_plan(struct weft_comp *c)
 {
 	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
@@ -296,8 +299,8 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* The filter has seen all frames up to now. If none of them moved the hit, it
- * falls on the commas of the idle line. */
+/* Handles the planned hit. The filter has seen all frames up to now, so that a
+ * hit that no frame has moved falls on the commas of the idle line. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)
@@ -311,7 +314,7 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	uint64_t symbols;
 
 	if (b->idle) {
-		/* skip the commas before this frame, then its own words */
+		/* subtract the commas before this frame, then its own words */
 		uint64_t words;
 
 		while (f->time >= b->word_fs &&
@@ -324,7 +327,8 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	symbols = (uint64_t)f->words * fault_word(b->wire, f);
 	weft_count(c, C_SYMBOLS, symbols);
 	if (!f->raw && bits_parts(b, f)) {
-		/* whole frame without an error: skip it without encoding it */
+		/* the whole frame has no error, so that it need not be
+		 * encoded */
 		if (b->wire->whole_words && !b->frame && !b->target &&
 		    b->skip >= symbols * b->width)
 			b->skip -= symbols * b->width;
@@ -353,7 +357,7 @@ static int bits_start(struct weft_comp *c, struct weft_err *err)
 			   : symbol_bits[b->wire->code];
 	b->idle = b->wire->comma && b->width == CODE_BITS && b->rate > 0 &&
 		  !b->target;
-	if (!b->idle || !c->on->peer) /* since an open port has no line */
+	if (!b->idle || !c->on->peer) /* an open port has no line */
 		return 0;
 	b->word_fs = b->wire->word_fs(c->on);
 	idle_plan(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bit errors on an 8b/10b line (extoll.md 4.8) at two levels that must agree: a
  * stream of bits that is encoded, damaged and decoded, and single symbols. The
- * second level skips every symbol that is not hit and that finds equal
- * disparity at sender and receiver, because such a symbol decodes to itself. */
+ * second level skips every symbol that is not hit and for which sender and
+ * receiver have equal disparity, because such a symbol decodes to itself. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -42,9 +42,9 @@ void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 	free(line);
 }
 
-/* Decodes as a transceiver that reports disparity (forth.md 4.6, 4.9): a code
- * from the column of the other disparity yields its symbol with a flag, a code
- * from neither column yields raw bits. */
+/* Decodes a code like a transceiver that reports disparity (forth.md 4.6, 4.9):
+ * a code from the column of the other disparity yields its symbol with a flag,
+ * a code from neither column yields raw bits. */
 static uint32_t decode_told(uint32_t code, uint32_t *rd_p)
 {
 	uint32_t other = !*rd_p, sym = b8b10_decode(code, rd_p);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class fault.cut: a cable that is interrupted (forth.md 4.9, extoll.md T-28).
  *
- * It sits on a sending port, so one instance interrupts one direction; a cable
- * that is pulled out needs one at each end, with equal times. Times count at
- * the receiving end: a word that would arrive while the line is down is lost.
- * The cut shortens a transmission that has begun to arrive, and its rest has no
- * delimiter if the line comes back before its end.
+ * The fault sits on a sending port, so that one instance interrupts one
+ * direction. A cable that is pulled out needs one at each end, with equal
+ * times. Times count at the receiving end: a word that would arrive while the
+ * line is down is lost. The cut shortens a transmission that has begun to
+ * arrive. If the line is up again before its end, the rest arrives without a
+ * delimiter.
  *
  * The receiver gets invalid codes: it loses sync at once and regains it after
  * 16 words of commas. Invalid codes are counted (0x88) until sync is lost. The
@@ -18,9 +19,10 @@
 #include "sim/fault_schedule.h"
 
 struct cut {
-	struct outage when; /* first, because OUTAGE_PARAMS needs it there */
-	uint32_t next;	    /* next span to begin */
-	uint32_t at;	    /* first span that a frame can still meet */
+	/* first member, because OUTAGE_PARAMS expects it there */
+	struct outage when;
+	uint32_t next; /* number of the next span to begin */
+	uint32_t at; /* number of the first span that a frame can still meet */
 	const struct weft_wire_faults *wire;
 	uint64_t word_fs;
 };
@@ -55,7 +57,8 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 	weft_time_t from = s->from > weft_now(c) ? s->from : weft_now(c) + 1;
 	uint64_t words = (s->to - from + k->word_fs - 1) / k->word_fs;
 
-	/* invalid codes from now until the line is up again */
+	/* the receiver gets invalid codes from now until the line is up
+	 * again */
 	f->time = from;
 	f->word_fs = k->word_fs;
 	f->words = words < UINT32_MAX / 2 ? (uint32_t)words : UINT32_MAX / 2;
@@ -70,7 +73,7 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 
 /* ---- frames on the line ---- */
 
-/* Passes words from..to-1 as a transmission of their own. */
+/* Sends words from..to-1 of a frame as a transmission of their own. */
 static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *all, uint32_t from, uint32_t to)
 {
@@ -95,7 +98,7 @@ static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 	weft_filter_pass(c, g);
 }
 
-/* Returns the first word of f that arrives at t or later. */
+/* Returns the index of the first word of f that arrives at t or later. */
 static uint32_t word_at(const struct weft_frame *f, weft_time_t t)
 {
 	uint64_t n;
@@ -106,7 +109,7 @@ static uint32_t word_at(const struct weft_frame *f, weft_time_t t)
 	return n < f->words ? (uint32_t)n : f->words;
 }
 
-/* Passes the pieces of f that arrive while the line is up. Frees f. */
+/* Sends the pieces of f that arrive while the line is up. Frees f. */
 static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 {
 	struct cut *k = c->state;
@@ -164,7 +167,7 @@ static int cut_start(struct weft_comp *c, struct weft_err *err)
 				 "%s: the line at %s.%s cannot be cut", c->name,
 				 c->on->comp->name, c->on->name);
 	k->word_fs = k->wire->word_fs(c->on);
-	if (c->on->peer) /* since an open port has no line */
+	if (c->on->peer) /* an open port has no line */
 		cut_plan(c);
 	return 0;
 }

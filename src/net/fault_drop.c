@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.drop: loses or repeats transmissions that leave through a port,
- * whole packets (cells, flits, frames) and credits or control cells, and adds
- * or removes single commas of lines that have them (forth.md 13,
+/* Class fault.drop: loses or repeats transmissions that leave through a port.
+ * These are whole packets (cells, flits, frames), and credits or control cells.
+ * It also adds or removes single commas of lines that have commas (forth.md 13,
  * extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static const struct weft_param drop_params[] = {
 
 enum { TARGET_PACKET, TARGET_CONTROL };
 
-/* Kinds of control cells, by target. */
+/* Part of the control cells that each target names. */
 static const uint8_t cells[] = { WEFT_PARTS,	   WEFT_PARTS,
 				 WEFT_PART_ACK,	   WEFT_PART_NACK,
 				 WEFT_PART_CREDIT, WEFT_PART_REFRESH };
@@ -67,7 +67,8 @@ static bool drop_chance(struct weft_comp *c, double p)
 	return p > 0 && weft_rng_real(&c->rng) < p;
 }
 
-/* Counts the frame if it is a target. Returns true if it is lost as a whole. */
+/* Counts the frame if it is a target. Returns true if the whole frame is
+ * lost. */
 static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 {
 	struct drop *d = c->state;
@@ -96,8 +97,8 @@ static bool drop_whole(struct weft_comp *c, struct weft_frame *f)
 	return lost;
 }
 
-/* For weft_wire_faults.lose_credits: returns true if the next credit is
- * lost. */
+/* Implements the argument of weft_wire_faults.lose_credits: returns true if the
+ * next credit is lost. */
 static bool credit_lost(void *arg)
 {
 	struct weft_comp *c = arg;
@@ -108,7 +109,8 @@ static bool credit_lost(void *arg)
 	return lost;
 }
 
-/* Shifts the line by one symbol. The receiver realigns at the SOP (4.9). */
+/* Adds or removes a comma, which shifts the line by one symbol. The receiver
+ * realigns at the SOP (4.9). */
 static void drop_comma(struct weft_comp *c, struct weft_frame *f, bool add)
 {
 	const struct drop *d = c->state;

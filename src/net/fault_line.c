@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to the wire format and the symbols of a faulty line, see fault.h. */
+/* Access to the wire format and the symbols of a line with a fault, see
+ * fault.h. */
 #include "net/fault.h"
 
 #include <stdlib.h>

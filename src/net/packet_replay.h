@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders one node's packets of a trace (packet_trace.h): always the earliest
- * packet whose dependences have all arrived. A packet without dependences keeps
- * its place in the sorted trace, so that only dependent packets need a heap. */
+/* Orders one node's packets of a trace (packet_trace.h): the next one is always
+ * the earliest packet whose dependences have all arrived. A packet without
+ * dependences keeps its place in the sorted trace, so that only dependent
+ * packets need a heap. */
 #ifndef NET_PACKET_REPLAY_H
 #define NET_PACKET_REPLAY_H
 
@@ -10,24 +11,27 @@
 
 struct packet_replay {
 	struct trace *t;
-	uint32_t n;	  /* packets of this node */
-	uint32_t at, end; /* in t->order: packets without dependences */
+	uint32_t n;	  /* number of packets of this node */
+	uint32_t at, end; /* range in t->order of the packets that remain */
 	struct {
 		VEC(uint32_t);
-	} ready; /* heap by cycle: dependent packets that may go now */
+		/* dependent packets that may be sent now, as a heap ordered by
+		 * cycle */
+	} ready;
 };
 
 /* Starts at the first packet of `node`. The trace must outlive r, whose owner
  * frees the heap. */
 void packet_replay_init(struct packet_replay *r, struct trace *t,
 			uint32_t node);
-/* Returns the cycle of the next packet, or UINT64_MAX if none may go now. */
+/* Returns the cycle of the next packet, or UINT64_MAX if none may be sent
+ * now. */
 uint64_t packet_replay_due(const struct packet_replay *r);
-/* Removes the next packet and returns its index in t->pkt. Must only be called
- * while packet_replay_due() is not UINT64_MAX. */
+/* Removes the next packet and returns its index in t->pkt. packet_replay_due()
+ * must not be UINT64_MAX. */
 uint32_t packet_replay_take(struct packet_replay *r);
-/* Adds packet i of this node to the heap. The caller calls it once the last
- * packet that i depends on has arrived. */
+/* Adds packet i of this node to the heap. Called once the last packet on which
+ * i depends has arrived. */
 void packet_replay_ready(struct packet_replay *r, uint32_t i);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { TRACE_LINE = 65536, TRACE_ID = 63, TRACE_MAX = 1 << 28 };
 
-struct name { /* slot of the table of ids */
+struct name { /* entry of the hash table of ids */
 	const char *at;
 	uint32_t len, pkt;
 };
@@ -27,7 +27,8 @@ struct dep {
 };
 
 struct reader {
-	const char *label, *p, *end; /* p..end: rest of the line */
+	/* p..end: the part of the line that is still unread */
+	const char *label, *p, *end;
 	const char *eof;
 	uint32_t line, nodes, bytes_max;
 	struct weft_err *err;
@@ -319,8 +320,8 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 }
 
 /* Reads a whole file, whatever size the file system reports. Rejects pipes
- * because a pipe yields its text once and a sweep reads its trace for every
- * point. Returns text to free, or NULL with a message. */
+ * because a pipe yields its text once, but a sweep reads its trace for every
+ * point. Returns a text that the caller frees, or NULL with a message. */
 static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

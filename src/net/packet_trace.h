@@ -6,9 +6,9 @@
  *	100   5  0   4096 b   a
  *	100   7  0   8
  *
- * The last column names packets that must have arrived before this one is sent.
- * They stand above it, so that no packet can wait for itself. A `-` stands for
- * an empty id or an empty list. */
+ * The last column names packets that must have arrived before this packet is
+ * sent. Their lines stand above it, so that no packet can wait for itself. A
+ * `-` stands for an empty id or an empty list. */
 #ifndef NET_PACKET_TRACE_H
 #define NET_PACKET_TRACE_H
 
@@ -17,8 +17,8 @@
 struct trace_pkt {
 	uint64_t cycle;
 	uint32_t src, dst, bytes;
-	uint32_t deps;	/* packets it depends on */
-	uint32_t wait;	/* of them, not yet arrived */
+	uint32_t deps;	/* number of packets on which this packet depends */
+	uint32_t wait;	/* number of these packets that have not arrived yet */
 	uint32_t first; /* index of its first dependant in trace.next */
 	uint32_t n;	/* number of dependants */
 };
@@ -26,14 +26,16 @@ struct trace_pkt {
 struct trace {
 	struct trace_pkt *pkt;
 	uint32_t n;
-	uint32_t *next;	 /* dependants, by the packet they wait for */
-	uint32_t *order; /* packets by source, then cycle, then line */
-	uint32_t *from;	 /* [source], and one behind: first place in order */
+	uint32_t *next; /* indices of the packets that depend on each packet */
+	/* indices of packets ordered by source, cycle and line */
+	uint32_t *order;
+	/* first place in `order` of each source, and the end behind the last */
+	uint32_t *from;
 	uint32_t nodes;
 };
 
 /* Read packets of up to bytes_max bytes for a network of `nodes` nodes. Return
- * a trace to pass to trace_free(), or NULL with "FILE:LINE: message".
+ * a trace that trace_free() frees, or NULL with "FILE:LINE: message".
  * trace_parse() keeps no reference to text. */
 struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 			 struct weft_err *err);

@@ -58,8 +58,8 @@ static uint32_t bits_rotated(uint32_t v, uint32_t bits, uint32_t by)
 	return (v << by | v >> (bits - by)) & ((1u << bits) - 1);
 }
 
-/* Returns the node in which every digit of p->node has moved on by a distance
- * that depends on its base. */
+/* Returns the node that p->node becomes when each of its digits is increased,
+ * by a distance that depends on the digit's base. */
 static uint32_t digits_moved(const struct pattern *p,
 			     const struct pattern_shape *s, bool far)
 {
@@ -169,7 +169,7 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	if (p->self)
 		return (uint32_t)weft_rng_below(rng, p->nodes);
 	d = (uint32_t)weft_rng_below(rng, p->nodes - 1);
-	/* Skip the own node, so that all others are equally likely. */
+	/* skip the own node, so that all others are equally likely */
 	return d + (d >= p->node);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic of grids, and queries of grids and graphs, see topology.h. The
- * tables of graphs come from front/exp/route_graph.c. */
+/* Arithmetic of grids, and queries of grids and graphs, see topology.h.
+ * front/exp/route_graph.c makes the tables of graphs. */
 #include "net/topology.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static uint32_t tie_dir(const struct topology *t, uint32_t dim, uint32_t a,
 }
 
 /* Returns the direction from a to b != a, or TOPO_NO_PORT if cuts block both
- * ways. */
+ * directions. */
 static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 			uint32_t a, uint32_t b, uint32_t coins)
 {
@@ -65,8 +65,8 @@ static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 		return dir;
 	if (!row_cut(t, node, dim, a, dir == UP ? len : k - len, dir))
 		return dir;
-	/* The shorter way is cut, so the packet goes the other way round if
-	 * that is possible. */
+	/* The shorter way is cut, so that the packet takes the other one if it
+	 * is not cut, too. */
 	dir = !dir;
 	return row_cut(t, node, dim, a, dir == UP ? len : k - len, dir)
 		       ? TOPO_NO_PORT
@@ -121,8 +121,8 @@ uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d)
 
 /* ---- cables ---- */
 
-/* Returns the direction of a port at this node. The coordinate decides where
- * both ends of a cable have one port number. */
+/* Returns the direction of a port at this node. If both ends of a cable have
+ * one port number, the coordinate decides. */
 static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 {
 	uint32_t dim = t->dim[port];
@@ -132,7 +132,8 @@ static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 	return port == t->port[dim][DOWN];
 }
 
-/* Also returns TOPO_FAR_NONE at the edge of a mesh and behind a cut cable. */
+/* Returns the node at the far end of the cable, or TOPO_FAR_NONE, also at the
+ * edge of a mesh and behind a cut cable. */
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
 {
 	uint32_t dim, dir, a, b, k, far;
@@ -196,8 +197,8 @@ uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d)
 	return n;
 }
 
-/* Ends like splitmix64, because there every bit of the key affects every
- * coin. */
+/* The last steps are those of splitmix64, because there every bit of the key
+ * affects every coin. */
 uint32_t topo_coins(uint64_t key)
 {
 	key += 0x9e3779b97f4a7c15;
@@ -215,7 +216,7 @@ static int grid_number(struct topology *t, bool compact, struct weft_err *err)
 	memset(t->port, TOPO_NO_PORT, sizeof(t->port));
 	memset(t->dim, 0xff, sizeof(t->dim));
 	for (uint32_t i = 0; i < t->dims; i++) {
-		uint32_t n = 2; /* ports of this dimension */
+		uint32_t n = 2; /* number of ports of this dimension */
 
 		if (t->size[i] == 1)
 			n = 0;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks, a switch at every node: which port of the switch at node s a
- * packet takes for destination d, and whether that cable is a dateline. Regular
- * networks (mesh, torus, hypercube) use arithmetic, others a table.
+/* Direct networks with a switch at every node: the port by which a packet for
+ * destination d leaves the switch at node s, and whether that cable is a
+ * dateline. Regular networks (mesh, torus, hypercube) use arithmetic, others a
+ * table.
  *
  * Numbers: node = x + X * (y + Y * (z ...)). Ports of a switch: first the ports
- * to its node, then the links. Up to three dimensions: link 2 * dimension is
- * the positive direction, the next one the negative. With more dimensions, and
- * in hypercubes, a dimension of size 2 has one port only, and ports are
- * numbered in order. A dimension of size 2 has one cable, also in a torus,
- * unless `both` says that there are two.
+ * to its node, then the links. With up to three dimensions link 2 * dimension
+ * is the positive direction and the next link the negative one. With more
+ * dimensions, and in hypercubes, a dimension of size 2 has one port only, and
+ * ports are numbered in order. A dimension of size 2 has one cable, also in a
+ * torus, unless `both` says that there are two.
  *
- * Routes: dimension order, the shorter way round, a tie as enum topo_tie says.
- * If a cable on that way is cut the packet goes the other way round. */
+ * Routes: dimension order, the shorter way round, and for equal ways the rule
+ * of enum topo_tie. If a cable on that way is cut, the packet takes the other
+ * way round. */
 #ifndef NET_DIRECT_ROUTE_H
 #define NET_DIRECT_ROUTE_H
 
@@ -26,8 +28,9 @@ enum {
 };
 #define TOPO_FAR_NONE UINT32_MAX
 
-/* Direction half way round a ring: positive; by the parity of the coordinate,
- * or by coins of the sender, so that both directions carry load; negative. */
+/* Direction to a node half way round a ring: always positive, by the parity of
+ * the coordinate, by coins of the sender, or always negative. Parity and coins
+ * load both directions. */
 enum topo_tie {
 	TOPO_TIE_POSITIVE,
 	TOPO_TIE_BALANCED,
@@ -37,13 +40,12 @@ enum topo_tie {
 
 enum topo_kind { TOPO_GRID, TOPO_GRAPH };
 
-/* Of every switch: its first link port and its number of links. */
+/* Ports of every switch: its first link port and its number of links. */
 struct topo_ports {
 	uint8_t first, links;
 };
 
-/* A cable that does not exist. It would leave `node` in the positive direction
- * of `dim`. */
+/* A cut cable. It would leave `node` in the positive direction of `dim`. */
 struct topo_cut {
 	uint32_t node, dim;
 };
@@ -52,28 +54,30 @@ struct topology {
 	enum topo_kind kind;
 	struct topo_ports ports;
 	uint32_t nodes;
-	uint32_t dims;		     /* grid */
-	uint32_t size[TOPO_DIMS];    /* of each dimension */
-	uint32_t stride[TOPO_DIMS];  /* node number per step */
-	uint64_t recip[TOPO_DIMS];   /* 2^32 / size, to avoid divisions */
-	uint32_t wrap;		     /* mask: the dimension is a ring */
+	uint32_t dims;		  /* grid */
+	uint32_t size[TOPO_DIMS]; /* of each dimension */
+	/* difference of node numbers per step in each dimension */
+	uint32_t stride[TOPO_DIMS];
+	/* 2^32 / size of each dimension, to avoid divisions */
+	uint64_t recip[TOPO_DIMS];
+	uint32_t wrap;		     /* bit per dimension that is a ring */
 	uint8_t port[TOPO_DIMS][2];  /* positive, negative; TOPO_NO_PORT */
-	uint8_t dim[TOPO_PORTS_MAX]; /* of a port; 0xff = none */
-	bool path;		     /* senders supply the whole route */
-	bool dateline;		     /* the odd channels are used */
+	uint8_t dim[TOPO_PORTS_MAX]; /* dimension of each port, 0xff for none */
+	bool path;     /* senders supply the whole route of a packet */
+	bool dateline; /* the network needs the odd virtual channels */
 	bool both;
 	enum topo_tie tie;
 	struct topo_cut cut[TOPO_CUTS]; /* grid */
 	uint32_t n_cuts;
 	/* graph: */
-	uint8_t *table;	   /* port by [node * nodes + destination] */
-	uint32_t *far;	   /* neighbour by [node * links + port - first] */
-	uint8_t *far_port; /* port number at that neighbour */
+	uint8_t *table;	   /* port by node * nodes + destination */
+	uint32_t *far;	   /* neighbour by node * links + port - first */
+	uint8_t *far_port; /* port number of the cable at that neighbour */
 };
 
 /* ---- routes ---- */
 
-/* Returns the coordinate of a node in `dim`. Grids only. */
+/* Returns the coordinate of a node in `dim`. The network must be a grid. */
 static inline uint32_t topo_coord(const struct topology *t, uint32_t node,
 				  uint32_t dim)
 {
@@ -82,19 +86,19 @@ static inline uint32_t topo_coord(const struct topology *t, uint32_t node,
 
 /* Returns the link port at node s for destination d != s, or TOPO_NO_PORT. */
 uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d);
-/* Like topo_port(), but breaks a TOPO_TIE_RANDOM tie with these coins of the
- * packet. */
+/* Returns a port like topo_port(), but the packet's `coins` decide a
+ * TOPO_TIE_RANDOM tie. */
 uint32_t topo_way(const struct topology *t, uint32_t s, uint32_t d,
 		  uint32_t coins);
-/* Coordinates of one node. A crossbar keeps its own, so that routing a packet
- * needs no division for its own place. */
+/* Coordinates of one node. A crossbar keeps its own ones, so that it routes a
+ * packet without a division for its own place. */
 struct topo_here {
 	uint32_t node;
 	uint16_t at[TOPO_DIMS];
 };
 void topo_here_init(struct topo_here *h, const struct topology *t,
 		    uint32_t node);
-/* Like topo_way() from the node of h. */
+/* Returns the port that topo_way() returns at the node of h. */
 uint32_t topo_here_way(const struct topo_here *h, const struct topology *t,
 		       uint32_t d, uint32_t coins);
 static inline uint32_t topo_here_port(const struct topo_here *h,
@@ -107,10 +111,10 @@ static inline uint32_t topo_here_port(const struct topo_here *h,
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port);
 /* Returns the port at the far end of a cable, which must exist. */
 uint32_t topo_far_port(const struct topology *t, uint32_t s, uint32_t port);
-/* Returns the mask of ports of s whose cables are datelines. */
+/* Returns which ports of s have a cable that is a dateline, as a mask. */
 uint32_t topo_datelines(const struct topology *t, uint32_t s);
-/* Returns the dimension of a port, or 0xff. A change of dimension returns a
- * packet to the even channel. */
+/* Returns the dimension of a port, or 0xff. Callers need it because a packet
+ * that changes its dimension returns to the even channel. */
 static inline uint32_t topo_dim(const struct topology *t, uint32_t port)
 {
 	return t->dim[port];
@@ -127,10 +131,10 @@ static inline uint32_t topo_link(const struct topology *t, uint32_t node,
 	return node * t->ports.links + port - t->ports.first;
 }
 
-/* Returns the hops from s to d, 0 if s == d, or UINT32_MAX if no route
- * exists. */
+/* Returns the number of hops from s to d, 0 if s == d, or UINT32_MAX if no
+ * route exists. */
 uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d);
-/* Returns one coin for each dimension. Equal keys give equal coins. */
+/* Returns one random bit for each dimension. Equal keys give equal bits. */
 uint32_t topo_coins(uint64_t key);
 /* Returns the coins of a pair of nodes. They depend on the pair only, because
  * packets of a pair must not overtake each other. */
@@ -146,13 +150,13 @@ int topo_grid(struct topology *t, struct topo_ports ports, const uint32_t *size,
 	      uint32_t dims, bool wrap, bool both, struct weft_err *err);
 int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 	      struct weft_err *err);
-/* Free tables and cables; topo_free() also frees t itself, which may be
+/* Free tables and cables. topo_free() also frees t itself, which may be
  * NULL. */
 void topo_fini(struct topology *t);
 void topo_free(struct topology *t);
 
-/* Removes the cable. Returns false if it does not exist or a grid already has
- * TOPO_CUTS cuts. */
+/* Removes the cable at this port. Returns false if it does not exist or a grid
+ * already has TOPO_CUTS cuts. */
 bool topo_cut(struct topology *t, uint32_t node, uint32_t port);
 
 #endif

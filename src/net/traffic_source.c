@@ -8,8 +8,8 @@
 
 /* ---- when ---- */
 
-/* Draws the trials up to and including the first success, at least 1. log_miss
- * is the logarithm of the probability to fail. */
+/* Draws the number of trials up to and including the first success, at least 1.
+ * log_miss is the logarithm of the probability that a trial fails. */
 static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 {
 	double n;
@@ -56,7 +56,8 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 		a->off = 0;
 	}
 	arrivals_step(a, 0, rng);
-	a->next--; /* allows cycle 0, since a step is at least 1 */
+	/* so that cycle 0 is possible, because a step is at least 1 */
+	a->next--;
 	return 0;
 }
 
@@ -92,7 +93,7 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		break;
 	case ARRIVALS_UNIFORM:
 		a->at += gap * 2 * weft_rng_real(rng);
-		/* A load of 1e-30 draws times beyond any counter. */
+		/* A load of 1e-30 draws times that no counter can hold. */
 		a->next =
 			a->at < 0x1p63 ? (uint64_t)ceil(a->at) : ARRIVALS_NEVER;
 		break;
@@ -123,7 +124,7 @@ void arrivals_wait(struct arrivals *a, uint64_t until)
 		a->at = (double)until;
 }
 
-/* ---- how large ---- */
+/* ---- sizes ---- */
 
 static int mix_entry(struct traffic_mix *m, const char **p, uint32_t most,
 		     double *sum)

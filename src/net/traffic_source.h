@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source of synthetic traffic: it decides the time, destination and size of the
- * next packet. A generator only transmits:
+ * next packet, so that a generator only transmits:
  *
  *	while (room && traffic_due(&s) <= now) {
  *		p = traffic_draw(&s, &c->rng);
@@ -9,8 +9,9 @@
  *	}
  *
  * Time counts in units of the generator, cycles or fs. A source does not depend
- * on the network, so that a generator may draw packets before they are due.
- * Order of the draws of one packet: destination, size, time of the next one. */
+ * on the network, so that a generator may draw packets before they are due. The
+ * draws of one packet are its destination, its size, and the time of the next
+ * packet, in this order. */
 #ifndef NET_TRAFFIC_SOURCE_H
 #define NET_TRAFFIC_SOURCE_H
 
@@ -20,14 +21,18 @@
 /* ---- when ---- */
 
 enum arrivals_kind {
-	ARRIVALS_BERNOULLI, /* each cycle with the same probability */
+	/* each cycle has an arrival with the same probability */
+	ARRIVALS_BERNOULLI,
 	ARRIVALS_PERIODIC,
-	ARRIVALS_BURSTY, /* on and off; Bernoulli at `peak` while on */
-	/* rate is a share of the line: */
+	ARRIVALS_BURSTY, /* phases on and off, Bernoulli at `peak` while on */
+	/* in the kinds below, rate is a share of the line */
 	ARRIVALS_SATURATED, /* a packet is always due */
-	ARRIVALS_UNIFORM,   /* from start to start, around line time / share */
-	ARRIVALS_EVEN,	    /* line time, then a gap in proportion to it */
-	ARRIVALS_POISSON,   /* line time, then an exponential gap */
+	/* random intervals from start to start, with mean line time / share */
+	ARRIVALS_UNIFORM,
+	/* after the line time of a packet a gap in proportion to it */
+	ARRIVALS_EVEN,
+	/* after the line time of a packet an exponential gap */
+	ARRIVALS_POISSON,
 };
 #define ARRIVALS_NAMES "bernoulli|periodic|bursty"
 #define ARRIVALS_NEVER UINT64_MAX
@@ -35,35 +40,38 @@ enum arrivals_kind {
 struct arrivals {
 	enum arrivals_kind kind;
 	double rate; /* packets per cycle, at most 1, or share of the line */
-	double log_miss; /* log of the probability of a cycle without one */
-	double end_on, end_off; /* bursty: logs for the ends of the phases */
-	double at;     /* periodic, uniform: next arrival, with its fraction */
+	double log_miss; /* log of the probability of a cycle without arrival */
+	/* bursty: logs of the probabilities that a phase continues */
+	double end_on, end_off;
+	/* periodic, uniform: time of the next arrival with its fraction */
+	double at;
 	uint64_t next; /* time of the next arrival */
 	uint64_t off;  /* bursty: cycle in which the burst ends */
 };
 
-/* Sets up the first arrival. a->kind and a->rate are set by the caller; peak is
- * in packets per cycle, burst the mean length of a burst in cycles. The first
+/* Sets up the first arrival. The caller has set a->kind and a->rate. peak is in
+ * packets per cycle, burst the mean length of a burst in cycles. The first
  * arrival is drawn so that cycle 0 is not special, but kinds with a share of
  * the line start at 0. A rate of 0 or less never sends. Returns 0, or -EINVAL
  * with a message if such bursts do not give the rate. */
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err);
-/* Advances `next` by one arrival; `line` is the time that the packet takes on
+/* Advances `next` by one arrival. `line` is the time that the packet takes on
  * the line. */
 void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng);
-/* Delays all arrivals that are not yet drawn. */
+/* Delays the arrivals that are still to be drawn by the time `by`. */
 void arrivals_shift(struct arrivals *a, uint64_t by);
-/* Moves the next arrival to `until` or later, because the generator was held up
- * until then. */
+/* Moves the next arrival to `until` or later, because the generator could not
+ * send until then. */
 void arrivals_wait(struct arrivals *a, uint64_t until);
 
-/* ---- how large ---- */
+/* ---- sizes ---- */
 
 enum { TRAFFIC_SIZES = 8 };
 struct traffic_mix { /* a table: "64:3,512:1" */
 	uint32_t size[TRAFFIC_SIZES];
-	double upto[TRAFFIC_SIZES]; /* share of this size and all before it */
+	/* share of packets with this size or one before it in the list */
+	double upto[TRAFFIC_SIZES];
 	uint32_t n;
 };
 
@@ -72,23 +80,26 @@ struct traffic_mix { /* a table: "64:3,512:1" */
 struct traffic_source {
 	struct arrivals arrivals;
 	struct pattern pattern;
-	uint32_t size, size_max; /* uniform between them; size_max may be 0 */
-	uint64_t packets;	 /* to make; 0 = no limit */
+	/* sizes are uniform between the two, or size alone if size_max is 0 */
+	uint32_t size, size_max;
+	uint64_t packets; /* number of packets to make, or 0 for no limit */
 	uint64_t made;
-	struct traffic_mix *mix; /* replaces size and size_max unless NULL */
-	struct packet_replay *replay; /* packets instead, or NULL */
+	/* sizes that replace size and size_max, or NULL */
+	struct traffic_mix *mix;
+	/* packets of a trace that replace synthetic ones, or NULL */
+	struct packet_replay *replay;
 };
 
 struct traffic_packet {
-	uint64_t at;	 /* time at which it was due */
-	uint64_t number; /* of its source, from 0 on */
+	uint64_t at;	 /* time at which the packet was due */
+	uint64_t number; /* number of the packet at its source, from 0 on */
 	uint32_t dest, size;
-	uint32_t id; /* index in the trace that is replayed */
+	uint32_t id; /* index of the packet in a replayed trace */
 };
 
 /* Reads s->mix from SIZE:WEIGHT,SIZE:WEIGHT.. Returns 0, or -EINVAL if the text
- * is malformed or a size is above `most`. traffic_source_fini() frees the mix
- * in both cases. */
+ * is malformed or a size is above `most`. In both cases traffic_source_fini()
+ * frees the mix. */
 int traffic_mix_read(struct traffic_source *s, const char *text, uint32_t most);
 /* Makes the source replay the packets of node `node` in t, which must outlive
  * the source. */
@@ -99,8 +110,8 @@ double traffic_mean(const struct traffic_source *s,
 		    const void *own);
 
 /* Returns the time from which traffic_draw() may be called. Returns
- * ARRIVALS_NEVER if all packets are made, the rate is 0, or all packets left in
- * a trace wait for others. */
+ * ARRIVALS_NEVER if all packets are made, the rate is 0, or all remaining
+ * packets of a trace wait for others. */
 static inline uint64_t traffic_due(const struct traffic_source *s)
 {
 	if (s->replay)
@@ -111,7 +122,7 @@ static inline uint64_t traffic_due(const struct traffic_source *s)
 /* Returns the next packet. The generator calls traffic_step() after it. */
 struct traffic_packet traffic_draw(struct traffic_source *s,
 				   struct weft_rng *rng);
-/* Advances to the next arrival after a packet that takes `line` of time, see
+/* Advances to the next arrival. The last packet takes `line` of time, as in
  * arrivals_step(). */
 static inline void traffic_step(struct traffic_source *s, double line,
 				struct weft_rng *rng)
@@ -119,8 +130,8 @@ static inline void traffic_step(struct traffic_source *s, double line,
 	if (!s->replay)
 		arrivals_step(&s->arrivals, line, rng);
 }
-/* Returns the number of packets the source makes in all, UINT64_MAX = no
- * limit. */
+/* Returns the number of packets that the source makes in all, or UINT64_MAX for
+ * no limit. */
 uint64_t traffic_total(const struct traffic_source *s);
 /* Frees all that the source allocated, but not a replayed trace. */
 void traffic_source_fini(struct traffic_source *s);

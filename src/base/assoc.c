@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directory of a set-associative cache, see assoc.h: memory and victims. */
+/* Directory of a set-associative cache, see assoc.h: allocation, and choice of
+ * the entry to replace. */
 #include "base/assoc.h"
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 		    (best != ASSOC_NONE && e->used >= a->at[best].used))
 			continue;
 		if (!may ||
-		    may(arg, i)) /* asked last, because the call costs time */
+		    may(arg,
+			i)) /* call may() last, because the call costs time */
 			best = i;
 	}
 	return best;

@@ -20,28 +20,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ASSOC_NONE UINT32_MAX /* no entry has the key */
+#define ASSOC_NONE UINT32_MAX /* result of a search: no entry has the key */
 
 enum assoc_policy {
 	/* replaces an empty entry, else the least recently used one */
 	ASSOC_LRU,
-	/* Replaces the entries of a set in turn, empty or not, as hardware does
-	 * that has only a counter, which moves with each replacement. */
+	/* Replaces the entries of a set in turn, empty or not, like hardware
+	 * with one counter that moves at each replacement. */
 	ASSOC_ROUND_ROBIN,
 };
 
 enum assoc_state {
 	ASSOC_EMPTY,
 	ASSOC_VALID,
-	ASSOC_FILLING, /* data in flight: found, never replaced */
-	/* Removed during the fill: not found, and not replaced before the data
-	 * arrive, because they will be written to this entry. */
+	/* the entry waits for its data: it is found and never replaced */
+	ASSOC_FILLING,
+	/* the entry was removed while it waits for its data: it is not found,
+	 * and not replaced before they arrive, because they will be written to
+	 * it */
 	ASSOC_GONE,
 };
 
 struct assoc_entry {
 	uint64_t key, used;
-	/* part of the key: a process; 0 if all processes share */
+	/* part of the key: a process, or 0 if all processes share the entry */
 	uint32_t owner;
 	enum assoc_state state;
 };
@@ -50,8 +52,9 @@ struct assoc {
 	struct assoc_entry *at; /* sets * ways */
 	uint32_t sets, ways;
 	enum assoc_policy policy;
-	uint64_t clock; /* number of uses so far, the time of LRU */
-	uint32_t *turn; /* next entry of each set; NULL unless round robin */
+	uint64_t clock; /* number of uses so far, which is the clock of LRU */
+	/* next entry to replace of each set, or NULL unless round robin */
+	uint32_t *turn;
 };
 
 /* Allocates `sets` * `ways` empty entries. Does not return if memory runs
@@ -59,14 +62,14 @@ struct assoc {
 void assoc_init(struct assoc *a, uint32_t sets, uint32_t ways,
 		enum assoc_policy policy);
 /* Frees the entries. A zeroed directory is allowed, so that a cache may end
- * before its init. */
+ * before assoc_init. */
 void assoc_fini(struct assoc *a);
 
 /* Returns the entry that the next insert into the set replaces, or ASSOC_NONE
  * if all entries are being filled. */
 uint32_t assoc_victim(struct assoc *a, uint32_t set);
-/* Returns the least recently used entry of the set among those that `may`
- * admits, or ASSOC_NONE. An empty entry needs no permission, because nothing is
+/* Returns the least recently used entry of the set for which `may` returns
+ * true, or ASSOC_NONE. An empty entry needs no permission, because nothing is
  * lost. */
 uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 			 bool (*may)(const void *arg, uint32_t i),
@@ -113,9 +116,9 @@ static inline void assoc_put(struct assoc *a, uint32_t i, uint32_t owner,
 	a->at[i].state = state;
 }
 
-/* Removes entry i: assoc_find returns it no more. An entry that is being filled
- * keeps its place until the data have arrived, because they will be written
- * there. */
+/* Removes entry i, so that assoc_find no longer returns it. An entry that is
+ * being filled keeps its place until the data have arrived, because they will
+ * be written there. */
 static inline void assoc_remove(struct assoc *a, uint32_t i)
 {
 	struct assoc_entry *e = &a->at[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See b8b10.h.  enc holds the code and, in bit 10, the disparity after it; dec
- * the symbol.  Both are made at build time (b8b10_gen.c). */
+/* See b8b10.h. An element of enc holds the code and, in bit 10, the disparity
+ * after it. An element of dec holds the symbol. Both tables are made at build
+ * time (b8b10_gen.c). */
 #include "base/b8b10.h"
 
 #include <assert.h>
@@ -24,10 +25,10 @@ uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p)
 	return e & CODE;
 }
 
-/* Returns the running disparity after a block of twice `half` bits, as
- * received: more ones than zeros, or all ones last, make it positive. A wrong
- * disparity lasts until the next unbalanced block, because balanced ones do not
- * change it. */
+/* Returns the running disparity after a received block of twice `half` bits:
+ * more ones than zeros, or all ones last, make it positive. A wrong disparity
+ * lasts until the next unbalanced block, because balanced ones do not change
+ * it. */
 static uint32_t disparity(uint32_t block, uint32_t half, uint32_t last,
 			  uint32_t rd)
 {

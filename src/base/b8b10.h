@@ -2,9 +2,9 @@
 /* The 8b/10b line code of Widmer and Franaszek with running disparity
  * (extoll.md 4.8): 256 data and 12 control symbols.
  *
- * A symbol is a byte, with B8B10_K for control symbols: K28.5 is 0x1bc.  A code
- * is ten bits, abcdeifghj from bit 9 down; a is first on the line.  Running
- * disparity is 0 (more zeros, how a line starts) or 1 (more ones). */
+ * A symbol is a byte, with B8B10_K for control symbols: K28.5 is 0x1bc. A code
+ * is ten bits, abcdeifghj from bit 9 down, with a first on the line. Running
+ * disparity is 0 (more zeros, the start of a line) or 1 (more ones). */
 #ifndef BASE_B8B10_H
 #define BASE_B8B10_H
 
@@ -19,9 +19,9 @@ bool b8b10_known(uint32_t sym);
  * disparity. */
 uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p);
 /* Returns the symbol of a code. B8B10_BAD is set if the code has no symbol (the
- * byte is 0), or only one of the other disparity (the byte is that one's). The
- * disparity afterwards follows from the code alone, so that one error is not
- * seen twice. */
+ * byte is 0), or only one of the other disparity (the byte is that symbol's).
+ * The disparity afterwards depends on the code alone, so that one error is not
+ * counted twice. */
 uint32_t b8b10_decode(uint32_t code, uint32_t *rd_p);
 
 #endif

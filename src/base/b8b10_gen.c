@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Build-time program: prints the tables of the 8b/10b code, made from its two
- * parts, 5b/6b and 3b/4b.  Both are given for disparity 0; for disparity 1 the
- * code is complemented when it is unbalanced, or one of the balanced ones that
+ * parts, 5b/6b and 3b/4b. Both are given for disparity 0. For disparity 1 a
+ * part is complemented if it is unbalanced, or one of the balanced parts that
  * have two forms. */
 #include <stdint.h>
 #include <stdio.h>
 
-/* abcdei of D0..D31, K28 */
+/* codes abcdei of D0..D31 and K28 */
 static const char *const six[33] = {
 	"100111", "011101", "101101", "110001", "110101", "101001", "011001",
 	"111000", "111001", "100101", "010101", "110100", "001101", "101100",
@@ -14,7 +14,7 @@ static const char *const six[33] = {
 	"101010", "011010", "111010", "110011", "100110", "010110", "110110",
 	"001110", "101110", "011110", "101011", "001111",
 };
-/* fghj of Dx.0..Dx.6, primary and alternate Dx.7; Kx.0..Kx.7 */
+/* codes fghj of Dx.0..Dx.6, primary and alternate Dx.7, then Kx.0..Kx.7 */
 static const char *const four[9] = { "1011", "1001", "0101", "1100", "1101",
 				     "1010", "0110", "1110", "0111" };
 static const char *const four_k[8] = { "1011", "0110", "1010", "1100",

@@ -10,7 +10,7 @@ bool clock_set(struct weft_clock *clk, u128 num, u128 den)
 {
 	u128 g = num, b = den;
 
-	/* Euclid's greatest common divisor. */
+	/* greatest common divisor by Euclid's algorithm */
 	while (b) {
 		u128 r = g % b;
 
@@ -46,9 +46,9 @@ struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm)
 	u128 den = (u128)clk.den * (uint64_t)(1000000 + (int64_t)ppm);
 
 	assert(ppm > -1000000 && clk.num);
-	/* A fraction too fine for 64 bits loses its last places. This cannot
-	 * let two domains drift apart, because both ends of a run lose the same
-	 * places. */
+	/* A fraction too fine for 64 bits loses its last places. Two domains
+	 * cannot drift apart because of that, since all users of the fraction
+	 * lose the same places. */
 	while (!clock_set(&res, num, den) && num >= den) {
 		num >>= 1;
 		den >>= 1;

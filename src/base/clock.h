@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks from any fraction; the rest is in weft/clock.h. */
+/* Clocks from any fraction. All other functions of clocks are in
+ * weft/clock.h. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include "weft/clock.h"
 
 /* Sets a period of num/den femtoseconds. Returns false if the reduced fraction
- * does not fit, is zero or is shorter than one femtosecond (edges would
- * coincide). */
+ * does not fit, is zero or is shorter than one femtosecond, because edges would
+ * coincide. */
 bool clock_set(struct weft_clock *clk, unsigned __int128 num,
 	       unsigned __int128 den);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CRC-16/IBM-3740 and CRC-32/MPEG-2 (forth.md 4.4).
  *
- * CRC-32 is ISA-L's crc32_ieee: same polynomial, MSB first. ISA-L complements
- * on the way in and out and the links do not (R-20), therefore both are undone.
- * ISA-L has no CRC-16 with this polynomial (T10-DIF has another one), therefore
- * it is slicing by 8 over a table made at build time. */
+ * CRC-32 is computed by ISA-L's crc32_ieee, which has the same polynomial, MSB
+ * first. ISA-L complements its input and output but the links do not (R-20).
+ * Therefore both complements are undone. ISA-L has no CRC-16 with this
+ * polynomial (T10-DIF has another one). Therefore CRC-16 is slicing by 8 over a
+ * table made at build time. */
 #include <assert.h>
 #include <isa-l/crc.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const uint16_t crc16_tab[8][256] = {
 #include "crc16_tab.inc"
 };
 
-enum { CRC_CHUNK = 64 }; /* qwords that are byte-swapped at a time */
+enum { CRC_CHUNK = 64 }; /* number of qwords that are byte-swapped at a time */
 
 uint16_t crc16_update(uint16_t crc, const uint8_t *p, size_t n)
 {
@@ -63,7 +64,8 @@ uint32_t crc32_reflected(uint32_t crc, const uint8_t *p, size_t n)
 	return n ? crc32_gzip_refl(crc, p, n) : crc;
 }
 
-/* Takes four bits at a time: tab[k] is k * x^8 modulo x^8 + x^2 + x + 1. */
+/* Computes CRC-8, four bits at a time: tab[k] is k * x^8 modulo x^8 + x^2 + x +
+ * 1. */
 uint8_t crc8_update(uint8_t crc, const uint8_t *p, size_t n)
 {
 	static const uint8_t tab[16] = { 0x00, 0x07, 0x0e, 0x09, 0x1c, 0x1b,

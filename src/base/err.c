@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a mistake of the user as one line of text: see struct weft_err. */
+/* Stores a user's mistake as one line of text, see struct weft_err. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>

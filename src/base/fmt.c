@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real numbers to text and back. The library may be loaded into a program that
- * has set a locale with another decimal point, therefore the point is mended on
- * the way out and not expected on the way in. */
+/* Conversion of real numbers to text and back. The library may be loaded into a
+ * program whose locale has another decimal point. Therefore output replaces
+ * that point, and input does not depend on it. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text from values. Numbers do not depend on the locale, because results are
+/* Text from values. Numbers are independent of the locale, because results are
  * compared byte by byte. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streaming JSON writer (RFC 8259).  Text that is not UTF-8 is replaced byte
- * by byte with U+FFFD, so the output is always valid. */
+/* Streaming JSON writer (RFC 8259). Each byte of text that is not UTF-8 is
+ * replaced by U+FFFD, so that the output is always valid. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -114,7 +114,7 @@ static void json_newline(struct json *j)
 		json_puts(j, "  ");
 }
 
-/* Writes the part in front of a value: comma, line, key. */
+/* Writes comma, line break and key before a value. */
 static void json_begin(struct json *j, const char *key)
 {
 	if (j->depth) {

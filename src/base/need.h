@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory without which the program cannot continue. */
+/* Allocation of memory without which the program cannot continue. */
 #ifndef BASE_NEED_H
 #define BASE_NEED_H
 
 #include <stddef.h>
 
 /* Prints that memory has run out and how to need less, and ends the program
- * with status 2, because the machine asked for is too large for this
+ * with status 2, because the simulated machine is too large for this
  * computer. */
 void no_memory(void) __attribute__((noreturn, cold));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process of the operating system, named by a descriptor of the kernel. The
- * number alone is not enough, because a later process may have the same
- * number. */
+/* A process of the operating system, identified by a descriptor of the kernel.
+ * Its number alone does not suffice, because a later process may get the same
+ * one. */
 #ifndef BASE_PIDFD_H
 #define BASE_PIDFD_H
 
@@ -15,16 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel reuses a number only after it has given out all others. That takes
+/* The kernel reuses a process number only after all others. That takes
  * thousands of forks and far longer than this time, so that a recent check need
  * not be repeated. */
-#define PIDFD_HOLDS 1000000ull /* ns for which a check holds */
+#define PIDFD_HOLDS 1000000ull /* time in ns for which a check is valid */
 
 struct pidfd {
 	pid_t pid;
-	/* -1: the kernel has no descriptors, only the number is known */
+	/* -1 if the kernel has no such descriptors, so that only the number is
+	 * known */
 	int fd;
-	uint64_t seen_ns; /* last time the process was seen alive */
+	/* latest time in ns at which the process was seen alive */
+	uint64_t seen_ns;
 };
 
 /* Returns a descriptor, or -1 if the process does not exist or the kernel has
@@ -39,8 +41,8 @@ static inline int pidfd_open_pid(pid_t pid)
 #endif
 }
 
-/* Returns true if the process has not ended. Ask before the number is used,
- * otherwise a signal may reach another process. */
+/* Returns true if the process has not ended. Call it before the number is used,
+ * because otherwise a signal may reach another process. */
 static inline bool pidfd_alive(struct pidfd *p)
 {
 	struct pollfd f = { .fd = p->fd, .events = POLLIN };

@@ -8,8 +8,8 @@
  *	ring_pop(&r);
  *	*ring_insert(&r, e, e->time <= pkt.time) = pkt;
  *
- * Pointers into it last until the next push.  After warm-up nothing is
- * allocated.  Running out of memory ends the program. */
+ * Pointers to elements are valid until the next push. After warm-up nothing is
+ * allocated. If memory runs out, the program ends. */
 #ifndef BASE_RING_H
 #define BASE_RING_H
 
@@ -21,8 +21,8 @@
 	type *at;                                                              \
 	uint32_t head, tail, mask
 
-/* Doubles the room. head and tail count without wrapping. A function of its
- * own, and cold, so that a push saves no registers for it. */
+/* Doubles the room. head and tail count without wrapping. The function is cold
+ * and not inlined, so that a push saves no registers for it. */
 __attribute__((noinline, cold, unused)) static void *
 ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 {
@@ -40,11 +40,11 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 	return a;
 }
 
-/* True if the next push allocates. One place stays free, so that an empty ring
- * without memory needs no test of its own. */
+/* Is true if the next push allocates. One place stays free, so that an empty
+ * ring without memory needs no test of its own. */
 #define ring_full(r) ((r)->tail - (r)->head >= (r)->mask)
-/* Adds an element at the end and returns its address. The element is not
- * filled. */
+/* Adds an element at the end and returns its address. The caller fills the
+ * element. */
 #define ring_push(r)                                                           \
 	((void)(ring_full(r) &&                                                \
 		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
@@ -66,8 +66,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 		}                                                              \
 		ring_at(r, i_);                                                \
 	})
-/* Adds v behind all elements that are not greater. `key` is the member that
- * orders them, with its dot or arrow, and empty for numbers. */
+/* Adds v behind all elements that are not greater. `key` is the member by which
+ * they are ordered, with its dot or arrow, and empty for numbers. */
 #define ring_insert_sorted(r, v, key)                                          \
 	((void)(*ring_insert(r, e_, (*e_)key <= (v)key) = (v)))
 #define ring_empty(r)  ((r)->head == (r)->tail)
@@ -75,8 +75,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 #define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & (r)->mask])
 #define ring_front(r)  ring_nth(r, 0)
 #define ring_pop(r)    ((void)(r)->head++)
-/* Address of the element that was pushed as number `seq` (value of tail at that
- * time). */
+/* Returns the address of the element pushed as number `seq`, the value of tail
+ * at that time. */
 #define ring_at(r, seq) (&(r)->at[(seq) & (r)->mask])
 #define ring_clear(r)	((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \

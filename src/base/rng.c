@@ -28,8 +28,9 @@ void weft_rng_seed(struct weft_rng *r, uint64_t seed, const char *name)
 	uint64_t h = rng_hash(name);
 	uint64_t x = rng_splitmix(&seed) ^ rng_splitmix(&h);
 
-	/* splitmix64 is a permutation and its inputs are distinct, therefore
-	 * the state is never all zero, which xoshiro could not leave. */
+	/* The inputs of splitmix64 are distinct and it is a permutation,
+	 * therefore the state is never all zero, which xoshiro could not
+	 * leave. */
 	for (int i = 0; i < 4; i++)
 		r->s[i] = rng_splitmix(&x);
 }
@@ -52,8 +53,9 @@ uint64_t weft_rng_u64(struct weft_rng *r)
 	return res;
 }
 
-/* Lemire's multiplication. It rejects the short last interval, because
- * otherwise some numbers would be likelier than others. */
+/* Returns a number below n by Lemire's multiplication. Rejects draws in the
+ * short last interval, because otherwise some numbers would be likelier than
+ * others. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n)
 {
 	unsigned __int128 m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeding of random streams; drawing is in weft/rng.h. */
+/* Seeding of random streams. Functions that draw are in weft/rng.h. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 

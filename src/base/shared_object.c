@@ -16,8 +16,8 @@ struct image {
 	uint64_t bytes;
 };
 
-/* Returns [off, off + n) of the file, or NULL if a part of it is outside the
- * file. */
+/* Returns a pointer to [off, off + n) of the file, or NULL if a part of it is
+ * outside the file. */
 static const void *shared_object_part(const struct image *im, uint64_t off,
 				      uint64_t n)
 {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if `path` is a whole 64-bit shared object that exports `symbol`.
- * Otherwise writes to `why` in which respect it is not. */
+/* Returns true if `path` is a complete 64-bit shared object that exports
+ * `symbol`. Otherwise writes the reason to `why`. */
 bool shared_object_exports(const char *path, const char *symbol, char *why,
 			   size_t size);
 

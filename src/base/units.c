@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units: the tables, and text to value. */
+/* Values with units: the tables, and conversion from text to values. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -9,7 +9,8 @@
 #include "base/fmt.h"
 #include "base/units_tab.h"
 
-enum { UNITS_SHOWN = 48 }; /* characters of bad text in a message */
+/* number of characters of bad text that a message shows */
+enum { UNITS_SHOWN = 48 };
 
 /* clang-format off */
 const struct units_unit units_time[] = {
@@ -52,7 +53,8 @@ const char *units_type_name(enum weft_ptype type)
 	return units_types[type].name;
 }
 
-/* Shortens bad text and makes it printable, because it may be anything. */
+/* Shortens bad text and replaces characters that cannot be printed, because the
+ * text may be arbitrary. */
 struct units_shown {
 	char text[UNITS_SHOWN + 8];
 };
@@ -75,8 +77,8 @@ static int units_bad(enum weft_ptype type, const char *text,
 {
 	const struct units_type *t = &units_types[type];
 
-	/* t->phrase is "a time" or "a whole number"; the message wants it
-	 * without its article */
+	/* t->phrase is "a time" or "a whole number", but the message needs the
+	 * words without the article */
 	return weft_fail(err, EINVAL, "'%s' is no %s: write e.g. %s",
 			 units_show(text).text, strchr(t->phrase, ' ') + 1,
 			 t->example);
@@ -114,7 +116,7 @@ static int units_parse_whole(enum weft_ptype type, const struct units_unit *tab,
 		return units_bad(type, text, err);
 	unit = units_find(tab, rest);
 	if (!unit && !*rest && !num.mant)
-		/* 0 is the same in every unit, therefore it needs none */
+		/* 0 is equal in every unit, therefore it needs no unit */
 		unit = tab;
 	if (!unit)
 		return units_bad(type, text, err);
@@ -134,7 +136,7 @@ static int units_parse_whole(enum weft_ptype type, const struct units_unit *tab,
 
 /* ---- clocks ---- */
 
-/* "100MHz", "12.8ns", "100/3MHz", "64000/5fs". */
+/* Parses a period or frequency: "100MHz", "12.8ns", "100/3MHz", "64000/5fs". */
 static int units_parse_clock(const char *text, struct weft_clock *clk,
 			     struct weft_err *err)
 {
@@ -154,7 +156,7 @@ static int units_parse_clock(const char *text, struct weft_clock *clk,
 		return units_bad(WEFT_P_CLOCK, text, err);
 	if (top.wide || bottom.wide)
 		return units_wide(text, err);
-	/* period = top/bottom * unit, or 10^15 / that */
+	/* the period is top/bottom * unit, or 10^15 / that for a frequency */
 	ok = units_ratio(top, bottom, (freq ? freq : time)->exp10, &n, &d);
 	if (ok && freq)
 		ok = !__builtin_mul_overflow(d, (unsigned __int128)WEFT_SEC,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units: the only parser of numbers from text. */
+/* Values with units. This is the only parser of numbers from text. */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
 #include "weft/component.h"
 
-/* Parses text as `type` into the field at *out (size bytes; STR copies). For
- * ENUM, range lists the words "a|b|c". The whole text must be consumed. Decimal
- * fractions are kept as rationals ("78.125MHz", "12.8ns"), so that parsing is
- * exact. A value that is not a whole number of the base unit is refused (TIME:
- * fs, BYTES: byte) except REAL and CLOCK. Returns 0 or a negative error with a
- * text that says what is wrong and gives an example. */
+/* Parses text as `type` into the field of `size` bytes at *out. A STR is
+ * copied. For ENUM, range lists the words "a|b|c". The whole text must be
+ * consumed. Decimal fractions are kept as rationals ("78.125MHz", "12.8ns"), so
+ * that parsing is exact. A value that is not a whole number of the base unit
+ * (TIME: fs, BYTES: byte) is refused, except REAL and CLOCK. Returns 0 or a
+ * negative error with a text that names the mistake and gives an example. */
 int units_parse(enum weft_ptype type, const char *range, const char *text,
 		void *out, size_t size, struct weft_err *err);
-/* Checks a parsed value against "lo..hi", "lo..", "..hi", "a|b" or "" (bounds
- * carry units like the value). Returns 0 or a negative error with "'1' is below
+/* Checks a parsed value against "lo..hi", "lo..", "..hi", "a|b" or "". Bounds
+ * have units like the value. Returns 0 or a negative error with "'1' is below
  * 2" or "is above 64". */
 int units_check(enum weft_ptype type, const char *range, const void *val,
 		struct weft_err *err);
@@ -25,17 +25,18 @@ int units_print(enum weft_ptype type, const char *range, const void *val,
 /* Returns the name of a type for `weft describe`: "time", "clock",
  * "bytes"... */
 const char *units_type_name(enum weft_ptype type);
-/* Returns the candidate nearest to `word` by edit distance (<= 1/2 of its
- * length), or NULL, for "did you mean". next(i) returns NULL at the end. */
+/* Returns the candidate nearest to `word`, for "did you mean", or NULL. The
+ * edit distance is at most 1/2 of its length. next(i) returns NULL at the
+ * end. */
 const char *units_nearest(const char *word,
 			  const char *(*next)(void *arg, size_t i), void *arg);
-/* A table whose rows begin with their name, and end with a row without one;
- * at may be NULL. */
+/* A table whose rows begin with their name, and whose last row has no name. at
+ * may be NULL. */
 struct units_rows {
 	const void *at;
 	size_t bytes; /* of a row */
 };
-/* For units_nearest: rows is a struct units_rows. */
+/* Returns name i of a struct units_rows. It is a `next` for units_nearest. */
 const char *units_rows_next(void *rows, size_t i);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { CHECK_TEXT = 64, CHECK_WORD = 64 };
 
-/* A value of any type that has an order. */
+/* A parsed value of a type that has an order. */
 union check_val {
 	uint32_t u32;
 	uint64_t u64;
@@ -42,7 +42,8 @@ static int check_cmp(enum weft_ptype type, const union check_val *a,
 	case WEFT_P_REAL:
 		return (a->real > b->real) - (a->real < b->real);
 	case WEFT_P_CLOCK:
-		/* by frequency, so the longer period comes first */
+		/* compare frequencies, so that the longer period is the smaller
+		 * clock */
 		l = (unsigned __int128)b->clock.num * a->clock.den;
 		r = (unsigned __int128)a->clock.num * b->clock.den;
 		return (l > r) - (l < r);
@@ -51,8 +52,8 @@ static int check_cmp(enum weft_ptype type, const union check_val *a,
 	}
 }
 
-/* Compares the value with the bound of n characters at text and stores the
- * sign. A clock's bound that is given as a time bounds the period. */
+/* Compares the value with the bound of n characters at text. Stores -1, 0 or 1
+ * in *cmp_p. A clock's bound that is given as a time limits the period. */
 static int check_bound(enum weft_ptype type, const char *text, size_t n,
 		       const union check_val *val, int *cmp_p,
 		       struct weft_err *err)
@@ -161,7 +162,7 @@ int units_check(enum weft_ptype type, const char *range, const void *val,
 /* ---- did you mean ---- */
 
 /* Returns the edit distance of words below CHECK_WORD characters. A swap of
- * neighbours counts one, because it is the most frequent slip. */
+ * neighbours counts one, because it is the most frequent typing error. */
 static size_t check_distance(const char *a, const char *b)
 {
 	size_t d[3][CHECK_WORD + 1], n = strlen(b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decimal numbers, kept as mantissa * 10^exp10 until the unit is known, so that
- * fractions stay exact. */
+/* Decimal numbers. They are kept as mantissa * 10^exp10 until the unit is
+ * known, so that fractions stay exact. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -8,13 +8,14 @@
 
 typedef unsigned __int128 u128;
 
-enum { UNITS_PLACES = 400 }; /* more zeros in a row than any value has */
+enum { UNITS_PLACES = 400 }; /* more zeros in a row than a value can have */
 
 /* Reads digits[.digits]. Returns the text behind them, or NULL if there is no
  * digit. */
 static const char *units_digits(const char *s, struct units_num *num)
 {
-	/* kept back, because trailing zeros need no room in the mantissa */
+	/* zeros not yet multiplied in, because trailing zeros need no room in
+	 * the mantissa */
 	int zeros = 0;
 	bool point = false, any = false, clamped = false;
 
@@ -33,8 +34,7 @@ static const char *units_digits(const char *s, struct units_num *num)
 			zeros += num->mant != 0;
 			continue;
 		}
-		/* Zeros that were kept back count now, because a digit follows
-		 * them. */
+		/* The zeros count now, because a digit follows them. */
 		for (; zeros >= 0 && !num->wide; zeros--)
 			num->wide = __builtin_mul_overflow(num->mant, 10,
 							   &num->mant);
@@ -58,7 +58,7 @@ static const char *units_exponent(const char *s, struct units_num *num)
 	neg = *p == '-';
 	p += *p == '-' || *p == '+';
 	if (!isdigit((unsigned char)*p))
-		return s; /* the e may begin a unit */
+		return s; /* the "e" may be the first letter of a unit */
 	for (; isdigit((unsigned char)*p); p++)
 		if (e < 100 * UNITS_PLACES)
 			e = e * 10 + (*p - '0');
@@ -98,7 +98,7 @@ static bool units_scale(u128 *v, int e)
 int units_whole(struct units_num num, const struct units_unit *u,
 		uint64_t *val_p)
 {
-	/* below 2^104, because mant has 64 bits and exp2 is at most 40 */
+	/* v is below 2^104, because mant has 64 bits and exp2 is at most 40 */
 	u128 v = (u128)num.mant << u->exp2;
 	int e = num.exp10 + u->exp10;
 
@@ -113,7 +113,7 @@ int units_whole(struct units_num num, const struct units_unit *u,
 	return 0;
 }
 
-/* Makes n/d of num * 10^exp10. Returns false if it does not fit. */
+/* Sets n/d to num * 10^exp10. Returns false if it does not fit. */
 static bool units_fraction(struct units_num num, int exp10, u128 *n, u128 *d)
 {
 	int e = num.exp10 + exp10;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units back to text: canonical, exact, parseable again. */
+/* Values with units back to text, which is canonical, exact and can be parsed
+ * again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/fmt.h"
 #include "base/units_tab.h"
 
-/* Room for any 64-bit fraction with a unit. */
+/* Holds the text of any 64-bit fraction with a unit. */
 typedef char units_text_t[64];
 
 /* Prints a word of the list, or the number of a value that is out of range. */
@@ -71,8 +72,8 @@ static void units_print_bytes(uint64_t v, units_text_t out)
 		 u->text);
 }
 
-/* Prints Hertz if they are whole, else the period if it is whole, else the
- * period's fraction, so that the text reads back exactly. */
+/* Prints hertz if they are whole, otherwise the period if it is whole,
+ * otherwise the period's fraction, so that the text reads back exactly. */
 static void units_print_clock(const struct weft_clock *c, units_text_t out)
 {
 	unsigned __int128 hz = (unsigned __int128)WEFT_SEC * c->den;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to units*.c: units as data and numbers. Every factor is 10^exp10 *
+/* Units as data, and numbers, private to units*.c. Every factor is 10^exp10 *
  * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
 #ifndef BASE_UNITS_TAB_H
 #define BASE_UNITS_TAB_H
@@ -11,22 +11,24 @@ struct units_unit {
 	uint8_t exp10, exp2;
 };
 
-/* value = mant * 10^exp10 */
+/* the value is mant * 10^exp10 */
 struct units_num {
 	uint64_t mant;
 	int exp10;
-	bool wide; /* more digits than fit: the value is wrong */
+	/* the number has more digits than fit, so that the value is wrong */
+	bool wide;
 };
 
 struct units_type {
 	const char *name;    /* "time" */
 	const char *phrase;  /* "a time" */
 	const char *example; /* "12.8ns" */
-	const char *base;    /* "fs"; NULL for plain numbers */
+	/* name of the base unit such as "fs", or NULL for plain numbers */
+	const char *base;
 };
 
-/* Each table is in ascending order. The first of two units with one factor is
- * printed. */
+/* Each table is in ascending order. If two units have equal factors, the first
+ * is printed. */
 extern const struct units_unit units_time[], units_freq[], units_rate[],
 	units_bytes[];
 extern const struct units_type units_types[];
@@ -34,11 +36,11 @@ extern const struct units_type units_types[];
 /* Reads digits[.digits][e[+-]digits] or 0xdigits. Returns the text behind them,
  * or NULL if there is no number. */
 const char *units_number(const char *s, struct units_num *num);
-/* Converts num to a whole number of base units. Returns 0, EDOM (not whole) or
- * ERANGE. */
+/* Converts num to a whole number of base units. Returns 0, EDOM if it is not
+ * whole, or ERANGE if it does not fit. */
 int units_whole(struct units_num num, const struct units_unit *u,
 		uint64_t *val_p);
-/* Makes n/d of top / bottom * 10^exp10. Returns false if it does not fit. */
+/* Sets n/d to top / bottom * 10^exp10. Returns false if it does not fit. */
 bool units_ratio(struct units_num top, struct units_num bottom, int exp10,
 		 unsigned __int128 *n, unsigned __int128 *d);
 

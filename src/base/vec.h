@@ -8,8 +8,8 @@
  *		sum += *it;
  *	vec_free(&v);
  *
- * v.at[0..v.n-1] are the elements; pointers into it last until the next push.
- * Running out of memory ends the program. */
+ * v.at[0..v.n-1] are the elements. Pointers to them are valid until the next
+ * push. If memory runs out, the program ends. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
@@ -36,10 +36,10 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 #define vec_push(v, ...)                                                       \
 	((v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),    \
 	 (void)((v)->at[(v)->n++] = (__VA_ARGS__)))
-/* Moves elements i.. up by one and stores val at i <= n. */
+/* Moves the elements from i on up by one and stores val at i <= n. */
 #define vec_insert(v, i, ...)                                                  \
 	({                                                                     \
-		size_t i_ = (i); /* before n grows: i may use it */            \
+		size_t i_ = (i); /* before n grows, because i may use it */    \
 		(v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap,                \
 				    sizeof(*(v)->at));                         \
 		memmove((v)->at + i_ + 1, (v)->at + i_,                        \

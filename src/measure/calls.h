@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time in each call of the processes of a job, and messages from rank to rank.
+/* Time in each call of the processes of a job, and messages between ranks.
  * Times are simulated, in fs. */
 #ifndef MEASURE_CALLS_H
 #define MEASURE_CALLS_H
@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A rank: its node and the interval that was measured. */
+/* A rank, with its node and the interval in which it was measured. */
 struct calls_rank {
 	uint32_t rank, node;
-	uint64_t start, over; /* 0, 0: the whole run */
+	/* start and end of the interval in fs, both 0 for the whole run */
+	uint64_t start, over;
 };
 
-/* One call of a rank, or (calls_sum) of all ranks. */
+/* One call of a rank, or in the result of calls_sum of all ranks. */
 struct calls_row {
 	uint32_t rank;
 	char *name;
@@ -29,9 +30,9 @@ struct calls_flow {
 struct calls {
 	struct calls_rank *ranks;
 	size_t n_ranks;
-	struct calls_row *rows; /* by rank and name */
+	struct calls_row *rows; /* sorted by rank and name */
 	size_t n_rows;
-	struct calls_flow *flows; /* by src and dst */
+	struct calls_flow *flows; /* sorted by src and dst */
 	size_t n_flows;
 };
 
@@ -39,15 +40,15 @@ struct calls {
 void calls_rank_add(struct calls *c, const struct calls_rank *r);
 void calls_row_add(struct calls *c, const struct calls_row *r);
 void calls_flow_add(struct calls *c, const struct calls_flow *f);
-/* Sorts rows by rank and name, because ranks report in any order. */
+/* Sorts rows by rank and name, because ranks report in arbitrary order. */
 void calls_sort(struct calls *c);
-/* Frees all rows, not c itself. */
+/* Frees all rows, but not c itself. */
 void calls_free(struct calls *c);
 
-/* Fills `to`, which must be empty, with the calls of all ranks, most time
- * first. max is the longest call of any rank. */
+/* Fills `to`, which must be empty, with the calls of all ranks. The call with
+ * the most time is first. max is the longest call of any rank. */
 void calls_sum(const struct calls *c, struct calls *to);
-/* Returns the time from the first start to the last end in fs, or 0 if nothing
+/* Returns the time in fs from the first start to the last end, or 0 if nothing
  * was measured. */
 uint64_t calls_measured(const struct calls *c);
 

@@ -40,7 +40,7 @@ bool growth_found(const struct growth *g, double least)
 
 		sum2 += d * d;
 	}
-	/* the standard error of the change over all steps */
+	/* standard error of the change over all steps */
 	error = sqrt(sum2 / (steps - 1) * steps);
 	return whole > least && whole > GROWTH_SURE * error;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out whether a queue grows. Its content is sampled in equal steps of
- * time. The changes from sample to sample show how much of the whole change is
+/* Decides whether a queue grows. Its content is sampled in equal steps of time.
+ * The changes from sample to sample show how much of the whole change is
  * chance.
  *
- * A queue that is served as fast as it is filled wanders: its changes cancel,
- * and after n steps it has moved by about sqrt(n) of them. A queue that is
- * filled faster moves by n times their mean. It grows if it has moved further
- * than GROWTH_SURE standard errors. A queue that fills up to its level grows
- * too, but for a limited time: the second half has next to nothing of it.
+ * The content of a queue that is served as fast as it is filled is a random
+ * walk: its changes cancel, and after n steps it has moved by about sqrt(n) of
+ * them. A queue that is filled faster moves by n times their mean. It grows if
+ * it has moved further than GROWTH_SURE standard errors. A queue that fills up
+ * to its level grows too, but for a limited time: the second half of the run
+ * has almost no part in it.
  *
  * The length of the run need not be known, because a full array drops every
  * second sample. Memory is bounded. */
@@ -21,13 +22,13 @@ enum { GROWTH_STEPS = 32, GROWTH_ENOUGH = 8, GROWTH_SURE = 2, GROWTH_LATE = 8 };
 
 struct growth {
 	double at[GROWTH_STEPS + 1]; /* content at each sample */
-	/* time of the first sample, time between two */
+	/* time of the first sample, and interval between samples */
 	uint64_t first, step;
 	uint32_t n; /* samples */
 };
 
-/* Takes samples from time `first` on, one in `step`; 0 means one per unit of
- * time. */
+/* Takes samples from time `first` on, at intervals of `step`. A step of 0 means
+ * 1. */
 void growth_init(struct growth *g, uint64_t first, uint64_t step);
 /* Returns the time of the next sample. */
 uint64_t growth_due(const struct growth *g);
@@ -36,10 +37,10 @@ uint64_t growth_due(const struct growth *g);
 void growth_look(struct growth *g, double content);
 /* Returns true if the content has grown since the first sample by more than
  * chance and by more than `least`. Returns false with fewer than GROWTH_ENOUGH
- * steps, because chance cannot be told from growth then. */
+ * steps, because growth cannot be distinguished from chance then. */
 bool growth_found(const struct growth *g, double least);
-/* Returns true if the second half has more than one part in GROWTH_LATE of the
- * growth. */
+/* Returns true if the second half of the run has more than one part in
+ * GROWTH_LATE of the growth. */
 bool growth_lasts(const struct growth *g);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log-linear histogram.  Bin of a scaled value u: u itself below 128, from
- * there on the seven leading bits of u together with its exponent. */
+/* Log-linear histogram. The bin of a scaled value u is u itself below 128. From
+ * there on it is the seven leading bits of u together with its exponent. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -101,8 +101,8 @@ double hist_percentile(const struct hist *h, double p)
 	for (uint32_t i = 0; i < h->n_bins; i++) {
 		seen += h->bin[i];
 		if ((double)seen >= rank) {
-			/* A bin stands for its value while bins are exact, else
-			 * for its middle. */
+			/* An exact bin counts with its value, a wider one with
+			 * its middle. */
 			double lo = hist_edge_scaled(i);
 
 			if (i >= HIST_EXACT)

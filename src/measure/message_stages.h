@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of messages by stage, for `weft explain`. Memory is bounded: some
  * messages of a run are kept whole (the first, the fastest, the slowest, some
- * between), of all others the sums per stage, and the busy time of each
- * part. */
+ * between). Of all others only sums per stage are kept, and of each part its
+ * busy time. */
 #ifndef MEASURE_MESSAGE_STAGES_H
 #define MEASURE_MESSAGE_STAGES_H
 
@@ -17,10 +17,10 @@ struct story_stage {
 };
 
 struct story_msg {
-	uint64_t number; /* in order of arrival, from 1 */
+	uint64_t number; /* number of the message in order of arrival, from 1 */
 	char *from, *to; /* nodes */
-	/* fs. turn is the time of the answer of a message there and back, else
-	 * 0. */
+	/* in fs. turn is the time of the answer if a message has one, otherwise
+	 * 0 */
 	uint64_t begin, turn, end;
 	struct story_stage *stages;
 	size_t n_stages;
@@ -32,7 +32,7 @@ struct story_sum {
 	uint64_t n, total; /* total in fs */
 };
 
-/* Time in which a part of a component was busy. */
+/* Time for which a part of a component was busy. */
 struct story_use {
 	char *comp, *part, *kind; /* "n0.bus" "bus" "bus" */
 	char *doing;
@@ -40,8 +40,9 @@ struct story_use {
 };
 
 struct story {
-	uint64_t n_messages, begin, end; /* of all messages; fs */
-	/* messages as programs mark them, not as NICs see them */
+	/* number of all messages, first begin and last end in fs */
+	uint64_t n_messages, begin, end;
+	/* messages are those that programs mark, not those of NICs */
 	bool programs;
 	struct story_msg *msgs;
 	size_t n_msgs;
@@ -51,7 +52,8 @@ struct story {
 	size_t n_uses;
 };
 
-/* The pointers that these return are valid until the next element is added. */
+/* Add an element and return a pointer to it, which is valid until the next one
+ * is added. */
 struct story_msg *story_msg_add(struct story *s, const char *from,
 				const char *to);
 void story_stage_add(struct story_msg *m, const char *comp, const char *stage,

@@ -9,27 +9,28 @@
 #include <stdint.h>
 
 enum view_what {
-	VIEW_BUSY,    /* ns of the interval in which the line was in use */
-	VIEW_BLOCKED, /* ns in which a packet waited for room at the far end */
-	VIEW_QUEUED,  /* waiting for the port at the end of the interval */
+	VIEW_BUSY,    /* ns of the interval for which the line was in use */
+	VIEW_BLOCKED, /* ns for which a packet waited for room at the far end */
+	/* content of the port's queue at the end of the interval */
+	VIEW_QUEUED,
 	VIEW_N
 };
 
-/* A cabled port. In large networks all ports of a component are one, because
- * thousands of curves are neither kept nor read. */
+/* A cabled port. In large networks one entry sums all ports of a component,
+ * because thousands of curves would be too many to keep and to read. */
 struct view_port {
 	char *name;	     /* "s0.port3"; together: "s0" */
-	char *peer;	     /* port at the far end; together: "" */
-	char *kind;	     /* kind of the component: "switch" */
-	char *unit;	     /* unit of the queue: "words" */
-	uint32_t n;	     /* ports that were summed */
-	uint64_t *y[VIEW_N]; /* one value per interval; NULL: not known */
+	char *peer;	     /* port at the far end, or "" for a sum of ports */
+	char *kind;	     /* kind of the component, such as "switch" */
+	char *unit;	     /* unit of the queue, such as "words" */
+	uint32_t n;	     /* number of ports that the entry sums */
+	uint64_t *y[VIEW_N]; /* one value per interval, or NULL if unknown */
 };
 
 struct view {
-	uint64_t *end; /* fs: ends of the intervals */
+	uint64_t *end; /* ends of the intervals, in fs */
 	size_t n;
-	struct view_port *ports; /* in the order of the simulation */
+	struct view_port *ports; /* ports in the order of the simulation */
 	size_t n_ports;
 };
 
@@ -38,7 +39,7 @@ struct view {
 struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n);
-/* Returns the values of one kind, zeroed. Creates them on first use. */
+/* Returns the values of one kind, which are zero when first used. */
 uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what);
 /* Sets the number of intervals. Call it before any view_values. */

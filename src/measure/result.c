@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Result of a run, kept in byte order of the names. */
+/* Result of a run, sorted in byte order of the names. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *result_name(const void *arr, size_t size, size_t i)
 	return *(char *const *)((const char *)arr + i * size);
 }
 
-/* Returns the index of `name`, or the place where it belongs. */
+/* Returns the index of `name`, or the index at which it must be inserted. */
 static size_t result_find(const void *arr, size_t n, size_t size,
 			  const char *name, bool *found_p)
 {
@@ -183,8 +183,8 @@ void result_series_add(struct result_series *s, double x, double y)
 struct hist *result_hist_get(struct weft_result *r, const char *name,
 			     const char *unit)
 {
-	/* Times have bins below one unit, because means of a few ns would else
-	 * share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
+	/* Times have bins finer than one unit, because otherwise means of a few
+	 * ns would share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
 	static const struct {
 		const char *unit;
 		double scale;
@@ -212,7 +212,7 @@ void result_counter_set(struct weft_result *r, const char *name,
 	size_t k = 0;
 
 	c->value = v;
-	/* Counters share the texts of their few units. */
+	/* Counters share the texts of units, because there are few. */
 	unit = unit ? unit : "";
 	while (k < r->n_units && strcmp(r->units[k], unit))
 		k++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Result of a run: metrics, series, histograms, counters, failed checks, the
- * manifest (every parameter with its resolved value), the ports over time.
- * Names are kept in byte order, so that output never depends on the order of
- * recording. */
+ * manifest (every parameter with its resolved value), the activity of ports
+ * over time. Names are kept in byte order, so that output never depends on the
+ * order of recording. */
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
 
@@ -30,12 +30,12 @@ struct result_hist {
 };
 struct result_counter {
 	char *name; /* "n0.nic.pkts_out" */
-	/* owned by the result and shared, because there are many counters */
+	/* the result owns the text, which many counters share */
 	const char *unit;
 	uint64_t value;
 };
 struct result_param {
-	char *name, *value; /* manifest: "n0.nic.links" = "2" */
+	char *name, *value; /* row of the manifest: "n0.nic.links" = "2" */
 };
 
 struct weft_result {
@@ -47,14 +47,16 @@ struct weft_result {
 	size_t n_hists;
 	struct result_counter *counters;
 	size_t n_counters;
-	char **units; /* of counters, each once */
+	char **units; /* units of counters, each stored once */
 	size_t n_units;
 	struct result_param *manifest;
 	size_t n_manifest;
-	char **failures; /* checks that failed, in order of occurrence */
+	char **failures; /* texts of failed checks, in order of occurrence */
 	size_t n_failures, failures_dropped;
-	struct view view;   /* empty unless the run records it */
-	struct story story; /* empty unless the run records it */
+	/* activity of ports, empty unless the run records it */
+	struct view view;
+	/* stages of messages, empty unless the run records them */
+	struct story story;
 	struct calls calls; /* of attached processes */
 };
 
@@ -68,12 +70,12 @@ void result_metric_set(struct weft_result *r, const char *name,
  * functions are valid until the next name of that kind is added. */
 const struct result_metric *result_metric_get(const struct weft_result *r,
 					      const char *name);
-/* Returns the series. Creates it on first use. */
+/* Returns the series of that name. Creates it on first use. */
 struct result_series *result_series_get(struct weft_result *r, const char *name,
 					const char *x_unit, const char *y_unit);
 /* Appends a point. */
 void result_series_add(struct result_series *s, double x, double y);
-/* Returns the histogram. Creates it on first use. */
+/* Returns the histogram of that name. Creates it on first use. */
 struct hist *result_hist_get(struct weft_result *r, const char *name,
 			     const char *unit);
 void result_counter_set(struct weft_result *r, const char *name,
@@ -83,7 +85,8 @@ void result_param_set(struct weft_result *r, const char *name,
 		      const char *value);
 /* NULL when absent. */
 const char *result_param_get(const struct weft_result *r, const char *name);
-/* Records a failed check. Keeps the first 100 texts and counts the rest. */
+/* Records a failed check. Stores the first 100 texts and only counts later
+ * ones. */
 void result_fail(struct weft_result *r, const char *text);
 
 #endif

@@ -31,8 +31,8 @@ void steady_add(struct steady *s, double v)
 	}
 }
 
-/* Goes backwards with running sums of the later batches. The last few cuts are
- * not considered, because the mean of a handful of batches is the surest by
+/* Searches backwards with running sums of the later batches. Ignores the last
+ * few cuts, because the mean of a handful of batches may seem surest by
  * chance. */
 uint32_t steady_cut(const struct steady *s)
 {
@@ -63,7 +63,8 @@ bool steady_reached(const struct steady *s)
 bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		     double *half_p)
 {
-	/* Student's t, 97.5 %, for df = 9 ..; then the limit. */
+	/* Student's t at 97.5 % for df = 9 and up. The last value is the
+	 * limit. */
 	static const double student[] = { 2.262, 2.228, 2.201, 2.179,
 					  2.160, 2.145, 2.131, 2.120,
 					  2.110, 2.101, 2.093 };
@@ -75,7 +76,7 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		return false;
 	each = n / groups;
 	for (uint32_t g = 0; g < groups; g++) {
-		/* The oldest batches that do not fill a group are left out,
+		/* Leave out the oldest batches that do not fill a group,
 		 * because they are nearest to the warm-up. */
 		double v = 0;
 

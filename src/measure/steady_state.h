@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observations of a run in order: where the warm-up ends (MSER-5: White, Cobb
- * and Spratt, 2000), and how sure the mean of the rest is (batch means).
+/* Observations of a run in order. They give the end of the warm-up (MSER-5:
+ * White, Cobb and Spratt, 2000), and the confidence in the mean of the rest
+ * (batch means).
  *
  * A batch has 5 observations. When all batches are used, two become one, so
  * that memory is bounded and an observation costs a few operations. */
@@ -14,7 +15,7 @@ enum { STEADY_BATCHES = 1024, STEADY_FIRST = 5, STEADY_ENOUGH = 64 };
 
 struct steady {
 	double mean[STEADY_BATCHES];
-	double sum;	/* of the batch that is being filled */
+	double sum;	/* sum of the batch that is being filled */
 	uint64_t count; /* observations in it */
 	uint64_t per;	/* observations per batch */
 	uint32_t n;	/* whole batches */
@@ -24,11 +25,12 @@ void steady_init(struct steady *s);
 /* Adds the next observation. */
 void steady_add(struct steady *s, double v);
 
-/* Returns the number of batches to leave out, for which the mean of the others
- * is surest. A cut in the second half means that the run is too short. */
+/* Returns the number of first batches without which the mean of the others has
+ * the smallest error. A cut in the second half means that the run is too
+ * short. */
 uint32_t steady_cut(const struct steady *s);
-/* Returns true if the warm-up is over: enough batches, and the cut lies in the
- * first half. */
+/* Returns true if the warm-up is over: there are enough batches, and the cut
+ * lies in the first half. */
 bool steady_reached(const struct steady *s);
 /* Computes the mean of the batches from `first` on and half the width of its 95
  * % confidence interval. Returns false if there are fewer than 10 batches. */

@@ -50,8 +50,8 @@ static struct ep_op *op_new(struct ep *e, const struct weft_ep_op *req,
 {
 	struct ep_op *op = e->free_ops;
 
-	/* An operation starts only if its event has room, because a full queue
-	 * could not report its end. */
+	/* An operation starts only if the queue has room for its event, because
+	 * otherwise its end could not be reported. */
 	if (!op || e->ev_tail - e->ev_head >= EP_OPS)
 		return NULL;
 	e->free_ops = op->next;
@@ -108,8 +108,8 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* Queues an answer. Without one_ring an answer needs no place at the peer,
- * so it must not wait behind operations that do. */
+/* Queues an answer. Without one_ring an answer takes no place at the peer, so
+ * that it must not wait behind operations that do. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,
@@ -123,8 +123,8 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 	bool atomic = o->code == WEFT_EP_FADD || o->code == WEFT_EP_CSWAP;
 
 	if (!(o->code & e->ep.info.caps) || o->code & (o->code - 1))
-		return -EOPNOTSUPP; /* a single bit, because it is an index too
-				     */
+		return -EOPNOTSUPP; /* the atomic must be a single bit, because
+				       it is also an index */
 	if (o->dst >= e->n)
 		return -EINVAL;
 	if (o->code == WEFT_EP_MSG)
@@ -314,7 +314,8 @@ static void ep_close(struct weft_ep *ep)
 	struct ep *e = (struct ep *)ep;
 
 	e->nic->stop(e);
-	/* The closed NIC has forgotten its regions: none is closed there. */
+	/* The closed NIC has forgotten its regions, so that none is closed
+	 * there. */
 	while (e->mr) {
 		struct ep_region *r = e->mr;
 

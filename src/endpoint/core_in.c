@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages in, by kind, and their delivery to the user in
- * the order of their sender. */
+/* The common endpoint: handlers of received messages, by kind, and their
+ * delivery to the user in the order of their sender. */
 #include <errno.h>
 
 #include "base/minmax.h"
 #include "endpoint/core.h"
 
-/* A message as its handler sees it. */
+/* A message, with the values that its handler needs. */
 struct in {
 	uint32_t src;
 	const struct ep_head *h;
 	const uint8_t *data;
-	struct ep_msg *m; /* slot of the message; NULL: it takes none */
+	struct ep_msg *m; /* place of the message, or NULL if it takes none */
 };
 
 static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
@@ -46,8 +46,7 @@ struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
 	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
 }
 
-/* Frees a place. Places are given back in order, because credits are a
- * count. */
+/* Frees a place. Places return in order, because credits are only a count. */
 static void msg_free(struct ep *e, struct ep_msg *m)
 {
 	struct ep_peer *p = &e->peer[m->src];
@@ -118,7 +117,7 @@ static void in_get(struct ep *e, const struct in *in)
 	ep_answer_push(e, op);
 }
 
-/* Returns the own operation that waits for this peer, or NULL. */
+/* Returns our operation that waits for this message of the peer, or NULL. */
 static struct ep_op *op_of(struct ep *e, const struct in *in)
 {
 	struct ep_op *op = in->h->id < EP_OPS ? &e->ops[in->h->id] : NULL;
@@ -162,7 +161,7 @@ void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed)
 	struct ep_peer *p = &e->peer[src];
 	uint32_t news = consumed - (uint32_t)p->acked;
 
-	/* An impossible count is ignored, because peers are not trusted. */
+	/* ignore an impossible count, because peers are not trusted */
 	if (news <= p->sent - p->acked)
 		p->acked += news;
 }
@@ -178,7 +177,7 @@ static void in_kind(struct ep *e, const struct in *in)
 	case EP_RTS:
 		/* A long message is fetched in its turn. A younger message that
 		 * took the last buffer could not be delivered before this one,
-		 * so the buffer would never be freed. */
+		 * so that the buffer would never be freed. */
 		if (e->nic->fetch) {
 			in->m->state = EP_WANT;
 			e->wants++;
@@ -213,7 +212,7 @@ static void in_kind(struct ep *e, const struct in *in)
 	case EP_GET_DATA:
 		in_get_data(e, in);
 		break;
-	default: /* no library sends these kinds */
+	default: /* libraries send no other kinds */
 		break;
 	}
 }
@@ -232,21 +231,21 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	}
 	if (h->len <= e->ep.info.max_msg)
 		in_kind(e, &in);
-	/* A message that is wrong or not for the user ends here. Its place goes
-	 * back, otherwise the sender would lose a credit. */
+	/* A message that is wrong or not for the user ends here. Its place must
+	 * return, because otherwise the sender would lose a credit. */
 	if (in.m && in.m->state == EP_PART)
 		msg_free(e, in.m);
 	return true;
 }
 
-/* ---- to the user ---- */
+/* ---- delivery to the user ---- */
 
 static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
 {
 	struct ep_peer *p = &e->peer[src];
 	struct ep_msg *m;
 
-	/* With one_ring messages between libraries have places, too. */
+	/* With one_ring messages between libraries take places, too. */
 	p->given = max_of(p->given, p->consumed);
 	while (p->given < p->got &&
 	       msg_nth(e, src, p->given)->state == EP_FREED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint: memory that the NIC reaches. Regions of the user stay
- * registered. Memory of single transfers is kept in a cache with
+ * registered. Registrations for single transfers are kept in a cache with
  * least-recently-used replacement. */
 #include <errno.h>
 
@@ -86,8 +86,8 @@ static bool region_covers(const struct ep_region *r, const uint8_t *p,
 	       (size_t)(p - r->p) <= r->len - len;
 }
 
-/* Returns a free cache place, or closes the least recently used one that is
- * not in use. Returns NULL if all are in use. */
+/* Returns a free place of the cache, or closes the least recently used one that
+ * no operation uses. Returns NULL if all are in use. */
 static struct ep_region *cache_place(struct ep *e)
 {
 	struct ep_region *old = NULL;

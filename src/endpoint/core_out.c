@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages out. Each peer has one list of operations.
- * They are issued in order, as far as credits and the NIC allow. */
+/* The common endpoint: messages to peers. Each peer has one list of operations,
+ * which are issued in order while credits and the NIC allow. */
 #include "base/minmax.h"
 #include "endpoint/core.h"
 
@@ -31,7 +31,8 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 	if (!e->nic->message(e, dst, h, data))
 		return false;
 	p->sent += place;
-	/* These messages carry the count, so that no credit is owed now. */
+	/* These messages carry the count of consumed ones, so that no credit is
+	 * owed now. */
 	if (e->nic->one_ring || h->kind == EP_CREDIT)
 		p->returned = p->consumed;
 	return true;
@@ -42,7 +43,7 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 static bool data_out(struct ep *e, struct ep_op *op)
 {
 	size_t left = op->req.len - op->off, max = e->ep.info.max_msg;
-	const uint8_t *buf = op->req.buf; /* NULL: nothing is sent */
+	const uint8_t *buf = op->req.buf; /* NULL if no bytes are sent */
 	struct ep_head h = { .kind = op->data_kind,
 			     .id = op->id,
 			     .len = (uint32_t)min_of(left, max),
@@ -62,8 +63,8 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* Fills in the address of a long message: the user's memory, or a copy if the
- * NIC cannot reach it. Returns false without room. */
+/* Fills in the address of a long message. It is that of the user's memory, or
+ * of a copy if the NIC cannot reach that. Returns false without room. */
 static bool rts_address(struct ep *e, struct ep_op *op, struct ep_head *h)
 {
 	const uint8_t *buf = op->req.buf;
@@ -112,7 +113,7 @@ static bool last_out(struct ep *e, struct ep_op *op)
 	return message_out(e, op->req.dst, &h, NULL);
 }
 
-/* Issues as much of op as possible. Returns true if all of it is issued. */
+/* Issues as much of op as possible. Returns true if op is issued completely. */
 static bool op_issue(struct ep *e, struct ep_op *op)
 {
 	while (op->off < op->direct)
@@ -143,8 +144,9 @@ void ep_progress_out(struct ep *e)
 		list_out(e, &e->peer[d].todo);
 }
 
-/* Returns credits when half of the places are owed. Answers go first, because
- * a peer with credits may request again, and an answer must be free for it. */
+/* Returns credits when half of the places are owed. Sends answers first,
+ * because a peer with credits may request again, and an answer must be free for
+ * that request. */
 void ep_return_credits(struct ep *e)
 {
 	for (uint32_t d = 0; d < e->n && !e->notes.head; d++) {

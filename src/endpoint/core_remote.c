@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint: puts, gets and fetches of long messages by the NIC. A
- * transfer is split into pieces. They use the user's memory, or bounce buffers
- * if the NIC cannot reach it or cannot place the bytes there. */
+ * transfer is split into pieces. Pieces use the user's memory, or bounce
+ * buffers if the NIC cannot reach that memory or cannot place the bytes
+ * there. */
 #include <errno.h>
 
 #include "endpoint/core.h"
@@ -63,15 +64,15 @@ static void fetch_start(struct ep *e, struct ep_msg *m)
 	}
 	if (p)
 		piece_free(e, p);
-	/* Without a piece the buffer goes back, so that another message may
-	 * use it. */
+	/* return the buffer without a piece, so that another message may use
+	 * it */
 	m->land->busy = false;
 	m->land = NULL;
 }
 
 /* ---- operations ---- */
 
-/* Ends an operation. A put with notify still has to send its message. */
+/* Ends an operation. A put with notify still has to send its notification. */
 static void op_end(struct ep *e, struct ep_op *op)
 {
 	if (op->req.notify && !op->status) {
@@ -90,7 +91,8 @@ void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 	if (!data && p->bounce)
 		data = p->bounce->p;
 	if (!op) {
-		if (p->failed) /* the sender has closed its memory */
+		if (p->failed) /* the transfer failed, because the sender has
+				  closed its memory */
 			m->len = 0;
 		m->state = EP_READY;
 		fin = ep_answer(e, m->src, m->id, EP_FIN);
@@ -109,7 +111,7 @@ void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 		op_end(e, op);
 }
 
-/* Issues an operation. Returns true if all of it is in flight, or it has
+/* Issues an operation. Returns true if it is completely in flight or has
  * failed. */
 static bool op_issue(struct ep *e, struct ep_op *op)
 {
@@ -131,8 +133,8 @@ void ep_progress_remote(struct ep *e)
 		return;
 	if (e->nic->reap)
 		e->nic->reap(e);
-	/* Fetches long messages that wait for a landing buffer, of each peer
-	 * the oldest first, because messages are delivered in order. */
+	/* Fetches long messages that wait for a landing buffer. Of each peer
+	 * the oldest is first, because messages are delivered in order. */
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {
 		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
 

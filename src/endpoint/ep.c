@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft_ep_open: chooses the library that serves the node's device. */
+/* Implements weft_ep_open: chooses the library that serves the node's
+ * device. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint implementations, one per NIC, chosen by the ids of device 0. */
+/* Endpoint implementations, one per NIC. The ids of device 0 choose one. */
 #ifndef ENDPOINT_EP_OPEN_H
 #define ENDPOINT_EP_OPEN_H
 
@@ -10,11 +10,11 @@ struct ep_nic {
 	/* Returns true if d is such a NIC. Does not change its state, because
 	 * other libraries may be probed next. */
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
-	/* Opens the endpoint. Returns what weft_ep_open returns. attr is not
-	 * NULL. */
+	/* Opens the endpoint. Returns the results of weft_ep_open. attr must
+	 * not be NULL. */
 	int (*open)(struct weft_host *h, const struct weft_ep_attr *attr,
 		    struct weft_ep **ep_p);
-	bool groups; /* several processes on a node */
+	bool groups; /* the library allows several processes on a node */
 };
 
 #define ENDPOINT(id) extern const struct ep_nic ep_nic_##id;

@@ -2,7 +2,7 @@
 /* VI Provider Library: the interface of the Virtual Interface Architecture for
  * programs (hvia.md 6.1).  Names, types, values and the order of enumerations
  * are the published ones, so that a program written for VIPL compiles unchanged
- * and runs as a program of the simulator (class host.main) or inside of one.
+ * and runs as a program of the simulator (class host.main) or as a part of one.
  *
  *	VIP_NIC_HANDLE nic;
  *
@@ -16,8 +16,8 @@
  *	while (VipRecvDone(vi, &d) == VIP_NOT_DONE)
  *		;
  *
- * Time-outs are milliseconds.  A loop that waits must contain a call of this
- * library: simulated time passes in calls alone. */
+ * Time-outs are milliseconds. A loop that waits must contain a call of this
+ * library, because simulated time passes in calls alone. */
 #ifndef VIPL_H
 #define VIPL_H
 
@@ -99,8 +99,9 @@ typedef union {
 	VIP_DATA_SEGMENT Local;
 } VIP_DESCRIPTOR_SEGMENT;
 
-/* 64 bytes; further segments follow.  Some headers call the two parts Control
- * and Data. */
+/* A descriptor in memory: 64 bytes, then further segments. CS/DS and
+ * Control/Data name the same parts, because published headers use both
+ * pairs. */
 typedef struct _VIP_DESCRIPTOR {
 	union {
 		VIP_CONTROL_SEGMENT CS;
@@ -164,7 +165,8 @@ typedef enum {
 
 /* ---- attributes ---- */
 
-/* Host address (6 bytes: the Ethernet address), then the discriminator. */
+/* Network address: HostAddressLen bytes of host address (6 for Ethernet), then
+ * the discriminator. */
 typedef struct _VIP_NET_ADDRESS {
 	VIP_UINT16 HostAddressLen;
 	VIP_UINT16 DiscriminatorLen;
@@ -224,8 +226,8 @@ typedef struct _VIP_VI_ATTRIBUTES {
 
 #define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
 
-/* ADAddrArray: the caller's array of NumAdAddrs addresses, each with room for
- * its host address; NumAdAddrs becomes the number that there are. */
+/* ADAddrArray is the caller's array of NumAdAddrs addresses, each with room for
+ * its host address. The call sets NumAdAddrs to the number of hosts found. */
 typedef struct {
 	VIP_ULONG NumberOfHops;
 	VIP_NET_ADDRESS **ADAddrArray;
@@ -281,7 +283,8 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle);
 VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 		       VIP_NIC_ATTRIBUTES *NicAttribs);
-/* ErrorHandler NULL: back to the default, which writes a line to stderr. */
+/* ErrorHandler NULL restores the default handler, which writes a line to
+ * stderr. */
 VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
 			    VIP_ERROR_HANDLER ErrorHandler);
 VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,

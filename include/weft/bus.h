@@ -3,12 +3,12 @@
  *
  *    host (programs, memory, bridge) ---- bus ---- device(s)
  *
- * A bus is a component of KIND_BUS with one port "host" and ports "dev%u".
- * Host and device call the bus from their own events; the bus answers by notes:
- * it queues a note on the receiver's bus port and posts an arrival (phase 0)
- * for the note's time, so the receiver's ops.arrive(c, port, NULL) drains
- * `while (weft_bus_next(port, &note))`.  Notes of one port are taken in order
- * of time; those of one time in the order in which the bus sent them.
+ * A bus is a component of KIND_BUS with one port "host" and ports "dev%u". Host
+ * and device call the bus from their own events. The bus answers by notes: it
+ * queues a note on the receiver's bus port and posts an arrival (phase 0) for
+ * the note's time. The receiver's ops.arrive(c, port, NULL) takes all notes by
+ * `while (weft_bus_next(port, &note))`. Notes of one port are taken in order of
+ * time, and notes of equal time in the order in which the bus sent them.
  *
  * An arrival per note is expensive.  A receiver that can do without sets told()
  * of its port: the bus calls it when it sends the note (bus.pcix: when the
@@ -47,89 +47,100 @@ enum weft_bus_op { WEFT_BUS_READ, WEFT_BUS_WRITE };
 
 enum weft_bus_status {
 	WEFT_BUS_OK,
-	WEFT_BUS_MASTER_ABORT, /* no target answers at that address */
-	WEFT_BUS_TARGET_ABORT, /* the target refuses */
-	WEFT_BUS_PARITY,       /* data came with wrong parity: PERR# */
+	WEFT_BUS_MASTER_ABORT, /* no target answers at the address */
+	WEFT_BUS_TARGET_ABORT, /* the target refuses the access */
+	WEFT_BUS_PARITY,       /* data arrived with wrong parity: PERR# */
 	WEFT_BUS_SPLIT_ERROR,  /* a completion reports that the read failed */
 };
 
-/* Errors of an access on bus.pcix, which a fault (fault.bus) asks for. */
+/* Errors that a fault (fault.bus) gives to an access on bus.pcix. */
 enum weft_bus_error {
 	WEFT_BUS_E_NONE,
-	WEFT_BUS_E_ADDRESS, /* parity of its address phase */
-	WEFT_BUS_E_DATA,    /* parity of its data: a bit has turned over */
-	WEFT_BUS_E_MASTER,  /* no target answers */
-	WEFT_BUS_E_TARGET,  /* the target refuses */
-	WEFT_BUS_E_MESSAGE, /* split completion error message instead of data */
-	WEFT_BUS_E_REPEAT,  /* a split completion comes once more */
-	WEFT_BUS_E_DISCARD, /* the split completion of a load is not taken */
+	WEFT_BUS_E_ADDRESS, /* wrong parity in the address phase */
+	WEFT_BUS_E_DATA,    /* wrong parity in the data: one bit has flipped */
+	WEFT_BUS_E_MASTER,  /* no target answers (master abort) */
+	WEFT_BUS_E_TARGET,  /* the target refuses (target abort) */
+	WEFT_BUS_E_MESSAGE, /* a split completion error message arrives
+			     * instead of data */
+	WEFT_BUS_E_REPEAT,  /* a split completion arrives twice */
+	WEFT_BUS_E_DISCARD, /* the host does not take the split completion of
+			     * a load */
 };
 
 /* Lines by which a device reports an error. */
 enum weft_bus_signal { WEFT_BUS_PERR, WEFT_BUS_SERR };
 
-/* A device-initiated transaction (DMA).  Owned by the device, lent to the bus
- * from submit until its NOTE_DONE has been taken. */
+/* A transaction (DMA) of a device. The device owns it and lends it to the bus
+ * from submit until the device has taken its NOTE_DONE. */
 struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
-	uint32_t bytes; /* any number, at any address */
-	/* write: the bytes (may have no buf when payload is off).
-	 * read: allocated by the device, filled burst by burst. */
+	uint32_t bytes; /* length, any number, at any address */
+	/* Write: the bytes, where buf may be NULL in runs without payload.
+	 * Read: a slice that the device allocates and the bus fills burst by
+	 * burst. */
 	struct weft_slice data;
-	uint32_t max_request;	/* cut a read into sequences of at most this
-				 * many bytes; 0 = one sequence */
-	uint32_t latency_timer; /* bus clocks a tenure may last once another
-				 * master waits; 0 = no limit */
-	uint32_t cookie;	/* the device's own */
-	uint64_t trace_id;	/* of the message it is for, or 0 */
-	bool trace_last; /* the message has arrived when this transaction ends
-			  */
-	/* a fault on the way: clocks the bridge takes longer from the split
-	 * response to the first datum, before each further completion */
+	uint32_t max_request;	/* A read is cut into sequences of at most
+				 * this many bytes; 0 = one sequence. */
+	uint32_t latency_timer; /* bus clocks that a tenure may last once
+				 * another master waits; 0 = no limit */
+	uint32_t cookie;	/* free for the device's use */
+	uint64_t trace_id;	/* id of the message that it belongs to, or 0 */
+	bool trace_last;	/* true when the end of this transaction is the
+				 * arrival of the message */
+	/* Set by a fault: extra clocks of the bridge between the split response
+	 * and the first datum, and before each further completion. */
 	uint32_t slow_split, slow_next;
-	/* a fault of the device: factor on its own times, or 0 for none */
+	/* Set by a fault of the device: factor on the device's times; 0 = none.
+	 */
 	double slow_factor;
 	enum weft_bus_error
-		error; /* bus.pcix: error that the transaction meets */
-	/* Read, packet buses: its answer may pass stores of the host. Set by a
-	 * device that needs the answer before it can take stores, because
-	 * otherwise both would wait for each other. */
+		error; /* error of bus.pcix that the transaction meets */
+	/* Reads on packet buses: the answer may pass stores of the host. A
+	 * device sets this when it needs the answer before it can take stores,
+	 * because otherwise both would wait for each other. */
 	bool relaxed;
-	/* read: its answer may come before those of earlier reads (bus.ht with
-	 * several banks of memory) */
+	/* Reads: the answer may arrive before those of earlier reads (bus.ht
+	 * with several banks of memory). */
 	bool any_order;
-	/* kept by the bus */
+	/* The bus sets all fields from here on. */
 	enum weft_bus_status status;
-	weft_time_t t_req;  /* REQ# asserted */
-	weft_time_t t_done; /* last datum moved, or abort */
-	uint32_t tenures;   /* bus requests (REQ#) so far */
-	uint32_t splits;    /* split responses so far */
-	uint32_t moved;	    /* bytes so far */
-	void *link_;	    /* list of the bus */
-	uint64_t priv_[6];  /* the bus's own */
+	weft_time_t t_req;  /* time at which REQ# was asserted */
+	weft_time_t t_done; /* time at which the last datum moved, or of the
+			     * abort */
+	uint32_t tenures;   /* number of bus requests (REQ#) so far */
+	uint32_t splits;    /* number of split responses so far */
+	uint32_t moved;	    /* bytes moved so far */
+	void *link_;	    /* next transaction in a list of the bus */
+	uint64_t priv_[6];  /* private to the bus */
 };
 
 enum weft_note_kind {
-	/* to the device, about its own transactions */
-	WEFT_NOTE_SPLIT, /* split response received at `time` */
-	WEFT_NOTE_BURST, /* a data tenure: first datum moves at `time`.  A
-			  * tenure that the latency timer may end early is
-			  * told in parts with the same `frame` */
-	WEFT_NOTE_DONE,	 /* transaction over: status, t_done valid */
-	/* to the device, about host accesses */
-	WEFT_NOTE_STORE, /* bytes of data[] to space:off; see weft_bus_window */
-	WEFT_NOTE_LOAD,	 /* answer with weft_bus_ops.reply in the same event,
-			  * or say weft_bus_defer in it and answer later */
-	/* to the host */
-	WEFT_NOTE_MEM_WRITE, /* put slice bytes to phys now; drops slice */
-	WEFT_NOTE_MEM_READ,  /* fill slice from phys now */
-	WEFT_NOTE_LOADED,    /* data[] of the outstanding PIO load */
-	WEFT_NOTE_STORED,    /* one posted store left the bridge's buffer */
-	WEFT_NOTE_IRQ,	     /* line of device `dev` is now `level` */
-	/* tagged accesses, see below */
-	WEFT_NOTE_TAGGED,   /* to the device: op, tag, user, cond, data[] */
-	WEFT_NOTE_ANSWERED, /* to the host: data[], level = response tag */
+	/* To the device, about its own transactions: */
+	WEFT_NOTE_SPLIT, /* a split response was received at `time` */
+	/* A data tenure, whose first datum moves at `time`. A tenure that the
+	 * latency timer may end early has several notes with one `frame`. */
+	WEFT_NOTE_BURST,
+	WEFT_NOTE_DONE, /* the transaction has ended: status and t_done are
+			 * valid */
+	/* To the device, about accesses of the host: */
+	WEFT_NOTE_STORE, /* data[] is stored at space:off; see
+			  * weft_bus_window */
+	WEFT_NOTE_LOAD,	 /* The device answers by weft_bus_ops.reply in this
+			  * event, or calls weft_bus_defer and answers later. */
+	/* To the host: */
+	WEFT_NOTE_MEM_WRITE, /* write the bytes of the slice to memory now;
+			      * takes the slice */
+	WEFT_NOTE_MEM_READ,  /* fill the slice from memory now */
+	WEFT_NOTE_LOADED,    /* data[] answers the outstanding PIO load */
+	WEFT_NOTE_STORED,    /* one posted store has left the bridge's buffer */
+	WEFT_NOTE_IRQ,	     /* the interrupt line of device `dev` has
+			      * changed to `level` */
+	/* Tagged accesses, see weft_bus_tagged: */
+	WEFT_NOTE_TAGGED,   /* to the device: op, tag, user, cond and data[]
+			     * of an access */
+	WEFT_NOTE_ANSWERED, /* to the host: data[] of the answer, level =
+			     * response tag */
 };
 
 /* Tagged store, tagged load, tagged conditional store. */
@@ -139,132 +150,147 @@ struct weft_bus_note {
 	enum weft_note_kind kind;
 	uint32_t dev;
 	weft_time_t time;
-	uint64_t off; /* STORE, LOAD: offset; MEM_*: physical address */
-	uint32_t offset, bytes; /* of the transaction; also STORE/LOAD size */
-	uint8_t space;		/* 0 = configuration, 1 + n = BAR n */
+	uint64_t off; /* STORE, LOAD: offset in the window; MEM_*: physical
+		       * address */
+	uint32_t offset, bytes; /* offset in the transaction; bytes of the
+				 * transfer, STORE and LOAD too */
+	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
+				 * n = BAR n */
 	bool level;
 	/* MEM_READ: the bytes may be filled late, because the device settles
-	 * before it reads them */
+	 * before it reads them. */
 	bool lazy;
-	bool last;  /* BURST: nothing follows */
-	bool timer; /* BURST: cut short by the latency timer */
-	bool user;  /* TAGGED: the tag is the program's own */
-	bool error; /* LOADED, ANSWERED: no target (bus.ht: the error bit) */
-	uint8_t op; /* TAGGED: enum weft_bus_tagged_op */
-	/* enum weft_bus_error.  STORE, LOAD: of the access; BURST, MEM_*: bit 0
-	 * of the first byte is wrong; DONE of a read: a
-	 * completion without a request follows, up to data_end */
+	bool last;  /* BURST: this is the last burst */
+	bool timer; /* BURST: the latency timer cut the burst short */
+	bool user;  /* TAGGED: the program itself gave the tag */
+	bool error; /* LOADED, ANSWERED: no target answered (the error bit of
+		     * bus.ht) */
+	uint8_t op; /* TAGGED: an enum weft_bus_tagged_op */
+	/* An enum weft_bus_error. STORE, LOAD: error of the access. BURST,
+	 * MEM_*: bit 0 of the first byte is wrong. DONE of a read: a completion
+	 * without a request follows and lasts until data_end. */
 	uint8_t wrong;
-	uint8_t load; /* LOADED: number that the host gave it */
+	uint8_t load; /* LOADED: number that the host gave the load */
 	uint16_t tag;
 	struct weft_slice slice;
-	struct weft_bus_txn *txn; /* about transactions of the device */
-	/* FRAME# asserted; tenure began.  STORE, LOAD, TAGGED: it began, for
-	 * listeners; `asked`: the host has handed it to the bus */
+	struct weft_bus_txn *txn; /* transaction of the device that the note
+				   * is about */
+	/* `frame`: FRAME# was asserted and the tenure began. STORE, LOAD,
+	 * TAGGED: for observers, `frame` is the begin of the access on the bus,
+	 * and `asked` is the time at which the host handed it to the bus. */
 	weft_time_t frame, asked;
-	uint64_t trace_id;    /* MEM_WRITE: of the transaction */
-	weft_time_t data_end; /* last datum of this tenure has moved */
-	uint64_t cond;	      /* TAGGED, conditional: see weft_bus_tagged */
-	uint8_t data[64];     /* STORE, LOADED, TAGGED, ANSWERED */
+	uint64_t trace_id;    /* MEM_WRITE: trace_id of the transaction */
+	weft_time_t data_end; /* time at which the last datum of this tenure
+			       * has moved */
+	uint64_t cond;	      /* TAGGED: condition of a conditional store,
+			       * see weft_bus_tagged */
+	uint8_t data[64];     /* bytes of STORE, LOADED, TAGGED, ANSWERED */
 };
 
-/* A tagged access of the host (Host Port specification 10.1).  On the way it is
- * a header of 8 bytes {op 8, tag kind 1, size 7, tag 16, reserved 32}, an
- * address of 8, the condition of 8 where there is one, and the data. */
+/* A tagged access of the host (hostport.md 10.1). On the bus it is a header of
+ * 8 bytes {op 8, tag kind 1, size 7, tag 16, reserved 32}, an address of 8
+ * bytes, the condition of 8 bytes for TCSTORE, and the data. */
 struct weft_bus_tagged {
 	enum weft_bus_tagged_op op;
-	bool user;    /* tag given by the program; else by its process */
-	uint16_t tag; /* of the request */
+	bool user;    /* true: the program gives the tag; false: the tag is
+		       * its process's */
+	uint16_t tag; /* tag of the request */
 	uint8_t space;
 	uint64_t off;
-	uint32_t bytes;	  /* stores: 4..64, a multiple of 4; load: 4, 8 */
-	uint64_t cond;	  /* TCSTORE: WEFT_COND */
-	const void *data; /* stores */
+	uint32_t bytes;	  /* stores: 4..64, a multiple of 4; loads: 4 or 8 */
+	uint64_t cond;	  /* TCSTORE: condition, as WEFT_COND makes it */
+	const void *data; /* bytes to store; stores alone use them */
 };
 
-/* Condition {kind 8, bit 8, address 48}. */
+/* Returns a condition {kind 8, bit 8, address 48}. */
 #define WEFT_COND(kind, bit, addr)                                             \
 	((uint64_t)(uint8_t)(kind) << 56 | (uint64_t)(uint8_t)(bit) << 48 |    \
 	 ((uint64_t)(addr)&0xffffffffffff))
-enum { WEFT_COND_ROOM }; /* the queue at the address is not full */
+enum { WEFT_COND_ROOM }; /* Condition: the queue at the address is not full. */
 
-/* iface of a bus's ports. */
+/* Operations of a bus. weft_port.iface of its ports points to them. */
 struct weft_bus_ops {
 	/* Starts a transaction of the device: REQ# is asserted now. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
-	/* Answers NOTE_LOAD, from the event that took it.  A device that does
-	 * not answer (decoding off) leaves the load to a master abort. */
+	/* Answers NOTE_LOAD in the event that took the note.  A device that
+	 * does not answer (decoding off) leaves the load to a master abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
-	/* Answers NOTE_LOAD at an address where the device has nothing: all
-	 * ones and an error.  NULL: weft_bus_refuse answers with all ones. */
+	/* Answers NOTE_LOAD by all ones and an error, because the device has
+	 * nothing at the address. NULL: weft_bus_refuse answers by all ones. */
 	void (*refuse)(struct weft_port *dev_port);
 	/* Sets the device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
-	/* Asserts PERR# or SERR# for the device.  NULL: no such lines. */
+	/* Asserts PERR# or SERR# for the device. NULL: the bus has no such
+	 * lines. */
 	void (*signal)(struct weft_port *dev_port, enum weft_bus_signal line);
-	/* Host side.  Puts a store of 4..64 bytes, a multiple of 4 (1 or 2 too
-	 * in configuration space; bus.ht: inside an aligned line of 64), into
-	 * the bridge's posted-write buffer.  Returns false when the buffer is
-	 * full: wait for NOTE_STORED. */
+	/* For the host. Puts a store into the bridge's posted-write buffer. It
+	 * has 4..64 bytes, a multiple of 4, or 1 or 2 bytes in configuration
+	 * space. On bus.ht it lies inside an aligned line of 64 bytes. Returns
+	 * false when the buffer is full: the host then waits for NOTE_STORED.
+	 */
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,
 			  uint32_t bytes);
-	/* Starts a load of 1..8 bytes (one at a time, but see `loads`) behind
-	 * all earlier stores; NOTE_LOADED brings the bytes, all ones when no
-	 * device answers. */
+	/* For the host. Starts a load of 1..8 bytes behind all earlier stores.
+	 * NOTE_LOADED brings the bytes, all ones when no device answers. One
+	 * load is in flight at a time, unless `loads` returns more. */
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);
-	/* Returns how many loads may be under way at a time, each with a number
-	 * below that which the answer carries.  NULL: 1. */
+	/* Returns how many loads may be in flight at a time. Each has a number
+	 * below that, and its answer carries the number. NULL: 1. */
 	uint32_t (*loads)(struct weft_port *host_port);
-	/* Starts a load as pio_load does, with a number; pio_load has 0. */
+	/* Starts a load as pio_load does, but with a number. The loads of
+	 * pio_load have number 0. */
 	void (*pio_load_as)(struct weft_port *host_port, uint32_t number,
 			    uint32_t dev, uint8_t space, uint64_t off,
 			    uint32_t bytes);
 	/* Returns true when slot `dev` holds a device. */
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
-	/* Returns the clock by which the bus counts at this port. */
+	/* Returns the clock in whose cycles the bus counts at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Each does and returns as its function below: weft_bus_window,
-	 * weft_bus_consumed and weft_bus_defer.  NULL: the bus cannot. */
+	/* Each serves the function weft_bus_window, weft_bus_consumed or
+	 * weft_bus_defer below and returns its result. NULL: the bus has no
+	 * back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
-	/* Puts the bytes of memory reads that are due by now into their slices.
-	 * NULL: they are always there. */
+	/* Puts bytes of memory reads that are due by now into their slices.
+	 * NULL: this bus puts them there in time. */
 	void (*settle)(struct weft_port *dev_port);
-	/* Returns true when the bus takes any number of transactions of a
-	 * device at a time.  NULL or false: one read, one write. */
+	/* Returns true when a device may have any number of transactions in
+	 * flight. NULL or false: one read and one write. */
 	bool (*many)(struct weft_port *dev_port);
-	/* Starts a tagged access.  Loads and conditional stores count as loads:
-	 * one of all of them at a time, behind all earlier stores, ended by
-	 * WEFT_NOTE_ANSWERED; a device that has not called takes_tagged answers
-	 * them with all ones and response tag 0.  Returns false when a tagged
-	 * store finds the buffer full.  This and the next two are NULL on a bus
-	 * without tagged accesses. */
+	/* Starts a tagged access. Tagged loads and conditional stores count as
+	 * loads: one of them is in flight at a time, behind all earlier stores,
+	 * and WEFT_NOTE_ANSWERED ends it. A device that has not called
+	 * takes_tagged gets none of them, and the answer is all ones with
+	 * response tag 0. Returns false when the buffer has no room for a
+	 * tagged store. On a bus without tagged accesses this and the next two
+	 * functions are NULL. */
 	bool (*pio_tagged)(struct weft_port *host_port, uint32_t dev,
 			   const struct weft_bus_tagged *r);
-	/* Says that the device takes tagged accesses; returns true. */
+	/* Makes the bus give tagged accesses to the device. Returns true. */
 	bool (*takes_tagged)(struct weft_port *dev_port);
-	/* Answers a tagged load (data, and whether it is valid) or conditional
-	 * store (no data, and whether it was done), as reply does. */
+	/* Answers a tagged load by its data and whether they are valid, or a
+	 * conditional store by whether it was done, without data. Called as
+	 * reply is. */
 	void (*tagged_reply)(struct weft_port *dev_port, const void *data,
 			     uint32_t bytes, bool status);
 };
 
-/* iface of a host's bus port. */
+/* Operations of a host. weft_port.iface of its bus port points to them. */
 struct weft_bus_host_ops {
 	/* Returns true when [phys, phys+bytes) is memory. */
 	bool (*decode)(struct weft_port *host_port, weft_phys_t phys,
 		       uint32_t bytes);
-	/* Carries out the accesses to memory that are due by now.  NULL: they
-	 * are always carried out. */
+	/* Carries out the accesses to memory that are due by now. NULL: the
+	 * host carries them out in time. */
 	void (*settle)(struct weft_port *host_port);
 };
 
-/* Returns the operations of the bus behind a device's or host's port, as in
- * weft_bus_of(p)->submit(p, t). */
+/* Returns the operations of the bus at a device's or host's port, for calls
+ * like weft_bus_of(p)->submit(p, t). */
 static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 {
 	return (const struct weft_bus_ops *)p->peer->iface;
@@ -272,12 +298,13 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 
 /* ---- back-pressure -----------------------------------------------------
  *
- * By default a device takes every store when it arrives.  One that calls
- * weft_bus_window(port, n), from its start op on and before the first store,
- * has n places for stores: each NOTE_STORE fills one, weft_bus_consumed empties
- * them again.  While none is empty further stores wait in the bus, in order,
- * nothing is lost, and in the end the host's pio_store finds the bridge full.
- * The store that waited longest arrives at the first bus clock after consumed.
+ * By default a device takes every store when it arrives. A device that calls
+ * weft_bus_window(port, n), in its start op or later but before the first
+ * store, has n places for stores. Each NOTE_STORE fills a place, and
+ * weft_bus_consumed empties places. While no place is empty, further stores
+ * wait in the bus in their order. No store is lost, because in the end the
+ * bridge is full and the host's pio_store returns false. The store that waited
+ * longest arrives at the first bus clock after consumed.
  *
  * NOTE_LOAD comes behind all stores that were submitted before the load, but
  * needs no place: a device that still holds stores, and wants to take them
@@ -289,8 +316,8 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
  * device without a place, or without an answer, costs the bus retries. */
 
-/* Gives the device places for `stores` stores.  Returns false when the bus has
- * no back-pressure. */
+/* Gives the device room for this number of stores.  Returns false when the bus
+ * has no back-pressure. */
 static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -298,8 +325,8 @@ static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 	return bus->window && bus->window(dev_port, stores);
 }
 
-/* Empties the places of `stores` stores, in order of their arrival.  Returns
- * false when the bus has no back-pressure. */
+/* Empties the places of the oldest `stores` stores. Returns false when the bus
+ * has no back-pressure. */
 static inline bool weft_bus_consumed(struct weft_port *dev_port,
 				     uint32_t stores)
 {
@@ -308,9 +335,9 @@ static inline bool weft_bus_consumed(struct weft_port *dev_port,
 	return bus->consumed && bus->consumed(dev_port, stores);
 }
 
-/* Call in the event that took NOTE_LOAD: the device answers with reply in a
- * later event.  Returns false when the bus cannot wait: answer in this event.
- */
+/* Lets the device answer a load by reply in a later event. Called in the event
+ * that took NOTE_LOAD. Returns false when the bus cannot wait, so that the
+ * device has to answer in this event. */
 static inline bool weft_bus_defer(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -318,8 +345,8 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	return bus->defer && bus->defer(dev_port);
 }
 
-/* Answers NOTE_LOAD in place of reply: the device has nothing at that address.
- */
+/* Answers NOTE_LOAD instead of reply when the device has nothing at the
+ * address. */
 static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 {
 	static const uint64_t ones[8] = { ~0ull, ~0ull, ~0ull, ~0ull,
@@ -342,7 +369,7 @@ static inline void weft_bus_settle(struct weft_port *dev_port)
 		bus->settle(dev_port);
 }
 
-/* Asserts PERR# or SERR#, on a bus that has them. */
+/* Asserts PERR# or SERR#. Does nothing on a bus without these lines. */
 static inline void weft_bus_signal(struct weft_port *dev_port,
 				   enum weft_bus_signal line)
 {
@@ -352,8 +379,8 @@ static inline void weft_bus_signal(struct weft_port *dev_port,
 		bus->signal(dev_port, line);
 }
 
-/* Returns true when the bus takes any number of transactions of a device at a
- * time; false: one read, one write. */
+/* Returns true when a device may have any number of transactions in flight,
+ * false when it may have one read and one write. */
 static inline bool weft_bus_many(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -361,8 +388,9 @@ static inline bool weft_bus_many(struct weft_port *dev_port)
 	return bus->many && bus->many(dev_port);
 }
 
-/* Call in the start op of a device that takes WEFT_NOTE_TAGGED.  Returns false
- * when the bus has no tagged accesses. */
+/* Makes the bus give tagged accesses to this device as WEFT_NOTE_TAGGED. Called
+ * in the device's start op. Returns false when the bus has no tagged accesses.
+ */
 static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -370,20 +398,20 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 	return bus->takes_tagged && bus->takes_tagged(dev_port);
 }
 
-/* Takes the next note that is due now.  Returns false when there is none. */
+/* Takes the next note that is due by now. Returns false when no note is due. */
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
 /* Returns the number of notes in the queue, due or not. */
 uint32_t weft_bus_queued(const struct weft_port *p);
-/* Takes the next note, also before it is due, because no event follows the end
- * of a run. Returns false when there is none. */
+/* Takes the next note even before it is due, because no event follows the end
+ * of a run. Returns false when the queue is empty. */
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
-/* Bus side: queues a note (copied) on the peer of bus_port, due at note->time >
- * now.  Takes the reference of note->slice. */
+/* For the bus. Queues a copy of the note on the peer of bus_port, due at
+ * note->time, which is later than now. Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
-/* Receiver: asks for an arrival at the time of each note in its queue that is
- * due later, also of those that were queued quietly, because it waits for one
- * of them from now on. */
+/* For the receiver. Asks for arrivals at the times of all notes in its queue
+ * that are due later, also of those queued without an arrival, because the
+ * receiver waits for one of them from now on. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

@@ -28,23 +28,24 @@ enum weft_ptype {
 	WEFT_P_STR,   /* char[size], always terminated */
 };
 
-/* Source of a number. `weft describe` prints it. */
+/* How a number is known, printed by `weft describe`. */
 enum weft_source {
 	WEFT_STATED,	    /* printed in the source document */
 	WEFT_DERIVED,	    /* follows from stated numbers */
-	WEFT_RECONSTRUCTED, /* the source is silent or garbled; our reading */
+	WEFT_RECONSTRUCTED, /* our reading, because the source is silent or
+			     * garbled */
 	WEFT_CALIBRATED,    /* chosen to make a published result come out */
-	WEFT_OWN,	    /* our own addition */
+	WEFT_OWN,	    /* our own, without a source */
 };
 
 struct weft_param {
 	const char *name;
 	enum weft_ptype type;
-	uint32_t offset, size; /* of the field in the component's state */
-	const char *def;       /* default, as text */
-	const char *range;     /* "2..64", "8..", "a|b|c", "" = any */
+	uint32_t offset, size; /* of the field in the state, in bytes */
+	const char *def;       /* default value, as text */
+	const char *range;     /* "2..64", "8..", "a|b|c"; "" = any value */
 	enum weft_source source;
-	const char *doc; /* meaning; may end in "(T 3.2.1)" */
+	const char *doc; /* meaning; may end in a reference "(T 3.2.1)" */
 };
 
 /* A parameter is written once: name, offset and size come from the field. */
@@ -74,11 +75,14 @@ enum weft_port_kind {
 };
 
 struct weft_port_decl {
-	const char *name; /* "link%u"; plain when count is NULL */
+	const char *name; /* "link%u" numbers ports from 0; a plain name when
+			   * count is NULL */
 	enum weft_port_kind kind;
-	const char *count; /* name of the U32 parameter, or a number, or NULL */
-	const struct weft_wire *wire; /* links: both ends must agree */
-	bool optional;		      /* may stay unconnected */
+	const char *count; /* a U32 parameter's name, a number, or NULL for
+			    * one port */
+	const struct weft_wire *wire; /* wire format, which must be that of
+				       * the other end */
+	bool optional;		      /* the port may stay unconnected */
 	const char *doc;
 };
 
@@ -87,24 +91,26 @@ struct weft_port_decl {
 enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
 
 /* One register, or `count` registers `stride` bytes apart.  Values live in the
- * component's register file (weft_reg_file, 64-bit cells, one per register);
- * hooks override.  A write changes only bits of `rw`; ones written to bits of
- * `w1c` clear them; everything else keeps its value.  A register that is
- * `bare` has no cell: its hooks are all there is (large arrays). */
+ * component's register file (weft_reg_file, a cell of 64 bits for each
+ * register) unless hooks give other values. A write changes only bits of `rw`.
+ * Ones written to bits of `w1c` clear these bits. All other bits keep their
+ * value. A `bare` register has no cell, only hooks, because large arrays need
+ * no copy of their values. */
 struct weft_reg {
 	const char *name;
 	uint8_t space; /* 0 = configuration space, 1 + n = BAR n */
 	uint8_t width; /* bytes: 1, 2, 4 or 8 */
 	uint32_t offset;
-	uint32_t count, stride; /* 0, 0 = a single register */
+	uint32_t count, stride; /* number of registers, bytes between them;
+				 * 0, 0 = one register */
 	enum weft_reg_access access;
 	uint64_t reset, rw, w1c;
 	bool bare;
-	/* Returns the value that a host loads.  NULL: the cell's. */
+	/* Returns the value of a host's load. NULL: the value is the cell's. */
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
 	/* Called after a host's store. `val` is the old value with the stored
-	 * bytes in it, before masks, so that the hook sees a whole register.
-	 * NULL: nothing happens. */
+	 * bytes in it, before the masks rw and w1c act, so that the hook sees a
+	 * whole register. NULL: no hook. */
 	void (*wrote)(struct weft_comp *c, uint32_t index, uint64_t val);
 	const char *doc;
 };
@@ -124,11 +130,12 @@ enum weft_kind {
 };
 
 struct weft_waiting {
-	const char *unit; /* of `queued`: "words"; NULL: not known */
-	uint64_t queued;  /* now */
+	const char *unit; /* unit of `queued`, such as "words"; NULL: not
+			   * known */
+	uint64_t queued;  /* amount that is queued now */
 	bool knows_blocked;
-	/* Time so far in which a packet stood ready for an idle line and the
-	 * far end had no room for it. */
+	/* Time so far in which a packet was ready, the line was idle, and the
+	 * far end had no room for the packet. */
 	weft_time_t blocked;
 };
 
@@ -137,90 +144,99 @@ struct weft_waiting {
 /* Place of a component in a direct network. */
 struct weft_place {
 	uint32_t node;
-	const struct topology *topo; /* net/topology.h; the network's */
-	struct weft_comp *net;	     /* the network as a whole */
+	const struct topology *topo; /* topology of the network
+				      * (net/topology.h), which owns it */
+	struct weft_comp *net;	     /* component that is the network as a
+				      * whole */
 };
 
-/* Parts of a network as a whole, on the heap: it frees both in
- * ops.fini, the topology with topo_free. */
+/* Parts of a direct network, handed to its component, which frees both arrays
+ * in ops.fini, the topology by topo_free. */
 struct weft_network {
 	struct topology *topo;
-	struct weft_comp **switches; /* by node; filled before ops.start */
+	struct weft_comp **switches; /* switches by node, all set before
+				      * ops.start */
 	uint32_t n_switches;
 };
 
-/* Classes of a network's parts where the experiment names none. */
+/* Classes of the parts of a network, used where the experiment names none. */
 struct weft_network_parts {
 	const char *net, *switch_class, *link;
 };
 
 struct weft_ops {
-	/* Parameters are set and in range, ports exist but are not connected.
-	 * Returns 0, or a negative errno with a message. */
+	/* Sets up the state. Parameters are set and in range, and ports exist
+	 * but are not connected. Returns 0, or a negative errno with a message.
+	 */
 	int (*init)(struct weft_comp *c, struct weft_err *err);
-	/* Everything is connected, ids are final: first wake-ups go here.
-	 * Returns 0, or a negative errno with a message. */
+	/* Asks for the first wake-ups. All ports are connected and ids are
+	 * final. Returns 0, or a negative errno with a message. */
 	int (*start)(struct weft_comp *c, struct weft_err *err);
-	/* Phase 0: a message arrived on `port` (f may be NULL for weft_post).
-	 * May change state and wake itself; must not decide. Takes f. */
+	/* Phase 0: takes a message that arrived on `port`; f is NULL for
+	 * weft_post. May change state and wake the component, but must not
+	 * decide, because other arrivals of this moment may follow. Owns f. */
 	void (*arrive)(struct weft_comp *c, uint32_t port,
 		       struct weft_frame *f);
-	/* Phase 1: a wake-up asked for with weft_wake(c, tag, t). */
+	/* Phase 1: handles the wake-up of weft_wake(c, tag, t). */
 	void (*event)(struct weft_comp *c, uint32_t tag);
-	/* End of run: checks conservation.  Returns 0, or a negative errno with
-	 * a message. */
+	/* Ends the run: checks that nothing was lost or made up. Returns 0, or
+	 * a negative errno with a message. */
 	int (*finish)(struct weft_comp *c, struct weft_err *err);
-	/* Frees what init and the run allocated; state may be half built. */
+	/* Frees what init and the run allocated. After a failed init the state
+	 * may be incomplete. */
 	void (*fini)(struct weft_comp *c);
-	/* KIND_FAULT: a frame passes the port this filter sits on, at send
-	 * time.  Owns f; forwards with weft_filter_pass (0..n times). */
+	/* KIND_FAULT: takes a frame that is sent through the filter's port, at
+	 * the time of sending. Owns f, and forwards 0..n frames by
+	 * weft_filter_pass. */
 	void (*filter)(struct weft_comp *c, struct weft_frame *f);
-	/* KIND_PROGRAM: body, runs as a coroutine on its host.  Returns 0, or a
-	 * negative errno: then the run fails. */
+	/* KIND_PROGRAM: body of the program, a coroutine on its host. Returns
+	 * 0, or a negative errno, which fails the run. */
 	int (*main)(struct weft_comp *c);
-	/* KIND_SWITCH, after init and before start: packets that enter at port
-	 * `in` (WEFT_ANY_PORT: at any) on path number `path` for destination
-	 * d < n leave through to[d]; WEFT_ANY_PORT there, and d >= n, mean
-	 * nowhere.  A NIC without multipath uses path 0.  Returns 0, or a
-	 * negative errno with a message.  NULL: the class has no tables. */
+	/* KIND_SWITCH: sets routes, after init and before start. Packets that
+	 * enter at port `in` (WEFT_ANY_PORT: at any port) on path number `path`
+	 * for destination d < n leave through port to[d]. They leave nowhere if
+	 * d >= n or to[d] is WEFT_ANY_PORT. A NIC without multipath uses path
+	 * 0. Returns 0, or a negative errno with a message. NULL: the class has
+	 * no tables. */
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
-	/* For classes that bring some counters up to date only in finish: does
-	 * so in the middle of a run, any number of times, without effect on the
-	 * run; metrics it sets are set again in finish.  Returns 0 as finish
-	 * does, so that a finish which does no more can serve as both.  NULL:
-	 * counters are always up to date. */
+	/* Brings counters up to date in the middle of a run, for classes that
+	 * otherwise do so in finish only. Called any number of times, without
+	 * effect on the run. Metrics that it sets are set again in finish.
+	 * Returns as finish does, so that a finish that does no more can serve
+	 * as both. NULL: counters are always up to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
-	/* Returns how much of counter k lies behind now, because transfers are
-	 * counted when they begin and pictures over time show them while they
-	 * last. Called after ops.sample. NULL: nothing. */
+	/* Returns the part of counter k that belongs to the time after now.
+	 * Transfers are counted when they begin, but pictures over time show
+	 * them while they last. Called after ops.sample. NULL: always 0. */
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
-	/* A wake-up will run soon: prefetches the memory that it will touch
-	 * (__builtin_prefetch), without effect on the run.  Called with stages
-	 * 0 to 3, nearer each time, when many components are at work, since
-	 * their state then misses the caches; the kernel has prefetched the
-	 * first lines of state.  NULL: these are enough. */
+	/* Prefetches memory that a wake-up will touch soon
+	 * (__builtin_prefetch), without effect on the run. Called with stages 0
+	 * to 3, later stages nearer to the wake-up, when many components are at
+	 * work, because their state then misses the caches. The kernel has
+	 * prefetched the first lines of the state. NULL: these lines are
+	 * enough. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
-	/* KIND_FAULT on a bus port (two bus ports of its own: device's side,
-	 * bus's side): the bus sends a note to the device behind `port`, at the
-	 * time of sending.  The fault hands it on with weft_bus_tell. */
+	/* KIND_FAULT with two bus ports (device's side, bus's side): takes a
+	 * note that the bus sends to the device behind `port`, at the time of
+	 * sending. Hands it on by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
 	/* Fills in how much waits to leave through a link port, for the picture
-	 * of a run; between events, any number of times, without effect on the
-	 * run.  NULL: not known. */
+	 * of a run. Called between events any number of times, without effect
+	 * on the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
-	/* Ends and switches of direct networks, after init and before start:
-	 * the component stands at this place.  A switch has ports np0.. to its
-	 * node and lp0.. for cables, and an end np0.. to its switch.  Returns
-	 * 0, or a negative errno with a message.  NULL: it cannot stand in a
-	 * direct network. */
+	/* Ends and switches of direct networks: takes the place of the
+	 * component, after init and before start. A switch has ports np0.. to
+	 * its node and lp0.. for cables, and an end has np0.. to its switch.
+	 * Returns 0, or a negative errno with a message. NULL: the class cannot
+	 * be part of a direct network. */
 	int (*place)(struct weft_comp *c, const struct weft_place *at,
 		     struct weft_err *err);
-	/* The class is that of a direct network as a whole (fabric.net), which
-	 * gets its parts after init, and owns them also when it fails.  Returns
-	 * 0, or a negative errno with a message.  NULL: it is not one. */
+	/* Class of a whole direct network (fabric.net): takes its parts after
+	 * init, and owns them even when it fails. Returns 0, or a negative
+	 * errno with a message. NULL: the class is another one. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err);
 };
@@ -228,35 +244,37 @@ struct weft_ops {
 
 struct weft_class {
 	uint32_t api_version, struct_size; /* filled by WEFT_COMPONENT */
-	const char *name;		   /* "forth.nic" */
+	const char *name;		   /* name in experiments:
+					    * "forth.nic" */
 	enum weft_kind kind;
-	const char *doc;    /* one line */
-	const char *source; /* document and section */
+	const char *doc;    /* description in one line */
+	const char *source; /* source document and section */
 	const char *not_modelled;
 	size_t state_size;
 	const struct weft_param *params;   /* ended by name == NULL */
-	const struct weft_preset *presets; /* likewise, may be NULL */
+	const struct weft_preset *presets; /* ended by name == NULL; may be
+					    * NULL */
 	const struct weft_counter *counters;
 	uint32_t n_counters;
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
-	/* Programs: it serves others for as long as they run, therefore the run
-	 * does not wait for it. */
+	/* Programs: the run does not wait for this program, because it serves
+	 * others for as long as they run. */
 	bool background;
-	/* Programs: the class of NIC they drive; NULL: any, or none. */
+	/* Programs: class of the NIC that they drive; NULL: any, or none. */
 	const char *needs;
-	/* NICs: the protocol above their wire, for captures of it
-	 * (weft_wire_capture.more); 0: there is one only. */
+	/* NICs: protocol above the wire that captures show
+	 * (weft_wire_capture.more); 0: the wire has one protocol. */
 	uint8_t capture_upper;
-	/* Ends of direct networks: parts of the network around them.  NULL:
-	 * the experiment names them all. */
+	/* Ends of direct networks: classes of the network around them. NULL:
+	 * the experiment names all. */
 	const struct weft_network_parts *network_parts;
 };
 
-/* Defines `const struct weft_class weft_class_<id>`; a line
- * CLASS(id) in the system.def of its system lists it, or `weft_plugin_classes`
- * of a shared object. */
+/* Defines `const struct weft_class weft_class_<id>`. A line CLASS(id) in the
+ * system.def of its system lists it, or the array `weft_plugin_classes` of a
+ * shared object does. */
 #define WEFT_COMPONENT(id, ...)                                                \
 	const struct weft_class weft_class_##id = {                            \
 		.api_version = WEFT_API_VERSION,                               \
@@ -264,7 +282,8 @@ struct weft_class {
 		__VA_ARGS__                                                    \
 	}
 
-/* A shared object given with --load exports this, ended by NULL. */
+/* Defines the list of classes that a shared object given by --load exports,
+ * ended by NULL. */
 #define WEFT_PLUGIN(...)                                                       \
 	WEFT_C_BEGIN                                                           \
 	extern const struct weft_class *const weft_plugin_classes[];           \

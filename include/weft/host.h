@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that host software sees of its machine.
+/* The machine as host software sees it.
  *
  * A driver, a user library or a program is written against this header alone
  * and contains no simulator knowledge.  Two implementations exist: programs in
  * the simulator (coroutines; every call costs what the host model says) and
  * attached processes.
  *
- * struct weft_host is one thread of host software on one node.  Calls may
- * block the thread (in simulated time); all of them belong to the thread's own
- * context. */
+ * struct weft_host is one thread of host software on one node. A call may block
+ * the thread in simulated time. Only this thread may make calls with the
+ * handle. */
 #ifndef WEFT_HOST_H
 #define WEFT_HOST_H
 
@@ -21,27 +21,27 @@ struct weft_dev;
 
 /* ---- devices and MMIO -------------------------------------------------
  *
- * UC: every store is one bus transaction, in program order; a load first
+ * UC: every store is one bus transaction, in program order. A load first
  *     drains all earlier stores of this thread, then waits for its data.
- * WC: stores gather in 64-byte lines; a line goes out as one ascending burst
- *     when it is full, when another line is touched (own lines are few), or
- *     at weft_io_fence.  Not ordered against UC stores without a fence. */
+ * WC: stores gather in 64-byte lines. A line leaves as one ascending burst
+ *     when it is full, when a store needs a free line, or at weft_io_fence.
+ *     Without a fence WC stores and UC stores are not ordered. */
 
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
 /* A mapped window of a device BAR: a plain value, which a library may copy and
  * change. In a process `off` is a virtual address, so that a process that
- * forges one reaches no page but its own. */
+ * forges a window reaches its own pages alone. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
 	uint64_t len;
 	uint8_t bar;
-	uint8_t attr; /* enum weft_io_attr */
+	uint8_t attr; /* an enum weft_io_attr */
 };
 
-/* Returns device i of this node (0 = the NIC), or NULL.  It belongs to the
- * node: nothing closes it. */
+/* Returns device i of this node (0 = the NIC), or NULL. The device belongs to
+ * the node and is never closed. */
 struct weft_dev *weft_dev_open(struct weft_host *h, uint32_t i);
 /* Loads 1, 2 or 4 bytes of the configuration space, naturally aligned.  Returns
  * the value; all ones when the device does not answer. */
@@ -56,18 +56,19 @@ bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		 uint64_t off, uint64_t len, enum weft_io_attr attr,
 		 struct weft_io *io_p);
 /* Each loads naturally aligned bytes behind all earlier stores of this thread,
- * waits for them, and returns them: all ones when no device has the address, or
- * the page is not the process's. */
+ * and waits for the answer. Returns the bytes, or all ones when no device has
+ * the address or the process has no right to the page. */
 uint32_t weft_io_load32(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
 uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 			uint64_t off);
-/* Returns true when the last load of this thread was answered with an error as
- * well as all ones: no device has the address.  bus.ht alone says so. */
+/* Returns true when the last load of this thread was answered by an error and
+ * all ones, because no device has the address. Buses other than bus.ht report
+ * no such errors. */
 bool weft_io_error(const struct weft_host *h);
-/* Each stores naturally aligned bytes, in the order of the window's attribute;
- * it blocks the thread while the bridge's buffer is full, not until the device
- * has them. */
+/* Each stores naturally aligned bytes, ordered as the window's attribute says.
+ * It blocks the thread while the bridge's buffer is full, but does not wait
+ * until the device has the bytes. */
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val);
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,
@@ -75,72 +76,75 @@ void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 /* Stores n bytes, a multiple of 4, in ascending order. */
 void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		  const void *src, size_t n);
-/* Sends all WC lines of this thread on their way: later stores follow them. */
+/* Sends all WC lines of this thread, so that later stores follow them. */
 void weft_io_fence(struct weft_host *h);
 
 /* ---- tagged accesses ---------------------------------------------------
  *
- * An access that carries a tag of 16 bits.  The tag of a process is set by the
- * monitor alone (weft_proc_set_tag) and names the process to the device, from a
- * page that all processes share; the calls with _user carry any tag.  The
- * response tag is one bit, set by the device.  Accesses are not combined, and
- * follow earlier stores of this thread.  Windows as above. */
+ * A tagged access carries a tag of 16 bits. Only the monitor sets the tag of a
+ * process (weft_proc_set_tag). The tag names the process to the device, so that
+ * all processes can share a page. The calls with _user carry any tag. The
+ * device answers with a response tag of one bit. Tagged accesses are not
+ * combined, and follow earlier stores of this thread. They use windows of
+ * weft_io_map. */
 
-/* Returns true when the device's bus has such accesses. */
+/* Returns true when the device's bus has tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d);
-/* Each makes a tagged store of 4..64 bytes, a multiple of 4, inside a line of
- * 64.  It is posted: the thread does not wait for the device. */
+/* Each makes a tagged store of 4..64 bytes, a multiple of 4, inside an aligned
+ * line of 64. The store is posted: the thread does not wait for the device. */
 void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		    const void *data, uint32_t n);
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n,
 			 uint16_t tag);
-/* Each makes a tagged load and waits for it.  Returns the response tag: true
- * when the device calls the value valid. */
+/* Each makes a tagged load and waits for its answer. Returns the response tag,
+ * which is true when the device calls the value valid. */
 bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t *val_p);
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 			  uint64_t off, uint16_t tag, uint64_t *val_p);
-/* Makes a conditional store and waits for the answer.  Returns true when the
- * device found the condition (WEFT_COND of weft/bus.h, e.g. "its queue has
- * room": 0) to hold and has stored. */
+/* Makes a tagged conditional store and waits for the answer. `cond` is a
+ * WEFT_COND of weft/bus.h, or 0 for "the device's queue has room". Returns true
+ * when the condition held, so that the device has stored the data. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond);
 
 /* ---- processes and domains ---------------------------------------------
  *
- * A thread begins as the monitor: it reaches all of every device.  It makes
- * processes and domains (virtual machines) and gives pages of BARs to them;
- * their accesses then reach the device without it.  A page has one owner at
- * most.  A thread that enters a process (or a domain, as its kernel) reaches
- * the pages that were mapped for it and no others, and cannot leave it.  The
- * virtual addresses of a process do not say which pages they are.
+ * A thread begins as the monitor, which reaches all pages of every device. The
+ * monitor makes processes and domains (virtual machines) and gives pages of
+ * BARs to them. Their accesses then reach the device without the monitor. A
+ * page has one owner at most. A thread that enters a process (or a domain, as
+ * its kernel) reaches only the pages that were mapped there, and cannot leave.
+ * The virtual addresses of a process do not disclose which pages they are.
  *
- * A call without the right to it does nothing, returns false and is counted.
- * An access of a process to a page that it did not get is a page fault: stores
- * are dropped, loads give all ones. */
+ * A call without the right to make it does nothing, returns false and is
+ * counted. An access of a process to a page that it does not have is a page
+ * fault: stores are dropped, and loads return all ones. */
 
 enum { WEFT_PAGE = 4096 };
 struct weft_proc;
 
-/* Monitor: makes a domain.  Returns the domain's number from 1 on, or 0 without
+/* For the monitor. Makes a domain. Returns its number, 1 or more, or 0 without
  * the right. */
 uint32_t weft_domain_new(struct weft_host *h);
-/* Monitor: gives pages of its own (domain 0) to a domain, or takes pages of a
- * domain back that no process has.  Returns false when the pages belong to
+/* For the monitor. Gives pages of its own (domain 0) to a domain, or takes back
+ * pages of a domain that no process has. Returns false when the pages belong to
  * neither, or a process has one of them. */
 bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 		      uint8_t bar, uint64_t off, uint64_t len);
-/* Makes this thread a kernel of the domain from now on: it makes processes
- * there and maps the domain's own pages, for them or (weft_io_map) for itself.
- * Returns false when the thread is in a domain or process already, or there is
- * no such domain. */
+/* Makes this thread a kernel of the domain from now on. The thread then makes
+ * processes there, and maps the domain's pages for them or (weft_io_map) for
+ * itself. Returns false when the thread is in a domain or process already, or
+ * the domain does not exist. */
 bool weft_domain_enter(struct weft_host *h, uint32_t domain);
 
-/* Monitor, or kernel of the domain: makes a process.  Returns the process, to
- * be freed by weft_proc_free, or NULL without the right or without memory. */
+/* For the monitor or a kernel of the domain. Makes a process. Returns the
+ * process, which weft_proc_free frees, or NULL without the right or without
+ * memory. */
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
-/* Frees a process.  Its pages are unmapped and can be mapped for another. */
+/* Frees a process. Its pages are unmapped and can be mapped for another
+ * process. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p);
 /* Maps pages of the process's domain (or, by the monitor, its own) into a
  * process.  Returns false when another process has one of the pages, the
@@ -151,90 +155,93 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 /* Unmaps a window of a process; its pages can be mapped again. */
 void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
-/* Monitor alone: lets any number of processes map a page of its own, because a
- * tag, and not the page, names the process. Returns false when the page is not
- * the monitor's, or a process has it. */
+/* For the monitor. Lets any number of processes map a page of the monitor,
+ * because a tag, and not the page, names the process. Returns false when the
+ * page is not the monitor's, or a process has it. */
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
-/* Monitor alone: sets the tag of the process's tagged accesses.  Returns false
+/* For the monitor. Sets the tag of the process's tagged accesses. Returns false
  * without the right. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
-/* Returns the process of this thread, in a driver's call that of the caller;
- * NULL outside of processes. */
+/* Returns the process of this thread, or in a driver's call the process of the
+ * caller. Returns NULL outside processes. */
 struct weft_proc *weft_proc_self(struct weft_host *h);
-/* Monitor, or kernel of the process's domain: puts this thread into the
- * process, for good.  Returns false without the right. */
+/* For the monitor or a kernel of the process's domain. Puts this thread into
+ * the process for good. Returns false without the right. */
 bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 /* ---- many light processes ----------------------------------------------
  *
- * A process without a stack of its own: a function that a few processors call
- * for each of its turns, in the process, and that may use all of this header.
- * Its result says when the next turn comes; its state is in `arg`.  A turn that
- * blocks keeps its processor.
+ * A light process has no stack of its own. A few processors call its function
+ * for each of its turns. The function runs in the process, may use all of this
+ * header, and keeps its state in `arg`. Its result says when the next turn is
+ * due. A turn that blocks keeps its processor.
  */
 
 enum weft_turn_kind {
 	WEFT_TURN_END,
-	WEFT_TURN_AGAIN, /* behind the others that are ready */
-	WEFT_TURN_SLEEP, /* at a time */
-	WEFT_TURN_WAIT,	 /* when a device has changed *p */
+	WEFT_TURN_AGAIN, /* next turn behind the other ready processes */
+	WEFT_TURN_SLEEP, /* next turn at the time `until` */
+	WEFT_TURN_WAIT,	 /* next turn when a device has changed *p */
 };
 
 struct weft_turn {
 	enum weft_turn_kind kind;
-	weft_time_t until;	    /* SLEEP */
-	const volatile uint64_t *p; /* WAIT: until *p != old */
+	weft_time_t until;	    /* SLEEP: time of the next turn */
+	const volatile uint64_t *p; /* WAIT: the next turn is due when *p !=
+				     * old */
 	uint64_t old;
 };
 
 typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 					 struct weft_proc *p, void *arg);
 
-/* Monitor, or kernel of its domain: makes a process ready to run; processors
- * take ready ones in order.  Returns false without the right, or when it has
- * been started. */
+/* For the monitor or a kernel of the process's domain. Makes a light process
+ * ready to run. Processors take ready processes in order. Returns false without
+ * the right, or when the process was started before. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg);
-/* Monitor: runs all started processes, also those that are started meanwhile,
- * on this thread's processor and cpus - 1 others, and returns true when all
- * have ended; false without the right, or when another thread of the node is
- * doing so. */
+/* For the monitor. Runs all started processes, also those that are started
+ * meanwhile, on this thread's processor and on cpus - 1 others. Returns true
+ * when all have ended, or false without the right or when another thread of the
+ * node does so already. */
 bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- drivers -------------------------------------------------------------
  *
- * Code that runs in the kernel for all processes of a node: one driver per
- * device, reached by a trap.  A thread inside a call is the monitor. */
+ * A driver is code that runs in the kernel for all processes of a node. Each
+ * device has one driver, which programs call by a trap. A thread inside such a
+ * call is the monitor. */
 
-/* An op may name the bytes of its argument, which then is plain data, so that
- * the call can be made from a process that is not in the driver's memory. */
+/* An op may contain the number of bytes of its argument. The argument is then
+ * plain data, so that the call can be made from a process that is not in the
+ * driver's memory. */
 #define WEFT_DRV_OP(n, bytes) ((uint32_t)(bytes) << 16 | (n))
 #define WEFT_DRV_BYTES(op)    ((op) >> 16)
 enum { WEFT_DRV_BYTES_MAX = 1024 };
 
 struct weft_drv {
 	void *own;
-	/* Carries out one call of a thread and returns what weft_drv_call
-	 * returns: 0 or a negative errno by custom. */
+	/* Carries out one call of a thread. Returns the result of
+	 * weft_drv_call, by custom 0 or a negative errno. */
 	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
-	/* Called when a program whose thread is in process p has ended, by
-	 * itself or killed.  May be NULL. */
+	/* Called when a program whose thread is in process p has ended by
+	 * itself or was killed. May be NULL. */
 	void (*gone)(struct weft_host *h, void *own, struct weft_proc *p);
-	/* Called when the node is freed: no thread runs any more, and no other
-	 * function of this header may be called.  May be NULL. */
+	/* Called when the node is freed. No thread runs any more, and no other
+	 * function of this header may be called. May be NULL. */
 	void (*fini)(void *own);
-	/* Mask of BARs that the driver alone reaches: threads in its calls, and
-	 * those that it has started. */
+	/* Mask of BARs that are reserved for the driver: for threads in its
+	 * calls, and for threads that it has started. */
 	uint32_t bars;
 };
 
-/* Monitor: sets the driver of a device; *drv is copied.  Returns false when the
- * device has a driver, or without the right. */
+/* For the monitor. Sets the driver of a device; *drv is copied. Returns false
+ * when the device has a driver, or without the right. */
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv);
-/* Calls the driver of a device, by a trap.  A thread that enters a process in
- * the call is in it afterwards.  Returns
+/* Calls the driver of a device by a trap. A thread that enters a process in the
+ * call stays in the process. Returns
  *   the driver's result
  *   -ENODEV  the device has no driver */
 int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
@@ -242,8 +249,8 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 
 /* ---- threads ---- */
 
-/* Returns the thread that runs, or NULL outside of programs, because libraries
- * without a handle in their interface need it. */
+/* Returns the thread that runs, or NULL outside programs. Libraries whose
+ * interface has no handle need this. */
 struct weft_host *weft_host_self(void);
 /* Starts a thread of the same program, in the same process, on a processor of
  * its own.  The program's end does not wait for it.  Returns the thread's
@@ -252,36 +259,37 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);
 /* Sleeps until another thread of the node calls weft_host_wake with this p, or
- * until the deadline; not at all when *p != old.  The sleeper pays the wake-up.
- * Returns true when *p != old. */
+ * until the deadline. Does not sleep when *p != old. The sleeper pays the
+ * wake-up. Returns true when *p != old. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline);
 /* Wakes all threads of the node that sleep on p. */
 void weft_host_wake(struct weft_host *h, const uint32_t *p);
-/* Ends the program of this thread with this status, wherever its first thread
- * is.  Its memory and its processes are freed as when it returns. */
+/* Ends the program of this thread with this status, whatever its first thread
+ * does. Its memory and its processes are freed as when the program returns. */
 __attribute__((noreturn)) void weft_host_exit(struct weft_host *h, int status);
 enum { WEFT_LOG_LINES = 20 };
-/* Prints a line on stderr with the program's name and the time.  A node prints
- * WEFT_LOG_LINES lines; further ones are dropped. */
+/* Prints a line on stderr with the program's name and the time. A node prints
+ * WEFT_LOG_LINES lines, and further lines are dropped. */
 void weft_host_log(struct weft_host *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- memory ---- */
 
 /* Allocates pinned, physically contiguous, device-visible memory of this node,
- * zeroed, at a multiple of align (a power of two, 0 = 64). Returns NULL when
- * the node has no more. A page holds memory of one program, or of drivers,
- * because devices reach whole pages. */
+ * zeroed, at a multiple of align (a power of two, 0 = 64). A page holds memory
+ * of one program, or of drivers, because devices reach whole pages. Returns
+ * NULL when the node has no more memory. */
 void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
 		     weft_phys_t *phys_p);
-/* Frees memory of weft_mem_alloc; drivers alone free theirs.  p may be NULL. */
+/* Frees memory of weft_mem_alloc. Memory of drivers is freed by drivers alone.
+ * p may be NULL. */
 void weft_mem_free(struct weft_host *h, void *p);
 /* Allocates ordinary memory of the program, zeroed, which no device reaches.
- * Its place in pages depends on the program's calls alone, so that the times of
- * transfers do not depend on the process around it. Memory that a program
- * has not freed is freed with its node.  Returns NULL when the memory is used
- * up. */
+ * Its offset in pages depends on the program's calls alone, so that the times
+ * of transfers do not depend on the process that runs the simulator. Memory
+ * that a program has not freed is freed with its node. Returns NULL when the
+ * memory is used up. */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 /* Returns memory as weft_host_calloc does, at a multiple of `align`: a power of
  * two from 16 to 4096. */
@@ -293,29 +301,30 @@ void weft_host_free(struct weft_host *h, void *p);
  * state. `key` is the address of a constant of that library. Returns NULL
  * without memory. */
 void **weft_host_word(struct weft_host *h, const void *key);
-/* Gives the physical address of a byte.  Returns false when the byte is not in
+/* Gives the physical address of a byte. Returns false when the byte is not in
  * device-visible memory of the program. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
-/* Returns the program's address of n bytes of device-visible memory that a
- * driver has named by their physical address, or NULL when it has none there.
- */
+/* Returns the program's address of n bytes of device-visible memory whose
+ * physical address a driver has given, or NULL when the program has no memory
+ * there. */
 void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
-/* Monitor, in a driver's call: makes memory that it has allocated the
- * caller's. */
+/* For the monitor in a driver's call. Makes memory that the driver has
+ * allocated the memory of the caller. */
 void weft_mem_give(struct weft_host *h, weft_phys_t phys);
-/* Monitor, in a driver's call: lets a device use the pages of [phys, phys +
- * len) until weft_mem_release. Memory in them that the program frees meanwhile
- * is not allocated again before, because the device may still write to it.
- * Returns false when the range is not memory of the caller's program, or others
- * have memory in these pages, because a device reaches whole pages. */
+/* For the monitor in a driver's call. Lets a device use the pages of [phys,
+ * phys + len) until weft_mem_release. Memory in these pages that the program
+ * frees meanwhile is not allocated again before the release, because the device
+ * may still write to it. Returns false when the range is not memory of the
+ * caller's program, or other programs have memory in these pages, because a
+ * device reaches whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
 /* Ends a weft_mem_hold of the same range.  Returns false when the range is not
  * held. */
 bool weft_mem_release(struct weft_host *h, weft_phys_t phys);
-/* Makes ordinary memory (stack, static, malloc) device-visible where it is,
- * page by page: phys[i] becomes the address of the i-th page that [p, p + len)
- * touches; neighbours need not be contiguous.  Each pin needs its unpin.
- * Returns true, or false with errno
+/* Makes ordinary memory (stack, static, malloc) device-visible without moving
+ * it. phys[i] becomes the address of the i-th page that [p, p + len) touches.
+ * These pages need not be contiguous. Each pin needs an unpin. Returns true, or
+ * false with errno
  *   EFAULT  the memory does not exist
  *   ENOMEM  the node has no more memory */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
@@ -328,30 +337,30 @@ void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 /* Returns the present time of the thread.  Reading the clock takes a little
  * time, so that a loop around it ends. */
 weft_time_t weft_host_now(struct weft_host *h);
-/* Keeps the processor busy for this long. */
+/* Keeps the processor busy for a time. */
 void weft_host_cpu(struct weft_host *h, weft_time_t cost);
 /* Copies n bytes in the time that copying takes on this host. */
 void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n);
-/* Copies n bytes in no time: for a copy whose cost is part of another stated
- * cost.  A library touches its user's data with these two only, since the data
- * may be memory of another process. */
+/* Copies n bytes in no time, when the cost of the copy is part of another
+ * stated cost. A library touches its user's data by weft_host_copy and
+ * weft_host_move alone, because the data may be memory of another process. */
 void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n);
-/* Spins until *p != old, or until the deadline: an absolute time, WEFT_NEVER =
- * none.  p must be device-visible memory.  Takes at least one turn of the loop,
- * whatever *p is.  Returns true when *p != old. */
+/* Spins until *p != old, or until the deadline, an absolute time (WEFT_NEVER =
+ * no deadline). p must be device-visible memory. Takes at least one turn of the
+ * loop, whatever *p is. Returns true when *p != old. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline);
 /* Spins until a store by a device or another thread hits this node's memory in
- * [p, p+n), or until the deadline.  For libraries that poll several places:
- * check, then wait, then check again.  Returns true after a store, false at the
- * deadline.  It sees stores since its last poll of the same range ended; so
- * that none is missed, the first poll of a range returns true after one turn of
- * the loop. */
+ * [p, p+n), or until the deadline. It serves libraries that poll several
+ * places: check, wait, check again. Returns true after a store, false at the
+ * deadline. Stores count from the end of the last poll of this range on. The
+ * first poll of a range returns true after one turn of the loop, so that no
+ * earlier store is missed. */
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline);
 /* Sleeps until the device's interrupt line is asserted, and pays interrupt
- * entry and wake-up; or until the deadline.  Returns true when the line is
- * asserted. */
+ * entry and wake-up, or sleeps until the deadline. Returns true when the line
+ * is asserted. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler
@@ -362,13 +371,13 @@ bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
  * when the line is asserted. */
 bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* Returns the processor time that this thread has used so far: at work,
- * polling, spinning, waiting for the bus.  It uses none asleep, and until an
- * interrupt's handler runs. */
+/* Returns the processor time that this thread has used so far for work, polls,
+ * spinning and waits for the bus. A thread that sleeps uses none, and neither
+ * does one that waits until an interrupt's handler runs. */
 weft_time_t weft_host_busy(struct weft_host *h);
-/* Returns weft_host_busy less the time inside drivers (weft_drv_call). */
+/* Returns weft_host_busy minus the time inside drivers (weft_drv_call). */
 weft_time_t weft_host_user(struct weft_host *h);
-/* Sleeps, without using the processor, until an absolute time. */
+/* Sleeps until an absolute time, without use of the processor. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
 
 /* ---- nodes ---- */
@@ -377,9 +386,9 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until);
 uint32_t weft_host_node(struct weft_host *h);
 /* Returns the number of nodes of the machine. */
 uint32_t weft_host_nodes(struct weft_host *h);
-/* Puts a value into a store of names that all nodes share, so that nodes can
- * exchange addresses at the start: an out-of-band network. A second value of a
- * name replaces the first. */
+/* Puts a value into a store of names that all nodes share. It stands for an
+ * out-of-band network, so that nodes can exchange addresses at the start. A
+ * second value of a name replaces the first. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
 /* Blocks until a node has put a value of this name, and returns it. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: components of KIND_PROGRAM.  ops.main runs as a coroutine on a
- * host; it reaches its machine through the handle below (weft/host.h). */
+/* Programs are components of KIND_PROGRAM. ops.main runs as a coroutine on a
+ * host, and uses its machine through a handle of weft/host.h. */
 #ifndef WEFT_PROG_H
 #define WEFT_PROG_H
 
@@ -9,8 +9,8 @@
 
 WEFT_C_BEGIN
 
-/* Returns the handle for weft/host.h of a program's main thread.  It belongs to
- * the program and lasts as long as the component. */
+/* Returns the handle for weft/host.h of a program's main thread. The handle
+ * belongs to the program and is valid as long as the component. */
 struct weft_host *weft_prog_host(struct weft_comp *prog);
 /* Returns the local time of the program's thread, which may be ahead of the
  * simulation's.  Reading it is free, so only observers may use it: a program

@@ -14,10 +14,10 @@
  *	rma_noti_free(p, noti);
  *	rma_close(p);
  *
- * Requests of any size are cut at pages of 4 KB; their notifications are those
- * of the last piece.  Requests of one port to one other are carried out in
- * order.  The sender of a put does not learn that it was refused: the port that
- * it was for gets a notification with an error. */
+ * Requests of any size are cut at pages of 4 KB, and the last piece gives the
+ * notifications. Requests of one port to one other port are carried out in
+ * order. The sender of a put does not learn that it was refused. The target
+ * port gets a notification with an error instead. */
 #ifndef WEFT_RMA_H
 #define WEFT_RMA_H
 
@@ -33,7 +33,7 @@ enum rma_ret {
 	RMA_INV_VALUE = -4,
 	RMA_NO_ROUTE = -5,
 	RMA_PORTS_USED = -6, /* no VPID is left */
-	RMA_NO_MEM = -7,     /* memory, or table entries */
+	RMA_NO_MEM = -7,     /* no memory, or no table entry is left */
 	RMA_NO_NOTI = -9,
 	RMA_POLL_EXCEEDED = -10,
 	RMA_WRONG_ARG = -11,
@@ -47,7 +47,7 @@ enum rma_ret {
 	RMA_FD = -25,
 	RMA_MLOCKLIMIT = 32,
 };
-/* Returns the name of a result, "?" for an unknown one. */
+/* Returns the name of a result, or "?" for an unknown result. */
 const char *rma_strerror(int ret);
 
 struct rma_port;
@@ -57,36 +57,38 @@ struct rma_region;
 typedef uint64_t rma_nla_t; /* network logical address */
 
 struct rma_attr {
-	uint32_t slots;	  /* of the notification ring; 0 = 16384 (256 KB) */
-	uint64_t memlock; /* RLIMIT_MEMLOCK in bytes; 0 = none */
-	uint32_t lazy;	  /* notifications between stores of the read
-			   * pointer; 0 = 4 */
+	uint32_t slots;	  /* slots of the notification ring; 0 = 16384 (256
+			   * KB) */
+	uint64_t memlock; /* RLIMIT_MEMLOCK in bytes; 0 = no limit */
+	uint32_t lazy;	  /* The library stores the read pointer after so
+			   * many notifications; 0 = 4. */
 };
 
-/* Units that write a notification; may be added. */
+/* Units that write a notification. Their bits may be combined. */
 enum {
 	RMA_NOTI_NONE = 0,
-	RMA_NOTI_REQUESTER = 1, /* at the requester: the data have been read */
-	RMA_NOTI_RESPONDER = 2, /* at the responder of a get */
-	RMA_NOTI_COMPLETER = 4, /* at the target: the data are written */
+	RMA_NOTI_REQUESTER = 1, /* the requester, when it has read the data */
+	RMA_NOTI_RESPONDER = 2, /* the responder of a get */
+	RMA_NOTI_COMPLETER = 4, /* the completer at the target, when it has
+				 * written the data */
 };
 enum { RMA_MODIFIER_NONE = 0, RMA_MODIFIER_NTR = 2 };
 enum rma_conn_options {
 	RMA_CONN_DEFAULT = 0,
-	RMA_CONN_IRQ = 1, /* requester notifications interrupt */
+	RMA_CONN_IRQ = 1, /* notifications of the requester interrupt */
 };
 
 /* A notification (3.6). */
 struct rma_noti {
-	uint64_t value; /* local address; value; lock: see below */
-	uint32_t bytes; /* or the class of a notification put */
-	uint16_t node;	/* the other side */
+	uint64_t value; /* local address or value; of a lock: see below */
+	uint32_t bytes; /* bytes moved, or the class of a notification put */
+	uint16_t node;	/* node and VPID of the other side */
 	uint8_t vpid;
-	uint8_t unit;	 /* RMA_NOTI_* */
-	uint8_t command; /* RMA_CMD_* */
+	uint8_t unit;	 /* unit that wrote it: RMA_NOTI_* */
+	uint8_t command; /* command: RMA_CMD_* */
 	uint8_t mode;
-	uint8_t error;	       /* units that refused: RMA_NOTI_* */
-	struct rma_noti *next; /* the library's */
+	uint8_t error;	       /* units that refused the request: RMA_NOTI_* */
+	struct rma_noti *next; /* next in a list of the library */
 };
 enum {
 	RMA_CMD_GET_BT = 0,
@@ -100,12 +102,12 @@ enum {
 	RMA_CMD_LOCK_REQ = 12,
 	RMA_CMD_LOCK_RSP = 13,
 };
-/* Of a lock response: returns the value of the lock after the operation. */
+/* Returns the value of the lock after the operation, from a lock response. */
 static inline int32_t rma_noti_lock_value(const struct rma_noti *n)
 {
 	return (int32_t)(uint32_t)(n->value >> 32);
 }
-/* Of a lock response: returns true when the condition held and the lock was
+/* Returns true, from a lock response, when the condition held and the lock was
  * changed. */
 static inline bool rma_noti_lock_result(const struct rma_noti *n)
 {
@@ -114,20 +116,20 @@ static inline bool rma_noti_lock_result(const struct rma_noti *n)
 
 /* ---- ports ---- */
 
-/* Opens a port: a VPID with its notification ring.  attr NULL: all defaults.
- * Returns RMA_SUCCESS, and a port that the caller closes, or RMA_NO_DEVICE,
+/* Opens a port: a VPID with its notification ring. attr NULL gives defaults.
+ * Returns RMA_SUCCESS and a port that the caller closes, or RMA_NO_DEVICE,
  * RMA_NO_MEM, RMA_PORTS_USED or RMA_MMAP. */
 int rma_open(struct weft_host *h, const struct rma_attr *attr,
 	     struct rma_port **port_p);
-/* Unregisters the regions that are left, closes the port and frees it.  Returns
- * RMA_SUCCESS, or RMA_INV_PORT for NULL. */
+/* Unregisters the regions that are still registered, closes the port and frees
+ * it.  Returns RMA_SUCCESS, or RMA_INV_PORT for NULL. */
 int rma_close(struct rma_port *p);
 /* Returns the number of this node. */
 uint32_t rma_get_nodeid(const struct rma_port *p);
 /* Returns the VPID of this port. */
 uint32_t rma_get_vpid(const struct rma_port *p);
-/* Makes a handle for requests to a port of a node. Nothing is sent, so that the
- * port need not be open yet. Returns RMA_SUCCESS, and a handle for
+/* Makes a handle for requests to a port of a node. The port need not be open
+ * yet, because the call sends no packet. Returns RMA_SUCCESS, and a handle for
  * rma_disconnect, or RMA_NO_ROUTE (no such node), RMA_INV_VALUE (VPID),
  * RMA_NO_MEM or RMA_MMAP. */
 int rma_connect(struct rma_port *p, uint32_t node, uint32_t vpid,
@@ -137,15 +139,15 @@ int rma_disconnect(struct rma_port *p, struct rma_handle *c);
 
 /* ---- memory ---- */
 
-/* Registers device-visible bytes: the pages that they touch become accessible
- * to this port and, by address, to others.  The memory must stay allocated
- * until rma_unregister.  Returns RMA_SUCCESS, RMA_MLOCKLIMIT, or RMA_NO_MEM
- * (not device-visible, or no table entries). */
+/* Registers device-visible bytes. The pages that they touch become accessible
+ * to this port and, by their address, to other ports.  The memory must stay
+ * allocated until rma_unregister.  Returns RMA_SUCCESS, RMA_MLOCKLIMIT, or
+ * RMA_NO_MEM (not device-visible, or no table entries). */
 int rma_register(struct rma_port *p, void *buf, size_t bytes,
 		 struct rma_region **region_p);
-/* Ends a registration. On return the NIC neither reads nor writes there any
- * more, so that the memory can be freed. Returns RMA_SUCCESS, or RMA_INV_VALUE
- * when r is not a region of p. */
+/* Ends a registration. On return the NIC no longer accesses the memory, so that
+ * the caller may free it. Returns RMA_SUCCESS, or RMA_INV_VALUE when r is not a
+ * region of p. */
 int rma_unregister(struct rma_port *p, struct rma_region *r);
 /* Gives the address of byte `offset` of a region, valid on all nodes.  Returns
  * RMA_SUCCESS, or RMA_INV_VALUE beyond the region. */
@@ -154,9 +156,9 @@ int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
 /* ---- requests ---- */
 
 /* Each moves [offset, offset + bytes) of a region to (put) or from (get)
- * `there`; qw: all multiples of 8, which need no byte masks.  noti: RMA_NOTI_*
- * to be written.  Returns RMA_SUCCESS when the request has been handed to the
- * NIC, or RMA_INV_VALUE. */
+ * `there`. For qw all three are multiples of 8, so that no byte masks are
+ * needed. `noti` are the RMA_NOTI_* to be written. Returns RMA_SUCCESS when the
+ * NIC has the request, or RMA_INV_VALUE. */
 typedef int rma_post_fn(struct rma_port *p, struct rma_handle *c,
 			const struct rma_region *r, size_t offset, size_t bytes,
 			rma_nla_t there, uint32_t noti, uint32_t modifier);
@@ -171,29 +173,28 @@ int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 			  uint64_t value, uint8_t cls, uint32_t noti,
 			  uint32_t modifier);
-/* Asks the other side for `if (lock <= compare) lock += add` on one of the 16
- * locks of the connection's port; a notification here has the answer.  target:
- * RMA_NOTI_RESPONDER or RMA_NOTI_COMPLETER, the unit that does it.  Returns
- * RMA_SUCCESS, RMA_WRONG_ARG (target) or RMA_INV_VALUE (number). */
+/* Asks the peer for `if (lock <= compare) lock += add` on one of the 16 locks
+ * of the connection's port. A notification at this port brings the answer.
+ * `target` is the unit that carries it out, RMA_NOTI_RESPONDER or
+ * RMA_NOTI_COMPLETER. Returns RMA_SUCCESS, RMA_WRONG_ARG (target) or
+ * RMA_INV_VALUE (number). */
 int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 		  int32_t compare, int32_t add, uint32_t target);
 
 /* ---- notifications ---- */
 
-/* Takes the next notification.  Returns RMA_SUCCESS, and a notification for
+/* Takes the next notification. Returns RMA_SUCCESS and a notification for
  * rma_noti_free, or RMA_NO_NOTI. */
 int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p);
-/* Polls until there is a notification, takes it and returns as rma_noti_probe
+/* Polls until a notification arrives, and takes it. Returns as rma_noti_probe
  * does. */
 int rma_noti_get_block(struct rma_port *p, struct rma_noti **noti_p);
-/* Polls until there is a notification, takes it and returns RMA_SUCCESS; or
+/* Polls until a notification arrives, and takes it. Returns RMA_SUCCESS, or
  * RMA_POLL_EXCEEDED at the deadline. */
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
 		       struct rma_noti **noti_p);
-/* Takes the first notification of this unit and command (-1: any) from this
- * node
- * (-1: any); the others stay in order.  Returns RMA_SUCCESS, or RMA_NO_MATCH.
- */
+/* Takes the first notification of this unit, command and node, each -1 for any.
+ * Other notifications stay in order. Returns RMA_SUCCESS, or RMA_NO_MATCH. */
 int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
 		   struct rma_noti **noti_p);
 /* Frees a notification.  Returns RMA_SUCCESS, or RMA_WRONG_ARG for NULL. */
@@ -207,8 +208,8 @@ bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
  * program can wait for several events with one weft_host_poll_range. */
 const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
 				       size_t *bytes_p);
-/* Arms the interrupt: the next notification raises it, one of the requester
- * only if the connection has RMA_CONN_IRQ. */
+/* Arms the interrupt, which the next notification raises. A notification of the
+ * requester raises it only if the connection has RMA_CONN_IRQ. */
 void rma_noti_arm(struct rma_port *p);
 /* Sleeps until an interrupt of the NIC, or until the deadline.  Returns true
  * after an interrupt. */

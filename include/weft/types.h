@@ -9,8 +9,8 @@
 
 #define WEFT_API_VERSION 5
 
-/* Around the declarations of every public header: C++ programs and plug-ins
- * see C. */
+/* Enclose the declarations of every public header, so that C++ programs and
+ * plug-ins use them as C. */
 #ifdef __cplusplus
 #define WEFT_C_BEGIN extern "C" {
 #define WEFT_C_END   }
@@ -37,8 +37,8 @@ struct weft_comp;
 struct weft_frame;
 struct weft_bus_note;
 
-/* A user's mistake: one line that names the thing and the remedy.  The first
- * function that knows the cause fills it; callers pass it on untouched. */
+/* A user's mistake in one line that names the thing and the remedy. The first
+ * function that knows the cause fills it. Its callers pass it on unchanged. */
 struct weft_err {
 	int code; /* positive errno, 0 = no error */
 	char msg[480];

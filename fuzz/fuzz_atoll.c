@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cable between two ATOLL NICs on which anything happens: flits and states
- * that are lost, repeated, damaged, forged (line.h), while a process at either
- * end sends numbered messages to the other.
+/* A cable between two ATOLL NICs loses, repeats, damages and forges flits and
+ * states as the input says (line.h). A process at either end sends numbered
+ * messages to the other.
  *
  * No buffer holds more than it has room for.  The run ends, with nothing left
  * over.  Damage that the CRC finds loses and changes no message.  Forged states
@@ -108,8 +108,9 @@ static int sender(struct weft_comp *c)
 	return 0;
 }
 
-/* Sends messages. A sender whose link does not move waits for ever, therefore
- * it is a background program. */
+/* Sends messages. The program is in the background, because a sender whose link
+ * does not move waits for ever and a run does not wait for background
+ * programs. */
 static WEFT_COMPONENT(sender, .name = "sender", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "sends", .background = true,
 		      .ops = { .main = sender });
@@ -142,7 +143,8 @@ static void messages_are_good(void)
 		  "a check of the run has failed");
 }
 
-/* Builds the machine. Its links give up early, so that an input is short. */
+/* Builds the machine. Its links give up early, so that the run of one input is
+ * short. */
 static void build(void)
 {
 	const struct weft_class *const progs[] = { &weft_class_receiver,

@@ -4,8 +4,8 @@
  * states, payload), those of calls of weft/host.h and the node's memory, the
  * segment of processes that talk directly. It also sends arbitrary data when it
  * joins, again and again, and on the socket over which its memory is copied.
- * Its peer follows the rules and must get an error or its messages. Neither the
- * peer nor the simulator may crash, hang or lose memory.
+ * Its peer follows the rules, therefore it must get its messages or an error.
+ * Neither the peer nor the simulator may crash, hang or lose memory.
  *
  * An input is a string of operations, one byte each followed by its arguments.
  * The first byte selects the clock and the path. */
@@ -37,7 +37,8 @@ static const char machine[] =
 struct fuzz {
 	const uint8_t *p, *end;
 	struct weft_att *a;
-	uint8_t *mem; /* of the node, first MEM bytes, or NULL */
+	uint8_t *mem; /* first MEM bytes of the node's memory, or NULL without
+		       * raw calls */
 };
 
 enum { MEM = 1 << 20, TURNS = 200, LAST_FD = 64 };
@@ -54,8 +55,8 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 
 /* ---- the bad process ---- */
 
-/* Returns a large number, but not a long time, because hours of simulated time
- * break no rule and take minutes. */
+/* Returns a number of any size up to a bound, because hours of simulated time
+ * break no rule but take minutes to run. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -63,8 +64,8 @@ static uint64_t take_wide(struct fuzz *f)
 	return v >> 62 == 3 ? v | 15ull << 60 : v & ((1ull << 48) - 1);
 }
 
-/* Returns true for most commands: they must be possible, because an impossible
- * one ends the process. */
+/* Returns true for 15 of 16 commands. These must be valid, because an invalid
+ * one ends the process and with it the input. */
 static bool is_tame(struct fuzz *f)
 {
 	return take(f, 1) % 16 != 0;
@@ -72,8 +73,8 @@ static bool is_tame(struct fuzz *f)
 
 static void op_command(struct fuzz *f)
 {
-	/* BYE, releases and marks of calls that were not begun are left out,
-	 * because they end the process. */
+	/* Commands that always end the process are left out: BYE, releases, and
+	 * ends of calls that have not begun. */
 	static const uint8_t kinds[] = {
 		ATT_C_NOP,	ATT_C_SEND,  ATT_C_PUT,	   ATT_C_GET,
 		ATT_C_FADD,	ATT_C_CSWAP, ATT_C_MR_REG, ATT_C_MR_REG,
@@ -147,7 +148,8 @@ static void put_word(struct fuzz *f, void *base, uint64_t bytes, uint64_t off)
 		memcpy((char *)base + off, &v, sizeof(v));
 }
 
-/* Changes any word of the segment. Half of them are where both sides write. */
+/* Changes any word of the segment. Half of the changes hit words that both
+ * sides write. */
 static void op_word(struct fuzz *f)
 {
 	uint64_t off = take(f, 1) & 1 ? offsetof(struct att_seg, state) +
@@ -165,8 +167,8 @@ static void op_memory(struct fuzz *f)
 		put_word(f, f->mem, MEM, take(f, 3));
 }
 
-/* Writes to its own direct memory (regions, read counts, the ring to the peer)
- * and to the bells, which all processes may write. */
+/* Writes to the direct memory of the bad process (regions, read counts, the
+ * ring to the peer) and to the bells, which all processes may write. */
 static void op_direct_word(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -260,8 +262,8 @@ static void op_deadline(struct fuzz *f)
 }
 
 /* Opens one more connection with a hello that is right, wrong in one word, cut,
- * or followed by more. Its place, if it got one, stays until the process
- * ends. */
+ * or followed by more. If the simulator gives it a place, the place stays taken
+ * until the process ends. */
 static void op_hello(struct fuzz *f)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -293,8 +295,8 @@ static void op_hello(struct fuzz *f)
 		close(fd);
 }
 
-/* Damages the socket over which the simulator asks for its memory: bytes that
- * answer no request, or its end. */
+/* Damages the socket over which the simulator asks for the process's memory:
+ * sends bytes that answer no request, or closes the socket. */
 static void op_copy(struct fuzz *f)
 {
 	uint8_t bytes[64];
@@ -317,7 +319,8 @@ static void op_copy(struct fuzz *f)
 	}
 }
 
-/* Sends a message from its memory, so that the simulator asks for it. */
+/* Sends a message whose bytes stay in the process's memory, so that the
+ * simulator asks for them. */
 static void op_far_put(struct fuzz *f)
 {
 	static uint8_t buf[65536];
@@ -377,7 +380,8 @@ static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
 		_exit(1);
 	for (int i = 0; i < TURNS && f.p < f.end && !weft_att_gone(f.a); i++)
 		ops[way][take(&f, 1) % 12](&f);
-	/* The process counts as waiting before it ends, whatever it did. */
+	/* The state says that the process waits, whatever the input did to it,
+	 * because otherwise the simulator would wait for the process. */
 	atomic_store(&f.a->seg->state, ATT_WAIT);
 	_exit(0);
 }
@@ -412,8 +416,9 @@ static void good_remote(struct weft_ep *ep, int turn)
 					       .ctx = &word });
 }
 
-/* Runs the good process. In direct mode all share a segment that the bad one
- * may damage, so the good one may neither join nor be notified. */
+/* Runs the good process. In direct mode the bad process may damage the segment
+ * that all share. The good process may then fail to join, or may miss a
+ * notification. */
 static void good_main(enum fuzz_way way)
 {
 	struct weft_ep_event ev;
@@ -437,12 +442,12 @@ static void good_main(enum fuzz_way way)
 			ep->ops->release(ep, &ev);
 		}
 	}
-	/* otherwise it must have been notified */
+	/* Outside direct mode the good process must have been notified. */
 	_exit(left || way == DIRECT ? 0 : 2);
 }
 
-/* Calls until its machine has gone, or long enough, because the bad process may
- * have left. */
+/* Makes calls until the machine has gone, but at most a fixed number, because
+ * the bad process may have left already. */
 static void good_raw(void)
 {
 	struct att_host_cmd now = { .kind = ATT_H_NOW };
@@ -480,8 +485,8 @@ static void start(struct att_server *s, uint32_t rank, enum fuzz_way way,
 	good_main(way);
 }
 
-/* Returns the exit status of the good process, which may end a little later
- * than the run. */
+/* Returns the exit status of the good process. Waits for it, because it may end
+ * a little later than the run. */
 static int good_status(struct att_server *s)
 {
 	int status;
@@ -509,8 +514,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.map = map,
 		.raw = way == RAW,
 		.direct = way == DIRECT ? &hub : NULL,
-		/* with weft/host.h no peer is notified, so the run ends after
-		   the patience */
+		/* Users of weft/host.h are not notified when a peer dies, so
+		 * the run ends after this patience. It is short to save
+		 * time. */
 		.patience_ns = way == RAW ? 30000000 : 1000000000,
 	};
 	struct exp_opts none = { 0 };
@@ -523,7 +529,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (way == DIRECT && direct_make(2, 4, &hub))
 		abort();
-	/* as if the kernel let no process read another */
+	/* A kernel that forbids one process to read another is simulated by
+	 * this variable. */
 	if (way == COPY)
 		setenv("WEFT_NO_CMA", "1", 1);
 	else

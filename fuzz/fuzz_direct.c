@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that talks directly (attach/direct.h) beside one that writes
- * arbitrary values into its own memory and into the bells, and sends arbitrary
- * requests to the simulator. All three live in this process: the simulator is a
- * thread. Neither it nor the good process may crash, hang, read past a ring or
- * lose memory.
+/* A good process and a bad one in direct mode (attach/direct.h). The bad one
+ * writes arbitrary values into its own memory and into the bells, and sends
+ * arbitrary requests to the simulator. All three run in one process of the
+ * operating system, the simulator as a thread. Neither the simulator nor the
+ * good process may crash, hang, read past a ring or lose memory.
  *
  * An input is a string of operations, one byte each followed by its
  * arguments. */
@@ -82,7 +82,8 @@ static void up(struct fuzz *f)
 
 static void down(struct fuzz *f)
 {
-	close(f->theirs[BAD]); /* Kills this client. The good client leaves. */
+	close(f->theirs[BAD]); /* The end of its socket kills the bad client.
+				* The good client leaves as it should. */
 	direct_close(f->d[GOOD]);
 	close(f->theirs[GOOD]);
 	pthread_join(f->hub_thread, NULL);
@@ -109,7 +110,7 @@ static void op_word(struct fuzz *f)
 		memcpy((uint8_t *)d->self + off, &v, 4);
 }
 
-/* Sends a message that is correct, or nearly. */
+/* Sends a message that follows the rules, or breaks them in one field. */
 static void op_message(struct fuzz *f)
 {
 	struct direct *d = f->d[BAD];
@@ -130,7 +131,7 @@ static void op_message(struct fuzz *f)
 		      1);
 }
 
-/* Sends a request. Waits only for those that have an answer. */
+/* Sends a request. Waits for the answer if the request has one. */
 static void op_say(struct fuzz *f)
 {
 	struct direct_req q = { .what = (uint32_t)take(&f->in, 1) % WANTS,
@@ -178,7 +179,9 @@ static void op_release(struct fuzz *f)
 	if (f->kept.data)
 		ep->ops->release(ep, &f->kept);
 	if (take(&f->in, 1) & 1)
-		f->kept.data = NULL; /* otherwise it would be freed twice */
+		/* The caller owns the kept data now, so the next poll does not
+		 * free them again. */
+		f->kept.data = NULL;
 }
 
 static void op_send(struct fuzz *f)
@@ -225,7 +228,7 @@ static void op_region(struct fuzz *f)
 		ep->ops->mr_reg(ep, area, AREA / 2, &f->mr);
 }
 
-/* Announces arbitrary regions of the bad process. */
+/* Announces arbitrary regions as memory of the bad process. */
 static void op_show(struct fuzz *f)
 {
 	struct direct_region *r =
@@ -247,7 +250,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	up(&f);
 	ep = direct_ep(f.d[GOOD]);
-	/* both live in one process, so addresses of the other are valid here */
+	/* Both clients are in one process, so addresses of either are valid for
+	 * the other. */
 	f.d[GOOD]->no_cma = true;
 	ep->ops->mr_reg(ep, area, AREA / 2, &f.mr);
 	for (int i = 0; i < TURNS && f.in.p < f.in.end; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arbitrary Ethernet frames into a switch: forged addresses, runts, giants,
- * pauses, symbols that are not bytes. Nothing crashes, and a good frame after
- * all of them arrives.
+/* Sends arbitrary Ethernet frames into a switch: forged addresses, runts,
+ * giants, pauses, symbols that are not bytes. The switch does not crash, and a
+ * good frame behind all of these arrives.
  *
- * Byte 0 of an input selects how the switch forwards. Then frames: port and
- * kind, number of bytes that follow, those bytes. */
+ * Byte 0 of an input selects how the switch forwards. Each frame follows as
+ * port and kind, number of bytes, and bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ enum kind { PLAIN, SHORT, SYMBOLS, PAUSE, LONG, FCS };
 static struct fuzz_in in;
 static struct feed d;
 
-/* Makes a frame from one station to another with n bytes of the input. */
+/* Makes a frame from one station to another. Its first n bytes are those of the
+ * input. */
 static struct weft_frame *plain(uint32_t a, uint32_t len, uint32_t n)
 {
 	struct weft_frame *f = feed_frame(
@@ -46,8 +47,8 @@ static struct weft_frame *short_frame(uint32_t n)
 	return eth_frame_slice(d.sim, s);
 }
 
-/* Makes good symbols and changes some of them. 0x100 and above are not
- * bytes. */
+/* Makes good symbols and changes some of them. Values from 0x100 are symbols
+ * that are not bytes. */
 static struct weft_frame *symbols(uint32_t a, uint32_t n)
 {
 	struct weft_frame *f = plain(a, 64, 0);

@@ -3,13 +3,14 @@
  * control cells that are lost, repeated, damaged, forged (line.h), while a
  * traffic component at either end sends numbered packets to the other.
  *
- * No port holds more cells or has more of them in flight than it may. The run
- * ends, and no frame is left over. Damage alone neither changes nor reorders a
- * packet, and loses none while the link is up. Forged control cells may remove
- * packets, but not change or reorder them. Cells whose CRC was made to fit may
- * be anything.
+ * No port holds more cells than it has room for, or has more in flight than its
+ * credits allow. The run ends, and no frame is left over. Damage alone neither
+ * changes nor reorders a packet, and loses none while the link is up. Forged
+ * control cells may remove packets, but not change or reorder them. Cells whose
+ * CRC was made to fit may be anything.
  *
- * Byte 0 of an input selects the machine; the other bytes are the line's. */
+ * Byte 0 of an input selects the machine. The other bytes are actions of the
+ * line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +65,7 @@ static void join(struct weft_port *a, struct weft_port *b,
 	fuzz_must(!weft_connect(a, b, cable, cable ? 0 : 1, &err), err.msg);
 }
 
-/* Packets for the other end leave through the cable. */
+/* Routes packets for the other end through the cable. */
 static void tables(uint32_t i)
 {
 	const uint32_t to[ENDS] = { i ? LP : 0, i ? 0 : LP };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experiment text in, no crash out: parsing, overrides, sweep, building. A text
- * that asks for thousands of nodes is only parsed, so that an input takes a
- * moment. */
+/* Parses, overrides, sweeps and builds an experiment whose text is the input.
+ * No text may crash the program. A text that asks for thousands of nodes is
+ * only parsed, because building it would take too long. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Returns true if the text has four digits in a row, because they may be a
+/* Returns true if the text has four digits in a row. Such a number may be a
  * count of nodes. */
 static bool asks_much(const uint8_t *data, size_t size)
 {
@@ -30,7 +30,7 @@ static void open_cases(struct exp *e)
 		struct exp_case c;
 
 		if (exp_case_open(e, i, &c, &err)) {
-			/* A refusal must give a reason. */
+			/* An experiment is refused with a reason, always. */
 			if (!err.msg[0])
 				abort();
 			continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that reaches extoll.nic, in any order: registers, stores on
- * requester pages, packets of the network, answers of the bus. Nothing may
- * crash or be lost: when rings and mailboxes have been emptied the NIC holds no
- * frame, no payload and no store. An input is a string of operations, one byte
- * each followed by its arguments. */
+/* Sends extoll.nic everything that can reach it, in any order: accesses to
+ * registers, stores on requester pages, packets of the network, answers of the
+ * bus. The NIC does not crash and loses nothing. When rings and mailboxes have
+ * been emptied, the NIC holds no frame, no payload and no store. An input is a
+ * string of operations, one byte each followed by its arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ struct fuzz {
 	struct xr r;
 };
 
-/* Returns an offset near one that has a register; the NIC decodes the rest. */
+/* Returns an offset at or near a register. The NIC has to decode every
+ * offset. */
 static uint64_t reg_off(struct fuzz *f)
 {
 	static const uint32_t base[] = {
@@ -59,7 +60,7 @@ static void op_mailbox(struct fuzz *f)
 	       EXTOLL_RX(0, a >> 4 & 31, (uint64_t)(a >> 9 & 3) << 16));
 }
 
-/* Makes any store on a page. */
+/* Makes a store of any size and value on a requester page. */
 static void op_page(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 4), n = 4 + (a & 15) * 4;
@@ -91,7 +92,7 @@ static void op_wait(struct fuzz *f)
 	xr_run(&f->r, take(&f->in, 1) * 4);
 }
 
-/* Injects a packet of the network, right or wrong. */
+/* Injects a packet from the network, with valid or arbitrary fields. */
 static void op_packet(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 3);
@@ -102,7 +103,7 @@ static void op_packet(struct fuzz *f)
 		len = (a >> 4 & 0xFFF) + 1;
 	for (uint32_t i = 0; i < 3; i++)
 		p->u[i] = take(&f->in, 8);
-	if (a >> 22 & 1) /* a VELO message */
+	if (a >> 22 & 1) /* Half of the packets are VELO messages. */
 		p->u[0] = EX_H0_MAKE(1, 2, a >> 2 & 3, 0) |
 			  EX_PUT(len, 54, 48) | (p->u[0] & EX_VELO_IRQ);
 	*ex_meta(p) = (struct ex_meta){ .words = a >> 16 & 3,
@@ -167,8 +168,8 @@ static const uint8_t rma_ops[] = {
 	RMA_PUT_BT,   RMA_GET_QW_RSP, RMA_LOCK_RSP, RMA_PUT_QW,
 };
 
-/* Returns the size of an operation (a: 6 bits), aligned for those of quadwords.
- */
+/* Returns a size for an RMA operation. Operations on quadwords need a multiple
+ * of 8 bytes. a: 6 bits of the input. */
 static uint32_t rma_bytes(uint32_t op, uint32_t a)
 {
 	uint32_t n = a < 32 ? 1 + a * 5 : (a - 31) * 128;
@@ -205,7 +206,7 @@ static void op_command(struct fuzz *f)
 		 d, sizeof(d));
 }
 
-/* Injects packets of node 1: requests or answers. */
+/* Injects a request or an answer as node 1 would send it. */
 static void op_request(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 4), b = (uint32_t)take(&f->in, 3);
@@ -266,7 +267,7 @@ static void op_pointers(struct fuzz *f)
 	see_value(xr_r64(&f->r, 0, EXTOLL_EVQ_WP));
 }
 
-/* Makes reads of some memory slow, so that answers come out of order. */
+/* Delays some memory reads, so that their answers arrive out of order. */
 static void op_slow(struct fuzz *f)
 {
 	f->r.bus[0]->slow_each = take(&f->in, 1) & 7;
@@ -303,7 +304,7 @@ static void show(struct fuzz *f)
 	}
 }
 
-enum { NEAR = 243 }; /* numbers of operations from here on */
+enum { NEAR = 243 }; /* numbers from NEAR on select near_ops */
 
 static void operate(struct fuzz *f)
 {
@@ -337,8 +338,8 @@ static bool vpid_full(const struct rma *r, uint32_t vpid)
 	return v && v->size && (v->wp + 1) % v->size == v->rp;
 }
 
-/* True when the oldest command waits for a ring and for nothing else, and the
- * queue for a place among the commands under way. */
+/* Returns true when nothing but room is missing: the oldest command waits for a
+ * ring, and the queue for a place among the commands in flight. */
 static bool tx_rests(const struct extoll_rma_tx *u, uint32_t queued)
 {
 	const struct extoll_rma_txop *op = &u->op[u->head % RMA_TXOPS];
@@ -365,7 +366,8 @@ static bool in_rests(const struct extoll_rma_in *in)
 	}
 }
 
-/* True when each unit of the NIC waits for nothing but a process that reads. */
+/* Returns true when each unit of the NIC is idle or waits for a process to read
+ * its ring. */
 static bool rests(const struct fuzz *f)
 {
 	const struct extoll_nic *n = f->r.nic[0]->state;
@@ -395,8 +397,8 @@ static bool holds(const struct fuzz *f)
 		      r->resp.head != r->resp.tail));
 }
 
-/* Reads ring and mailbox of a process. A ring of one slot and a mailbox that is
- * shorter than a message never have room, so they are closed. */
+/* Reads ring and mailbox of a process. Closes a ring of one slot and a mailbox
+ * shorter than a message, because these never have room. */
 static void empty(struct fuzz *f, uint32_t vpid)
 {
 	uint64_t rp = EXTOLL_RP_STRIDE * vpid, i = 8 * vpid;
@@ -412,17 +414,18 @@ static void empty(struct fuzz *f, uint32_t vpid)
 			    of_register(f, EXTOLL_VELO_RX_WP + i));
 }
 
-/* Empties rings and mailboxes until the NIC holds nothing. Stores of the input
- * may have moved the registers out of the host's reach, or may wait in front of
- * them, so they are written in place. Stores that waited may fill rings anew.
- */
+/* Empties rings and mailboxes until the NIC holds nothing. The registers are
+ * written in place, because stores of the input may have moved them out of the
+ * host's reach or may still wait in front of them. Stores that waited may fill
+ * rings again, therefore the loop repeats. */
 static void drain(struct fuzz *f)
 {
 	f->r.bus[0]->refuse = false;
 	for (uint32_t i = 0; holds(f) && i < ROUNDS; i++) {
 		if (!rests(f))
 			abort();
-		xr_run(&f->r, 1); /* to an edge of the core's clock */
+		xr_run(&f->r, 1); /* The run ends at an edge of the core's
+				   * clock. */
 		for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++)
 			empty(f, vpid);
 		xr_settle(&f->r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of the provider from a peer that breaks the rules: arbitrary bytes
- * on the wire (announcements, windows, writes, reads, atomics, answers,
- * connections), between calls of a good process. It must neither crash nor lose
+/* A peer that breaks the rules sends messages of the provider with arbitrary
+ * bytes (announcements, windows, writes, reads, atomics, answers, connections)
+ * between calls of a good process. The good process neither crashes nor loses
  * memory.
  *
  * An input is a string of operations, one byte each followed by its
@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { AREA = 1 << 16, TURNS = 300 };
-enum { BAD, GOOD }; /* sides; forged messages come from BAD */
+enum { BAD, GOOD }; /* sides; BAD sends the forged messages */
 
 struct fuzz {
 	struct fuzz_in in;
@@ -28,7 +28,7 @@ static uint8_t area[AREA], spare[AREA];
 
 /* ---- the bad side ---- */
 
-/* Returns an address, a key or a number that could be valid. */
+/* Returns an address, a key or a number that may be valid. */
 static uint64_t near(struct fuzz *f)
 {
 	switch (take(&f->in, 1) % 6) {

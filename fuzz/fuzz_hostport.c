@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port with a hostile host: management registers, context tables, windows,
- * routes, VCIs of any kind, Triggerpages, ULTRA pages, and by damaged routes
- * and contexts packets that no driver would send, on two nodes.  Nothing may
- * crash or go on for ever.
+/* Two nodes with Host Ports and hostile hosts, which write to management
+ * registers, context tables, windows, routes, VCIs, Triggerpages and ULTRA
+ * pages. Damaged routes and contexts also give packets that no driver would
+ * send. The Host Port does not crash, and the run ends.
  *
- * An input is a string of operations, one byte each followed by its arguments;
- * the top bit of the byte chooses the node. */
+ * An input is a string of operations, one byte each followed by its arguments.
+ * The top bit of the byte selects the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void op_load(struct side *s)
 	see_value(hpdrv_get(&s->d, (uint32_t)take(&f.in, 2) & 0xFF8));
 }
 
-/* Gives a command to a cache and does not wait for it. */
+/* Gives a command to a cache without waiting for its end. */
 static void op_cache(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3);
@@ -60,7 +60,7 @@ static void op_cache(struct side *s)
 			       a >> 8 & 0xFF));
 }
 
-/* Gives the translation that a miss asks for. */
+/* Answers a miss with the translation that it asks for. */
 static void op_translate(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -99,7 +99,7 @@ static void op_window(struct side *s)
 		take(&f.in, 8);
 }
 
-/* Opens a window over memory of this side. */
+/* Opens a window over memory of this node. */
 static void op_open(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -111,7 +111,7 @@ static void op_open(struct side *s)
 	w[2] = HP_WIN_EN | HP_WIN_RD | HP_WIN_WR | HP_WIN_CAP_ANY;
 }
 
-/* Issues any words as an instruction. */
+/* Issues arbitrary words as an instruction. */
 static void op_raw(struct side *s)
 {
 	struct hpproc *p = &s->p[take(&f.in, 1) & 1];
@@ -187,7 +187,7 @@ static void translate(struct side *s, uint32_t i, uint32_t page, bool writable)
 		  HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, VPID + i, 1));
 }
 
-/* Prepares two windows, pages of which some exist, posted receives. */
+/* Sets up two windows, pages of which some are mapped, and posted receives. */
 static void op_prepare(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3), i = a & 1;
@@ -244,7 +244,7 @@ static void op_good(struct side *s)
 	see_value(hpproc_trigger(p, HP_T_ISSUE, 1));
 }
 
-/* Takes notifications that have arrived, up to some. */
+/* Takes up to 7 of the notifications that have arrived. */
 static void op_notices(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -261,7 +261,7 @@ static void op_notices(struct side *s)
 		see_value(hpproc_trigger(p, HP_T_RDR_RP, a >> 5));
 }
 
-/* Does the work of a driver after an interrupt. */
+/* Makes the accesses of a driver after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -284,7 +284,7 @@ static void op_service(struct side *s)
 	hpdrv_set(&s->d, HP_R_IRQ_STATUS, a >> 2);
 }
 
-/* Closes a process, or opens it with other flags. */
+/* Closes a process, or opens it again with other flags. */
 static void op_closed(struct side *s)
 {
 	static const uint64_t flags[] = { 0, HP_CTX_PR_EN, HP_CTX_RMA_NTF,
@@ -407,7 +407,7 @@ static void (*const ops[])(struct side *) = {
 	op_posted, op_wait, op_ultra, op_window,
 };
 
-enum { NEAR = 112 }; /* numbers of operations from here on */
+enum { NEAR = 112 }; /* numbers from NEAR on select near_ops */
 
 static void operate(struct side *s)
 {
@@ -439,7 +439,8 @@ static void open_side(struct side *s, struct weft_host *h, struct exrig *r,
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Each side runs its own operations. Both peek at the next one, so that none is
+/* Each program runs the operations of its node and leaves the other's alone.
+ * Both peek at the next operation before they take it, so that none is
  * skipped. */
 static int hostile(struct weft_host *h, struct exrig *r, uint32_t node)
 {

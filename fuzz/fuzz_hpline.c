@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines between two nodes with Host Ports, with all kinds of damage: cells
- * and control cells that are lost, repeated, damaged, forged (line.h), and,
- * with CRCs that fit, routing frames, command frames and ULTRA packets that no
- * Host Port sends. A process on either node sends messages to the other and
- * puts data into a window of it.
+/* The lines between two nodes with Host Ports lose, repeat, damage and forge
+ * cells and control cells (line.h). Forged cells with CRCs that fit carry
+ * routing frames, command frames and ULTRA packets that no Host Port sends. A
+ * process on either node sends messages to the other and puts data into a
+ * window of the other.
  *
  * The run ends, and no frame is left over. Memory that belongs to no queue and
  * no window is never written. Without cells whose CRC was made to fit, no
  * message is changed or arrives twice. With damage alone all messages arrive
  * while the links are up.
  *
- * Byte 0 of an input selects the machine; the other bytes are the line's. */
+ * Byte 0 of an input selects the machine. The other bytes are actions of the
+ * line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,10 @@ enum {
 	MESSAGES = 9,
 	PUT_BYTES = 200,
 	SEND_BYTES = 104,
-	PAGES = 4, /* two that are read, two that are written */
+	PAGES = 4, /* two pages are read, two are written */
 	LINES = 4,
-	IDLE = 3, /* times 100 us without an arrival */
+	IDLE = 3, /* A process leaves after this many periods of 100 us without
+		   * an arrival. */
 	GUARD = 0xA7,
 };
 #define VA 0x7f0000000000ull
@@ -206,8 +208,8 @@ static bool links_up(void)
 	return true;
 }
 
-/* Checks a put: all its bytes have arrived or, if it may be lost, none or a
- * part. */
+/* Checks the bytes of a put. With `whole`, all must have arrived. Otherwise the
+ * put may be lost in part, but no byte may be wrong. */
 static void put_good(const struct side *s, uint32_t node, bool whole)
 {
 	for (uint32_t tag = 2; tag < MESSAGES; tag += 3)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE with a hostile host and hostile frames: registers, table of VIs,
- * translation table, doorbells, descriptors, and any bytes as a frame, on two
- * cards that a cable joins.  Nothing may crash or go on for ever.
+/* Two HVIA-GE cards on a cable, with hostile hosts and hostile frames. The
+ * hosts write to registers, the table of VIs, the translation table, doorbells
+ * and descriptors. Frames hold arbitrary bytes. The card does not crash, and
+ * the run ends.
  *
- * An input is a string of operations, one byte each followed by its arguments;
- * the top bit of the byte chooses the node. */
+ * An input is a string of operations, one byte each followed by its arguments.
+ * The top bit of the byte selects the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void op_vi(struct side *s)
 		       a >> 8);
 }
 
-/* Writes a level-1 entry of any kind at a handle that is in use, or near it. */
+/* Writes an arbitrary level-1 entry at or near a handle in use. */
 static void op_att(struct side *s)
 {
 	uint32_t h = (uint32_t)take(&f.in, 1) & 7;
@@ -96,7 +97,7 @@ static void op_post(struct side *s)
 	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
 }
 
-/* Writes any bytes into a descriptor, whether posted or not. */
+/* Writes arbitrary bytes into a descriptor, posted or not. */
 static void op_desc(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -106,7 +107,7 @@ static void op_desc(struct side *s)
 		d[at] = (uint8_t)take(&f.in, 1);
 }
 
-/* Sends a frame of the other station with a few changed bytes. */
+/* Sends a frame in the name of the other station, with a few bytes changed. */
 static void op_frame(struct side *s)
 {
 	uint8_t frame[1536] = { 0 };
@@ -164,8 +165,8 @@ static void op_entry(struct side *s)
 	hvrig_store(&s->r, HVIA_ATT_DATA, was ^ 1ull << (a >> 3 & 63));
 }
 
-/* Sets sequence numbers of a VI. Numbers before the wrap are as frequent as
- * others. */
+/* Sets sequence numbers of a VI to values just before the wrap, because short
+ * inputs would not reach them otherwise. */
 static void op_sequence(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1), vi = VI + (a & 3);
@@ -179,8 +180,8 @@ static void op_sequence(struct side *s)
 	hvrig_store(&s->r, hvia_vi_entry(vi, HVIA_VI_1), q);
 }
 
-/* Posts a descriptor with any control word, whose segments and remote address
- * lie at the end of their regions, or behind it. */
+/* Posts a descriptor with an arbitrary control word. Its segments and its
+ * remote address lie at or behind the end of their regions. */
 static void op_edge(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 4), q = a & 1;
@@ -236,7 +237,7 @@ static void (*const ops[])(struct side *) = {
 	op_post, op_desc, op_frame, op_wait, op_memory,
 };
 
-enum { NEAR = 110 }; /* numbers of operations from here on */
+enum { NEAR = 110 }; /* numbers from NEAR on select near_ops */
 
 static void operate(struct side *s)
 {
@@ -265,7 +266,8 @@ static int open_side(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Each side runs its own operations. Both peek at the next one, so that none is
+/* Each program runs the operations of its node and leaves the other's alone.
+ * Both peek at the next operation before they take it, so that none is
  * skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register, configuration and descriptor writes of forth.nic in any order,
- * while packets arrive: nothing may crash, run dry or be lost. An input is a
- * string of operations, one byte each followed by its arguments. */
+/* Writes registers, configuration and descriptors of forth.nic in any order
+ * while packets arrive. The NIC does not crash, does not stop, and loses
+ * nothing. An input is a string of operations, one byte each followed by its
+ * arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +15,17 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* Loopback returns credits of its own. Together with the line's they
-	 * may overrun Net2Host, therefore that is counted and not an error. */
+	/* A packet in loopback returns credits in addition to those of the
+	 * line. Both together may overrun Net2Host, therefore the overrun is
+	 * counted and not an error. */
 	bool looped;
-	uint32_t slot[FORTH_QUEUES_MAX], queues; /* next slot of each queue */
+	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
+						  * queue */
 	uint32_t links;
 };
 
-/* Returns the next n bytes of the input, zeros behind its end. */
+/* Returns the next n bytes of the input as a number. Behind its end the input
+ * has zeros. */
 static uint64_t take(struct fuzz *f, uint32_t n)
 {
 	uint64_t v = 0;
@@ -123,7 +127,8 @@ static void op_next(struct fuzz *f)
 			       RIG_MEM + 0x20000 + (a >> 20 & 15) * 8, flags));
 }
 
-/* Sends a descriptor of a group, or its announcement (completion=count). */
+/* Sends a descriptor of a group, or the announcement that carries the group's
+ * count in its completion field. */
 static void op_group(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 3), q = a % f->queues;
@@ -161,7 +166,7 @@ static void op_bus(struct fuzz *f)
 	f->r.n[0].bus->contend = a >> 3 & 1;
 }
 
-/* Stops the neighbour, which then returns no credits. */
+/* Stops the neighbour, so that it returns no credits. */
 static void op_stop(struct fuzz *f)
 {
 	if (take(f, 1) & 1)
@@ -195,7 +200,7 @@ static void (*const ops[])(struct fuzz *) = {
 	op_wait, op_packet, op_enable, op_ram,
 };
 
-enum { NEAR = 243 }; /* numbers of operations from here on */
+enum { NEAR = 243 }; /* numbers from NEAR on select near_ops */
 
 static void operate(struct fuzz *f)
 {
@@ -237,7 +242,7 @@ static void show(struct fuzz *f)
 	see(k->start, k->n_start * sizeof(*k->start));
 }
 
-/* First bytes from here on choose machines with other parts. */
+/* A first byte from MORE on selects a machine with other parts. */
 enum { MORE = 248 };
 static const char *const more_of[8][2] = {
 	{ "plat-multi", "" },

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A results file from an untrusted source, read by `weft report` and `weft
- * explain`: both read it or refuse it with a reason.
+/* `weft report` and `weft explain` read a results file from an untrusted
+ * source, or refuse it with a reason.
  *
- * Byte 0 of an input gives the meaning of the rest: 'S' = SQL run over a small
- * good file first, 'P' = bytes of that file to change (two bytes of offset, one
- * to write), anything else = the file itself. */
+ * Byte 0 of an input says how the rest is used. 'S': the rest is SQL that
+ * changes a small good file. 'P': each three bytes change one byte of that
+ * file, by an offset of two bytes and a value. Any other byte: the input is the
+ * file. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SQL_STEPS 200000 /* limit for the input's own SQL */
+#define SQL_STEPS 200000 /* steps after which SQL of an input is stopped */
 
-/* A run with something in every table. */
+/* Fills a run that has rows in every table. */
 static const char rows[] =
 	"PRAGMA page_size=512; VACUUM;"
 	"INSERT INTO runs VALUES(1,'e','p',0,'a');"

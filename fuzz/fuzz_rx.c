@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Line symbols in, no crash out: the receive machine of a FORTH link, both
- * layouts and bundles.  After any noise and a pause a good packet must get
- * through.
+/* Feeds line symbols to the receiver of a FORTH link, in both layouts and in
+ * bundles. The receiver does not crash. After any noise and a pause a good
+ * packet must arrive.
  *
- * Input: byte 0 chooses layout and links; then frames, each a length byte and
- * that many bytes: FF = SOP, FE = comma, FD x = invalid code x, else data. */
+ * Byte 0 of an input selects layout and links. Frames follow, each a length
+ * byte and that many bytes: FF = SOP, FE = comma, FD x = invalid code x, all
+ * others are data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,8 @@ static void show(const struct node *n)
 	see(n->last_data, n->last_len < sizeof(n->last_data) ? n->last_len : 0);
 }
 
-/* Deals the bytes over the links of a bundle, so that each link gets noise. */
+/* Deals the bytes to the links of a bundle in turn, so that each link gets
+ * noise. */
 static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 {
 	uint32_t links = r->n->links, j;
@@ -155,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		noise(&r, data + at, n, seq++);
 		at += n;
 	}
-	r.cycle += 20; /* in sync again after 16 comma words */
+	r.cycle += 20; /* The links need 16 comma words to be in sync again. */
 	good(&r);
 	weft_sim_free(r.sim);
 	return 0;

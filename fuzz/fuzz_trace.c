@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a packet trace in, no crash out; what is read is consistent. */
+/* Reads the input as the text of a packet trace. No text may crash the reader,
+ * and a trace that it accepts is consistent. */
 #include <assert.h>
 #include <stdlib.h>
 

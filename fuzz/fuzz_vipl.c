@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL called in any order with any arguments, by a program on each of two
- * nodes: handles that never existed, are of another kind, of the other program,
- * or were freed long ago; descriptors that are changed while posted, with their
- * links; memory that is deregistered while in use; lengths beyond all memory.
- * Every call returns, nothing crashes, and only posted descriptors come back.
+/* A program on each of two nodes calls VIPL in any order with any arguments.
+ * Handles never existed, belong to another kind or to the other program, or
+ * were freed. Descriptors and their links change while posted. Memory is
+ * deregistered while in use. Lengths exceed all memory. Every call returns, the
+ * library does not crash, and it returns only descriptors that were posted.
  *
  * An input is a byte that selects the library's options, then a string of
  * operations, one byte each followed by its arguments. The top bit of the byte
@@ -22,7 +22,7 @@ static VIP_RETURN seen(VIP_RETURN ret)
 	see_value(ret);
 	return ret;
 }
-/* A call whose answer is part of the outcome. */
+/* Makes a call whose return value is part of the stored outcome. */
 #define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
@@ -34,7 +34,8 @@ struct user {
 	VIP_PROTECTION_HANDLE ptag[SLOTS];
 	VIP_MEM_HANDLE mem[SLOTS];
 	VIP_CONN_HANDLE conn;
-	bool posted[DESCS]; /* descriptors that are the library's */
+	bool posted[DESCS]; /* posted[]: descriptors that the library owns
+			     * now */
 };
 
 static struct {
@@ -42,7 +43,7 @@ static struct {
 	struct user user[2];
 	uint32_t ready, done;
 	const char *nic;
-	void *pool[POOL]; /* handles of both programs, live and freed */
+	void *pool[POOL]; /* handles of both programs, some of them freed */
 	uint32_t pooled;
 } f;
 
@@ -57,7 +58,7 @@ static void *keep(void *handle)
 	return handle;
 }
 
-/* Returns any handle of the pool, or any number. */
+/* Returns a handle of the pool, or an arbitrary number. */
 static void *any(void)
 {
 	uint32_t a = arg();
@@ -86,7 +87,7 @@ static void op_register(struct user *u)
 				 .EnableRdmaRead = a >> 5 & 1 };
 	uint64_t len = a >> 16;
 
-	if (a >> 6 & 1) /* more bytes than memory has */
+	if (a >> 6 & 1) /* Some regions are longer than all memory. */
 		len <<= 24;
 	SEEN(VipRegisterMem, u->s.nic, u->s.data + (a >> 8 & 0xFF) * 16, len,
 	     &m, &u->mem[i]);
@@ -182,7 +183,8 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 	else
 		ret = SEEN(VipConnectReject, u->conn);
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		u->conn = NULL; /* it is no longer valid */
+		u->conn = NULL; /* The handle is no longer valid after any of
+				 * these answers. */
 }
 
 static void op_wait_connect(struct user *u)
@@ -200,7 +202,7 @@ static void op_wait_connect(struct user *u)
 		answer(u, !(a >> 14 & 1), a >> 8 & 3);
 }
 
-/* Answers a request that waits, or none. */
+/* Answers a connection request that waits, if there is one. */
 static void op_late_answer(struct user *u)
 {
 	uint32_t a = arg();
@@ -255,7 +257,8 @@ static void op_post(struct user *u)
 		u->posted[i] = SEEN(VipPostRecv, vi, d, mem) == VIP_SUCCESS;
 }
 
-/* Writes any bytes into a descriptor, posted or not; often into its link. */
+/* Writes arbitrary bytes into a descriptor, posted or not. Its link is hit
+ * often. */
 static void op_scribble(struct user *u)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -273,7 +276,7 @@ static void op_link(struct user *u)
 	u->s.desc[a & 15].d.CS.NextHandle = u->s.handle;
 }
 
-/* Checks that a returned descriptor was posted. */
+/* Checks that a descriptor that the library returns was posted. */
 static void came_back(struct user *u, VIP_DESCRIPTOR *d)
 {
 	uint32_t i = 0;
@@ -455,7 +458,8 @@ static void (*const ops[])(struct user *) = {
 
 /* ---- programs ---- */
 
-/* Each side runs its own operations. Both peek at the next one, so that none is
+/* Each program runs the operations of its node and leaves the other's alone.
+ * Both peek at the next operation before they take it, so that none is
  * skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {

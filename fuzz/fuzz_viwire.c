@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cable between two HVIA-GE cards with all kinds of damage (line.h), below
- * live kernel agents and a reliable VI: packets of agents (requests, accepts,
- * rejects, disconnects) that are lost, repeated, late or forged; numbers,
- * lengths and acknowledgements of the reliable service that no card sent.
+/* The cable between two HVIA-GE cards does all kinds of damage (line.h) while
+ * kernel agents and a reliable VI work. Packets of agents (requests, accepts,
+ * rejects, disconnects) are lost, repeated, late or forged. The reliable
+ * service receives sequence numbers, lengths and acknowledgements that no card
+ * sent.
  *
  * Each program connects, sends, receives and leaves. Every call returns, and
  * every object can be freed. Without frames whose FCS was made to fit, each
@@ -23,7 +24,7 @@ static VIP_RETURN seen(VIP_RETURN ret)
 	see_value(ret);
 	return ret;
 }
-/* A call whose answer is part of the outcome. */
+/* Makes a call whose return value is part of the stored outcome. */
 #define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { MESSAGES = 3, ROOM = 2048, WAIT_MS = 8, TRIES = 3, GUARD = 0x5C };
@@ -94,7 +95,7 @@ static void leave(struct side *s)
 	m.stuck += SEEN(VipCloseNic, s->nic) != VIP_SUCCESS;
 }
 
-/* Bytes behind the room of each receive stay as they are. */
+/* Returns true if no byte behind the room of a receive has changed. */
 static bool guarded(const struct side *s)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See line.h. One byte of the input for each frame: [2:0] the action, [7:3] how
- * often. */
+/* See line.h. One byte of the input describes the fate of each frame: bits
+ * [2:0] hold the action, [7:3] its repetitions. */
 #include "line.h"
 
 #include <stdio.h>
@@ -31,8 +31,8 @@ static void set(struct weft_frame *f, struct weft_raw *raw)
 	f->raw = raw;
 }
 
-/* Changes n symbols. The last bits of a place select a bit, a byte, or any
- * symbol. */
+/* Changes n symbols. The low bits of a drawn number decide whether a symbol
+ * changes in one bit, in its byte, or in full. */
 static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 {
 	while (n-- && raw->n) {
@@ -48,7 +48,8 @@ static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 	}
 }
 
-/* Counts a changed frame if the receiver cannot notice the change. */
+/* Counts a changed frame as sealed or forged if the receiver cannot detect the
+ * change. */
 static void judge(struct fuzz_line *l, const struct weft_raw *raw)
 {
 	enum fuzz_passes what = l->wire->passes(raw);
@@ -93,7 +94,7 @@ static void noise(struct weft_comp *c, struct weft_frame *f, uint32_t n)
 	set(f, raw);
 }
 
-/* Sends a forged frame of its own, at the time of f. */
+/* Sends a forged frame beside f, at the same time. */
 static void forge(struct weft_comp *c, const struct weft_frame *f)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;
@@ -106,7 +107,7 @@ static void forge(struct weft_comp *c, const struct weft_frame *f)
 	weft_filter_pass(c, g);
 }
 
-/* Adds forged symbols in front of f in one transmission. */
+/* Puts forged symbols in front of f, in one transmission. */
 static void front(struct weft_comp *c, struct weft_frame *f)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fault on a serial line. The input decides for each frame: the fault lets it
- * pass, loses it, repeats it, changes its symbols, with or without a CRC that
- * fits, or sends others in front of it. When the input ends the line is good,
- * so that the run can end. */
+/* A fault on a serial line. The input decides for each frame whether the fault
+ * lets it pass, loses it, repeats it, changes its symbols (with or without a
+ * CRC that fits), or sends forged symbols in front of it. Behind the end of the
+ * input the line is good, so that the run can end. */
 #ifndef FUZZ_LINE_H
 #define FUZZ_LINE_H
 
 #include "take.h"
 #include "weft/sim.h"
 
-enum { FUZZ_SYMBOLS = 4096 }; /* of a frame at most */
+enum { FUZZ_SYMBOLS = 4096 }; /* symbols of one frame at most */
 
-/* Kinds of frames that a receiver accepts from some symbols. */
+/* Kinds of frames that a receiver would take from given symbols. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
-/* A protocol. */
+/* Operations of a wire protocol that seal and forge its frames. */
 struct fuzz_wire {
-	/* Makes the CRC right, or (inverted) exactly wrong. */
+	/* Makes the CRC of the symbols right. With `inverted`, the CRC is
+	 * inverted, so that it is wrong. */
 	void (*seal)(uint16_t *sym, uint32_t n, bool inverted);
-	/* Symbols of a frame with the right CRC, whose fields are the input's;
-	 * at most FUZZ_SYMBOLS / 2. */
+	/* Writes the symbols of a frame whose fields are the input's and whose
+	 * CRC is right. Returns their number, at most FUZZ_SYMBOLS / 2. */
 	uint32_t (*forge)(struct fuzz_in *in, uint16_t *sym);
 	enum fuzz_passes (*passes)(const struct weft_raw *raw);
 };
@@ -27,29 +28,30 @@ struct fuzz_wire {
 struct fuzz_line {
 	struct fuzz_in in;
 	const struct fuzz_wire *wire;
-	void (*check)(void); /* at every frame; may be NULL */
-	uint32_t pass;	     /* frames that go unharmed */
-	uint32_t harmed;     /* lost, repeated, changed */
-	/* With a CRC that fits, on purpose or by chance: */
-	uint32_t sealed; /* data that this fault changed or made */
+	void (*check)(void); /* called at every frame, or NULL */
+	uint32_t pass;	     /* frames still to let pass unharmed */
+	uint32_t harmed;     /* frames lost, repeated or changed so far */
+	/* The next two count frames whose CRC fits, on purpose or by chance. */
+	uint32_t sealed; /* data frames that this fault changed or made */
 	uint32_t forged; /* control frames that this fault changed or made */
 };
 
-/* Puts the fault on the output of a port. */
+/* Puts the fault on the output of port p. The fault component has this name. */
 void fuzz_line_on(struct fuzz_line *l, struct weft_port *p, const char *name);
-/* The class, for rigs that add faults; its state is struct fuzz_line *. */
+/* Class of the fault, for rigs that add it themselves. Its state is a struct
+ * fuzz_line *. */
 extern const struct weft_class weft_class_fuzz_line;
 
-/* Prints what went wrong and aborts. */
+/* Aborts and prints `what` unless `good` is true. */
 void fuzz_must(bool good, const char *what);
 
-/* EXTOLL's cells and control cells, 16 and 32 bit. */
+/* EXTOLL's cells and control cells, for data paths of 16 and 32 bits. */
 extern const struct fuzz_wire fuzz_wire_ex16, fuzz_wire_ex32;
 
 /* ATOLL's flits and states. */
 extern const struct fuzz_wire fuzz_wire_atoll;
 
-/* Ethernet; packets of HVIA's kernel agents. */
+/* Ethernet, with forged packets of HVIA's kernel agents. */
 extern const struct fuzz_wire fuzz_wire_eth;
 
 #endif

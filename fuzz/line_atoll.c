@@ -14,7 +14,8 @@ static bool is_state(uint16_t first)
 	return (first & ~0xfu) == (WEFT_SYM_K | K_STATE);
 }
 
-/* A head has no CRC, therefore only bodies are sealed. */
+/* Seals the CRC of a body. Heads have no CRC, therefore they stay as they
+ * are. */
 static void seal(uint16_t *sym, uint32_t n, bool inverted)
 {
 	uint8_t b[FUZZ_SYMBOLS];
@@ -65,7 +66,8 @@ static uint32_t forge(struct fuzz_in *in, uint16_t *sym)
 	return n;
 }
 
-/* Decodes a copy of the symbols as the receiver does. */
+/* Decodes a copy of the symbols as the receiver would, to see what the receiver
+ * accepts. */
 static enum fuzz_passes passes(const struct weft_raw *raw)
 {
 	struct weft_sim *sim = weft_sim_new(1);

@@ -8,9 +8,11 @@
 #include "systems/ethernet/link/wire.h"
 #include "systems/hvia/nic/regs_map.h"
 
-enum { AGENT_BYTES = 104, ID = 42 }; /* systems/hvia/lib/agent_packets.c */
+/* as in systems/hvia/lib/agent_packets.c */
+enum { AGENT_BYTES = 104, ID = 42 };
 
-/* Symbols behind the preamble up to the FCS, as bytes. */
+/* Writes the symbols between preamble and FCS to b as bytes, and returns their
+ * number. */
 static uint32_t bytes_of(const uint16_t *sym, uint32_t n, uint8_t *b)
 {
 	uint32_t len = n - ETH_PREAMBLE - ETH_FCS;

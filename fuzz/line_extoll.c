@@ -5,7 +5,8 @@
 #include "line.h"
 #include "systems/extoll/network/frame.h"
 
-/* CTL, SEQ, LEN (32 bit) and the bytes of a cell of n symbols. */
+/* Returns the CRC of a cell of n symbols, which covers CTL, SEQ, LEN (32 bit)
+ * and the bytes. */
 static uint32_t crc_of(const uint16_t *sym, uint32_t n, bool wide)
 {
 	uint32_t head = wide ? 4 : 2, end = wide ? n - 4 : n - 8, k = 0;
@@ -25,7 +26,7 @@ static void seal(uint16_t *sym, uint32_t n, bool inverted, bool wide)
 	uint32_t at = wide ? n - 4 : n - 6, crc;
 	uint8_t two[2];
 
-	if (n == 4) { /* a control cell */
+	if (n == 4) { /* A cell of 4 symbols is a control cell. */
 		two[0] = (uint8_t)sym[1];
 		two[1] = (uint8_t)sym[2];
 		sym[3] = crc8_update(0, two, 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outcome of an input beside the simulation's own state: results of calls,
- * notifications of programs, memory of a bench. Replays (tests/replay) compare
- * it with the stored one. Fuzzing ignores it. */
+/* A target passes to see() what an input caused beside the simulation's own
+ * state: results of calls, notifications of programs, memory of a bench.
+ * Replays (tests/replay) compare these bytes with the stored ones. Fuzzing
+ * ignores them. */
 #ifndef FUZZ_SEE_H
 #define FUZZ_SEE_H
 

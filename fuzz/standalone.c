@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A main for fuzz targets without libFuzzer: runs every stored input, then
  * simple mutations of them for some seconds. Takes the options of libFuzzer
- * that the tests use. The input that failed is in ./crash-input. */
+ * that the tests use. A failing input is in ./crash-input afterwards. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,10 +70,12 @@ static void load(const char *path)
 	free(list);
 }
 
-/* The input is stored before it runs, so that it is left after a crash. */
+/* Runs one input. The input is stored first, so that the file is left after a
+ * crash. */
 static void run_one(const uint8_t *data, size_t len)
 {
-	/* An exact copy, so that AddressSanitizer sees a read past the end. */
+	/* The copy has exactly len bytes, so that AddressSanitizer detects a
+	 * read past the end. */
 	uint8_t *copy = malloc(len ? len : 1);
 	FILE *f = fopen("crash-input", "wb");
 
@@ -94,23 +96,23 @@ static size_t mutate(uint8_t *buf, size_t len)
 	size_t at = len ? rnd((uint32_t)len) : 0, n, from;
 
 	switch (rnd(5)) {
-	case 0: /* flip a bit */
+	case 0: /* flips one bit */
 		if (len)
 			buf[at] ^= (uint8_t)(1u << rnd(8));
 		return len;
-	case 1: /* another byte */
+	case 1: /* replaces one byte */
 		if (len)
 			buf[at] = (uint8_t)rnd(256);
 		return len;
-	case 2: /* take some away */
+	case 2: /* removes some bytes */
 		n = len ? 1 + rnd((uint32_t)(len - at)) : 0;
 		memmove(buf + at, buf + at + n, len - at - n);
 		return len - n;
-	case 3: /* say it twice */
+	case 3: /* repeats some bytes */
 		n = len - at < INPUT_MAX - len ? len - at : INPUT_MAX - len;
 		memmove(buf + at + n, buf + at, len - at);
 		return len + n;
-	default: /* a piece of another one */
+	default: /* inserts a piece of another input */
 		from = other->len ? rnd((uint32_t)other->len) : 0;
 		n = other->len - from;
 		if (n > INPUT_MAX - at)

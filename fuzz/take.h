@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An input as a string of operations. */
+/* Reads an input as a string of operations and their arguments. */
 #ifndef FUZZ_TAKE_H
 #define FUZZ_TAKE_H
 
@@ -9,7 +9,8 @@ struct fuzz_in {
 	const uint8_t *p, *end;
 };
 
-/* Returns the next n bytes of the input, zeros behind its end. */
+/* Returns the next n bytes of the input as a number, low byte first. Behind its
+ * end the input has zeros. */
 static inline uint64_t take(struct fuzz_in *in, uint32_t n)
 {
 	uint64_t v = 0;

@@ -27,7 +27,7 @@ static void must(int ok, const char *what)
 	exit(1);
 }
 
-/* Fills a message of node `me` for a round. */
+/* Fills p with the n bytes of the message that node `me` sends in a round. */
 static void fill(uint8_t *p, size_t n, uint32_t me, uint32_t round)
 {
 	for (size_t i = 0; i < n; i++)
@@ -77,7 +77,8 @@ static void velo_hear(struct velo *v, uint32_t round)
 	check(buf, len, !v->me, round);
 }
 
-/* Publishes a number and waits for that of the other node. */
+/* Publishes the number of this node under a name, and returns the number of the
+ * other node. */
 static uint32_t meet(struct weft_host *h, const char *name, uint64_t mine)
 {
 	uint32_t me = weft_host_node(h);

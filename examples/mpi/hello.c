@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each rank greets the next one around a ring.  Rank 0 prints how long a round
- * took on the machine that runs it.
+ * took by MPI_Wtime, which is simulated time under weft exec.
  *
  *     mpicc.openmpi examples/mpi/hello.c -o hello
  *     build/weft exec --fabric exec/extoll-torus-4x4x4 -n 8 -- ./hello

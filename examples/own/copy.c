@@ -8,7 +8,7 @@
 #include "weft/prog.h"
 
 struct copy {
-	uint64_t size; /* parameter */
+	uint64_t size; /* bytes of a block, a parameter of the program */
 };
 
 static const struct weft_param copy_params[] = {

@@ -19,12 +19,12 @@ enum { TAG_RECEIVED };
 enum { C_SENT, C_LANDED, C_IGNORED, C_ABORTED, C_N };
 
 struct own {
-	struct weft_clock clock; /* parameters */
+	struct weft_clock clock; /* clock and max_bytes are parameters */
 	uint64_t max_bytes;
 	struct weft_bus_txn rd, wr;
 	bool reading, writing;
 	weft_time_t line_free;
-	struct weft_frame *first, **last; /* received, oldest first */
+	struct weft_frame *first, **last; /* received frames, oldest first */
 };
 
 static const struct weft_param own_params[] = {
@@ -42,7 +42,8 @@ static const struct weft_counter own_counters[C_N] = {
 	[C_ABORTED] = { "aborted", "copies", "bus aborts" },
 };
 
-/* Both ends of a cable must carry the same wire format. */
+/* Both ends of a cable must have the same wire format, therefore own.switch
+ * uses this one, too. */
 const struct weft_wire own_wire = { .name = "own" };
 
 static const struct weft_port_decl own_ports[] = {
@@ -78,14 +79,15 @@ static const struct weft_reg own_regs[] = {
 	{ "len", 1, 8, 0x18, .rw = ~7ull, .wrote = own_start,
 	  .doc = "bytes; storing it starts the copy, 0 when it may" },
 	{ "done", 1, 8, 0x20, .doc = "copies that have landed here (RO)" },
-	/* configuration space: ids of the device, a BAR of 4 KB */
+	/* The host finds the device by its configuration space: ids, and a BAR
+	 * of 4 KB. */
 	{ "id", 0, 4, 0x00, .reset = 0x0001F00D, .doc = "device, vendor" },
 	{ "command", 0, 2, 0x04, .rw = 0x6, .doc = "memory, master enable" },
 	{ "bar0", 0, 4, 0x10, .rw = 0xFFFFF000, .doc = "registers, 4 KB" },
 	{ 0 }
 };
 
-/* Lets the program start the next copy. */
+/* Sets the length to 0, because this lets the program start the next copy. */
 static void own_free(struct weft_comp *c)
 {
 	struct own *n = c->state;
@@ -94,7 +96,7 @@ static void own_free(struct weft_comp *c)
 	*weft_reg_cell(c, REG_LEN, 0) = 0;
 }
 
-/* Sends the block after the read; it waits for the frame on the line. */
+/* Sends the block after the read. The frame waits until the line is free. */
 static void own_send(struct weft_comp *c)
 {
 	struct own *n = c->state;
@@ -106,7 +108,7 @@ static void own_send(struct weft_comp *c)
 	f->payload = n->rd.data;
 	f->u[F_ADDR] = *weft_reg_cell(c, REG_DST, 0);
 	f->u[F_NODE] = *weft_reg_cell(c, REG_NODE, 0);
-	f->words = n->rd.bytes / 8 + 1; /* one header word */
+	f->words = n->rd.bytes / 8 + 1; /* The first word is the header. */
 	f->word_fs = n->clock.num / n->clock.den;
 	n->line_free = start + f->words * f->word_fs;
 	own_free(c);
@@ -126,7 +128,7 @@ static void own_write_next(struct weft_comp *c)
 	struct weft_frame *f = n->first;
 
 	if (n->writing || !f || own_end(f) > weft_now(c))
-		return; /* store and forward */
+		return; /* The write starts when the whole frame has arrived. */
 	n->writing = true;
 	n->wr = (struct weft_bus_txn){
 		.op = WEFT_BUS_WRITE,
@@ -168,7 +170,8 @@ static void own_note(struct weft_comp *c, const struct weft_bus_note *b)
 	switch (b->kind) {
 	case WEFT_NOTE_STORE:
 		if (b->bytes > 8)
-			break; /* one register at a time */
+			break; /* Registers have 8 bytes, and a store writes one
+				* of them. */
 		memcpy(&v, b->data, b->bytes);
 		weft_reg_store(c, b->space, (uint32_t)b->off, b->bytes, v);
 		break;

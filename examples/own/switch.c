@@ -2,9 +2,10 @@
 /* A user's own switch in one file: store and forward, output queues without
  * limit, first come first served.
  *
- * An output serves packets in the order of the times at which they are
- * complete, and packets of one time by the number of the input.
- * Not modelled: finite buffers, flow control. */
+ * An output sends the packet that was complete first. Packets that are complete
+ * at one time leave in the order of their inputs' numbers, so that the order
+ * does not depend on the order of events. Not modelled: finite buffers, flow
+ * control. */
 #include <stdlib.h>
 
 #include "own.h"
@@ -12,14 +13,16 @@
 enum { C_FORWARDED, C_UNROUTABLE, C_N };
 
 struct own_input {
-	struct weft_frame *first, **last; /* oldest first */
+	struct weft_frame *first, **last; /* queued frames, oldest first */
 };
 
 struct own_switch {
-	uint32_t ports, latency; /* parameters */
+	uint32_t ports, latency; /* parameters: number of ports, latency in
+				  * cycles */
 	struct weft_clock clock;
 	struct own_input *in;
-	weft_time_t *line_free; /* per output */
+	weft_time_t *line_free; /* time at which the line of each output is free
+				 * again */
 };
 
 static const struct weft_param switch_params[] = {
@@ -64,7 +67,8 @@ static void switch_fini(struct weft_comp *c)
 	free(s->line_free);
 }
 
-/* Phase 0: queues the frame; phase 1 routes it when it is complete. */
+/* Phase 0: queues the frame. Phase 1 routes the frame when all of it has
+ * arrived. */
 static void switch_arrive(struct weft_comp *c, uint32_t port,
 			  struct weft_frame *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program written for VIPL, from the public description of the interface
- * alone: nothing in it knows of the simulator.
+ * alone. The program does not know the simulator.
  *
  *	vipl_test server DEVICE CLIENT-HOST
  *	vipl_test client DEVICE SERVER-HOST
@@ -28,7 +28,7 @@ enum { CQ_MESSAGES = 10, BIG = 16384, BIGS = 20 };
 	} while (0)
 #define MUST(call) CHECK((call) == VIP_SUCCESS)
 
-/* Globals: every process has its own. */
+/* Global variables are safe here, because each process has its own. */
 static int server;
 static VIP_NIC_HANDLE nic;
 static VIP_PROTECTION_HANDLE ptag;
@@ -221,7 +221,8 @@ static void ping_pong(void)
 		       ROUNDS);
 }
 
-/* The server sends an address; the client writes there, with a number. */
+/* The server sends the address of its memory. The client writes there by RDMA,
+ * with a number as immediate data. */
 static void rdma(void)
 {
 	struct {
@@ -230,7 +231,8 @@ static void rdma(void)
 	} *where = (void *)data;
 	VIP_DESCRIPTOR *d;
 
-	post_recv(0, 3, data + sizeof(data) - 64, 4); /* for the next step */
+	/* the receive that the next step() needs */
+	post_recv(0, 3, data + sizeof(data) - 64, 4);
 	if (server) {
 		where = (void *)(data + 8192);
 		where->va = (VIP_UINT64)(unsigned long)(data + 20001);
@@ -315,7 +317,8 @@ static void count_ended(VIP_VI_HANDLE v, int is_recv, int *done, int *flushed)
 				       VIP_STATUS_PARTIAL_ERROR)));
 		++*(r == VIP_SUCCESS ? done : flushed);
 	}
-	CHECK(r == VIP_DESCRIPTOR_ERROR); /* nothing left */
+	CHECK(r == VIP_DESCRIPTOR_ERROR); /* A flushed queue has no further
+					   * descriptor. */
 }
 
 static void hang_up(void)

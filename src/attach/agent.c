@@ -17,13 +17,13 @@
 
 enum {
 	BATCH_MAX = 64,
-	NEAR_MAX = 8, /* rounds between polls of the network */
+	NEAR_MAX = 8, /* rounds with clients between two polls of the network */
 };
 
 /* ---- events of the endpoint ---- */
 
-/* Delivers a message or a put with notice to the client that the immediate
- * names. */
+/* Delivers a message or a put with notice to the client whose slot is in the
+ * immediate value. */
 static void event_in(struct att_agent *g, const struct weft_ep_event *ev)
 {
 	struct att_client *c = NULL;
@@ -70,9 +70,9 @@ static int agent_poll(struct att_agent *g)
 
 /* ---- clients ---- */
 
-/* Returns true if a client that waits for room can continue: half of its
- * commands at that time are executed. Half a ring at a time avoids a hand-over
- * for each command. */
+/* Returns true if a client that waits for room can continue, because half of
+ * its commands at that time are executed. Waiting for half a ring avoids a
+ * hand-over for each command. */
 static bool has_room(struct att_client *c)
 {
 	uint32_t tail;
@@ -86,7 +86,8 @@ static bool has_room(struct att_client *c)
 	return !c->wants_room;
 }
 
-/* Hands the processor to clients with news. Returns true if any client runs. */
+/* Hands the processor to clients for which events or replies have arrived.
+ * Returns true if any client runs. */
 static bool agent_give(struct att_agent *g)
 {
 	weft_time_t now = weft_prog_time(g->prog);
@@ -147,9 +148,9 @@ void att_agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
-/* Returns true if all clients are outside the measured part, or it is over
- * everywhere. The agent must not use the endpoint then, so that its state
- * stays as it is. */
+/* Returns true if all clients are outside the measured part, or the run's
+ * measured part is over. The agent must not use the endpoint then, so that the
+ * endpoint's state stays as it is. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -161,8 +162,8 @@ static bool agent_aside(const struct att_agent *g)
 					      s->measure.asides == s->live));
 }
 
-/* Waits on the endpoint. A call of the gate that comes while the library is
- * still busy makes the wait return at once, so that no command is missed. */
+/* Waits on the endpoint. If the gate calls while the library is still busy, the
+ * wait returns at once, so that no command is missed. */
 static void agent_wait(struct att_agent *g)
 {
 	weft_time_t end = att_agent_deadline(g);
@@ -189,7 +190,8 @@ static void agent_step(struct att_agent *g)
 	if (g->mourns)
 		att_release_after_exit(g);
 	att_epoch_due(g);
-	/* Commands of clients; the first of a client may have to wait. */
+	/* Executes commands of clients. The first command of a client may have
+	 * to wait. */
 	stalled = false;
 	for (size_t i = 0; i < g->clients.n; i++) {
 		struct att_client *c = g->clients.at[i];
@@ -200,9 +202,11 @@ static void agent_step(struct att_agent *g)
 		if (att_has_cmds(c))
 			stalled |= att_serve(g, c);
 		if (i < g->clients.n && g->clients.at[i] != c)
-			i--; /* detached; the next has its index */
+			i--; /* the client was detached, and the next one has
+			      * its index */
 		else if (i < g->clients.n)
-			att_push_late(c); /* it may have released messages */
+			/* events that waited may have room after a release */
+			att_push_late(c);
 	}
 	/* Resumes clients before polling, so that nothing comes between a
 	 * command and its reply. NEAR_MAX rounds limit this, otherwise clients
@@ -217,7 +221,7 @@ static void agent_step(struct att_agent *g)
 	if (agent_give(g))
 		return att_agent_park(g);
 	if (stalled && !n) {
-		/* Time passes as in a program that retries its command. */
+		/* Time passes as in a program that repeats its command. */
 		if (weft_prog_time(g->prog) == before)
 			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 	} else if (!n && !g->srv->over && !agent_called(g)) {

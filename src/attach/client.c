@@ -13,7 +13,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* One per process, because the simulator attaches processes, not threads. */
+/* The attachment is global, because the simulator attaches processes, not
+ * threads. */
 static struct {
 	pthread_mutex_t lock;
 	struct weft_att *att;
@@ -49,9 +50,9 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* Most descriptors of a welcome. The third is the node's memory or a socket
- * for copies of the process's memory. On the direct path the third and the
- * fourth are memory of the run and the bells. */
+/* Largest number of descriptors in a welcome. The third is the node's memory or
+ * a socket for copies of the process's memory. On the direct path the third and
+ * the fourth are the memory of the run and the bells. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
 /* Connects to `path`. A first character '@' means an abstract name. */
@@ -78,9 +79,9 @@ static int att_connect(const char *path)
 }
 
 /* Checks that the simulator belongs to the process's user, because the process
- * maps memory that the simulator hands out. Lets the simulator, and what it
- * started (peers of a direct path), access this process's memory; other
- * processes of the user get no access. */
+ * maps memory that the simulator hands out. Lets the simulator and the
+ * processes that it started (peers of a direct path) access this process's
+ * memory. Other processes of the user get no access. */
 static int att_trust(int fd)
 {
 	struct ucred who = { .uid = (uid_t)-1 };
@@ -263,7 +264,7 @@ int att_connected(enum att_role role, struct weft_att **a_p)
 
 int att_noticed(struct weft_att *a)
 {
-	a->naps = true; /* it joins as a client that waits */
+	a->naps = true; /* the client joins in state WAIT */
 	do {
 		att_hand_over(a, 1000000000);
 		att_look(a);
@@ -329,10 +330,11 @@ void weft_att_close(struct weft_att *a)
 
 	pthread_mutex_lock(&the.lock);
 	if (a && a == the.att && !--a->refs) {
-		if (the.forked) /* the memory is the parent's */
+		if (the.forked) /* the memory belongs to the parent process */
 			a->seg = NULL, a->bell = NULL, a->sock = -1;
 		the.att = NULL;
-		if (a->direct) /* first, so that peers learn that it leaves */
+		/* closed first, so that peers learn that this process leaves */
+		if (a->direct)
 			direct_close(a->direct);
 		a->direct = NULL;
 		if (!weft_att_gone(a))

@@ -12,17 +12,19 @@ enum { ATT_MARKS = 256 };
 
 /* Start or end of a call, posted in front of the next command. */
 struct att_mark {
-	uint8_t kind, flags; /* kind: ATT_C_BEGIN, ATT_C_END */
+	uint8_t kind, flags; /* kind: ATT_C_BEGIN or ATT_C_END; flags of the
+			      * command */
 	uint16_t stat;
-	weft_time_t busy; /* part of weft_att.busy before it */
+	weft_time_t busy; /* processor time in weft_att.busy before the mark */
 };
 
 struct weft_att {
-	struct weft_ep ep; /* first, for the cast */
+	struct weft_ep ep; /* first member, so that a weft_ep pointer can be
+			    * cast */
 	struct weft_att_info info;
 	uint32_t refs;
 	uint32_t role;
-	int sock, mem_fd; /* mem_fd: node's memory, or -1 */
+	int sock, mem_fd; /* socket to the simulator; node's memory or -1 */
 	_Atomic bool gone;
 	struct att_seg *seg;
 	struct att_bell *bell;
@@ -31,27 +33,33 @@ struct weft_att {
 	const struct att_event *ev;
 	uint8_t *tx;
 	const uint8_t *rx;
-	struct direct *direct; /* endpoint without NIC, or NULL */
-	/* commands */
-	uint32_t tail, head; /* head: as last read */
+	struct direct *direct; /* endpoint of the direct path, or NULL */
+	/* Commands: */
+	uint32_t tail, head; /* end of the ring, and its head as last read */
 	uint64_t tx_tail, tx_head;
-	uint64_t *tx_end; /* end of payload, per command */
-	bool posted;	  /* since the last hand-over */
-	bool naps;	  /* waits, or was resumed and has not polled since */
-	/* time */
-	weft_time_t busy;  /* charged with the next command */
-	weft_time_t ahead; /* charged after seg->now */
-	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: last reading */
-	/* events */
+	uint64_t *tx_end; /* end of the payload of each command in tx */
+	bool posted;	  /* a command was posted since the last hand-over */
+	bool naps;	  /* the client waits, or was resumed and has not polled
+			   * since */
+	/* Time: */
+	weft_time_t busy;  /* processor time that the next command will
+			    * charge */
+	weft_time_t ahead; /* time charged after seg->now */
+	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: processor time at the last
+			    * reading */
+	/* Events: */
 	uint32_t ev_head;
-	uint64_t seq;		  /* number of the last reply wanted */
+	uint64_t seq;		  /* number of the last reply that was asked
+				   * for */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
-	_Atomic uint32_t idle_us; /* length of the next sleep */
-	_Atomic uint32_t vain;	  /* empty polls of earlier calls */
-	bool glances;		  /* inside a polling call */
-	uint32_t glanced;	  /* polls in vain in a row */
-	uint64_t acts;		  /* direct_acts at the last poll */
-	/* calls */
+	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
+	_Atomic uint32_t vain;	  /* empty polls in earlier calls that did not
+				   * wait */
+	bool glances;		  /* inside a call that polls and returns
+				   * (MPI_Test) */
+	uint32_t glanced;	  /* empty polls in a row inside such calls */
+	uint64_t acts;		  /* value of direct_acts at the last poll */
+	/* Calls: */
 	atomic_flag stat_lock;
 	uint32_t n_stats;
 	_Atomic uint32_t n_marks;
@@ -59,10 +67,10 @@ struct weft_att {
 };
 
 /* client.c */
-/* Connects to the simulator, independently of weft_att_open. The result has
- * joined, but is not yet part of the run: call att_noticed before the first
- * command. Returns 0, -ENOENT without WEFT_SOCKET, or negative errno. att_free
- * frees *a_p. */
+/* Connects to the simulator, whether or not weft_att_open has done so. The
+ * result has joined, but is not yet part of the run: the caller calls
+ * att_noticed before the first command. Returns 0, -ENOENT without WEFT_SOCKET,
+ * or negative errno. att_free frees *a_p. */
 int att_connected(enum att_role role, struct weft_att **a_p);
 /* Waits until the simulation has seen the client. Returns 0, or -ECONNREFUSED
  * if the simulator has gone. */
@@ -73,8 +81,8 @@ void att_free(struct weft_att *a);
 /* client_wait.c */
 /* Makes the state RUN, because only a running client may post. */
 void att_resume(struct weft_att *a);
-/* Makes the state WAIT and blocks until the simulator hands the processor
- * back, or real_ns have passed. */
+/* Makes the state WAIT and blocks until the simulator hands the processor back,
+ * or until real_ns have passed. */
 void att_hand_over(struct weft_att *a, uint64_t real_ns);
 /* Posts the processor time used so far. Called before a wait, so that the
  * simulator charges that time before the wait starts. */
@@ -89,17 +97,17 @@ void att_cpu_charge(struct weft_att *a);
 /* Moves marks into the ring, but leaves room for one command. att_post of that
  * command publishes them. */
 void att_marks_put(struct weft_att *a);
-/* Sets the time in front of each remaining mark to 0 after a command has
- * carried all of it. */
+/* Sets the time of each remaining mark to 0 after a command has charged all of
+ * it. */
 void att_marks_after(struct weft_att *a);
 
 /* client_ep.c */
 extern const struct weft_ep_ops att_ep_ops;
-/* Reads how far the simulator has executed the ring, and frees the payload of
- * those commands. */
+/* Reads how many commands of the ring the simulator has executed, and frees
+ * their payload. */
 void att_look_head(struct weft_att *a);
-/* Returns the next free command with kind and processor time filled in, or
- * NULL if the ring is full. att_post publishes it. */
+/* Returns the next free command, with kind and processor time filled in, or
+ * NULL if the ring is full. att_post publishes the command. */
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
 /* Publishes the command of att_cmd_new, with the marks in front of it. */
 void att_post(struct weft_att *a);
@@ -110,9 +118,9 @@ bool att_tx_new(struct weft_att *a, size_t len, uint64_t *off_p);
  * reply's status, or -EIO if the simulator has gone. */
 int att_call(struct weft_att *a, const struct att_cmd *cmd,
 	     struct att_reply *r_p);
-/* Returns true while a timed client waits. It must not read the rings then:
- * the simulator is still writing them, and what a poll finds would depend on
- * real time. */
+/* Returns true while a timed client waits. The client must not read the rings
+ * then, because the simulator is still writing them and the result of a poll
+ * would depend on real time. */
 static inline bool att_blind(const struct weft_att *a)
 {
 	return a->info.clock != WEFT_CLOCK_NONE &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's side of copy.h. */
+/* Thread of the process that copies its memory for the simulator, see
+ * copy.h. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,8 +8,8 @@
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
 
-/* Serves the socket until it ends. Addresses are not checked here: send and
- * recv return an error for a bad one, the thread ends, and the process
+/* Serves the socket until its end. Does not check addresses, because send and
+ * recv return an error for a bad one. The thread then ends, and the process
  * continues without it. */
 static void *copy_main(void *arg)
 {

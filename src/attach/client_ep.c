@@ -55,8 +55,8 @@ void att_post(struct weft_att *a)
 	a->busy = 0;
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
-	/* These take no time, or a time that the process knows, so that
-	 * reading the clock afterwards needs no reply. */
+	/* Commands of these kinds take no time, or a time that the process
+	 * knows, so that reading the clock afterwards needs no reply. */
 	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
 		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {
@@ -323,7 +323,7 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 
 static void att_close(struct weft_ep *ep)
 {
-	(void)ep; /* the attachment owns the endpoint */
+	(void)ep; /* Does nothing, because the attachment owns the endpoint. */
 }
 
 const struct weft_ep_ops att_ep_ops = {

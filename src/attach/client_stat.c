@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The attachment of a process: its calls, counted and timed.
  *
- * Start and end of a call are commands without effect. The agent notes the
- * time of each, because only the agent knows the time after the commands in
- * front of it. Marks are posted together with the next command, so that they
- * cost the process nothing. A call that posts nothing ends before its marks
- * are posted: its time is the processor time charged inside it. */
+ * The start and the end of a call are marks: commands without effect. The agent
+ * notes their times, because only the agent knows the time after the commands
+ * in front of them. Marks are posted together with the next command, so that
+ * they cost the process nothing. A call that posts nothing ends before its
+ * marks are posted. Its time is the processor time charged inside it. */
 #include <errno.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static bool stat_timed(const struct weft_att *a, int stat)
 	       a->info.clock != WEFT_CLOCK_NONE && !weft_att_gone(a);
 }
 
-/* Adds a mark. Drops it if there is no room; the call then has no time. */
+/* Adds a mark. Without room the mark is dropped, and its call has no time. */
 static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
 		     uint8_t flags)
 {
@@ -91,7 +91,7 @@ static void stat_end(struct weft_att *a, int stat, bool drop)
 	att_cpu_charge(a);
 	stat_lock(a);
 	last = a->n_marks ? &a->mark[a->n_marks - 1] : NULL;
-	/* true if nothing was posted since the call's start */
+	/* True if the call has posted nothing since its start. */
 	if (last && last->kind == ATT_C_BEGIN && last->stat == stat &&
 	    (drop || !a->seg->trace)) {
 		a->n_marks--;
@@ -131,8 +131,8 @@ void att_marks_put(struct weft_att *a)
 	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
 		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
 
-		/* The next command has payload of its own, so that a mark ends
-		 * at the payload of the command in front of it. */
+		/* A mark has no payload, so its end is that of the command in
+		 * front of it. */
 		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
 					      .flags = a->mark[n].flags,
 					      .busy = (a->mark[n].busy - done),

@@ -13,8 +13,8 @@
 
 enum {
 	POLLS = 16,    /* empty polls in a row before the client waits */
-	VAIN = 256,    /* empty polls in calls that do not wait */
-	NAP_US = 1000, /* us of a sleep, per PEERS processes */
+	VAIN = 256,    /* the limit for empty polls in calls that do not wait */
+	NAP_US = 1000, /* length of a sleep in us, for each PEERS processes */
 	PEERS = 16,
 	SIMULATOR_CHECK_NS =
 		1000000000, /* ns between checks of the simulator */
@@ -36,9 +36,9 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * then. Leaves the state of a client that waits already: RUN means that the
- * simulator resumed it after its last poll, so it must poll before it waits
- * again. */
+ * then. Leaves the state of a client that waits already, because RUN then means
+ * that the simulator has resumed it since its last poll, so that it must poll
+ * before it waits again. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
@@ -93,8 +93,8 @@ void att_hand_over(struct weft_att *a, uint64_t real_ns)
 
 	att_to_wait(a);
 	if (a->info.clock == WEFT_CLOCK_NONE && att_has_event(a)) {
-		/* The event arrived before the state was WAIT. The agent woke
-		 * nothing then, because the process was running. */
+		/* The event arrived before the state was WAIT. The agent did
+		 * not wake the client then, because the client was running. */
 		atomic_compare_exchange_strong(&a->seg->state, &was, ATT_RUN);
 		return;
 	}
@@ -211,8 +211,8 @@ void weft_att_leave(struct weft_att *a)
 	a->glances = false;
 }
 
-/* Sleeps. Doubles the next sleep up to 8 times the first, to avoid waking an
- * idle process too often. */
+/* Sleeps. Each sleep is twice as long as the one before, up to 8 times the
+ * first, so that an idle process does not wake too often. */
 static int att_nap(struct weft_att *a)
 {
 	uint32_t nap = NAP_US * (1 + a->info.ranks / PEERS);
@@ -245,8 +245,8 @@ int weft_att_idle(struct weft_att *a)
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
 	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE) {
-		/* Waits longer after many polls in vain, up to 512 times, to
-		 * avoid a hand-over for each. */
+		/* After many polls in vain the wait is longer, up to 512 times,
+		 * because each wait is a hand-over. */
 		uint32_t k = min_of(a->glanced / 256, 9);
 		weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
 		int ret = a->ep.ops->wait(
@@ -259,7 +259,8 @@ int weft_att_idle(struct weft_att *a)
 		a->empty = a->vain = 0;
 		return -EAGAIN;
 	}
-	if (a->glances) { /* untimed: lets other processes run first */
+	/* In an untimed run other processes get the processor. */
+	if (a->glances) {
 		sched_yield();
 		return -EAGAIN;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a process whose kernel refuses access from outside: a thread of
- * the process copies what the simulator asks for, over a socket. The thread
- * exists only in that case. It needs no help of the program's threads, so that
- * a copy succeeds whatever the program does, as a copy by the kernel would. */
+/* Access to the memory of a process whose kernel refuses access from outside.
+ * In that case alone, a thread of the process copies bytes for the simulator
+ * over a socket. The thread does not depend on the program's threads, so that a
+ * copy succeeds whatever the program does, as a copy by the kernel would. */
 #ifndef ATTACH_COPY_H
 #define ATTACH_COPY_H
 
@@ -23,8 +23,8 @@ int att_copy_serve(int fd);
 /* Returns true if the kernel refuses access to the process's memory, or if
  * WEFT_NO_CMA is set, which forces this path for tests. */
 bool att_copy_needed(pid_t pid);
-/* Makes a socket pair. Returns the process's end, to be sent to it, or
- * negative errno. The other end belongs to o, which uses it from now on. A
+/* Makes a socket pair. Returns the process's end, which the caller sends to the
+ * process, or negative errno. o owns the other end and uses it from now on. A
  * piece that takes longer than patience_ns breaks the connection. */
 int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns);
 /* Closes o's end of the socket, which ends the process's thread. */

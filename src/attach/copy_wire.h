@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wire format of copy.h: a request, then the bytes to be written. The reply is
- * the bytes read, or one byte after a write. */
+/* Wire format of copy.h. A request for a write is followed by the bytes. The
+ * reply is the bytes read, or one byte after a write. */
 #ifndef ATTACH_COPY_WIRE_H
 #define ATTACH_COPY_WIRE_H
 
@@ -11,14 +11,14 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { ATT_COPY = 65536 }; /* most bytes of a request */
+enum { ATT_COPY = 65536 }; /* largest number of bytes in a request */
 
 struct att_copy_ask {
 	uint64_t va;
 	uint32_t n, write;
 };
 
-/* Returns real time in ns, for `end` below. */
+/* Returns real time in ns, the clock of `end` in the functions below. */
 static inline uint64_t att_copy_now(void)
 {
 	struct timespec ts;

@@ -10,7 +10,7 @@
 #include "attach/direct_internal.h"
 
 enum {
-	SPIN = 400, /* polls, about 20 us */
+	SPIN = 400, /* polls before a sleep, about 20 us */
 	SPIN_CROWDED = 20,
 };
 
@@ -22,8 +22,8 @@ uint64_t att_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Returns true if the layout in the run's memory fits its size and this
- * place. */
+/* Returns true if the layout in the run's memory fits the memory's size and
+ * contains this place. */
 static bool seg_ok(const struct direct_lay *s, uint64_t bytes, uint32_t node,
 		   uint32_t slot)
 {
@@ -156,8 +156,8 @@ static int join_run(struct direct *d, const struct direct_way *w)
 	return d->bell ? 0 : -ENOMEM;
 }
 
-/* Makes and publishes the process's own memory, which peers can read from now
- * on. */
+/* Makes the process's own memory and publishes it, so that peers can read it
+ * from now on. */
 static int join_place(struct direct *d)
 {
 	int fd, ret = -ENOMEM;
@@ -234,8 +234,9 @@ weft_time_t direct_now(const struct direct *d)
 	return (att_now_ns() - d->lay.start_ns) * WEFT_NS;
 }
 
-/* Returns the number of polls before a sleep. Polling wastes time while a peer
- * needs this processor to continue. */
+/* Returns the number of polls before a sleep. It is small when processes share
+ * processors, because polling would take time from a peer that has to
+ * continue. */
 static uint32_t spin_of(struct direct *d)
 {
 	uint32_t here =

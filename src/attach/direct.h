@@ -2,17 +2,17 @@
 /* Direct path between processes of one machine, without a simulated NIC: the
  * endpoint of `weft exec --clock none --path direct`.
  *
- * Each process has memory that its peers map to read: rings of the messages
- * that it sends, one for each place. Memory of the run, which the simulator
- * alone writes, lists the attached processes and the senders of each. Put and
- * get are copies by the kernel from process to process (cross-memory attach),
- * or messages where the kernel refuses. A process that finds nothing polls for
- * a short while, then sleeps on a futex until a peer wakes it.
+ * Each process has memory that its peers map read-only. It holds a ring for
+ * each place with the messages to that place. The memory of the run, which only
+ * the simulator writes, lists the attached processes and the senders to each.
+ * Put and get are copies by the kernel from process to process (cross-memory
+ * attach), or messages where the kernel refuses. An idle process polls for a
+ * short while, then sleeps on a futex until a peer wakes it.
  *
  * A process that damages its memory harms only its own traffic: its messages
- * are lost or wrong. Readers check what they find there. Requests are checked
- * against tables in private memory, because a peer could change shared tables
- * after the check. */
+ * are lost or wrong. Readers check that memory. Requests are checked against
+ * tables in private memory, because a peer could change shared tables after the
+ * check. */
 #ifndef ATTACH_DIRECT_H
 #define ATTACH_DIRECT_H
 
@@ -22,22 +22,23 @@ struct direct_seg;
 struct direct_bell;
 struct direct;
 
-enum { DIRECT_PLACES = 1024 }; /* at most */
+enum { DIRECT_PLACES = 1024 }; /* largest number of places */
 
 /* ---- in the simulator ---- */
 
-/* A place: its descriptors, -1 if unset. */
+/* A place with its descriptors, each -1 if not set. */
 struct direct_seat {
-	int sock;   /* the caller's */
-	int pid_fd; /* the caller's */
-	int mem_fd; /* of the process's memory; kept after its end, so that
-		       peers can still read */
+	int sock;   /* socket to the process, which the caller owns */
+	int pid_fd; /* pidfd of the process, which the caller owns */
+	int mem_fd; /* Memory of the process. It stays open after the process's
+		     * end, so that peers can still read. */
 };
 
 struct direct_hub {
 	struct direct_seg *map;
 	struct direct_bell *bell;
-	int fd, bell_fd; /* sent to all processes */
+	int fd, bell_fd; /* memory of the run and bells, sent to all
+			  * processes */
 	uint64_t bytes;
 	uint32_t nodes, places;
 	struct direct_seat *seat;
@@ -48,22 +49,22 @@ struct direct_hub {
 int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p);
 /* Unmaps and closes everything of direct_make. */
 void direct_unmake(struct direct_hub *hub);
-/* Gives a process its place. Its socket and its pidfd (or -1) must stay open
+/* Assigns a place to a process. Its socket and its pidfd (or -1) must stay open
  * until direct_dead. */
 void direct_seat(struct direct_hub *hub, uint32_t node, uint32_t slot, int sock,
 		 int pid_fd);
 /* Reads and answers one request on the process's socket. Returns 0, or
  * negative errno if the request is invalid and the process must be detached. */
 int direct_serve(struct direct_hub *hub, uint32_t node, uint32_t slot);
-/* Marks a process as ended. Peers get an error unless the process had left
- * before. */
+/* Marks a process as ended. Peers get an error unless the process had left the
+ * run before. */
 void direct_dead(struct direct_hub *hub, uint32_t node, uint32_t slot);
 
 /* ---- in a process ---- */
 
-/* Way of a process to its place: descriptors of the run's memory and of the
- * bells, which direct_open closes, and the socket to the simulator, which it
- * leaves open. */
+/* Connection of a process to its place: descriptors of the run's memory and of
+ * the bells, which direct_open closes, and the socket to the simulator, which
+ * stays open. */
 struct direct_way {
 	int fd, bell_fd, sock;
 	uint32_t node, slot;
@@ -78,15 +79,15 @@ struct weft_ep *direct_ep(struct direct *d);
 /* Sleeps for at most real_us. Returns 0 if a poll can find something or a full
  * ring has room again, -EAGAIN if not. */
 int direct_wait(struct direct *d, uint32_t real_us);
-/* Returns a count of posts and arrivals. An unchanged count means that the
- * endpoint was idle. */
+/* Returns the number of posts and arrivals so far. An unchanged number means
+ * that the endpoint was idle. */
 uint64_t direct_acts(const struct direct *d);
-/* Returns real time since the run's memory was made. */
+/* Returns the real time since the run's memory was made. */
 weft_time_t direct_now(const struct direct *d);
 /* Arms the socket: it becomes readable when a poll can find something. Returns
  * 0, or -EAGAIN if a poll finds something now. */
 int direct_arm(struct direct *d);
-/* Called in a child of fork: makes all calls fail from now on, because the
+/* Makes all calls fail from now on. Called in a child of fork, because the
  * child has none of the memory. */
 void direct_forked(struct direct *d);
 

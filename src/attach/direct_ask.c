@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: operations by message, which the target's library executes
- * piece by piece: atomics, and put and get where the kernel refuses to copy. */
+/* Direct endpoint: operations by message. These are atomics, and put and get
+ * where the kernel refuses to copy. The target's library executes them piece by
+ * piece. */
 #include <errno.h>
 #include <string.h>
 
@@ -54,8 +55,8 @@ static bool op_step(struct direct *d, struct direct_op *op)
 	uint8_t *to;
 
 	if ((put || get) && op->off == op->len) {
-		/* The notice of a put follows the last piece, so that the
-		 * data is complete when it arrives. */
+		/* The notice of a put follows its last piece, so that the data
+		 * is complete when the notice arrives. */
 		h = op->notify ? direct_begin(d, op->place, 0) : NULL;
 		if (op->notify && !h)
 			return false;
@@ -120,7 +121,7 @@ void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
 
 /* ---- requests of peers ---- */
 
-/* Executes a request on own memory and fills in the reply. */
+/* Executes a request on this process's memory and fills in the reply. */
 static void ask_do(struct direct *d, const struct direct_ask *q,
 		   const uint8_t *data, size_t len, struct direct_reply *r)
 {
@@ -186,7 +187,8 @@ void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 	if (d->reply_head == d->reply_tail && reply_send(d, &r))
 		return;
 	if (d->reply_tail - d->reply_head <
-	    all) /* a peer within its limit never exceeds this */
+	    /* A peer that keeps its limit of requests always finds room. */
+	    all)
 		d->reply[d->reply_tail++ % all] = r;
 }
 

@@ -29,8 +29,8 @@ bool direct_event(struct direct *d, const struct weft_ep_event *ev)
 	return true;
 }
 
-/* Returns true if a new operation may start. Leaves room for DIRECT_OPS
- * events, so that operations in flight always find room for theirs. */
+/* Returns true if a new operation may start. DIRECT_OPS events stay free, so
+ * that operations in flight always find room for theirs. */
 static bool ev_room(const struct direct *d)
 {
 	return d->ev_tail - d->ev_head < DIRECT_EVENTS - DIRECT_OPS;
@@ -85,8 +85,9 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 		return -EIO;
 	d->acts++;
 	if (!(op->code & ep->info.caps) || op->code & (op->code - 1))
-		return -EOPNOTSUPP; /* a single bit, because it is an index too
-				     */
+		/* The code must be a single bit, because it is also an
+		 * index. */
+		return -EOPNOTSUPP;
 	if (!place_of(d, op->dst, &to) || (imm && op->imm > UINT32_MAX))
 		return -EINVAL;
 	if (op->code == WEFT_EP_MSG)
@@ -96,7 +97,7 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 
 /* ---- messages in ---- */
 
-/* Handles one message. Returns true if it gives the event *ev. */
+/* Handles one message. Returns true if the message gives the event *ev. */
 static bool direct_ep_take(struct direct *d, uint32_t from,
 			   const struct direct_head *h, enum direct_kind kind,
 			   uint32_t len, struct weft_ep_event *ev)
@@ -132,8 +133,8 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 		const struct direct_head *h;
 		uint32_t len;
 
-		/* One ring at most, because a sender may refill it without
-		 * end. */
+		/* A poll reads one ring's worth of messages from a peer at
+		 * most, because a sender may refill its ring without end. */
 		while (n < max && d->peer[from].got < end &&
 		       (h = direct_next(d, &d->peer[from], &kind, &len)))
 			n += direct_ep_take(d, from, h, kind, len, &ev[n]);
@@ -258,7 +259,7 @@ static int ep_wait(struct weft_ep *ep, weft_time_t deadline)
 
 static void ep_close(struct weft_ep *ep)
 {
-	(void)ep; /* the attachment owns the endpoint */
+	(void)ep; /* Does nothing, because the attachment owns the endpoint. */
 }
 
 const struct weft_ep_ops direct_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint in the simulator: memory of the run, and requests of
- * processes on their sockets. */
+/* The simulator's part of the direct path: memory of the run, and requests that
+ * processes send on their sockets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -14,18 +14,19 @@
 #include "attach/direct_internal.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x10 /* exists since Linux 5.1 */
 #endif
 
-/* Sizes of rings and messages. Few processes get longer ones, because each has
- * a ring for every place. */
+/* Sizes of rings and messages. Runs of few processes get longer ones, because
+ * each process has a ring for every place. */
 enum {
 	RING_MANY = 32 << 10,
 	RING_FEW = 256 << 10,
 	FEW = 16,
 	MSG_MANY = 4096,
 	MSG_FEW = 16384,
-	UNREAD = 8192, /* bytes of a few messages, as the kernel counts them */
+	UNREAD = 8192, /* limit of unread bytes in a socket: a few messages, as
+			* the kernel counts them */
 };
 
 uint64_t att_page_up(uint64_t bytes)
@@ -61,7 +62,8 @@ int direct_seals(bool readers)
 }
 
 /* Maps the memory before sealing it, because the last seal forbids later
- * writable mappings. Older kernels do not know that seal. */
+ * writable mappings. Older kernels do not have that seal, therefore its failure
+ * is not an error. */
 void *direct_memory(uint64_t bytes, bool readers, int *fd_p)
 {
 	int fd = memfd_create("weft-direct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -107,7 +109,7 @@ int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p)
 		direct_unmake(hub_p);
 		return -ENOMEM;
 	}
-	memcpy(hub_p->map, &s, sizeof(s)); /* the rest is zero */
+	memcpy(hub_p->map, &s, sizeof(s)); /* the rest of the memory is zero */
 	return 0;
 }
 
@@ -148,8 +150,8 @@ void direct_seat(struct direct_hub *h, uint32_t node, uint32_t slot, int sock,
 	h->seat[i].pid_fd = pid_fd;
 }
 
-/* Makes a process's socket readable. Skips it while old bytes are unread, so
- * that replies still find room. */
+/* Makes a process's socket readable by a wake-up message. Skips this while the
+ * process has unread bytes, so that replies still find room. */
 static void hub_ring(struct direct_hub *h, uint32_t i)
 {
 	struct direct_rep r = { .what = WANT_RING };
@@ -159,7 +161,8 @@ static void hub_ring(struct direct_hub *h, uint32_t i)
 		direct_say(sock, &r, sizeof(r), -1);
 }
 
-/* Marks a process as gone and wakes all peers, because any may wait for it. */
+/* Marks a process as gone and wakes all peers, because any of them may wait for
+ * it. */
 static void hub_left(struct direct_hub *h, uint32_t i, enum direct_state as)
 {
 	struct direct_seg *s = h->map;
@@ -187,12 +190,14 @@ void direct_dead(struct direct_hub *h, uint32_t node, uint32_t slot)
 
 struct call {
 	uint32_t from, place;
-	int fd;	  /* received, or -1; its taker sets -1 */
-	int give; /* to send back, or -1 */
+	int fd;	  /* received descriptor, or -1; a request that keeps it sets
+		   * -1 */
+	int give; /* descriptor to send back, or -1 */
 };
 
-/* Takes a process's memory, if the descriptor has the right size and is sealed,
- * so that neither the size can change nor another process write. */
+/* Takes a process's memory. The descriptor must have the right size and be
+ * sealed, so that its size cannot change and no other process can write to
+ * it. */
 static int want_place(struct direct_hub *h, struct call *c)
 {
 	int must = fcntl(h->fd, F_GET_SEALS) & direct_seals(true);
@@ -225,8 +230,8 @@ static int call_do(struct direct_hub *h, enum direct_want what, struct call *c)
 				1ull << c->from % 64);
 		/* fall through */
 	case WANT_PEER:
-		/* even after the peer's end, because its messages are still
-		 * there */
+		/* The memory is given even after the peer's end, because it may
+		 * still hold messages. */
 		c->give = h->seat[c->place].mem_fd;
 		return c->give < 0 ? -EAGAIN : 0;
 	case WANT_WHO:

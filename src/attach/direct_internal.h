@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The direct endpoint: layout of the memory of the run and of its processes,
- * and what its files share: the simulator's part (direct_hub.c), life and
- * waiting (direct.c), the socket (direct_link.c), messages (direct_ring.c),
- * remote memory (direct_rma.c, direct_ask.c), calls and events
+ * and declarations that its files share: the simulator's part (direct_hub.c),
+ * life and waiting (direct.c), the socket (direct_link.c), messages
+ * (direct_ring.c), remote memory (direct_rma.c, direct_ask.c), calls and events
  * (direct_ep.c). */
 #ifndef ATTACH_DIRECT_INTERNAL_H
 #define ATTACH_DIRECT_INTERNAL_H
@@ -14,42 +14,46 @@
 enum {
 	DIRECT_MAGIC = 0x44464557,
 	DIRECT_VERSION = 2,
-	DIRECT_REGIONS = 4096, /* of a process */
-	DIRECT_OPS = 128,      /* of a process, in flight by message */
-	DIRECT_EVENTS = 1024,  /* of its own operations; a power of two */
+	DIRECT_REGIONS = 4096, /* regions of a process */
+	DIRECT_OPS = 128,      /* operations by message that a process may have
+				* in flight */
+	DIRECT_EVENTS = 1024,  /* size of the queue of a process's own events, a
+				* power of two */
 	DIRECT_UNIT = 64,
 };
 
 /* ---- messages ---- */
 
 enum direct_kind {
-	DIRECT_NONE, /* not yet written */
+	DIRECT_NONE, /* the message is not yet complete */
 	DIRECT_MSG,
 	DIRECT_PUT_IN,
-	DIRECT_ASK,    /* struct direct_ask, bytes of a put */
-	DIRECT_ANSWER, /* struct direct_answer, bytes of a get */
-	DIRECT_SKIP,   /* next message is at the ring's start */
+	DIRECT_ASK,    /* a struct direct_ask, and the bytes of a put */
+	DIRECT_ANSWER, /* a struct direct_answer, and the bytes of a get */
+	DIRECT_SKIP,   /* the next message is at the ring's start */
 };
 
-/* Head of a message, at a multiple of DIRECT_UNIT. Head and 48 bytes of
+/* Head of a message, at a multiple of DIRECT_UNIT. The head and 48 bytes of
  * payload fill one cache line, so that a short message costs one cache miss. */
 struct direct_head {
 	_Atomic uint32_t mark; /* kind << 24 | bytes after the head */
 	uint32_t imm;
-	uint64_t at; /* bytes sent before this message; rejects stale heads */
+	uint64_t at; /* Bytes sent before this message. A stale head has another
+		      * number. */
 };
 
 /* ---- memory of a process: it writes, all others read ---- */
 
 /* State of a process towards one peer. */
 struct direct_pair {
-	ATT_LINE _Atomic uint64_t
-		taken; /* bytes of the peer's ring that are free again */
-	ATT_LINE _Atomic uint32_t wanted; /* needs room in its own ring */
+	ATT_LINE _Atomic uint64_t taken;  /* bytes of the peer's ring that have
+					   * been read and are  free again */
+	ATT_LINE _Atomic uint32_t wanted; /* this process waits for room in its
+					   * ring to the peer */
 };
 
 struct direct_region {
-	_Atomic uint64_t addr, len; /* len 0: unused */
+	_Atomic uint64_t addr, len; /* place of the region; len 0: unused */
 	_Atomic uint32_t age;
 	uint32_t unused;
 };
@@ -58,7 +62,7 @@ struct direct_region {
  * that place. */
 struct direct_place {
 	ATT_LINE _Atomic uint32_t
-		cpu; /* 1 + processor on which the process last waited */
+		cpu; /* processor on which the process last waited, plus 1 */
 	struct direct_region region[DIRECT_REGIONS];
 	struct direct_pair pair[];
 };
@@ -69,7 +73,7 @@ enum direct_state { DIRECT_EMPTY, DIRECT_HERE, DIRECT_LEFT, DIRECT_DEAD };
 
 struct direct_post {
 	ATT_LINE _Atomic uint32_t state;
-	/* bit per place that has started to send to it */
+	/* a bit for each place that has started to send to this place */
 	_Atomic uint64_t senders[DIRECT_PLACES / 64];
 };
 
@@ -78,14 +82,17 @@ struct direct_lay {
 	uint64_t bytes;
 	uint32_t nodes, places;
 	uint32_t ring_bytes, max_msg;
-	uint64_t ring_off, ring_step, place_bytes; /* in its memory */
+	uint64_t ring_off, ring_step, place_bytes; /* offsets and sizes in a
+						    * process's memory */
 	uint64_t start_ns;
 };
 
 struct direct_seg {
 	struct direct_lay lay;
-	ATT_LINE _Atomic uint32_t leavers; /* processes that have left */
-	_Atomic uint32_t joined;	   /* processes ever attached */
+	ATT_LINE _Atomic uint32_t leavers; /* number of processes that have
+					    * left */
+	_Atomic uint32_t joined;	   /* number of processes that have ever
+					    * joined */
 	struct direct_post post[];
 };
 
@@ -93,23 +100,25 @@ struct direct_seg {
  * Damage here makes a process poll more often, or wakes it only when its sleep
  * expires.  It has no other effect, because no data lies here. */
 
-/* State of a bell: how to wake its process, on the futex or through its
- * socket. */
+/* State of a bell, which says how to wake its process: on the futex, or through
+ * its socket. */
 enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
 
 struct direct_bell {
-	ATT_LINE _Atomic uint32_t asleep; /* enum direct_sleep, futex */
+	ATT_LINE _Atomic uint32_t asleep; /* an enum direct_sleep, used as a
+					   * futex */
 };
 
 /* ---- on the socket ---- */
 
 enum direct_want {
-	WANT_PLACE, /* sends the caller's memory */
-	WANT_MEET,  /* wants memory of a target */
-	WANT_PEER,  /* wants memory of a sender */
-	WANT_WHO,   /* wants the pidfd of a peer */
+	WANT_PLACE, /* gives the caller's memory to the simulator */
+	WANT_MEET,  /* asks for the memory of a target, and registers as a
+		     * sender */
+	WANT_PEER,  /* asks for the memory of a sender */
+	WANT_WHO,   /* asks for the pidfd of a peer */
 	WANT_LEAVE,
-	WANT_RING, /* wake the peer, or (received) wake up */
+	WANT_RING, /* asks to wake the peer; as a reply: wake up */
 	WANTS
 };
 
@@ -119,18 +128,19 @@ struct direct_req {
 
 struct direct_rep {
 	uint32_t what;
-	int32_t status; /* 0: with the descriptor, if one was requested */
+	int32_t status; /* 0, or negative errno; a requested descriptor comes
+			 * with 0 */
 };
 
 /* ---- asking ---- */
 
-/* Remote operations by message: the target's library executes them. */
+/* Remote operations by message, which the target's library executes. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
 
 struct direct_ask {
 	uint32_t what, id;
 	uint64_t raddr, rkey;
-	uint64_t a, b; /* GET: a = bytes */
+	uint64_t a, b; /* operands; GET: a is the number of bytes */
 };
 
 struct direct_answer {
@@ -143,18 +153,23 @@ struct direct_answer {
 
 /* A peer, by place. */
 struct direct_peer {
-	const struct direct_place *place; /* NULL: not mapped */
-	uint8_t *out;			  /* own ring to the peer */
-	const uint8_t *in;		  /* ring of the peer to us */
-	uint16_t *units; /* units of its messages, by start; FREED */
+	const struct direct_place *place; /* memory of the peer; NULL: not
+					   * mapped */
+	uint8_t *out;			  /* this process's ring to the peer */
+	const uint8_t *in;		  /* ring of the peer to this process */
+	uint16_t *units; /* size in units of each message read, by start;
+			  * DIRECT_FREED */
 	struct pidfd who;
 	bool knows_who;
-	uint64_t put, room;  /* bytes sent; limit of `put` */
-	uint64_t got, freed; /* bytes read; bytes freed */
-	uint64_t told;	     /* of `freed`, reported to the sender */
-	bool met;	     /* listed in the peer's senders */
+	uint64_t put, room;  /* bytes sent to the peer; limit of `put` by the
+			      * room in the ring */
+	uint64_t got, freed; /* bytes read from the peer; bytes freed of
+			      * these */
+	uint64_t told;	     /* value of `freed` that the sender knows */
+	bool met;	     /* this process is listed in the peer's senders */
 	bool wants;	     /* the peer knows that this process needs room */
-	bool left, broken;   /* has left, which was reported; sent garbage */
+	bool left, broken;   /* the peer has left, which was reported; the peer
+			      * broke the format */
 };
 
 /* An operation that the target's library executes in pieces. */
@@ -175,7 +190,8 @@ struct direct_op {
 struct direct_reply {
 	uint32_t place;
 	struct direct_answer a;
-	uint64_t raddr, rkey, len; /* of the data; checked when it is sent */
+	uint64_t raddr, rkey, len; /* region of the data to send, checked when
+				    * the reply is sent */
 };
 
 /* A region in private memory of its owner, against which requests are checked
@@ -186,30 +202,33 @@ struct direct_own {
 };
 
 struct direct {
-	struct weft_ep ep; /* first, for the cast */
+	struct weft_ep ep; /* first member, so that a weft_ep pointer can be
+			    * cast */
 	const struct direct_seg *seg;
 	struct direct_lay lay; /* checked copy of seg->lay */
 	struct direct_bell *bell;
-	int sock; /* the caller's */
+	int sock; /* socket to the simulator, owned by the caller */
 	uint32_t me, n, nodes, ring_bytes, cpus;
 	struct direct_place *self;
 	struct direct_peer *peer;
-	uint32_t *active, n_active; /* peers that have sent */
+	uint32_t *active, n_active; /* peers that have sent to this process, and
+				     * their number */
 	uint32_t turn, leavers;
-	uint32_t blocked; /* place + 1 of a ring too full */
+	uint32_t blocked; /* 1 + place whose ring was full at the last post; 0:
+			   * none */
 	size_t blocked_len;
 	uint64_t senders[DIRECT_PLACES / 64];
 	struct weft_ep_event ev[DIRECT_EVENTS];
 	uint32_t ev_head, ev_tail;
 	struct direct_op op[DIRECT_OPS];
-	uint32_t n_ops; /* in use */
+	uint32_t n_ops; /* operations in use */
 	struct direct_op *todo, **todo_tail;
-	struct direct_reply *reply; /* ring of replies without room */
+	struct direct_reply *reply; /* ring of replies that wait for room */
 	uint32_t reply_head, reply_tail;
 	uint64_t acts;
-	bool no_cma; /* kernel refuses copies */
-	bool forked; /* child of fork: all calls fail, because it has none of
-			the memory */
+	bool no_cma; /* the kernel refuses copies between processes */
+	bool forked; /* The process is a child of fork. All calls fail, because
+		      * it has none of the memory. */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };
@@ -232,8 +251,9 @@ static inline uint64_t direct_size(uint64_t len)
 /* direct_hub.c */
 /* Returns the sizes and offsets of a run's memory. */
 struct direct_lay direct_layout(uint32_t nodes, uint32_t slots);
-/* Returns the seals that shared memory must have: its size is fixed, and only
- * mappings made before sealing may write (where the kernel supports that). */
+/* Returns the seals that shared memory must have. They fix its size. With
+ * `readers` only mappings made before sealing may write, where the kernel
+ * supports that. */
 int direct_seals(bool readers);
 /* Makes and maps anonymous shared memory. With `readers` it is sealed so that
  * later mappings are read-only. Returns NULL on failure, else the descriptor
@@ -257,11 +277,11 @@ int direct_say(int sock, const void *msg, size_t len, int fd);
 /* Receives one message with recvmsg flags `how`. Returns its bytes or negative
  * errno. *fd_p is -1 if the message had no descriptor. */
 int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p);
-/* Wakes a sleeper on its futex. Returns how the process sleeps, because the
- * caller must wake an armed one through its socket. */
+/* Wakes a process that sleeps on its futex. Returns how it sleeps, because the
+ * caller must wake an armed process through its socket. */
 enum direct_sleep direct_knock(struct direct_bell *b);
-/* Wakes the process at a place. Call it after a fence that makes the news
- * visible. */
+/* Wakes the process at a place. Called after a fence, which makes the news
+ * visible before the sleep flag is read. */
 void direct_wake(struct direct *d, uint32_t place);
 
 /* direct_ring.c */
@@ -276,7 +296,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 				      enum direct_kind *kind_p,
 				      uint32_t *len_p);
-/* Gives the memory of a message back; its data is invalid afterwards. */
+/* Frees the memory of a message, whose data is invalid afterwards. */
 void direct_free(struct direct *d, struct direct_peer *p,
 		 const struct direct_head *h);
 /* Reports freed room to the sender, and wakes it if it waits for room. */
@@ -288,15 +308,16 @@ void direct_meet(struct direct *d);
 
 /* direct_ep.c */
 extern const struct weft_ep_ops direct_ops;
-/* Queues an event of an own operation. Returns false if the queue is full. */
+/* Queues the event of an operation of this process. Returns false if the queue
+ * is full. */
 bool direct_event(struct direct *d, const struct weft_ep_event *ev);
 /* Returns the endpoint address of a place. */
 uint32_t direct_addr(const struct direct *d, uint32_t place);
-/* Returns true if a poll could find something. */
+/* Returns true if a poll could return an event. */
 bool direct_news(struct direct *d);
 
-/* direct_rma.c. Each carries out an operation of struct weft_ep and returns
- * what weft/ep.h says.  `to` is the place of the target. */
+/* direct_rma.c. Each carries out an operation of struct weft_ep and returns as
+ * weft/ep.h specifies. `to` is the place of the target. */
 int direct_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		  struct weft_ep_mr *mr_p);
 int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
@@ -321,7 +342,7 @@ void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 /* Continues or ends the operation that a reply belongs to. */
 void direct_answered(struct direct *d, uint32_t from, const uint8_t *data,
 		     size_t len);
-/* Sends operations and replies that waited for room, and ends those to peers
+/* Sends operations and replies that waited for room. Ends operations to peers
  * that have left. */
 void direct_progress(struct direct *d);
 

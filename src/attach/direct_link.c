@@ -60,8 +60,8 @@ int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p)
 	return (int)n;
 }
 
-/* Waits for the reply without a limit, because the watcher thread answers at
- * once. */
+/* Sends a request and waits for its reply. The wait has no limit, because the
+ * simulator's watcher thread answers at once. */
 int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 		int give, int *fd_p)
 {
@@ -79,7 +79,7 @@ int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 			close(fd);
 		if (n == sizeof(r) && r.what == what)
 			return r.status;
-		n = 0; /* a wake-up, not the reply */
+		n = 0; /* The message was a wake-up, so the reply follows. */
 	}
 	return n;
 }
@@ -98,8 +98,8 @@ enum direct_sleep direct_knock(struct direct_bell *b)
 	return how;
 }
 
-/* Wakes a peer. One that waits on a descriptor is woken through the simulator,
- * which is slow but rare. */
+/* Wakes a peer. A peer that waits on a descriptor is woken through the
+ * simulator. This is slow, but rare. */
 void direct_wake(struct direct *d, uint32_t place)
 {
 	struct direct_req q = { .what = WANT_RING, .place = place };

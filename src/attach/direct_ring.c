@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct endpoint: rings.
  *
- * A sender writes each message after its last one. It clears the mark of the
- * next message first and writes the mark of the new message last, so that a
+ * A sender writes each message behind its previous one. It clears the mark of
+ * the next message first and writes the mark of the new message last, so that a
  * reader never sees an unfinished message. The receiver cannot write to the
  * ring. It keeps a private list of the messages read, marks them as freed in
  * any order, and gives room back in order, from time to time. */
@@ -10,7 +10,8 @@
 
 #include "attach/direct_internal.h"
 
-/* Returns the bytes to skip so that a message of this size does not wrap. */
+/* Returns the bytes to skip so that a message of this size does not wrap around
+ * the ring's end. */
 static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
 {
 	uint64_t left = d->ring_bytes - at % d->ring_bytes;
@@ -18,8 +19,8 @@ static uint64_t skip_of(const struct direct *d, uint64_t at, uint64_t size)
 	return size <= left ? 0 : left;
 }
 
-/* Returns true if `bytes` and one unit fit. The unit holds the mark of the
- * next message. */
+/* Returns true if the ring has room for `bytes` and one more unit. The unit
+ * holds the mark of the next message. */
 static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
 			     uint64_t bytes)
 {
@@ -27,7 +28,7 @@ static bool direct_ring_fits(struct direct *d, struct direct_peer *p,
 
 	if (p->put + bytes + DIRECT_UNIT <= p->room)
 		return true;
-	if (!p->place) /* not open yet, because the peer had not joined */
+	if (!p->place) /* The peer had not joined at the last attempt. */
 		return !direct_peer_open(d, (uint32_t)(p - d->peer),
 					 WANT_PEER) &&
 		       direct_ring_fits(d, p, bytes);
@@ -113,7 +114,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 
 /* ---- receiving ---- */
 
-/* Returns the size and state of the message that starts at `at`. */
+/* Returns the entry with size and state of the message that starts at `at`. */
 static uint16_t *unit_at(const struct direct *d, const struct direct_peer *p,
 			 uint64_t at)
 {
@@ -183,9 +184,9 @@ void direct_free(struct direct *d, struct direct_peer *p,
 {
 	uint16_t *u = unit_at(d, p, (uint64_t)((const uint8_t *)h - p->in));
 
-	if (*u) /* otherwise not a message, or freed twice */
+	if (*u) /* A zero entry is not a message, or was freed before. */
 		*u |= DIRECT_FREED;
-	give_back(d, p); /* a skip may precede the message */
+	give_back(d, p); /* A skip in front of the message is freed with it. */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,
 				 memory_order_relaxed))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: memory of peers. The kernel copies at once. If it
- * refuses, and for atomics, the target's library executes the operation
+/* Direct endpoint: put, get and atomics. The kernel copies put and get at once.
+ * If it refuses, and for atomics, the target's library executes the operation
  * (direct_ask.c).
  *
  * A key is the index of a region in its owner's table and the number of
@@ -88,8 +88,8 @@ bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 	       region_ok(r->addr, r->len, r->age, addr, key, len);
 }
 
-/* Returns true if the peer's public table has the region. The peer may lie
- * there: it only decides where its own memory is accessed. */
+/* Returns true if the peer's public table has the region. Wrong entries harm
+ * only the peer, because they name its own memory. */
 static bool his_covers(struct direct *d, uint32_t to, uint64_t addr,
 		       uint64_t key, uint64_t len)
 {

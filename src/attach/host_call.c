@@ -73,14 +73,14 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 	return a->seg->reply.a;
 }
 
-/* Stores that the smallest bridge holds. */
+/* Number of stores that the smallest bridge can hold. */
 enum { BRIDGE = 4 };
 
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t)
 {
-	/* The thread need not wait for the reply if it would continue at the
-	 * same time with nothing changed. */
+	/* The thread need not wait for the reply if the call would neither let
+	 * time pass nor return a result. */
 	if (h->node->info.post == ATT_POST_ALL ||
 	    (h->node->info.post != ATT_POST_NONE && !h->debt && !t.cost &&
 	     (!t.stores || h->stores + t.stores <= BRIDGE))) {

@@ -17,7 +17,8 @@ struct weft_dev {
 };
 
 struct weft_proc {
-	uint16_t handle; /* handle + 1 */
+	uint16_t handle; /* number of the process in the node plus 1, so that
+			  * NULL is none */
 };
 
 enum { HOST_WORDS = 8 };
@@ -29,21 +30,22 @@ struct host_node {
 	struct weft_dev dev[ATT_HOST_DEVS];
 	uint32_t logged;
 	struct {
-		const void *key; /* NULL: free */
+		const void *key; /* key of the word; NULL: the entry is free */
 		void *val;
-	} word[HOST_WORDS]; /* weft_host_word */
+	} word[HOST_WORDS]; /* words of weft_host_word */
 };
 
 /* One thread. */
 struct weft_host {
 	struct weft_att *att;
 	struct host_node *node;
-	weft_time_t debt; /* processor time it owes */
-	uint32_t stores;  /* in flight, as last reported */
+	weft_time_t debt; /* processor time that the thread has used and not yet
+			   * reported */
+	uint32_t stores;  /* stores in the bridge, as last reported */
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
-	struct weft_host *next; /* list of the process's threads */
-	/* arguments of weft_thread_start */
+	struct weft_host *next; /* next of the process's threads */
+	/* Arguments of weft_thread_start for this thread. */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
 	struct host_start *start;
@@ -52,9 +54,9 @@ struct weft_host {
 /* host_call.c */
 /* Hands over for at most a second, then checks that the simulator is alive. */
 void host_hand_over(struct weft_host *h);
-/* Makes a call and waits for its reply. Returns a of the reply, and all of it
- * in *r unless r is NULL. Does not return if the simulator has gone: the
- * process ends, because weft/host.h cannot report that. */
+/* Makes a call and waits for its reply. Returns `a` of the reply, and the whole
+ * reply in *r unless r is NULL. Ends the process if the simulator has gone,
+ * because weft/host.h cannot report that. */
 uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 		   struct att_reply *r);
 /* Posts a call that has no result and takes no time. */
@@ -65,21 +67,21 @@ struct host_takes {
 	uint32_t stores;
 };
 /* Posts a call without a result. Waits for its reply only if the call takes
- * time: by `cost`, by the thread's debt, or because the bridge may have no
- * room for `stores`. */
+ * time, which depends on `cost`, on the thread's debt, and on the bridge's room
+ * for `stores`. */
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t);
 #define HOST_TAKES(...) ((struct host_takes){ __VA_ARGS__ })
-/* Like host_call and host_post, with n bytes of data that are copied at once.
- */
+/* Makes a call as host_call does, with n bytes of data that are copied at once.
+ * Returns as host_call does. */
 uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 			const void *data, uint32_t n, struct att_reply *r);
 /* Posts as host_post does, with n bytes of data. */
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 
-/* host_life.c: returns true after the process has told its node that it
- * ends. */
+/* host_life.c: returns true after the process has reported its end to its
+ * node. */
 bool host_left(void);
 
 /* host_proc.c: sets the thread's process to the one that the node made for

@@ -5,7 +5,7 @@
 #include "attach/host_client.h"
 #include "base/minmax.h"
 
-/* Longer tagged accesses are cut to this, which the simulator refuses, too,
+/* Longer tagged accesses are cut to this length. The simulator refuses it,
  * because it is above the limit of 64 bytes. */
 enum { TAGGED_MAX = 68 };
 
@@ -35,7 +35,8 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	return (uint32_t)host_call(h, &c, NULL);
 }
 
-/* Waits until the device has accepted the store: that takes simulated time. */
+/* Stores into the configuration space. Waits until the device has accepted the
+ * store, because that takes simulated time. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {
@@ -91,8 +92,8 @@ static struct att_host_cmd access_of(enum att_host_kind kind,
 				      .off = off };
 }
 
-/* Returns the cost of a store of n bytes and the most lines or stores that it
- * can be. */
+/* Returns the cost of a store of n bytes, and the largest number of lines or
+ * stores that it may need. */
 static struct host_takes store_takes(const struct weft_host *h,
 				     const struct weft_io *io, uint32_t n)
 {
@@ -216,7 +217,7 @@ bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 	return host_io_tload(h, &c, val_p);
 }
 
-/* The condition lies in front of the data. */
+/* Makes a tagged conditional store, whose condition is in front of the data. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: the first call of weft_host_self attaches the
- * process to its node; threads; the end.
+/* weft/host.h in a process: threads, and the process's end. The first call of
+ * weft_host_self attaches the process to its node.
  *
  * A thread of weft_thread_start is a thread of the operating system with a
  * connection of its own. The simulator resumes one thread of the process at a
@@ -15,7 +15,7 @@
 
 #include "attach/host_client.h"
 
-/* The process lives on one node. Each thread knows its own weft_host. */
+/* The process's node. Each thread has its own weft_host. */
 static struct {
 	pthread_mutex_t lock;
 	struct host_node node;
@@ -47,8 +47,8 @@ static void on_fork(void)
 	self_ = NULL;
 }
 
-/* Leaves, alone or with all threads (all), after the simulator has made all
- * posted calls. */
+/* Leaves the run after the simulator has made all posted calls: this thread
+ * alone, or with `all` every thread. */
 static void host_life_bye(struct weft_host *h, bool all)
 {
 	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };
@@ -63,8 +63,8 @@ bool host_left(void)
 	return home.left;
 }
 
-/* Leaves at the end of the program. Drivers end last, because other processes
- * of the node may have needed them until then. */
+/* Leaves the run at the end of the program. Drivers end last, because other
+ * processes of the node may need them until then. */
 static void host_life_leave(void)
 {
 	struct weft_host *h = self_;
@@ -161,7 +161,8 @@ void weft_host_exit(struct weft_host *h, int status)
 
 /* ---- threads ---- */
 
-/* Connects, then starts `fn` with the first turn from the simulator. */
+/* Connects, and calls `fn` when the simulator gives the thread its first
+ * turn. */
 static void *thread_main(void *arg)
 {
 	struct weft_host *h = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: memory of the node, mapped by the process and the
- * simulator, and memory of the process. */
+/* weft/host.h in a process: memory of the node, which process and simulator
+ * map, and memory of the process. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -169,7 +169,7 @@ bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 			  (off / WEFT_PAGE + i) * WEFT_PAGE;
 	if (off != UINT64_MAX)
 		return true;
-	/* msync fails if no memory is mapped there. */
+	/* msync fails if the pages are not mapped. */
 	if (msync((void *)(uintptr_t)va, n * WEFT_PAGE, MS_ASYNC))
 		return false;
 	while (left) {

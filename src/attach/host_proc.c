@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: processes and domains of the simulated node, which
- * live in the simulator, and drivers, which live in the process. A thread
- * inside a driver's call is the node's monitor in the simulator, too.
+/* weft/host.h in a process: processes and domains of the simulated node, whose
+ * state is in the simulator, and drivers, whose state is in the process. A
+ * thread inside a driver's call is the node's monitor in the simulator, too.
  *
- * Not offered: light processes (weft_proc_start, weft_procs_run). */
+ * Not supported: light processes (weft_proc_start, weft_procs_run). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,8 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_local(host_call(h, &c, NULL));
 }
 
-/* Keeps the local struct, because threads may still be in the process. */
+/* Frees the process in the simulator. The local struct stays, because threads
+ * may still be in the process. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p)
 {
 	struct att_host_cmd c = { .kind = ATT_H_PROC_FREE, .proc = p->handle };

@@ -3,8 +3,8 @@
  * thread in the simulator: commands in the ring of proto.h.
  *
  * A row for each call: kind, name, arguments. Both sides use the table: the
- * process fills the fields, the simulator checks them before it makes the
- * call. A bad command is refused, or detaches the process; it has no other
+ * process fills the fields, the simulator checks them before it makes the call.
+ * A bad command is refused, or it detaches the process, and has no other
  * effect. */
 #ifndef ATTACH_HOST_PROTO_H
 #define ATTACH_HOST_PROTO_H
@@ -13,18 +13,19 @@
 
 enum {
 	ATT_HOST_DEVS = 64,
-	ATT_HOST_KEY = 256, /* with the final zero */
+	ATT_HOST_KEY = 256, /* bytes of a name with its final zero */
 	ATT_HOST_DATA = 4096,
 };
 
-/* Arguments of a call, as bits of its row. */
+/* Arguments that a call has, as bits of its row in the table. */
 enum {
-	HA_DEV = 1, /* dev: an open device */
-	HA_IO = 2, /* dev, bar, attr, io_off, io_len: a window; off inside it */
-	HA_MEM = 4,   /* [off, off + io_len) of the node's memory */
+	HA_DEV = 1,   /* dev: handle of an open device */
+	HA_IO = 2,    /* dev, bar, attr, io_off, io_len: a window; off: offset
+		       * inside it */
+	HA_MEM = 4,   /* off, io_len: a range of the node's memory */
 	HA_PROC = 8,  /* proc: handle of a process */
-	HA_DATA = 16, /* n bytes at val of tx */
-	HA_KEY = 32,  /* the bytes behind the request are a name */
+	HA_DATA = 16, /* n bytes of data at offset val of tx */
+	HA_KEY = 32,  /* the n bytes of data are a name */
 	HA_TIME = 64, /* val: a time or a cost */
 };
 
@@ -92,7 +93,8 @@ enum {
 /* clang-format on */
 
 enum att_host_kind {
-	ATT_H_FIRST_ = 63, /* after the kinds of endpoints */
+	ATT_H_FIRST_ = 63, /* these kinds follow the kinds of commands for
+			    * endpoints */
 #define X(kind, name, args) ATT_H_##kind,
 	ATT_HOST_CALLS(X)
 #undef X
@@ -101,19 +103,19 @@ enum att_host_kind {
 _Static_assert((int)ATT_H_FIRST_ >= (int)ATT_C_KINDS,
 	       "kinds of commands overlap");
 
-/* A command. Size and common fields equal those of att_cmd because both kinds
- * use one ring. */
+/* A command. Its size and its common fields equal those of att_cmd, because
+ * both use one ring. */
 struct att_host_cmd {
 	uint8_t kind;
 	uint8_t bar, attr, unused;
 	uint32_t dev; /* handle of a device, process, domain or slot */
 	uint64_t busy;
-	uint64_t ctx; /* number of the reply; 0: no reply */
+	uint64_t ctx; /* number of the reply; 0: the call has no reply */
 	uint64_t off, val;
 	uint64_t io_off, io_len;
-	uint32_t n; /* bytes */
+	uint32_t n; /* number of bytes */
 	uint16_t tag;
-	uint16_t proc; /* handle + 1 */
+	uint16_t proc; /* handle of a process + 1 */
 };
 _Static_assert(sizeof(struct att_host_cmd) == sizeof(struct att_cmd),
 	       "commands have one size");
@@ -123,7 +125,8 @@ _Static_assert(offsetof(struct att_host_cmd, busy) ==
 			       offsetof(struct att_cmd, ctx),
 	       "fields of every command");
 
-/* A reply has status (0, or negative errno if refused), a and b as the call
- * defines them, and in c the processor time that the thread owes. */
+/* In a reply `status` is 0, or negative errno if the call was refused. The call
+ * defines a and b. c is the processor time that the thread still has to
+ * spend. */
 
 #endif

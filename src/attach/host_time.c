@@ -105,9 +105,9 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 
 /* ---- other threads ---- */
 
-/* Waits for a word of the process. The process compares the word itself, after
- * a SYNC has made time catch up. No time passes between the comparison and the
- * wait, so that no wake-up is lost. */
+/* Waits for a change of a word of the process. The process compares the word
+ * itself, after a SYNC has brought the thread to the present time. No time
+ * passes between comparison and wait, so that no wake-up is lost. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline)
 {

@@ -6,12 +6,12 @@
  *     commands  ---- ring, 64 bytes each, payload in tx --->  agent of its node
  *     events    <--- ring, 64 bytes each, data in rx -------
  *     state     RUN: time stands still; WAIT: time may pass; OUT: asleep
- *               elsewhere, taken for waiting; GONE
+ *               elsewhere, counts as WAIT; GONE: detached
  *
  * The process is not trusted.  The simulator copies what it reads once and
  * checks the copy, because the process can change the segment at any time.  The
- * simulator's own state lies in private memory, so that a damaged segment
- * detaches the process that wrote it and leaves the other clients alone. */
+ * simulator's own state is in private memory, so that a damaged segment
+ * detaches its process without effect on other clients. */
 #ifndef ATTACH_PROTO_H
 #define ATTACH_PROTO_H
 
@@ -30,14 +30,15 @@ enum {
 	ATT_EVENTS = 1024,
 	ATT_RX_SLOTS = 64,
 	ATT_TX_MIN = 256 << 10,
-	ATT_SEND_FDS = 2,	/* segment, bell */
-	ATT_RAW_MSG = 64 << 10, /* sizes segments without an endpoint */
+	ATT_SEND_FDS = 2,	/* descriptors of segment and bell */
+	ATT_RAW_MSG = 64 << 10, /* message size that determines the segment of a
+				 * client without an endpoint */
 };
 
 /* Longest processor time of one command, in fs. */
 #define ATT_BUSY_MAX (3600 * WEFT_SEC)
-/* Simulated time from which on commands are refused, because femtoseconds in
- * 64 bits end after 5 hours. */
+/* Simulated time after which commands are refused, because a 64-bit count of
+ * femtoseconds ends after 5 hours. */
 #define ATT_TIME_MAX (4 * 3600 * WEFT_SEC)
 
 enum att_state { ATT_RUN, ATT_WAIT, ATT_OUT, ATT_GONE };
@@ -57,7 +58,7 @@ struct att_hello {
 
 struct att_welcome {
 	uint32_t magic, version;
-	int32_t status; /* 0, or negative errno without descriptors */
+	int32_t status; /* 0, or negative errno; descriptors come only with 0 */
 	uint32_t unused;
 	uint64_t seg_bytes, bell_bytes;
 };
@@ -74,7 +75,7 @@ struct att_bell {
 /* ---- commands ---- */
 
 enum att_cmd_kind {
-	ATT_C_NOP, /* carries processor time only */
+	ATT_C_NOP, /* without effect except for its processor time */
 	ATT_C_SEND,
 	ATT_C_PUT,
 	ATT_C_GET,
@@ -94,21 +95,22 @@ enum att_cmd_kind {
 };
 
 enum {
-	ATT_F_QUIET = 1,  /* report errors only */
-	ATT_F_NOTIFY = 2, /* PUT: event at the target */
-	ATT_F_DROP = 4,	  /* END: do not count the call */
-	ATT_F_END = 8,	  /* EPOCH: end, not start */
+	ATT_F_QUIET = 1,  /* only errors give an event */
+	ATT_F_NOTIFY = 2, /* PUT: the target gets an event */
+	ATT_F_DROP = 4,	  /* END: the call is not counted */
+	ATT_F_END = 8,	  /* EPOCH: common end, not common start */
 };
 
 struct att_cmd {
 	uint8_t kind, flags;
 	uint16_t unused;
 	uint32_t dst;
-	uint64_t busy; /* fs of processor time before it */
-	uint64_t ctx;  /* for a reply: its number */
+	uint64_t busy; /* processor time before the command, in fs */
+	uint64_t ctx;  /* returned in the event of the command; calls: number of
+			* the reply */
 	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: local address; FADD:
-			  addend; CSWAP: expected value; RELEASE: slot of rx */
-	uint64_t len;  /* CSWAP: desired */
+			* addend; CSWAP: expected value; RELEASE: slot of rx */
+	uint64_t len;  /* number of bytes; CSWAP: desired value */
 	uint64_t raddr, rkey;
 	uint32_t imm;
 	uint32_t unused2;
@@ -124,38 +126,41 @@ struct att_event {
 	uint64_t data; /* RECV: offset in rx */
 	uint32_t slot; /* RECV: slot of rx, for RELEASE */
 	uint32_t unused;
-	uint64_t time; /* fs, when the agent wrote it */
+	uint64_t time; /* time at which the agent wrote the event, in fs */
 };
 
-/* Reply to the command with this number in `ctx`. */
+/* Reply to the command whose `ctx` is its number. */
 struct att_reply {
 	int32_t status;
-	uint32_t stores; /* weft/host.h: still in flight */
+	uint32_t stores; /* weft/host.h: stores still in flight */
 	uint64_t a, b, c;
 };
 
 struct att_stat {
 	char name[WEFT_ATT_STAT_NAME];
 	uint64_t calls, bytes;
-	/* of calls that posted no command: processor time in fs */
+	/* For calls that posted no command: their processor time in fs. */
 	uint64_t time, max;
 };
 
 /* ---- weft/host.h ---- */
 
-/* Calls without a result that return before the simulator has made them. */
+/* Calls without a result that return before the simulator has made them,
+ * because the process continues at once. */
 enum att_post_kind {
 	ATT_POST_NONE,
 	ATT_POST_FREE, /* calls that take no time */
 	ATT_POST_ALL,
 };
 
-/* The node as clients of weft/host.h see it. */
+/* The node's properties for clients of weft/host.h. */
 struct att_seg_host {
-	uint64_t mem_bytes, mem_base; /* 0: weft/host.h refused */
+	uint64_t mem_bytes, mem_base; /* memory of the node; 0: clients of
+				       * weft/host.h are refused */
 	uint64_t cost_store, cost_wc;
 	uint32_t post;		   /* enum att_post_kind */
-	uint32_t own;		   /* process of the node from the start */
+	uint32_t own;		   /* handle of the process in which the thread
+				    * starts */
 	uint64_t time[HOST_TIMES]; /* times of the host model */
 };
 
@@ -164,44 +169,51 @@ struct att_seg_host {
 #define ATT_LINE __attribute__((aligned(64)))
 
 struct att_seg {
-	/* written by the simulator before the client receives the segment */
+	/* The simulator writes the next fields before the client receives the
+	 * segment. */
 	uint32_t magic, version;
 	uint64_t bytes;
 	uint64_t cmd_off, ev_off, tx_off, rx_off;
 	uint64_t tx_bytes, rx_bytes, rx_slot;
 	uint32_t n_cmds, n_events; /* powers of two */
 	uint64_t cost_clock;
-	uint32_t spin;	     /* polls before a thread sleeps */
-	uint32_t trace;	     /* BEGIN and END are recorded */
-	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: fs for each ns */
+	uint32_t spin;	     /* number of polls before a thread sleeps */
+	uint32_t trace;	     /* BEGIN and END are recorded for the timeline */
+	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: simulated fs for each ns of
+			      * processor time */
 	struct weft_att_info info;
 	struct att_seg_host host;
 
-	/* written by both */
-	ATT_LINE _Atomic uint32_t state; /* futex */
-	_Atomic uint32_t
-		sim_waits; /* the process wakes the simulator when RUN ends */
-	_Atomic uint32_t sleeps; /* sleeping threads */
+	/* Both sides write the next fields. */
+	ATT_LINE _Atomic uint32_t state; /* an enum att_state, used as a
+					  * futex */
+	_Atomic uint32_t sim_waits; /* the process must wake the simulator when
+				     * RUN ends */
+	_Atomic uint32_t sleeps;    /* number of sleeping threads */
 
-	/* written by the process */
+	/* The process writes the next fields. */
 	ATT_LINE _Atomic uint32_t cmd_tail;
 	_Atomic uint32_t ev_head;
-	_Atomic uint32_t want_room; /* wake process on an empty ring */
-	_Atomic uint32_t told;	    /* untimed: bell already rung */
-	_Atomic uint32_t armed;	    /* byte on the socket wanted */
-	_Atomic uint64_t deadline;  /* end of the wait */
+	_Atomic uint32_t want_room; /* the simulator must wake the process when
+				     * the ring is empty */
+	_Atomic uint32_t told;	    /* untimed: the bell has been rung */
+	_Atomic uint32_t armed;	    /* the process wants a byte on the socket at
+				     * the next event */
+	_Atomic uint64_t deadline;  /* simulated time at which the wait ends */
 	_Atomic uint64_t
-		released; /* bit per slot of rx to release, used because a full
-			     ring of commands takes no RELEASE */
+		/* A bit for each slot of rx to release. A process sets these
+		 * when the ring of commands is too full for a RELEASE. */
+		released;
 
-	/* written by the simulator */
+	/* The simulator writes the next fields. */
 	ATT_LINE _Atomic uint32_t cmd_head;
 	_Atomic uint32_t ev_tail;
-	_Atomic uint64_t now; /* last hand-over to the client */
+	_Atomic uint64_t now; /* simulated time of the last hand-over to the
+			       * client */
 	_Atomic uint64_t reply_seq;
 	struct att_reply reply;
 
-	/* written by the process */
+	/* The process writes the next field. */
 	ATT_LINE struct att_stat stat[WEFT_ATT_STATS];
 };
 
@@ -210,9 +222,9 @@ uint64_t att_now_ns(void);
 /* Returns a number of bytes rounded up to pages (direct_hub.c). */
 uint64_t att_page_up(uint64_t bytes);
 
-/* Sleeps until a wake-up, at most ns. Returns at once if *p is not `old`, so
- * that a wake-up before the call is not lost. Returns -1 with errno after
- * ns. */
+/* Sleeps on p until a wake-up, for at most ns. Returns at once if *p is not
+ * `old`, so that a wake-up before the call is not lost. Returns -1 with errno
+ * after ns. */
 static inline long att_futex_wait(_Atomic uint32_t *p, uint32_t old,
 				  uint64_t ns)
 {
@@ -228,8 +240,8 @@ static inline void att_futex_wake(_Atomic uint32_t *p)
 	syscall(SYS_futex, p, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Notifies the simulator. The system call is left out while the simulator
- * runs, because it is slow. */
+/* Notifies the simulator. Makes the system call only if the simulator sleeps,
+ * because the call is slow. */
 static inline void att_bell_ring(struct att_bell *b)
 {
 	atomic_fetch_add(&b->seq, 1);
@@ -237,7 +249,7 @@ static inline void att_bell_ring(struct att_bell *b)
 		att_futex_wake(&b->seq);
 }
 
-/* Tells the processor that the thread polls. */
+/* Executes the processor's hint for loops that poll. */
 static inline void att_pause(void)
 {
 #if defined(__x86_64__)

@@ -86,7 +86,7 @@ struct att_server *att_server_new(const struct att_opts *opts,
 		abort();
 	memcpy(s->map, opts->map, opts->ranks * sizeof(*s->map));
 	s->o.map = s->map;
-	/* the slot of a rank: the number of lower ranks on its node */
+	/* The slot of a rank is the number of lower ranks on its node. */
 	for (uint32_t r = 0; r < s->o.ranks && !ret; r++) {
 		for (uint32_t k = 0; k < r; k++)
 			s->slot[r] += s->map[k] == s->map[r];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's side of attached processes, as its starter sees it: a socket
+/* The simulator's side of attached processes, as `weft exec` uses it: a socket
  * on which processes join, an agent on every node (program host.agent) that
  * executes their commands, and a gate that lets simulated time pass. */
 #ifndef ATTACH_SERVE_H
@@ -13,25 +13,26 @@
 
 struct att_opts {
 	enum weft_att_clock clock;
-	uint32_t ranks;	     /* the run starts when all have joined */
+	uint32_t ranks;	     /* number of ranks; the run starts when all have
+			      * joined */
 	const uint32_t *map; /* node of each rank */
-	uint32_t spin;	     /* polls before a thread sleeps */
+	uint32_t spin;	     /* number of polls before a thread sleeps */
 	uint64_t patience_ns;
 	uint64_t cpu_factor; /* fs of simulated time for a ns of processor time
 			      */
 	bool trace;
 	bool raw; /* clients call weft/host.h themselves */
-	/* A launcher such as mpirun started the processes, so that the death
-	 * of one ends all. Otherwise the i-th child is rank i. */
+	/* A launcher such as mpirun starts the processes, so that the death of
+	 * one ends all. false: the i-th child is rank i. */
 	bool together;
-	/* direct path between the processes, or NULL; made for all nodes; the
-	 * caller's */
+	/* Memory of the direct path for all nodes, owned by the caller; NULL:
+	 * no direct path. */
 	struct direct_hub *direct;
 	/* Shows one line to the user. Called from several threads. */
 	void (*say)(void *arg, const char *line);
 	void *say_arg;
-	/* Called when the measured part starts, for the first rank, or ends,
-	 * for the last. May be NULL. */
+	/* Called when the measured part starts for the first rank (begins), and
+	 * when it ends for the last rank. May be NULL. */
 	void (*measured)(void *arg, bool begins);
 	void *measured_arg;
 };
@@ -40,11 +41,13 @@ struct att_opts {
 struct att_sum {
 	uint32_t joined, died, broken, stopped;
 	uint64_t handovers, commands, events, violations, outside;
-	weft_time_t software; /* charged by processes to nodes */
+	weft_time_t software; /* processor time that processes have charged to
+			       * nodes */
 	weft_time_t cost_call;
 };
 
-/* One call of a rank: number of calls, bytes given to it, time spent in it. */
+/* Calls of one function by a rank: their number, their bytes, and the time in
+ * them. */
 struct att_call {
 	uint32_t rank;
 	const char *name; /* owned by the server */
@@ -56,8 +59,8 @@ struct att_flow {
 	uint32_t src, dst;
 	uint64_t messages, bytes;
 };
-/* A rank: its node, and its measured part (over 0: until it left, or not
- * ended). */
+/* A rank: its node and its measured part. over is 0 for a part without a common
+ * end. */
 struct att_rank {
 	uint32_t rank, node;
 	weft_time_t start, over;
@@ -72,18 +75,18 @@ struct att_server *att_server_new(const struct att_opts *opts,
 void att_server_free(struct att_server *s);
 /* Returns the value of WEFT_SOCKET for the processes. */
 const char *att_server_socket(const struct att_server *s);
-/* For exp.listener: makes the agents of a simulation that has not started yet
- * agents of this server. Returns 0 or negative errno with err set. */
+/* Makes the agents of a simulation that has not started yet agents of this
+ * server; for exp.listener. Returns 0 or negative errno with err set. */
 int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err);
-/* For exp.on_close: drops the agents. Joining is impossible afterwards. */
+/* Drops the agents, so that no process can join any more; for exp.on_close. */
 void att_server_untap(struct att_server *s);
-/* Registers a started process. The server waits for it. The run ends when all
- * registered processes have ended and no client is attached. */
+/* Registers a started process, for which the server waits. The run ends when
+ * all registered processes have ended and no client is attached. */
 void att_server_child(struct att_server *s, pid_t pid);
 /* Starts the watcher, after all processes were registered. Returns 0 or
  * negative errno with err set. */
 int att_server_go(struct att_server *s, struct weft_err *err);
-/* Returns the totals; call it after the run. */
+/* Returns the totals in *sum_p. Called after the run. */
 void att_server_sum(struct att_server *s, struct att_sum *sum_p);
 /* Each returns entry i in order of ranks. Returns false after the last one. */
 bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
@@ -94,7 +97,7 @@ bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);
 struct pidfd;
 typedef void (*att_job_fn)(void *arg, const struct pidfd *p);
 size_t att_job_each(const char *socket, att_job_fn fn, void *arg);
-/* Sends sig to those processes. Returns their number. */
+/* Sends sig to the processes of att_job_each. Returns their number. */
 size_t att_job_signal(const char *socket, int sig);
 /* Returns the waitpid status of the i-th child. Returns false while the child
  * runs. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a client's calls of weft/host.h: MMIO, waiting, time.
  *
- * A wrong argument fails the check of the program and the run, as it would
- * inside the simulator. A command that no library would write is refused the
- * same way, because a client may write anything into its ring. */
+ * A wrong argument is a failed check of the run, as in a program inside the
+ * simulator. A command that no library would write is refused like that, too,
+ * because a client may write anything into its ring. */
 #include <errno.h>
 
 #include "attach/serve_host.h"
@@ -11,7 +11,8 @@
 #include "weft/prog.h"
 
 #define COPY_MAX ((uint64_t)1 << 30)
-#define POLL_MAX ((uint64_t)1 << 26) /* the node keeps a copy of the range */
+/* limited, because the node keeps a copy of the range */
+#define POLL_MAX ((uint64_t)1 << 26)
 
 bool raw_refuse(struct att_client *c, const char *call, const char *why)
 {
@@ -56,8 +57,8 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 
 	if (args & HA_DEV && !raw_dev(c, k))
 		return "no such device";
-	/* A window of the monitor lies in a BAR. The host checks that of a
-	 * process at every access, so it needs no check here. */
+	/* A window of the monitor must lie in a BAR. Windows of processes need
+	 * no check here, because the host checks these at every access. */
 	if (args & HA_IO &&
 	    (!raw_dev(c, k) || k->attr > WEFT_WC ||
 	     (!c->thread.proc &&
@@ -181,8 +182,8 @@ static bool run_device(struct att_client *c, const struct att_host_cmd *k,
 					     k->n);
 		break;
 	case ATT_H_IO_MAP:
-		/* the kernel of a node keeps windows, so their number is
-		 * limited */
+		/* The number of windows is limited, because the node's kernel
+		 * stores each of them. */
 		r->a = k->attr <= WEFT_WC &&
 		       (!c->thread.proc || c->g->raw->n_maps++ < RAW_WORDS) &&
 		       weft_io_map(h, raw_dev(c, k), k->bar, k->io_off,

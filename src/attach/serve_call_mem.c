@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes a client's calls of weft/host.h: memory of the node and of the
- * client, names. */
+/* Executes a client's calls of weft/host.h for memory of the node and of the
+ * client, and for out-of-band names. */
 #include "attach/serve_host.h"
 
-/* Writes the addresses of pinned pages into rx, which is free because a raw
- * client gets no messages. */
+/* Writes the addresses of pinned pages into rx. rx is free, because a raw
+ * client receives no messages. */
 static void run_pin(struct att_client *c, const struct att_host_cmd *k,
 		    struct att_reply *r)
 {

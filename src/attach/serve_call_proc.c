@@ -9,8 +9,8 @@
 
 /* ---- processes and domains ---- */
 
-/* Returns the index of p (NULL: of a free entry), or procs.n if there is
- * none. */
+/* Returns the index of p in procs, or of a free entry when p is NULL. Returns
+ * procs.n without such an entry. */
 static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
 {
 	size_t i = 0;
@@ -20,7 +20,7 @@ static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
 	return i;
 }
 
-/* Returns the handle of p, which it makes if necessary. Returns 0 for NULL. */
+/* Returns the handle of p, and makes one if p has none. Returns 0 for NULL. */
 static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 {
 	size_t i = p ? find_proc(n, p) : 0, k = find_proc(n, NULL);
@@ -37,8 +37,8 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 	return (uint16_t)n->procs.n;
 }
 
-/* Moves the client's thread into p. From now on the tables of p check its
- * accesses. */
+/* Moves the client's thread into p. From then on the host checks its accesses
+ * by the tables of p. */
 static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);
@@ -64,8 +64,8 @@ bool raw_run_domain(struct att_client *c, const struct att_host_cmd *k,
 					k->io_off, k->io_len);
 		break;
 	case ATT_H_DOMAIN_ENTER:
-		/* refused inside a driver, because leaving the driver would
-		 * restore a stale process */
+		/* Refused inside a driver, because the end of the driver's call
+		 * would put the thread back into its old process. */
 		if (c->thread.depth)
 			raw_refuse(c, "domain_enter", "not inside of a driver");
 		else if (weft_domain_enter(h, k->n))
@@ -80,8 +80,8 @@ bool raw_run_domain(struct att_client *c, const struct att_host_cmd *k,
 	return true;
 }
 
-/* Frees a process. A process that a thread has entered stays and loses only
- * its windows, because the thread may use it. */
+/* Frees a process. If a thread has entered the process, only its windows are
+ * freed, because the thread may still use it. */
 static void run_proc_free(struct att_client *c, struct raw_proc *p)
 {
 	if (!p->entered) {
@@ -169,12 +169,12 @@ bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- drivers ---- */
 
-/* Serves a driver that lives in the client: makes the calls of the driver
+/* Serves a driver that lives in the client, by executing the driver's calls
  * until it returns. */
 static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
 			    void *arg)
 {
-	if (op != RAW_OP) /* call of another program */
+	if (op != RAW_OP) /* the call is from another program */
 		return -ENODEV;
 	raw_serve(arg);
 	return 0;
@@ -199,8 +199,9 @@ static void run_drv_call(struct att_client *c, const struct att_host_cmd *k,
 		c->thread.proc = was;
 }
 
-/* Calls a driver of the simulator. Its argument is plain data and returns in
- * rx. a: the process that the driver has put the thread into, or 0. */
+/* Calls a driver of the simulator. The argument is plain data, which is
+ * returned in rx. Reply: a is the process into which the driver has put the
+ * thread, or 0. */
 static void run_drv_trap(struct att_client *c, const struct att_host_cmd *k,
 			 struct att_reply *r)
 {
@@ -248,7 +249,7 @@ bool raw_run_driver(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- threads ---- */
 
-/* Returns the connection of the client's process that waits in `slot` to
+/* Returns the client in `slot` that belongs to the same process and waits to
  * become a thread, or NULL. */
 static struct att_client *call_proc_newcomer(struct att_client *c,
 					     uint32_t slot)
@@ -286,9 +287,9 @@ static void run_thread(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- words ---- */
 
-/* Returns a word that stands for the client's word at `at`, or NULL if there
- * are too many. Only the address matters, because the client has compared the
- * value itself. */
+/* Returns a word of the simulator for the client's word at `at`, or NULL if the
+ * client has too many. Its value has no meaning, because the client has
+ * compared the word itself. */
 static uint32_t *word_of(struct att_client *c, uint64_t at)
 {
 	struct att_node *n = c->g->raw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client as the simulation sees it: its state, its events, its end. */
+/* A client in the simulation: its state, its events, its end. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -98,7 +98,8 @@ void att_push_msg(struct att_client *c, const struct att_event *e,
 	if (!c->gone && !c->leaving && ring_empty(&c->late) && c->n_free &&
 	    ring_room(c))
 		msg_put(c, &l.e, m);
-	else if (c->gone || c->leaving) /* ring_room may have detached it */
+	/* ring_room may have detached the client */
+	else if (c->gone || c->leaving)
 		att_msg_done(c->g, &l.m);
 	else
 		*ring_push(&c->late) = l;
@@ -130,9 +131,9 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 
 /* ---- state ---- */
 
-/* Publishes everything at once, with the hand-over. A client that polls while
- * it waits sees nothing earlier, so that results do not depend on the moment
- * of the poll. */
+/* Publishes all events at the hand-over. A client that polls while it waits
+ * must not see one earlier, because results would depend on the moment of the
+ * poll. */
 void att_show(struct att_client *c)
 {
 	weft_far_settle(c->g->h);
@@ -151,10 +152,11 @@ void att_run(struct att_client *c)
 	if (c->gone)
 		return;
 	att_show(c);
-	c->far.epoch++; /* cached reads of its memory are stale */
+	c->far.epoch++; /* makes cached reads of the client's memory invalid */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
-	/* Such a client may begin to wait without a poll after att_show. */
+	/* The client ran already, so it may begin to wait without a poll after
+	 * att_show. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
 	 * segment gets a byte. The byte follows the state, because the client
@@ -163,8 +165,10 @@ void att_run(struct att_client *c)
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
-		return;	      /* sleeps elsewhere or has left: sees it later */
-	if (!att_has_cmds(c)) /* no command waits, so the next one is in time */
+		/* the client sleeps elsewhere or has left, and polls later */
+		return;
+	/* without commands that wait the next one is in time */
+	if (!att_has_cmds(c))
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);
 	c->srv->measure.sum.handovers += !c->aside;
@@ -201,7 +205,7 @@ static void tell_death(struct att_client *c, uint32_t addr)
 	if (c->gone || c->srv->o.raw)
 		return;
 	att_push(c, &e);
-	atomic_fetch_add(&c->srv->news, 1); /* makes the gate call agents */
+	atomic_fetch_add(&c->srv->news, 1); /* makes the gate call the agents */
 }
 
 /* Reports the death of a process to all clients, so that none waits for it. */
@@ -238,8 +242,8 @@ void att_tell_unborn(struct att_client *c)
 		tell_death(c, c->srv->unborn.at[i]);
 }
 
-/* Detaches a client. Its statistics stay. The agent releases its messages
- * later (att_release_after_exit), because that takes simulated time. */
+/* Detaches a client. Its statistics stay. The agent releases its messages later
+ * (att_release_after_exit), because a release takes simulated time. */
 void att_gone(struct att_client *c)
 {
 	struct att_agent *g = c->g;

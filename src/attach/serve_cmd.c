@@ -82,8 +82,8 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	if (!to)
 		return -EPIPE;
 	if (to->g == g || c->aside) {
-		/* A copy suffices for a client of this node, and outside the
-		 * measured part, where no message takes time. */
+		/* The message is copied if the receiver is on this node, or
+		 * outside the measured part, where messages take no time. */
 		struct att_event e = { .kind = WEFT_EV_RECV,
 				       .src = WEFT_ATT_ADDR(c->node, c->slot),
 				       .imm = cmd->imm,
@@ -103,7 +103,8 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 		att_push_msg(to, &e, &m);
 		if (to->g != g)
 			atomic_fetch_add(&c->srv->news,
-					 1); /* makes the gate call its agent */
+					 1); /* makes the gate call the
+					      * receiver's agent */
 		if (!(cmd->flags & ATT_F_QUIET))
 			att_push(c, &sent);
 		return 0;
@@ -159,7 +160,8 @@ static int cmd_bye(struct att_agent *g, struct att_client *c,
 
 static const struct {
 	att_cmd_fn fn;
-	uint32_t count, bytes; /* or AGENT_C_N for none */
+	uint32_t count, bytes; /* counters of a kind of command; AGENT_C_N:
+				* none */
 } cmds[ATT_C_KINDS] = {
 	[ATT_C_NOP] = { NULL, AGENT_C_N, AGENT_C_N },
 	[ATT_C_SEND] = { cmd_send, AGENT_C_SENDS, AGENT_C_SEND_BYTES },
@@ -191,7 +193,8 @@ bool att_has_cmds(const struct att_client *c)
 static bool cmd_read(struct att_client *c, uint32_t i, struct att_cmd *cmd)
 {
 	*cmd = c->view.cmd[i % ATT_CMDS];
-	__asm__ volatile("" ::: "memory"); /* prevents a second read */
+	/* keeps the compiler from reading the ring again */
+	__asm__ volatile("" ::: "memory");
 	if (weft_now(c->g->prog) >= ATT_TIME_MAX)
 		att_break(c, "simulated time is at its end");
 	else if (cmd->kind >= ATT_C_KINDS || cmd->busy > ATT_BUSY_MAX)
@@ -239,11 +242,12 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 		c->srv->measure.sum.cost_call = g->cost_call;
 	}
 	c->charged = true;
-	/* detached while its time passed, or nothing to do but that */
+	/* The client was detached while its time passed, or the command had no
+	 * other effect. */
 	if (c->gone || cmd->kind == ATT_C_NOP)
 		return 0;
-	/* Time has passed between the client's last command and this one: the
-	 * gate took the client for waiting. */
+	/* Time has passed between the client's last command and this one,
+	 * because the gate took the client for a waiting one. */
 	if (c->resumed && !is_mark(cmd)) {
 		c->resumed = false;
 		if (!c->measured.over && !c->aside) {
@@ -255,7 +259,7 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 
-/* Returns true for releases and for calls in which the client sleeps. */
+/* Returns true for releases and for calls during which the client sleeps. */
 static bool serve_cmd_overtakes(uint32_t kind)
 {
 	return kind == ATT_C_RELEASE || kind == ATT_C_NOW ||
@@ -273,10 +277,10 @@ static void serve_released(struct att_agent *g, struct att_client *c)
 	}
 }
 
-/* Executes later commands that must not wait for the first one. Releases must
- * not, because the first may wait for the room that they free. Calls in which
- * the client sleeps must not, otherwise two clients that send to each other
- * and then ask for the time would never read again. */
+/* Executes later commands that must not wait for the first one. The first
+ * command may wait for the room that a release frees. If calls during which the
+ * client sleeps waited, two clients that send to each other and then ask for
+ * the time would never read again. */
 static void serve_early(struct att_agent *g, struct att_client *c,
 			uint32_t tail)
 {
@@ -286,9 +290,10 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 		uint32_t kind = c->view.cmd[i % ATT_CMDS].kind;
 
 		if (kind == ATT_C_BYE && !c->leaving) {
-			/* A leaving client reads no more messages, but its own
-			 * must be sent first. Its messages are dropped so that
-			 * two leaving clients do not wait for each other. */
+			/* A leaving client reads no more messages, but the
+			 * messages that it has sent must leave first. Messages
+			 * for it are dropped, so that two leaving clients do
+			 * not wait for each other. */
 			serve_released(g, c);
 			c->leaving = true;
 			if (!c->gone)
@@ -309,7 +314,7 @@ bool att_serve(struct att_agent *g, struct att_client *c)
 	struct att_cmd cmd;
 	int ret;
 
-	c->far.epoch++; /* cached reads of its memory are stale */
+	c->far.epoch++; /* makes cached reads of the client's memory invalid */
 	if (tail - c->cmd_head > ATT_CMDS)
 		att_break(c, "its command ring makes no sense");
 	while (!c->gone && c->cmd_head != tail) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's side of copy.h. */
+/* The simulator's part of copy.h: requests to copy memory of a process. */
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "base/minmax.h"
 #include "host/process_memory.h"
 
-/* Reads address 0, where nothing is mapped: the error tells permission
+/* Reads address 0, where no page is mapped. The error distinguishes permission
  * (EFAULT) from refusal (EPERM, ENOSYS). */
 bool att_copy_needed(pid_t pid)
 {
@@ -22,7 +22,7 @@ bool att_copy_needed(pid_t pid)
 }
 
 /* Copies each piece within the owner's patience, because the simulation stands
- * still meanwhile. */
+ * still during a copy. */
 static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 {
 	struct weft_far_owner *o = arg;
@@ -39,7 +39,9 @@ static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 		if (!att_copy_io(fd, &q, sizeof(q), true, end) ||
 		    !att_copy_io(fd, b, q.n, write, end) ||
 		    (write && !att_copy_io(fd, &done, 1, false, end))) {
-			close(fd); /* the stream has lost its position */
+			/* the bytes on the stream are no longer aligned with
+			 * requests */
+			close(fd);
 			o->fd = -1;
 			return -EIO;
 		}

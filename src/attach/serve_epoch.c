@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Common start and common end of the measured part. Processes reach start and
- * end at moments of real time, and what they exchange there must not use the
- * machine. The measured part starts for all of them at one simulated time,
- * with nothing in flight and all counts at zero, and ends for all at one time.
- * So it is equal in every run. */
+ * end at moments of real time, so their messages at these times must not use
+ * the machine. The measured part starts for all processes at one simulated
+ * time, with no operation in flight and all counts at zero, and ends for all at
+ * one time. Therefore it is equal in every run. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"
@@ -22,8 +22,7 @@ static void serve_epoch_aside(struct att_client *c, bool on)
 }
 
 /* Takes a client out of the measured part. Subtracts its events and hand-overs
- * so far, because their number depends on real time: a faster process sends
- * earlier. */
+ * so far, because their number depends on real time. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {
@@ -38,8 +37,8 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-/* Notes that the client waits, and sets the time for all when the last of them
- * does. */
+/* Notes that the client waits. Sets the common time when the last client of the
+ * job waits. */
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shadows of clients' memory (host/process_memory.h). Untimed, unused shadows
- * stay for a while, because buffers are used again: the endpoint's library
- * then finds its registrations at the old addresses. */
+/* Shadows of clients' memory (host/process_memory.h). In untimed runs unused
+ * shadows stay for a while, so that the endpoint's library finds its
+ * registrations again when a buffer is reused. */
 #include "attach/serve_internal.h"
 
-/* Unused shadows that an agent keeps. Timed, it keeps none, because the heap
- * decides whether a buffer reuses addresses, and that differs from run to
- * run. */
+/* Unused shadows that an agent keeps in an untimed run. In a timed run it keeps
+ * none, because the heap decides whether a buffer reuses an address, and
+ * results would differ from run to run. */
 enum { KEPT = 64 };
 
 static void shadow_drop(struct att_agent *g, size_t i)
@@ -44,9 +44,9 @@ void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
 	for (size_t i = 0; i < g->shadows.n; i++) {
 		struct att_shadow *k = &g->shadows.at[i];
 
-		/* Timed, only a shadow that starts there, because the heap
-		 * decides about the offset in a page, so results would
-		 * differ. */
+		/* In timed runs only a shadow that starts at va is used,
+		 * because the heap decides the offset in a page, and results
+		 * would depend on it. */
 		if (k->c != c || va < k->va || s.len > k->len ||
 		    va - k->va > k->len - s.len ||
 		    (att_timed(c->srv) && va != k->va))

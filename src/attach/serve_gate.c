@@ -2,12 +2,12 @@
 /* The gate of the event loop: time passes while no client runs, and stands
  * still while none is attached.
  *
- * Timed, the gate waits for all running clients, then lets their agents
- * continue at the present time, in the order of nodes, so that results do not
- * depend on the speed of processes. A client that sleeps in the kernel is
- * taken for waiting; a command of it after time has passed counts as a
- * violation. Untimed, the gate only calls agents whose clients have posted
- * commands. */
+ * In timed runs the gate waits for all running clients. Then it lets their
+ * agents continue at the present time, in the order of nodes, so that results
+ * do not depend on the speed of processes. A client that sleeps in the kernel
+ * counts as waiting. If it then posts a command after time has passed, the
+ * command counts as a violation. In untimed runs the gate only calls agents
+ * whose clients have posted commands. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,11 +16,15 @@
 #include "host/prog.h"
 
 enum {
-	CLIENT_CHECK_NS = 10000000,  /* ns between checks of a running client */
-	CLIENT_ASLEEP_NS = 20000000, /* ns asleep: the client is elsewhere */
-	LAST_JOIN_NS = 1000000000,   /* ns after the last client joined */
-	ALL_CHECK_NS = 100000000,    /* ns between checks of all clients */
-	IDLE_CHECK_NS = 50000000,    /* ns between checks while idle */
+	CLIENT_CHECK_NS = 10000000,  /* ns between two checks of a running
+				      * client */
+	CLIENT_ASLEEP_NS = 20000000, /* ns of sleep after which a client counts
+				      * as asleep elsewhere */
+	LAST_JOIN_NS = 1000000000,   /* ns after the last join at which the run
+				      * starts without further clients */
+	ALL_CHECK_NS = 100000000,    /* ns between two checks of all clients */
+	IDLE_CHECK_NS = 50000000,    /* ns between two checks when no client has
+				      * work */
 };
 
 void att_opened(struct att_server *s, struct weft_host *h, bool ok)
@@ -90,7 +94,7 @@ static void gate_news(struct att_server *s)
 		    atomic_load(&s->clients.at[i]->eof))
 			serve_gate_leave(s, s->clients.at[i]);
 	/* A failed child that never joined is reported as dead, because peers
-	 * may wait for it. Other launchers report that themselves. */
+	 * may wait for it. Launchers such as mpirun report that themselves. */
 	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
 		struct att_child *c = &s->children.at[i];
 
@@ -117,8 +121,9 @@ static void serve_gate_waits(struct att_client *c)
 	c->told = atomic_load(&c->seg->cmd_tail);
 }
 
-/* Timed, finds clients that were taken for waiting and continue, or have
- * posted and wait again. Untimed, lets all clients ring the bell again. */
+/* In timed runs, finds clients that counted as waiting but continue, or have
+ * posted and wait again. In untimed runs, lets all clients ring the bell
+ * again. */
 static void gate_resumed(struct att_server *s)
 {
 	bool timed = att_timed(s) && !s->o.raw;
@@ -142,8 +147,8 @@ static void gate_resumed(struct att_server *s)
 	}
 }
 
-/* Ends a client that has been stopped (SIGSTOP) for longer than --patience,
- * because the other clients wait for it and cannot continue without it. */
+/* Ends a client that was stopped (SIGSTOP) for longer than --patience, because
+ * the other clients wait for it. */
 static void look_stopped(struct att_client *c, enum att_doing doing)
 {
 	uint64_t now = att_now_ns();
@@ -181,8 +186,8 @@ bool att_await(struct att_client *c)
 			enum att_doing doing = att_doing(c->pid, &ran);
 
 			look_stopped(c, doing);
-			/* A client that sleeps and only polls now and then
-			 * (usleep) counts as asleep, too. */
+			/* A client that sleeps and polls now and then (usleep)
+			 * counts as asleep, too. */
 			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
 			    ran - c->still.ran_ns >
 				    (now - c->still.quiet_since) / 4) {
@@ -221,8 +226,8 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
-/* Repeats hand-overs to clients that did not wait at that time and wait now,
- * because they may not have seen what was handed over. */
+/* Repeats hand-overs to clients that ran at that time and wait now, because
+ * they may have missed the events. */
 static void gate_missed(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -238,7 +243,7 @@ static void gate_missed(struct att_server *s)
 
 /* ---- agents ---- */
 
-/* Calls agents that have work and only wait, at the present time. */
+/* Calls agents that wait and have work, at the present time. */
 static bool gate_call(struct att_server *s)
 {
 	bool any = false;
@@ -249,8 +254,8 @@ static bool gate_call(struct att_server *s)
 
 		if (!g->h)
 			continue;
-		/* A client that was outside may have set a deadline since the
-		 * agent waits. */
+		/* A client that was outside may have set a new deadline while
+		 * the agent waits. */
 		work |= g->waiting && att_agent_deadline(g) < g->until;
 		for (size_t k = 0; k < g->clients.n && !work; k++)
 			work = g->clients.at[k]->wake ||
@@ -265,9 +270,9 @@ static bool gate_call(struct att_server *s)
 	return any;
 }
 
-/* Returns true if all attached clients are at their start or end, nothing of
- * the machine is in flight and no client waits for a time. That part happens
- * in real time, so simulated time stands still. */
+/* Returns true if all attached clients are at their start or end, no operation
+ * of the machine is in flight and no client waits for a time. Simulated time
+ * then stands still, because that part happens in real time. */
 static bool gate_aside(const struct att_server *s)
 {
 	if (!s->live || s->measure.asides < s->live)
@@ -296,8 +301,8 @@ static void look_all(struct att_server *s)
 }
 
 /* Returns true if a client of the direct path sleeps. Such clients do not
- * report waits, so one counts as asleep if it used hardly any processor time
- * for as long as --patience. */
+ * report waits. Therefore a client that used hardly any processor time for as
+ * long as --patience counts as asleep. */
 static bool serve_gate_sleeps(struct att_client *c)
 {
 	uint64_t now = att_now_ns(), ran = 0;
@@ -310,9 +315,8 @@ static bool serve_gate_sleeps(struct att_client *c)
 	return false;
 }
 
-/* Detaches all clients if one died and the others wait. A wildcard receive
- * cannot be matched to the client that died, so no single call can be
- * failed. */
+/* Detaches all clients if one died and the others wait. No single call can
+ * fail, because a wildcard receive cannot be matched to the dead client. */
 static bool still_lost(struct att_server *s)
 {
 	if (!s->measure.sum.died)
@@ -333,8 +337,8 @@ static bool still_lost(struct att_server *s)
 	return true;
 }
 
-/* Reports that nothing happens and no client computes: a deadlock of the
- * program, or a wait for something outside the run. */
+/* Reports that no event is left and no client computes. The program is in a
+ * deadlock, or waits for an event outside the run. */
 static void serve_gate_still(struct att_server *s)
 {
 	uint64_t now = att_now_ns();
@@ -367,9 +371,9 @@ static bool gate_slow(struct att_server *s, bool idle)
 		if (!gate_await(s))
 			return false;
 		gate_missed(s);
-		/* Does not start until all clients have joined, because a
-		 * client that has not joined yet looks like one that has
-		 * exited. */
+		/* The run does not start before all clients have joined,
+		 * because a client that has not joined cannot be distinguished
+		 * from one that has exited. */
 		s->started |= s->measure.sum.joined >= s->o.ranks ||
 			      (s->measure.sum.joined &&
 			       att_now_ns() - s->patience.last_join_ns >=
@@ -402,8 +406,8 @@ bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
-	/* Checks stopped clients here, too: clients that wait for a stopped
-	 * one may poll, so that the gate is never idle. */
+	/* Stopped clients are checked here, too, because clients that wait for
+	 * a stopped one may poll, so that the gate is never idle. */
 	if (!(++s->calls & 0xffff) &&
 	    att_now_ns() - s->patience.look_ns >= ALL_CHECK_NS) {
 		s->patience.look_ns = att_now_ns();

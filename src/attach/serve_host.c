@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a node that act for threads of a process: their turns, their
- * ends. */
+/* Threads of a node that act for threads of a process: turns and ends. */
 #include "attach/serve_host.h"
 
 #include <errno.h>
@@ -25,7 +24,8 @@ static void turn_give(struct att_client *c)
 	atomic_store(&c->seg->now, weft_now(c->g->prog));
 	if (!atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN))
 		return;
-	c->thread.far_owner->epoch++; /* cached reads of its memory are stale */
+	c->thread.far_owner->epoch++; /* makes cached reads of the client's
+				       * memory invalid */
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, 1);
 	c->srv->measure.sum.handovers++;
 	if (atomic_load(&c->seg->sleeps))
@@ -51,7 +51,7 @@ static bool serve_host_turn(struct att_client *c)
 			stopped = !att_await(c);
 		} else {
 			/* The client sleeps in the kernel, so other threads
-			 * continue without it. */
+			 * continue meanwhile. */
 			weft_time_t since = weft_now(c->g->prog);
 
 			c->thread.parked = true;
@@ -76,7 +76,8 @@ static bool cmd_read(struct att_client *c, struct att_host_cmd *k)
 	}
 	memcpy(k, (const void *)&c->view.cmd[c->cmd_head % ATT_CMDS],
 	       sizeof(*k));
-	__asm__ volatile("" ::: "memory"); /* prevents a second read */
+	/* keeps the compiler from reading the ring again */
+	__asm__ volatile("" ::: "memory");
 	if (k->kind > ATT_H_FIRST_ && k->kind < ATT_H_END &&
 	    k->busy <= ATT_BUSY_MAX && weft_now(c->g->prog) < TIME_MAX)
 		return true;
@@ -95,8 +96,8 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 	raw_run(c, k, &r);
 	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
 	c->srv->measure.sum.commands++;
-	/* The client has seen its memory too early: it continued after a call
-	 * that took time, or posted after time had passed. */
+	/* The client has run too early: it continued after a call that took
+	 * time, or posted after time had passed. */
 	if (c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
 			   weft_now(c->g->prog) != since)) {
 		weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
@@ -154,7 +155,8 @@ static void serve_host_leave(struct att_client *c, bool all)
 	}
 	if (!stays)
 		att_gone(c);
-	c->thread.killed |= s->several && all; /* its thread ends by itself */
+	c->thread.killed |= s->several && all; /* the client's thread ends by
+						* itself */
 	all_left(s);
 }
 
@@ -259,9 +261,9 @@ bool att_raw_call(struct att_server *s)
 	return any;
 }
 
-/* Ends the run after a process died, because weft/host.h cannot report the
- * death to the others. On nodes with several processes each may die alone: the
- * others end only when they wait and nothing can arrive. */
+/* Ends the run after a process died, because weft/host.h cannot report a death
+ * to other processes. On nodes with several processes the run ends only when
+ * all others wait and no event can reach them. */
 bool att_raw_lost(struct att_server *s, bool idle)
 {
 	if (!s->o.raw || !s->measure.sum.died || s->over ||

@@ -11,21 +11,21 @@
 #include "attach/host_proto.h"
 #include "attach/serve_internal.h"
 
-enum { RAW_OP = 0x57454654 }; /* op of a client's driver call */
+enum { RAW_OP = 0x57454654 }; /* operation of a call to a client's driver */
 enum { RAW_DEPTH = 16, RAW_PROCS = 4096, RAW_MAPS = 4096, RAW_WORDS = 65536 };
 
 /* A process of the simulated node. */
 struct raw_proc {
-	struct weft_proc *p; /* NULL: freed */
+	struct weft_proc *p; /* the process; NULL: the entry is free */
 	bool entered;	     /* a thread is or was in it */
 	struct {
 		VEC(uint64_t);
-	} maps; /* windows, by offset */
+	} maps; /* windows of the process, by offset */
 };
 
 /* A word of the process on which threads wait. */
 struct raw_word {
-	uint64_t at; /* address in the process */
+	uint64_t at; /* address of the word in the process */
 	const struct weft_far_owner *who;
 	uint32_t word;
 };
@@ -46,13 +46,14 @@ struct att_node {
 
 /* serve_host.c */
 /* Executes the client's calls until the client leaves or, inside a driver,
- * returns from the driver. */
+ * until the driver returns. */
 void raw_serve(struct att_client *c);
-/* Main function of a thread of the node: raw_serve of its client. */
+/* Main function of a thread of the node. Calls raw_serve for its client and
+ * returns the thread's status. */
 int raw_main(struct weft_host *h, void *client);
 
-/* serve_call.c: checks a command and executes it. Fills in r; a bad command
- * gets a negative status or detaches the client. */
+/* serve_call.c: checks a command, executes it, and fills in r. A bad command
+ * gives r a negative status, or detaches the client. */
 void raw_run(struct att_client *c, const struct att_host_cmd *k,
 	     struct att_reply *r);
 /* Returns the address of [off, off + n) in the node's memory, or NULL if the
@@ -63,7 +64,7 @@ bool raw_refuse(struct att_client *c, const char *call, const char *why);
 /* Returns the device of a command, or NULL if it is not open. */
 struct weft_dev *raw_dev(const struct att_client *c,
 			 const struct att_host_cmd *k);
-/* Returns t, or WEFT_NEVER for a time that no run reaches. */
+/* Returns t, or WEFT_NEVER for a time that is later than any run. */
 weft_time_t raw_time(uint64_t t);
 /* Returns the process of a handle, or NULL if it does not exist. */
 struct raw_proc *raw_proc(struct att_client *c, uint16_t handle);
@@ -75,9 +76,9 @@ static inline const void *raw_data(const struct att_client *c,
 	return c->view.tx + k->val;
 }
 
-/* serve_call_mem.c, serve_call_proc.c: each carries out the calls of one
- * subject: memory, names, domains, processes, drivers, threads. Returns false
- * for the calls of others. */
+/* Each carries out the calls of one subject: memory, names (serve_call_mem.c),
+ * domains, processes, drivers, threads (serve_call_proc.c). Returns false for
+ * calls of other subjects. */
 bool raw_run_mem(struct att_client *c, const struct att_host_cmd *k,
 		 struct att_reply *r);
 bool raw_run_name(struct att_client *c, const struct att_host_cmd *k,

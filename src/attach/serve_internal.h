@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's side of attached processes, as its files share it: the
- * server (serve.c), joining and leaving (serve_watch.c, a thread of its own;
- * serve_join.c, serve_seg.c), the gate (serve_gate.c), rings and state of a
- * client (serve_client.c), commands (serve_cmd.c, serve_mem.c), memory of a
+/* Declarations that files of the simulator's side of attached processes share:
+ * the server (serve.c), joining and leaving (serve_watch.c, a thread of its
+ * own; serve_join.c, serve_seg.c), the gate (serve_gate.c), rings and state of
+ * a client (serve_client.c), commands (serve_cmd.c, serve_mem.c), memory of a
  * client (serve_far.c), the measured part (serve_epoch.c), calls
  * (serve_stat.c), the job (serve_job.c, serve_proc.c), agents (agent.c). */
 #ifndef ATTACH_SERVE_INTERNAL_H
@@ -40,17 +40,19 @@ enum {
 
 struct att_client;
 
-/* A message that a client holds or will receive. */
+/* A message that a client holds or is about to receive. */
 struct att_msg {
-	struct weft_ep_event ev; /* of the endpoint, to be released */
-	void *own;		 /* or a copy from a client of this node */
+	struct weft_ep_event ev; /* event of the endpoint, which needs a
+				  * release */
+	void *own;		 /* copy of a message from a client of this
+				  * node, or NULL */
 	bool used;
 };
 
 /* An event that found the ring full. */
 struct att_late {
 	struct att_event e;
-	struct att_msg m; /* RECV */
+	struct att_msg m; /* message of a RECV event */
 };
 
 /* A region of a client's memory. */
@@ -60,7 +62,8 @@ struct att_mr {
 	struct att_client *c;
 };
 
-/* A piece of a client's memory as devices of the node reach it. */
+/* A piece of a client's memory at addresses that devices of the node can
+ * use. */
 struct att_shadow {
 	struct att_client *c;
 	uint8_t *p;
@@ -75,29 +78,30 @@ struct att_op {
 	uint64_t ctx;
 	bool quiet;
 	uint32_t class_; /* size class of the stage */
-	void *stage;	 /* or NULL */
-	void *shadow;	 /* or NULL */
+	void *stage;	 /* device-visible copy of the data, or NULL */
+	void *shadow;	 /* shadow that holds the data, or NULL */
 };
 
 /* State of the program host.agent of a node. */
 struct att_agent {
-	/* parameters */
+	/* Parameters: */
 	uint32_t max_msg, rx_slots, eager_max, batch, post;
 	bool use_irq;
 	weft_time_t cost_call;
-	/* run */
+	/* State of the run: */
 	struct att_server *srv;
 	struct weft_comp *prog;
 	struct weft_host *h;
 	struct weft_ep *ep;
 	uint32_t node;
-	weft_time_t cost_clock; /* cost of reading the clock here */
+	weft_time_t cost_clock; /* cost of reading the clock on this node */
 	bool opened, parked, ended;
-	bool waiting;	   /* inside the endpoint's wait */
+	bool waiting;	   /* the agent is inside the endpoint's wait */
 	weft_time_t until; /* deadline of that wait */
-	bool plans;	   /* its next deadline has changed */
+	bool plans;	   /* the agent's next deadline has changed */
 	bool mourns;	   /* regions of detached clients remain */
-	uint32_t near;	   /* rounds since the client polled its endpoint */
+	uint32_t near;	   /* rounds with clients since the last poll of the
+			    * endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -110,25 +114,26 @@ struct att_agent {
 	uint64_t shadow_age;
 	struct {
 		VEC(struct att_client *);
-	} graves;	      /* detached, but still hold messages */
-	struct att_node *raw; /* serve_host.h, or NULL */
-	int mem_fd;	      /* of the node's memory */
+	} graves;	      /* detached clients that still hold messages */
+	struct att_node *raw; /* node of processes with weft/host.h
+			       * (serve_host.h), or NULL */
+	int mem_fd;	      /* descriptor of the node's memory */
 	struct att_op *free_ops;
-	uint32_t n_ops; /* in flight */
+	uint32_t n_ops; /* operations in flight */
 	struct {
 		VEC(void *);
 	} stage[32]; /* free buffers of 2^i bytes */
 };
 
-/* Wait of a client for a common start. seq is the number of the command, 0 if
- * the client does not wait. */
+/* Wait of a client for a common start or end. seq is the number of the command,
+ * or 0 when the client does not wait. */
 struct att_epoch {
 	uint64_t seq, job;
-	weft_time_t at; /* WEFT_NEVER: clients are missing */
+	weft_time_t at; /* time of the start; WEFT_NEVER: clients are missing */
 	bool end;
 };
 
-/* Times of a call, and traffic to a rank. */
+/* Times of a kind of call (att_timed), and traffic to a rank (att_sent). */
 struct att_timed {
 	weft_time_t sum, max;
 };
@@ -136,7 +141,7 @@ struct att_sent {
 	uint64_t messages, bytes;
 };
 
-/* Places of the rings and buffers in a client's segment. */
+/* Addresses of the rings and buffers in a client's segment. */
 struct att_view {
 	const struct att_cmd *cmd;
 	struct att_event *ev;
@@ -150,34 +155,37 @@ struct att_thread {
 	struct weft_host *h;
 	struct weft_proc *proc; /* current process; NULL: monitor */
 	struct weft_far_owner *far_owner;
-	uint32_t depth; /* nested driver calls */
+	uint32_t depth; /* number of nested driver calls */
 	bool parked, killed;
 };
 
-/* Evidence that a client sleeps: its processor time, and the start of its
- * inactivity. */
+/* Observations of a client that may sleep: its processor time, the start of its
+ * inactivity, and the time at which it was stopped. */
 struct att_stillness {
 	uint64_t ran_ns, quiet_since, stop_since;
 };
 
 /* The measured part of a client. */
 struct att_measured {
-	weft_time_t start, over; /* 0: not yet */
+	weft_time_t start, over; /* begin and end of the part; 0: not yet
+				  * reached */
 	uint64_t violations; /* causality violations before and inside the part
 			      */
-	uint64_t events, handovers; /* counted; att_cmd_aside subtracts them */
+	uint64_t events, handovers; /* counts so far; att_cmd_aside subtracts
+				     * them */
 };
 
 /* Calls of a client. */
 struct att_calls {
 	struct att_stat stat[WEFT_ATT_STATS];
-	struct att_timed timed[WEFT_ATT_STATS]; /* times seen by the agent */
+	struct att_timed timed[WEFT_ATT_STATS]; /* times of calls, measured by
+						 * the agent */
 	struct {
 		uint32_t stat;
 		weft_time_t from;
 	} open[ATT_OPEN]; /* calls not yet ended */
 	uint32_t n_open;
-	struct att_sent *sent; /* by rank, or NULL */
+	struct att_sent *sent; /* traffic to each rank, or NULL */
 };
 
 /* One attached process. */
@@ -191,24 +199,26 @@ struct att_client {
 	struct att_seg *seg;
 	size_t seg_bytes;
 	struct att_view view;
-	_Atomic bool eof; /* written by the watcher: the socket was closed */
-	/* written by the simulation */
+	_Atomic bool eof; /* set by the watcher when the socket was closed */
+	/* The simulation writes the fields from here on. */
 	bool gone, left, broken;
 	bool leaving; /* the client receives no more messages */
 	bool running; /* simulated time waits for the client */
-	bool resumed; /* posted after time had passed */
-	bool wake;    /* news for it */
-	bool missed;  /* did not wait at its last hand-over */
-	bool charged; /* time of the first command charged */
-	bool sync;    /* waits for a reply */
+	bool resumed; /* posted a command after time had passed */
+	bool wake;    /* events wait to be published to the client */
+	bool missed;  /* the client did not wait at its last hand-over */
+	bool charged; /* the processor time of the first command has been
+		       * charged */
+	bool sync;    /* the client waits for a reply */
 	uint32_t cmd_head, ev_tail;
-	uint32_t told; /* cmd_tail when its wait started */
+	uint32_t told; /* value of cmd_tail when the client's wait started */
 	bool wants_room;
-	uint32_t room_at; /* value of cmd_head */
+	uint32_t room_at; /* value of cmd_head at which the client continues */
 	uint64_t reply_seq;
-	weft_time_t since; /* start of the client's wait */
+	weft_time_t since; /* time at which the client's wait started */
 	weft_time_t deadline;
-	bool early[ATT_CMDS]; /* releases executed ahead of the ring */
+	bool early[ATT_CMDS]; /* releases that were executed before earlier
+			       * commands */
 	struct att_msg msg[ATT_RX_SLOTS];
 	uint32_t free_slot[ATT_RX_SLOTS], n_free;
 	struct {
@@ -216,7 +226,7 @@ struct att_client {
 	} late;
 	struct weft_far_owner far;
 	struct att_epoch epoch;
-	bool aside; /* not part of the measurement */
+	bool aside; /* the client is outside the measured part */
 	struct att_measured measured;
 	struct att_thread thread;
 	struct att_stillness still;
@@ -227,7 +237,7 @@ struct att_conn {
 	int fd;
 	struct pidfd who; /* the connected process, later the client's */
 	uint64_t since;
-	struct att_client *c; /* NULL: no hello yet */
+	struct att_client *c; /* client of the connection; NULL: no hello yet */
 	struct att_hello hello;
 	bool greeted;
 };
@@ -241,7 +251,7 @@ struct att_stop {
 struct att_child {
 	pid_t pid;
 	int fd;		  /* pidfd, or -1 */
-	bool ended, seen; /* seen: by the simulation */
+	bool ended, seen; /* seen: the simulation has handled the end */
 	int status;
 };
 
@@ -255,23 +265,24 @@ struct att_watch {
 	struct {
 		VEC(struct att_stop);
 	} stops;
-	uint64_t job_next;   /* time of the next check */
-	uint64_t deaf_until; /* joining suspended until then */
+	uint64_t job_next;   /* time of the next check of the job */
+	uint64_t deaf_until; /* no process can join before this time */
 	bool told_stranger, told_full;
 };
 
 /* State of the gate's patience while it waits for a client. */
 struct att_patience {
 	uint64_t last_join_ns, still_ns, look_ns;
-	uint64_t lost_ns; /* weft/host.h: first death */
+	uint64_t lost_ns; /* weft/host.h: time of the first death */
 	bool told_still;
 };
 
 /* The measured part of all clients. */
 struct att_measure {
 	struct att_sum sum;
-	uint32_t asides;       /* clients outside it */
-	uint32_t began, ended; /* ranks in it */
+	uint32_t asides;       /* number of clients outside the measured part */
+	uint32_t began, ended; /* number of ranks that have begun it, and ended
+				* it */
 	uint64_t job;	       /* job of the first rank */
 };
 
@@ -285,24 +296,25 @@ struct att_server {
 	struct {
 		VEC(struct att_agent *);
 	} agents; /* by node */
-	/* shared by both threads, under lock */
+	/* Both threads use these fields, under the lock. */
 	pthread_mutex_t lock;
 	struct {
 		VEC(struct att_client *);
-	} joins; /* not yet seen by the simulation */
+	} joins; /* clients that the simulation has not seen yet */
 	struct {
 		VEC(struct att_child);
 	} children;
 	bool ready, quit, all_started;
-	uint8_t (*gens)[ATT_NODE_SLOTS + 1]; /* by node: generation of a slot */
+	/* generation of each slot, by node */
+	uint8_t (*gens)[ATT_NODE_SLOTS + 1];
 	struct {
 		VEC(uint64_t);
 	} taken; /* node << 8 | slot of attached clients */
 	uint32_t alive;
 	_Atomic uint32_t news;
-	_Atomic uint64_t died_ns; /* first death, or 0 */
+	_Atomic uint64_t died_ns; /* time of the first death, or 0 */
 	struct att_watch watch;
-	/* used by the simulation alone */
+	/* The simulation alone uses the fields from here on. */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* all clients ever attached */
@@ -313,10 +325,10 @@ struct att_server {
 		VEC(uint32_t);
 	} unborn; /* addresses of ranks that ended before they were attached */
 	uint32_t opened, seen, news_seen;
-	uint32_t live; /* attached clients */
+	uint32_t live; /* number of attached clients */
 	weft_time_t settled;
 	bool joinable, started, over, failed;
-	bool several; /* weft/host.h: a node has several processes */
+	bool several; /* weft/host.h: a node may have several processes */
 	uint64_t calls;
 	struct att_patience patience;
 	struct att_measure measure;
@@ -337,18 +349,18 @@ void att_agent_park(struct att_agent *g);
 int att_watch_start(struct att_server *s, struct weft_err *err);
 /* Ends the watcher thread and closes its connections. */
 void att_watch_stop(struct att_server *s);
-/* Makes the simulation check for clients that joined or left. */
+/* Makes the simulation check for clients that have joined or left. */
 void att_watch_news(struct att_server *s);
-/* Makes the watcher check its descriptors and the job. */
+/* Makes the watcher check its descriptors and the processes of the job. */
 void att_watch_poke(struct att_server *s);
 /* serve_join.c */
 /* Identifies the process that has connected. Returns 0, or negative errno if
- * it may not join. */
+ * the process may not join. */
 int att_join_who(struct att_server *s, int fd, struct pidfd *who_p);
 /* Reads a hello. Returns 0, or negative errno if the connection must be
  * closed. */
 int att_join_hello(struct att_server *s, struct att_conn *k);
-/* Answers a hello as soon as the agents are ready. Returns 0, or negative
+/* Answers a hello, as soon as the agents are ready. Returns 0, or negative
  * errno if the connection must be closed. */
 int att_join_answer(struct att_server *s, struct att_conn *k);
 /* serve_seg.c: makes the segment of a client of the agent. Returns its
@@ -359,18 +371,17 @@ void att_client_free(struct att_client *c);
 
 /* serve_gate.c */
 /* The gate of the simulation, a weft_gate_fn: waits until no client runs, then
- * lets agents continue at the present time. Returns true if one did, false if
- * time may pass. */
+ * lets agents continue at the present time. Returns true if an agent continued,
+ * false if time may pass. */
 bool att_gate(void *server, bool idle);
-/* Called by an agent after its endpoint was opened (ok) or could not be
- * opened. */
+/* Records that an agent has opened its endpoint (ok), or could not open it. */
 void att_opened(struct att_server *s, struct weft_host *h, bool ok);
 
 /* Blocks until a client stops running. Returns false if the run must stop. */
 bool att_await(struct att_client *c);
 
-/* serve_host.c: processes that call weft/host.h themselves. Shares the memory
- * of each node with its processes. Returns 0 or negative errno with err set. */
+/* Shares the memory of each node with its processes, which call weft/host.h
+ * themselves (serve_host.c). Returns 0 or negative errno with err set. */
 int att_raw_tap(struct att_server *s, struct weft_err *err);
 /* Main function of an agent. Returns 0 when the run is over. */
 int att_raw_main(struct att_agent *g);
@@ -378,7 +389,7 @@ int att_raw_main(struct att_agent *g);
  * true if any was resumed. */
 bool att_raw_call(struct att_server *s);
 /* Ends the remaining clients after one has died, when all wait or patience
- * expires. Returns true if it just did. */
+ * expires. Returns true if this call has ended them. */
 bool att_raw_lost(struct att_server *s, bool idle);
 /* Frees the state of a node. */
 void att_raw_free(struct att_agent *g);
@@ -399,16 +410,17 @@ void att_job_check(struct att_server *s);
 int att_job_pause(const struct att_server *s); /* returns ms between checks */
 
 /* serve_client.c */
-/* Returns true if simulated time counts (not --clock none). */
+/* Returns true if simulated time counts, which it does not with --clock
+ * none. */
 bool att_timed(const struct att_server *s);
 /* Returns the attached client with this address, or NULL. */
 struct att_client *att_find(struct att_server *s, uint32_t addr);
 /* Writes an event into the client's ring, or keeps it if the ring is full. */
 void att_push(struct att_client *c, const struct att_event *e);
-/* Delivers a message. The client's release of it releases m. */
+/* Delivers a message. m is released when the client releases the message. */
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m);
-/* Moves kept events into the ring as far as there is room. */
+/* Moves events that waited into the ring while it has room. */
 void att_push_late(struct att_client *c);
 /* Publishes all events pushed so far to the client. */
 void att_show(struct att_client *c);
@@ -421,7 +433,7 @@ void att_gone(struct att_client *c);
 /* Handles a rank that ended before it was attached: all clients get an error
  * event, now and when they join. */
 void att_unborn(struct att_server *s, uint32_t rank, pid_t pid);
-/* Reports all ranks that ended before they were attached to a new client. */
+/* Reports to a new client all ranks that ended before they were attached. */
 void att_tell_unborn(struct att_client *c);
 /* Writes the reply to command `seq`. */
 void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq);
@@ -430,36 +442,37 @@ void att_msg_done(struct att_agent *g, struct att_msg *m);
 
 /* serve_cmd.c */
 /* Executes the commands that the client has posted. Returns true if the first
- * remaining one must wait for the endpoint. */
+ * remaining command must wait for the endpoint. */
 bool att_serve(struct att_agent *g, struct att_client *c);
 /* Returns true if the client has posted commands that were not executed. */
 bool att_has_cmds(const struct att_client *c);
-/* Returns an operation for a command, or NULL without memory. att_op_free
- * returns it and its stage. */
+/* Returns an operation for a command, or NULL without memory. att_op_free frees
+ * the operation and its stage. */
 struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
 /* Frees an operation, its stage and its use of a shadow. */
 void att_op_free(struct att_agent *g, struct att_op *op);
 /* Completes the operation that an event of the endpoint belongs to. */
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
-/* Returns a buffer that devices reach, or NULL if memory is short now. */
+/* Returns a device-visible buffer and its size class, or NULL if memory is
+ * short now. */
 void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p);
 
-/* serve_far.c: returns the client's memory as devices of the node reach it, or
- * NULL if the node has no addresses left. */
+/* serve_far.c: returns device-visible addresses of the client's memory, or NULL
+ * if the node has no addresses left. */
 void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
 		     uint64_t len);
-/* Drops one use; p is any address inside the shadow. */
+/* Drops one use of the shadow that contains p. */
 void att_shadow_put(struct att_agent *g, const void *p);
 /* Frees shadows of detached clients. */
 void att_shadows_drop(struct att_agent *g);
 
-/* serve_mem.c. A command function returns 0 or negative errno; -EAGAIN means
- * that the command waits. */
+/* serve_mem.c. A command function returns 0 or negative errno. After -EAGAIN
+ * the command waits. */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
-/* Each carries out a command and returns as att_cmd_fn; att_cmd_remote does it
- * for PUT, GET, FADD and CSWAP. */
+/* Each carries out a command and returns as att_cmd_fn does. att_cmd_remote
+ * carries out PUT, GET, FADD and CSWAP. */
 int att_cmd_remote(struct att_agent *g, struct att_client *c,
 		   const struct att_cmd *cmd);
 int att_cmd_mr_reg(struct att_agent *g, struct att_client *c,
@@ -472,7 +485,7 @@ void att_drop_msgs(struct att_agent *g, struct att_client *c);
  * them. */
 void att_release_after_exit(struct att_agent *g);
 
-/* serve_epoch.c. Each carries out a command and returns as att_cmd_fn. */
+/* serve_epoch.c. Each carries out a command and returns as att_cmd_fn does. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
@@ -484,11 +497,11 @@ int att_cmd_over(struct att_agent *g, struct att_client *c,
 weft_time_t att_epoch_deadline(const struct att_client *c);
 /* Resumes clients whose epoch has started. */
 void att_epoch_due(struct att_agent *g);
-/* Ends all waits for an epoch after a client has died, because the missing
+/* Ends all waits for a common start after a client has died, because the dead
  * client cannot join it any more. */
 void att_epoch_broken(struct att_server *s);
 
-/* serve_stat.c. Each carries out a command and returns as att_cmd_fn. */
+/* serve_stat.c. Each carries out a command and returns as att_cmd_fn does. */
 int att_cmd_begin(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd);
 int att_cmd_end(struct att_agent *g, struct att_client *c,
@@ -497,11 +510,12 @@ int att_cmd_end(struct att_agent *g, struct att_client *c,
 void att_stat_cmd(struct att_client *c, const struct att_cmd *cmd);
 /* Zeroes the counts of a client at the start of the measured part. */
 void att_stat_reset(struct att_client *c);
-/* Keeps the counts when the measured part or the client ends. */
+/* Stores the counts when the measured part or the client ends. */
 void att_stat_keep(struct att_client *c);
 
-/* Returns the immediate of the endpoint: 32 bits of the user, and the slots
- * that tell the receiving agent which client a message is from and for. */
+/* Returns the immediate value for the endpoint: 32 bits of the user, and the
+ * slots of the receiving and the sending client, so that the receiving agent
+ * can identify both. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,
 			       const struct att_client *from)
 {

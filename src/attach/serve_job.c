@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All processes of a job, attached or not: mpirun, its daemons, shells,
- * children. The socket in their environment identifies them. Stopped ones are
- * ended, otherwise the others would wait for ever. */
+ * children. The name of the socket in their environment identifies them. A
+ * stopped process is ended, because otherwise the others would wait for
+ * ever. */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 #define LOST 5000000000ull
 
 /* Returns true if the process was started with `entry` in its environment.
- * Later changes do not show in /proc. */
+ * /proc does not show later changes. */
 static bool of_job(pid_t pid, const char *entry)
 {
 	char path[64], *at = NULL;
@@ -84,8 +85,8 @@ static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
 	return now;
 }
 
-/* Ends an unattached process that was stopped for too long. The gate does so
- * for attached ones. */
+/* Ends an unattached process that was stopped for too long. The gate does this
+ * for attached processes. */
 static void look_one(void *server, const struct pidfd *p)
 {
 	struct att_server *s = server;

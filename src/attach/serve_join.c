@@ -11,16 +11,16 @@
 #include "attach/serve_internal.h"
 
 #ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#define SO_PEERPIDFD 77 /* exists since Linux 6.5 */
 #endif
 
-/* Most descriptors of a welcome; see client.c. */
+/* Largest number of descriptors in a welcome; see client.c. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
 /* ---- identity ---- */
 
-/* Opens a pidfd by number for kernels without SO_PEERPIDFD. The number may
- * have been reused, so the owner is checked. */
+/* Opens a pidfd by process number, for kernels without SO_PEERPIDFD. Checks the
+ * owner, because the number may belong to another process by now. */
 static int open_checked(const struct ucred *who)
 {
 	int fd = pidfd_open_pid(who->pid);
@@ -35,8 +35,8 @@ static int open_checked(const struct ucred *who)
 	return fd < 0 && errno == ENOSYS ? -1 : -ESRCH;
 }
 
-/* Refuses processes of other users. Every user can connect, because the name
- * of an abstract socket is public, and a client gets access to memory of the
+/* Refuses processes of other users. Any user can connect, because the name of
+ * an abstract socket is public, but a client gets access to memory of the
  * run. */
 int att_join_who(struct att_server *s, int fd, struct pidfd *who_p)
 {
@@ -66,7 +66,7 @@ static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 {
 	const struct direct_hub *d = s->o.direct;
 
-	/* rings of the direct path cannot be reused by a second process */
+	/* A second process cannot reuse rings of the direct path. */
 	if (d && (s->gens[node][slot] || slot >= d->places / d->nodes))
 		return true;
 	for (size_t i = 0; i < s->taken.n; i++)
@@ -89,7 +89,7 @@ static bool conn_place(struct att_server *s, struct att_client *c)
 	c->node = s->map[r];
 	c->slot = s->slot[r];
 	if (c->role == ATT_ROLE_HOST && !s->several && s->gens[c->node][0])
-		return false; /* a node has one such process */
+		return false; /* a node has one process with weft/host.h */
 	while (c->slot < ATT_NODE_SLOTS && slot_taken(s, c->node, c->slot))
 		c->slot++;
 	if (c->slot == ATT_NODE_SLOTS)
@@ -141,7 +141,8 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->sock = k->fd;
 	c->rank = k->hello.rank;
 	c->role = k->hello.role;
-	c->left = c->role == ATT_ROLE_THREAD; /* leaves with its process */
+	c->left = c->role == ATT_ROLE_THREAD; /* a thread leaves with its
+					       * process */
 	c->pid = k->who.pid;
 	c->who = k->who;
 	c->far = (struct weft_far_owner){
@@ -182,8 +183,7 @@ static int client_fits(struct att_server *s, const struct att_client *c)
 	return 0;
 }
 
-/* Refuses a connection whose client was never published, so that it can be
- * freed here. */
+/* Refuses a connection and frees its client, which was never published. */
 static int client_drop(struct att_client *c, struct att_conn *k, int status)
 {
 	free(c);
@@ -222,8 +222,9 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	close(fds[0]);
 	if (c->far.copy)
 		close(fds[2]);
-	vec_push(&s->joins, c); /* even if it has gone, because the simulation
-				   must see its end */
+	/* also a client that has ended, because the simulation must see its
+	 * end */
+	vec_push(&s->joins, c);
 	s->alive++;
 	k->c = c;
 	c->eof = ret != 0;
@@ -231,7 +232,8 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	return ret;
 }
 
-/* Answers a hello that arrived before the agents were ready, too. */
+/* Answers a hello. Called again for hellos that arrived before the agents were
+ * ready. */
 int att_join_answer(struct att_server *s, struct att_conn *k)
 {
 	int ret = 0;
@@ -263,7 +265,8 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 	if (n <= 0)
 		return -EPIPE;
 	if (k->greeted)
-		return 0; /* further messages have no meaning */
+		/* after the hello the client's messages have no meaning */
+		return 0;
 	k->hello = hello;
 	if (n != sizeof(k->hello) || k->hello.magic != ATT_MAGIC ||
 	    k->hello.role > ATT_ROLE_THREAD)

@@ -5,7 +5,8 @@
 
 #include "attach/serve_internal.h"
 
-/* Returns true if an address space can have such a region. */
+/* Returns true if a region of an address space can have this place and
+ * length. */
 static bool serve_mem_sane(uint64_t va, uint64_t len)
 {
 	return len < (uint64_t)1 << 46 && va < (uint64_t)1 << 56;
@@ -15,7 +16,7 @@ static bool serve_mem_sane(uint64_t va, uint64_t len)
 
 static const struct {
 	enum weft_ep_code code;
-	bool local; /* uses memory of the client: buf and len */
+	bool local; /* buf and len name memory of the client */
 } ops[ATT_C_KINDS] = {
 	[ATT_C_PUT] = { WEFT_EP_PUT, true },
 	[ATT_C_GET] = { WEFT_EP_GET, true },

@@ -43,7 +43,9 @@ enum att_doing att_doing(int pid, uint64_t *ran_p)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
-	if (!d) /* gone, or no descriptor free: unknown, so not asleep */
+	/* The process has gone, or no descriptor is free. It does not count as
+	 * asleep, because its state is unknown. */
+	if (!d)
 		return ATT_BUSY;
 	while ((e = readdir(d))) {
 		char st;

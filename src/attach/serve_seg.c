@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The segment of a client: anonymous memory, sealed so that the client cannot
- * change its size under the simulator. */
+/* The segment of a client: anonymous memory. It is sealed, so that the client
+ * cannot change its size while the simulator uses it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -113,8 +113,8 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 
 void att_client_free(struct att_client *c)
 {
-	/* Copies for clients of this node that were not released before the
-	 * run ended. */
+	/* The copies of messages from this node that were not released before
+	 * the run ended. */
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
 		if (c->msg[i].used)
 			free(c->msg[i].own);

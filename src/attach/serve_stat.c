@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a client: their times, slices of the timeline, messages from rank
- * to rank. The client marks start and end of a call in its ring, so that the
- * time between them is that of the commands in between. Counts cover the
- * measured part (serve_epoch.c), or everything if there is none. */
+/* Calls of a client: their times, slices of the timeline, messages from rank to
+ * rank. The client marks start and end of a call in its ring, so that the
+ * call's time is that of the commands between the marks. Counts cover the
+ * measured part (serve_epoch.c), or the whole run if it has no measured
+ * part. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 
 /* ---- calls ---- */
 
-/* Returns the name of a call. Copies it once and replaces odd characters,
- * because the client could change it. Appends a number to a name that another
- * call has, because results identify calls by name. */
+/* Returns the name of a call, copied once and without odd characters, because
+ * the client could change it. Appends a number to a name that another call has,
+ * because results identify calls by name. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
 {
 	char *name = c->calls.stat[stat].name, number[12];
@@ -144,7 +145,7 @@ void att_stat_keep(struct att_client *c)
 /* ---- results ---- */
 
 /* Returns the client of a rank: the first that was measured to its end,
- * otherwise the last. Later jobs than the first measured one are not shown. */
+ * otherwise the last. Jobs after the first measured one are not shown. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;

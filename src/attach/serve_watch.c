@@ -14,12 +14,13 @@
 #include "base/minmax.h"
 
 enum {
-	MUTE_MAX = 128, /* connections without a hello */
-	ACCEPTS = 64,	/* per round */
-	DEAF_MS = 100,	/* pause after the kernel was out of descriptors */
+	MUTE_MAX = 128, /* connections without a hello that are open at most */
+	ACCEPTS = 64,	/* connections accepted in one round */
+	DEAF_MS = 100,	/* ms of pause after the kernel ran out of
+			 * descriptors */
 	FIXED = 2,	/* descriptors in front of those of connections */
 };
-#define HELLO 10000000000ull /* ns from connection to hello */
+#define HELLO 10000000000ull /* ns that a connection may take for its hello */
 
 void att_watch_news(struct att_server *s)
 {
@@ -75,8 +76,9 @@ static void fds_add(struct fds *v, int fd)
 	vec_push(v, (struct pollfd){ .fd = fd, .events = POLLIN });
 }
 
-/* Returns true if no connection can be accepted now: too many have not said
- * hello, or descriptors ran out. New ones wait in the socket's queue. */
+/* Returns true if no connection can be accepted now, because too many have not
+ * sent a hello or descriptors ran out. New connections wait in the socket's
+ * queue. */
 static bool watch_deaf(const struct att_server *s)
 {
 	size_t mute = 0;
@@ -86,13 +88,14 @@ static bool watch_deaf(const struct att_server *s)
 	return mute >= MUTE_MAX || att_now_ns() < s->watch.deaf_until;
 }
 
-/* Accepts a connection. Returns false if none is pending or possible. */
+/* Accepts a connection. Returns false if none is pending or none can be
+ * accepted. */
 static bool watch_accept(struct att_server *s)
 {
 	struct att_conn k = { .since = att_now_ns() }, *new;
 
 	/* A connection needs two descriptors. The second is reserved in
-	 * advance, to avoid accepting a connection that cannot be served. */
+	 * advance, so that an accepted connection can always be served. */
 	if (s->spare_fd < 0)
 		s->spare_fd = fcntl(s->event_fd, F_DUPFD_CLOEXEC, 0);
 	k.fd = s->spare_fd < 0 ? -1
@@ -124,8 +127,8 @@ static bool watch_accept(struct att_server *s)
 	return true;
 }
 
-/* Handles news of a connection. Returns true if it must be closed: it sent
- * garbage, its socket ended, its process ended, or its hello is overdue. */
+/* Handles events of a connection. Returns true if it must be closed, because it
+ * sent garbage, its socket or process ended, or its hello is overdue. */
 static bool conn_over(struct att_server *s, struct att_conn *k,
 		      const struct pollfd *p)
 {

@@ -41,7 +41,8 @@ static const struct call {
 
 static struct {
 	call_fn c, fortran;
-	int stat; /* + 1; 0: not requested yet */
+	int stat; /* number of the call's statistics + 1; 0: not requested
+		   * yet */
 } known[IDS];
 
 /* ---- bytes ---- */
@@ -81,9 +82,9 @@ static int size_of(enum sized what, word handle, bool fortran)
 	return size > 0 ? size : 0;
 }
 
-/* Returns true for MPI_IN_PLACE: 1 or -1 (Open MPI, MPICH), in Fortran the
- * address of a variable. Count and type mean nothing then, so they must not be
- * read. */
+/* Returns true for MPI_IN_PLACE, which is 1 in Open MPI, -1 in MPICH, and in
+ * Fortran the address of a variable. Count and type have no meaning then, so
+ * they must not be read. */
 static bool in_place(word buf)
 {
 	static void *place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks: code of the program sees simulated time, all other code real time.
- * Time of day starts at 2000-01-01 00:00:00 UTC, so that a date in a result
- * file is equal in every run.
+/* Clocks: the program's code gets simulated time, and all other code gets real
+ * time. Time of day starts at 2000-01-01 00:00:00 UTC, so that a date in a
+ * result file is equal in every run.
  *
  * Not simulated: processor time (CLOCK_PROCESS_CPUTIME_ID, clock()), sleeping
  * (except in raw.c) and timers. */
@@ -15,7 +15,8 @@
 
 enum { YEAR_2000 = 946684800 };
 
-/* Returns true, and simulated time in *t, if the caller must see it. */
+/* Returns true, and simulated time in *t, if the caller has to get simulated
+ * time. */
 static bool clock_shown(const void *caller, weft_time_t *t)
 {
 	struct weft_att *a;
@@ -48,7 +49,7 @@ static bool of_day(clockid_t id)
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-	/* numbers below 0 are clocks of other processes and threads */
+	/* Ids below 0 are clocks of other processes and threads. */
 	bool of_processor = id == CLOCK_PROCESS_CPUTIME_ID ||
 			    id == CLOCK_THREAD_CPUTIME_ID || id < 0;
 	weft_time_t t;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placement of buffers. A transfer that crosses one more page boundary takes
  * longer, and the addresses of malloc depend on all earlier allocations: names
- * and numbers of processes and ports, whose lengths differ from run to run. In
- * timed runs a block large enough for a transfer of its own therefore starts
- * at a multiple of its size, rounded up to a power of two, at most a page. Its
- * address does not influence the time then.
+ * and numbers of processes and ports, whose lengths differ from run to run.
+ * Therefore in timed runs a block large enough for a transfer of its own starts
+ * at a multiple of its size, rounded up to a power of two, at most a page. Then
+ * its address does not influence the time.
  *
- * The blocks come from the program's allocator. An allocator that the program
- * defines itself is left alone. */
+ * The program's allocator provides the blocks. An allocator that is defined in
+ * the program itself is not replaced. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -19,8 +19,9 @@
 enum {
 	PAGE = 4096,
 	SMALL = 256,
-	SPARSE = 64 << 20 /* larger zeroed blocks stay untouched pages, to avoid
-			     writing them */
+	/* size from which zeroed blocks stay untouched pages, because writing
+	 * them would take time */
+	SPARSE = 64 << 20
 };
 
 static struct {
@@ -31,8 +32,8 @@ static struct {
 	void *(*memalign)(size_t align, size_t n);
 } next;
 
-/* Fallback while dlsym() runs: dlsym() allocates to report an error before the
- * real functions are known. */
+/* Stands in for the real functions while dlsym() runs, because dlsym()
+ * allocates memory to report an error. */
 static void *heap_none(size_t n)
 {
 	return NULL;
@@ -43,8 +44,8 @@ static void *none_of(size_t k, size_t n)
 	return NULL;
 }
 
-/* Finds the real functions. Needs no lock, because calls before the
- * constructor come from the loader, while one thread exists. */
+/* Finds the real functions. Needs no lock, because the loader makes the first
+ * calls while one thread exists. */
 static void look_up(void)
 {
 	if (next.malloc)

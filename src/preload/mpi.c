@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, end and clock of MPI. After MPI_Init the ranks are at different
- * simulated times, because PMIx takes real time. All ranks are therefore set
- * to one moment (weft_att_epoch), a whole second, with nothing in flight. The
- * measured part starts there, equal in every run, and ends with
- * MPI_Finalize. */
+ * simulated times, because PMIx takes real time. Therefore all ranks continue
+ * at one time (weft_att_epoch), a whole second, with no message in flight. The
+ * measured part starts then, equal in every run, and ends with MPI_Finalize. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -15,10 +14,10 @@ typedef uintptr_t word;
 
 static weft_time_t epoch;
 static uint64_t number;
-static int ranks; /* 0: not started */
+static int ranks; /* number of ranks; 0: the measured part has not started */
 
-/* Returns a handle: the address of an object in Open MPI, which may have been
- * copied into the program; a number in MPICH. */
+/* Returns a handle. In Open MPI it is the address of an object, which may have
+ * been copied into the program, and in MPICH it is a number. */
 static word mpi_handle(const char *openmpi, word mpich)
 {
 	void *p = dlsym(RTLD_DEFAULT, openmpi);
@@ -39,9 +38,9 @@ static int mpi_pass(void)
 	return 0;
 }
 
-/* Brings the progress engine of Open MPI to a fixed count. Every eighth pass
- * also polls low-priority callbacks, and the number of passes so far depends
- * on real time. */
+/* Brings the progress engine of Open MPI to a fixed count of passes. The number
+ * of passes so far depends on real time, and every eighth pass also polls
+ * low-priority callbacks. */
 static void progress_level(void)
 {
 	void *lib = dlopen("libopen-pal.so.40", RTLD_LAZY | RTLD_NOLOAD);
@@ -60,7 +59,8 @@ static void progress_level(void)
 	dlclose(lib);
 }
 
-/* Sets the process aside during start-up, which depends on real time. */
+/* Takes the process out of the measured part during start-up, because start-up
+ * depends on real time. */
 static void mpi_start(void)
 {
 	struct weft_att *a = pre_attach();
@@ -69,8 +69,8 @@ static void mpi_start(void)
 		weft_att_aside(a);
 }
 
-/* Starts the measured part. The barrier comes first, because ranks still
- * inside MPI_Init may need an answer of this one. */
+/* Starts the measured part. The barrier is first, because ranks still inside
+ * MPI_Init may need an answer from this rank. */
 static void mpi_begin(void)
 {
 	int (*bcast)(void *, int, word, int, word) = pre_next("PMPI_Bcast");
@@ -81,8 +81,8 @@ static void mpi_begin(void)
 	if (!pre_timed(a) || !barrier || !size)
 		return;
 	size(mpi_world(), &ranks);
-	/* A number of the job, equal in all ranks: the pid of rank 0. It is
-	 * broadcast, because not every launcher names jobs. */
+	/* The number of the job is the pid of rank 0, so that it is equal in
+	 * all ranks. It is broadcast, because not every launcher names jobs. */
 	number = (uint64_t)getpid();
 	if (bcast)
 		bcast(&number, sizeof(number),
@@ -93,8 +93,8 @@ static void mpi_begin(void)
 		pre_now_is(epoch);
 }
 
-/* Ends the measured part. The barrier comes first, so that no rank leaves
- * while another still measures. */
+/* Ends the measured part. The barrier is first, so that no rank leaves while
+ * another still measures. */
 static void mpi_end(void)
 {
 	int (*barrier)(word) = pre_next("PMPI_Barrier");
@@ -146,8 +146,8 @@ int MPI_Finalize(void)
 	return ret;
 }
 
-/* Returns seconds since the start of the measured part, or (tick) the
- * resolution of that clock. `name` is the real function. */
+/* Returns the seconds since the start of the measured part, or with `tick` the
+ * resolution of that clock. `name` is the function of the MPI library. */
 static double mpi_clock(const char *name, bool tick)
 {
 	struct weft_att *a = tick ? pre_att() : pre_attach();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name of the host: that of the simulated node (WEFT_NODE_NAME), so that
- * an MPI takes ranks on different nodes for ranks on different machines. */
+/* Gives the host the name of the simulated node (WEFT_NODE_NAME), so that an
+ * MPI takes ranks on different nodes for ranks on different machines. */
 #include "base/minmax.h"
 #include "preload/preload.h"
 
@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Returns the node of a rank of MPICH. Hydra starts all ranks with one
- * environment, so the nodes of all ranks are in a list. */
+/* Returns the name of the node of an MPICH rank. Hydra starts all ranks with
+ * one environment, therefore a variable lists the nodes of all ranks. */
 static const char *node_of_rank(void)
 {
 	const char *rank = getenv("PMI_RANK"), *at = getenv("WEFT_MAP");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process: whether it takes part in the run, and which addresses are code
- * of the program. Libraries of the system (PMIx, libevent, libfabric) keep
+/* Decides whether the process takes part in the run, and which addresses are
+ * code of the program. Libraries of the system (PMIx, libevent, libfabric) keep
  * real time. Libraries named in WEFT_TIME_LIBS (parts of file names, separated
  * by ':') count as the program. */
 #include "base/minmax.h"
@@ -20,14 +20,14 @@ static struct {
 		uintptr_t from, to;
 	} range[RANGES];
 	unsigned int n_ranges;
-	bool member; /* has MPI or libfabric */
+	bool member; /* the process has MPI or libfabric */
 	struct weft_att *_Atomic att;
-	pthread_t thread; /* the attached thread */
+	pthread_t thread; /* thread that has attached the process */
 	_Atomic weft_time_t last;
 } the;
 
-/* Also searches libraries of MPI by name, because the global search does not
- * see one that was loaded locally. */
+/* Searches libraries of MPI by name, too, because the global search does not
+ * find a library that was loaded locally. */
 void *pre_next(const char *name)
 {
 	static const char *const libs[] = {
@@ -61,7 +61,7 @@ static bool preload_named(const char *file, const char *list)
 	return false;
 }
 
-/* Adds the range of an object. The first object is the program. */
+/* Adds the address range of an object. The first object is the program. */
 static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 {
 	unsigned int *seen = arg;
@@ -83,10 +83,11 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 	return 0;
 }
 
-/* Runs while one thread exists, and before the program. With pthread_once() in
- * the first call of clock_gettime() a program does not start if its allocator
- * reads the clock, because dlsym() allocates to report a missing name. Nor may
- * a thread wait here for another that holds the loader's lock in dlopen(). */
+/* Finds the program's code before the program starts, while one thread exists.
+ * A pthread_once() in the first call of clock_gettime() would not do: dlsym()
+ * allocates to report a missing name, so that a program whose allocator reads
+ * the clock would not start. A thread must not wait here for another that holds
+ * the loader's lock in dlopen(), either. */
 static void __attribute__((constructor)) look_around(void)
 {
 	unsigned int seen = 0;
@@ -147,9 +148,10 @@ void pre_now_is(weft_time_t t)
 	atomic_store(&the.last, t);
 }
 
-/* The simulator knows one thread. The others may run at any moment, so they
- * see the time last shown to the process. Each of their calls advances it a
- * little, otherwise a loop that waits for a time would not end. */
+/* Returns simulated time. The simulator knows one thread. Other threads may run
+ * at any moment, so they get the time that the process saw last. Each call of
+ * theirs advances it a little, because a loop that waits for a time would not
+ * end otherwise. */
 weft_time_t pre_now(struct weft_att *a)
 {
 	weft_time_t last = atomic_load(&the.last), t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libweft-time.so, loaded before everything else into the processes of
- * `weft exec`: the program's clocks show simulated time, calls of MPI are
- * counted, and all ranks start at one simulated moment.
+/* libweft-time.so is loaded before all other libraries into the processes of
+ * `weft exec`. The program's clocks then show simulated time, calls of MPI are
+ * counted, and all ranks start at one simulated time.
  *
  *   preload.c     the attachment; which code belongs to the program
  *   clock.c       clocks of C and C++
@@ -25,31 +25,32 @@
 /* Returns the next definition of a symbol, in libc or MPI, or NULL. */
 void *pre_next(const char *name);
 
-/* Returns the attachment, or NULL if the process was not started by weft exec,
- * was forked, or has left. */
+/* Returns the attachment. Returns NULL if weft exec did not start the process,
+ * or if the process was forked or has left. */
 struct weft_att *pre_att(void);
 /* Returns the attachment as pre_att does, but first attaches a process that has
  * MPI or libfabric. */
 struct weft_att *pre_attach(void);
-/* Leaves the run. Does nothing without an attachment. Runs at the end of the
- * process, too, because programs of libfabric alone end without
+/* Leaves the run. Does nothing without an attachment. Called at the end of the
+ * process, too, because programs of libfabric alone do not call
  * MPI_Finalize. */
 void pre_detach(void);
 /* Returns true if the clocks show simulated time. */
 bool pre_timed(const struct weft_att *a);
-/* Returns simulated time. Only the attached thread hands over for it; other
- * threads see the time that this one saw last. */
+/* Returns simulated time. The attached thread hands over for it. Other threads
+ * get the time that this thread saw last. */
 weft_time_t pre_now(struct weft_att *a);
-/* Sets that time, where it is known without a hand-over. */
+/* Sets the time that other threads get, when it is known without a
+ * hand-over. */
 void pre_now_is(weft_time_t t);
-/* Returns true in the attached thread, which alone may post. */
+/* Returns true in the attached thread, because only this thread may post. */
 bool pre_my_turn(void);
 /* Returns true if the caller's code belongs to the program, not to a library
  * of the system. */
 bool pre_is_program(const void *caller);
 
-/* Returns true, and the simulated time of the thread, if the caller is code of
- * a program that calls weft/host.h itself. */
+/* Returns true, and the simulated time of the thread in *t, if the caller is
+ * code of a program that calls weft/host.h itself. */
 bool pre_raw_now(const void *caller, weft_time_t *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that calls weft/host.h itself (weft exec --raw, libweft): its
- * clocks and sleeps are those of its simulated thread, at the cost of the host
- * model. */
+/* Clocks and sleeps of a program that calls weft/host.h itself (weft exec
+ * --raw, libweft). They are those of its simulated thread, at the cost of the
+ * host model. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,8 @@ static struct {
 	weft_time_t (*time)(const struct weft_host *h, enum host_time_id id);
 } lib;
 
-/* A constructor for the reason that preload.c gives at look_around(). */
+/* Finds the functions before the program starts, because of the problem that
+ * the comment of look_around() in preload.c describes. */
 static void __attribute__((constructor)) find_libweft(void)
 {
 	lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of fi_atomic: a message to the provider of the target, which
- * executes them. Operands and results must fit one message each. */
+/* The calls of fi_atomic. Each sends a message to the provider of the target,
+ * which executes the operation. Operands must fit one message, and so must
+ * results. */
 #include "provider/atomic.h"
 
 #include "provider/tx.h"
@@ -8,12 +9,12 @@
 #define WRITE (FI_ATOMIC | FI_WRITE)
 #define READ  (FI_ATOMIC | FI_READ)
 
-/* One call, in one form for all variants. */
+/* An atomic call, in one form for all variants. */
 struct atomic_call {
 	struct wfi_tx t;
 	enum fi_datatype type;
 	enum fi_op op;
-	size_t count; /* elements */
+	size_t count; /* number of elements */
 	const struct fi_ioc *src, *cmp;
 	const struct fi_ioc *res;
 	size_t srcs, cmps, ress;
@@ -202,7 +203,8 @@ static ssize_t atomic_write(struct fid_ep *fid, const void *buf, size_t count,
 			     context);
 }
 
-/* Carries out a call that comes as a message: res without cmp is a fetch. */
+/* Carries out a call whose arguments are a struct fi_msg_atomic. res without
+ * cmp makes it a fetch. */
 static ssize_t atomic_msg(struct fid_ep *fid, const struct fi_msg_atomic *m,
 			  const struct fi_ioc *cmp, size_t cmps,
 			  const struct fi_ioc *res, size_t ress, uint64_t flags,

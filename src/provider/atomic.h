@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomic operations as a table from type and operation to code. */
+/* Atomic operations: a table that gives a function for type and operation. */
 #ifndef PROVIDER_ATOMIC_H
 #define PROVIDER_ATOMIC_H
 
@@ -10,13 +10,13 @@ enum {
 	WFI_ATOMICS = FI_ATOMIC_OP_LAST,
 };
 
-/* dst = dst op src, n times. Old values are stored in res unless it is NULL.
- * Nothing needs to be aligned. src is NULL for FI_ATOMIC_READ. cmp is NULL
- * except for FI_CSWAP... and FI_MSWAP. */
+/* Computes dst = dst op src for n elements. Stores old values in res unless it
+ * is NULL. No argument needs to be aligned. src is NULL for FI_ATOMIC_READ, and
+ * cmp is NULL except for FI_CSWAP... and FI_MSWAP. */
 typedef void wfi_atomic_fn(void *dst, const void *src, const void *cmp,
 			   void *res, size_t n);
 
-/* Returns the bytes of a type, or 0. */
+/* Returns the bytes of an element of a type, or 0 for an unknown type. */
 size_t wfi_atomic_size(unsigned type);
 /* Returns the function, or NULL if the type has no such operation. */
 wfi_atomic_fn *wfi_atomic_find(unsigned type, unsigned op);

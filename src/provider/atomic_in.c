@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomics of peers on this process's regions. */
+/* Executes atomics of peers on this process's regions. */
 #include <errno.h>
 
 #include "provider/atomic.h"

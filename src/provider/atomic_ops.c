@@ -14,8 +14,8 @@ typedef double complex cdouble;
 typedef long double ldouble;
 typedef long double complex cldouble;
 
-/* X(type of libfabric, C type, type of calculation: unsigned for integers, so
- * that overflow is defined) */
+/* X(type of libfabric, C type, type of calculation), which is unsigned for
+ * integers, so that overflow is defined. */
 #define ATOMIC_INTS(X)                                                         \
 	X(INT8, int8_t, uint32_t)                                              \
 	X(UINT8, uint8_t, uint32_t)                                            \
@@ -36,7 +36,8 @@ typedef long double complex cldouble;
 	X(DOUBLE_COMPLEX, cdouble, cdouble)                                    \
 	X(LONG_DOUBLE_COMPLEX, cldouble, cldouble)
 
-/* Y(operation, new value of d; s: operand, c: compare) */
+/* Y(operation, C type, new value of d), with s as operand and c as compare
+ * operand. */
 #define ATOMIC_ANY(Y, T, U)                                                    \
 	Y(SUM, T, (T)((U)d + (U)s))                                            \
 	Y(PROD, T, (T)((U)d * (U)s))                                           \

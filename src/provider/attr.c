@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes that the provider offers: one table for each type of endpoint. */
+/* Attributes that the provider offers, in one table for each type of
+ * endpoint. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #define ATTR_RMA                                                               \
 	(FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ |            \
 	 FI_REMOTE_WRITE | FI_RMA_EVENT | FI_TRIGGER)
-/* Sends after a long transfer are not ordered, because a long transfer is
- * announced and then put: a later message may be seen before it. */
+/* Sends after a long transfer are not ordered. A long transfer is announced and
+ * then put, therefore a later message may be received before its data. */
 #define ATTR_ORDER                                                             \
 	(FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |           \
 	 FI_ORDER_WAW | FI_ORDER_RAS | FI_ORDER_WAS | FI_ORDER_RMA_RAR |       \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address vectors. fi_addr_t is the index, for maps and tables alike. */
+/* Address vectors. In maps and tables alike fi_addr_t is the index of an
+ * entry. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +11,7 @@
 #include "base/minmax.h"
 #include "provider/obj.h"
 
-/* Stores the name of an entry as soon as it is known. */
+/* Stores the name of an entry when it becomes known. Returns the name. */
 static wfi_name av_learn(struct wfi_av *av, size_t i, wfi_name name)
 {
 	if (name && !av->at[i].name) {
@@ -34,8 +35,9 @@ int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p)
 	return 0;
 }
 
-/* Returns the address of a sender. An entry of unknown name gets it if its
- * port matches, because the lookup is by port. */
+/* Returns the address of a sender. An entry whose name is unknown gets the
+ * sender's name if its port matches, because the search for unknown names is by
+ * port. */
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name)
 {
 	uint64_t i = map_get(&av->back, name);
@@ -128,7 +130,8 @@ static int av_insertsvc(struct fid_av *fid, const char *node,
 	return av_insert(fid, &sin, 1, fi_addr, flags, context);
 }
 
-/* Inserts addresses that count up from the given ones in their last number. */
+/* Inserts a range of addresses. They start at the given ones and count up in
+ * their last number. */
 static int av_insertsym(struct fid_av *fid, const char *node, size_t nodes,
 			const char *service, size_t svcs, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)
@@ -260,8 +263,8 @@ int wfi_av_open(struct fid_domain *fid, struct fi_av_attr *attr,
 	struct wfi_av *av;
 
 	if (attr && (attr->name || attr->rx_ctx_bits))
-		return -FI_ENOSYS; /* no shared vectors, no scalable endpoints
-				    */
+		/* shared vectors and scalable endpoints are not supported */
+		return -FI_ENOSYS;
 	if (attr && (attr->flags & ~(FI_EVENT)))
 		return -FI_ENOSYS;
 	av = calloc(1, sizeof(*av));

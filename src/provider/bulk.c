@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unused registrations that stay. Timed runs keep none, because the heap
- * decides whether memory returns to its old place, and that differs from run
- * to run. */
+/* Largest number of unused registrations that stay. Timed runs keep none,
+ * because the heap decides whether memory returns to its old place, and that
+ * differs from run to run. */
 enum { REGS_KEPT = 16 };
 
-/* Returns the bytes of one put, equal at both ends of a transfer. */
+/* Returns the bytes of one put. Both ends of a transfer compute the same
+ * number. */
 static size_t bulk_chunk(const struct wfi_hub *h)
 {
 	size_t most = h->info->max_put;
@@ -21,9 +22,9 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 
 /* ---- registered memory ---- */
 
-/* Drops the least recently used registration without users. Returns true if
- * there is room now. An operation in flight may still need it (-EAGAIN); the
- * next call tries again. */
+/* Drops the least recently used registration without users. Returns true if the
+ * NIC has room now. Returns false if an operation in flight still needs the
+ * registration (-EAGAIN). The next call then tries again. */
 static bool regs_drop(struct wfi_hub *h)
 {
 	struct wfi_reg **at, **old = NULL, *r;
@@ -50,7 +51,7 @@ static struct wfi_reg *regs_find(struct wfi_hub *h, char *base, size_t len)
 	return r;
 }
 
-/* Errors of NICs whose tables are full. */
+/* Returns true for errors of a NIC whose tables are full. */
 static bool regs_full(int rc)
 {
 	return rc == -ENOMEM || rc == -ENOSPC;
@@ -84,7 +85,7 @@ int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
 	int rc = r ? 0 : regs_add(h, p, len, &r);
 
 	if (regs_full(rc)) {
-		/* another operation may free a registration */
+		/* An operation in flight may free a registration later. */
 		rc = -ENOMEM;
 		for (r = h->regs; r; r = r->next)
 			if (r->users)
@@ -187,7 +188,7 @@ static int bulk_post(struct wfi_op *op)
 	int rc;
 
 	if (op->peer->addr == h->self) {
-		/* To a window of this process. */
+		/* The window belongs to this process. */
 		struct wfi_op *w = wfi_op_find(op->hub, op->to_id);
 
 		if (!w || !w->left || w->peer != op->peer || op->len != w->at ||
@@ -263,8 +264,8 @@ size_t wfi_iov_len(const struct iovec *iov, size_t n)
 	return len;
 }
 
-/* Takes the next piece of an iov after `skip` bytes. Returns false at its
- * end. */
+/* Returns the next piece of an iov after `skip` bytes, at most `most` bytes
+ * long. Returns false at the end of the iov. */
 static bool iov_piece(const struct iovec *iov, size_t n, size_t *i,
 		      size_t *skip, size_t most, struct iovec *piece)
 {

@@ -56,8 +56,8 @@ static const struct wfi_op_type connect_type = {
 	.end = connect_end,
 };
 
-/* Sends the request as soon as the owner of the port is known. Gives up after
- * CONN_PATIENCE_US, because nothing may ever listen there. */
+/* Sends the connection request when the owner of the port is known. Gives up
+ * after CONN_PATIENCE_US, because possibly no process ever listens there. */
 static int connect_step(struct wfi_op *op)
 {
 	struct wfi_ep *ep = op->ep;

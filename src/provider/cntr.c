@@ -16,7 +16,7 @@ void wfi_cntr_inc(struct wfi_cntr *c, bool err)
 }
 
 /* Reads a counter. An unchanged value means that the user polls for a change,
- * so the process idles. */
+ * therefore the process idles. */
 static uint64_t cntr_look(struct wfi_cntr *c, const uint64_t *at)
 {
 	struct wfi_hub *h = c->dom->hub;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion queues: a ring of full entries, which are shortened to the
- * requested format when they are read. */
+/* Completion queues. A queue is a ring of full entries. A read shortens them to
+ * the requested format. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c)
 	wfi_wait_ring(&cq->wait);
 }
 
-/* Copies entries to the user. Returns their number, -FI_EAVAIL if an error is
- * next, or -FI_EAGAIN if the queue is empty. */
+/* Copies entries to the user. Returns their number, -FI_EAVAIL if the next
+ * entry is an error, or -FI_EAGAIN if the queue is empty. */
 static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		       fi_addr_t *src)
 {
@@ -57,8 +57,8 @@ static ssize_t cq_take(struct wfi_cq *cq, void *buf, size_t count,
 		n++;
 	}
 	if (n) {
-		/* Empty polls cost nothing, because their number depends on
-		 * real time. */
+		/* Only polls with a result are charged, because the number of
+		 * empty polls depends on real time. */
 		wfi_call_begin(cq->dom->hub, WFI_CALL_CQ_READ, 0);
 		weft_att_made_progress(cq->dom->hub->att);
 		wfi_call_end(cq->dom->hub, 0);
@@ -129,7 +129,7 @@ static bool cq_test(void *arg)
 	return cq->n || cq->signaled;
 }
 
-/* Waits for one entry and ignores the threshold of the caller. */
+/* Waits for one entry. The caller's threshold is ignored. */
 static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 			    fi_addr_t *src, const void *cond, int timeout)
 {

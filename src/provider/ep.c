@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: opening, binding, enabling, flags, closing. */
+/* Endpoints: opening, binding, enabling, flags and closing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static struct fi_ops ep_alias_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Makes an alias: one endpoint with other flags. */
+/* Makes an alias, which shares the endpoint but has flags of its own. */
 static int ep_alias(struct wfi_ep *ep, struct fi_alias *a)
 {
 	struct wfi_ep *alias = malloc(sizeof(*alias));
@@ -199,8 +199,8 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return rc;
 }
 
-/* Returns true if no injected operation is in flight. The user cannot wait for
- * those, so closing must. */
+/* Returns true if no injected operation is in flight. Closing waits for these,
+ * because the user cannot. */
 static bool ep_drained(void *arg)
 {
 	struct wfi_ep *ep = arg;
@@ -223,7 +223,8 @@ static int ep_close(struct fid *fid)
 		wfi_unlock(h);
 		return -FI_EBUSY;
 	}
-	wfi_hub_progress(h); /* complete what has arrived */
+	/* completes operations whose answers have arrived */
+	wfi_hub_progress(h);
 	wfi_wait_until(h, ep_drained, ep, 500);
 	wfi_cm_close(ep);
 	wfi_ops_leave(h, ep);
@@ -260,8 +261,8 @@ static struct fi_ops ep_fid_ops = {
 
 /* ---- opening ---- */
 
-/* Opens the requested port, or another if it is taken, because several
- * endpoints may be opened from one fi_info. */
+/* Opens the requested port, or another one if that is taken, because a user may
+ * open several endpoints from one fi_info. */
 static int ep_port(struct wfi_ep *ep)
 {
 	const struct sockaddr_in *sin = ep->info->src_addr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: destination and end of their operations, and delivery of
+/* Endpoints: destinations of operations, ends of operations, and delivery of
  * messages. */
 #include "provider/region.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options and cancelling of endpoints; shared contexts. */
+/* Options of endpoints, cancelling of receives, shared contexts. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event queues. They belong to the fabric, so they have a lock of their own,
- * which is taken after that of the hub. */
+/* Event queues. They belong to the fabric, therefore they have a lock of their
+ * own. It is taken after the hub's lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,9 @@ int wfi_eq_bind(struct fid *fid, struct fid *eq, uint64_t flags)
 	return 0;
 }
 
-/* Takes the next event if it is an error (err) or not. Returns -FI_EAGAIN
- * without an event, -FI_EAVAIL if it is of the other kind. */
+/* Takes the next event if it is of the wanted kind: an error (err) or not.
+ * Returns 0, -FI_EAGAIN without an event, or -FI_EAVAIL if it is of the other
+ * kind. */
 static ssize_t eq_take(struct wfi_eq *eq, bool err, bool peek,
 		       struct wfi_event **e_p)
 {
@@ -165,8 +166,8 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
 			       buf->err_data_size);
 		else
 			buf->err_data_size = 0;
-		/* Data of the error: the user's buffer, or that of the
-		 * queue. */
+		/* Data of an error are copied to the user's buffer, or stay in
+		 * the queue's buffer. */
 		if (room && user) {
 			buf->err_data_size = min_of(buf->err_data_size, room);
 			if (buf->err_data_size)
@@ -217,7 +218,8 @@ static int eq_close(struct fid *fid)
 		struct fi_eq_cm_entry cm;
 
 		TAILQ_REMOVE(&eq->events, e, link);
-		/* The queue owns a request until the program reads it. */
+		/* A connection request belongs to the queue until the program
+		 * reads it. */
 		if (e->event == FI_CONNREQ && !e->user) {
 			memcpy(&cm, e->data, sizeof(cm));
 			fi_close(cm.info->handle);

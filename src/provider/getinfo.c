@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fi_getinfo: compares hints with the attributes offered, and fills in the
- * result. */
+/* fi_getinfo: compares the user's hints with the provider's attributes, and
+ * fills in the result. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 
 #include "provider/obj.h"
 
-#define CORE_ONLY (1ull << 59) /* the caller is a utility provider */
+#define CORE_ONLY (1ull << 59) /* set when the caller is a utility provider */
 
 /* ---- addresses ---- */
 
-/* Returns true for 127.x.y.z and for addresses of this machine. bind tells the
- * latter. */
+/* Returns true for 127.x.y.z and for addresses of this machine, which bind
+ * accepts. */
 static bool sin_ours(const struct sockaddr_in *sin)
 {
 	struct sockaddr_in any = *sin;
@@ -73,7 +73,8 @@ static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 	bool given = hints && hints->src_addr;
 	int rc;
 
-	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* any own port */
+	/* any port of this process */
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	rc = addr_dup(given ? hints->src_addr : &sin,
 		      given ? hints->src_addrlen : sizeof(sin), &info->src_addr,
 		      &info->src_addrlen);
@@ -139,7 +140,7 @@ static bool fit_ep(const struct fi_ep_attr *want, const struct fi_info *have)
 	       fit_most(want->max_order_raw_size, e->max_order_raw_size) &&
 	       fit_most(want->max_order_war_size, e->max_order_war_size) &&
 	       fit_most(want->max_order_waw_size, e->max_order_waw_size) &&
-	       /* one context, or one shared with others */
+	       /* an own context, or one shared by several endpoints */
 	       (want->tx_ctx_cnt <= 1 ||
 		want->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
 	       (want->rx_ctx_cnt <= 1 ||
@@ -215,7 +216,7 @@ static uint64_t info_caps(uint64_t want, uint64_t have)
 			info->attr->field = hints->attr->field;                \
 	} while (0)
 
-/* Takes the attributes that the user sets. */
+/* Sets the attributes that the user's hints contain. */
 static void info_take(struct fi_info *info, const struct fi_info *hints)
 {
 	info->tx_attr->op_flags = info->rx_attr->op_flags = 0;
@@ -253,8 +254,8 @@ static void info_fill(struct fi_info *info, uint32_t version,
 	int mode = hints && hints->domain_attr ? hints->domain_attr->mr_mode
 					       : FI_MR_UNSPEC;
 
-	/* Keys and offsets of regions are the user's, unless the user requests
-	 * FI_MR_BASIC. */
+	/* The user chooses keys and offsets of regions, unless the user
+	 * requests FI_MR_BASIC. */
 	if (mode != FI_MR_BASIC && mode != FI_MR_SCALABLE)
 		mode = FI_VERSION_LT(version, FI_VERSION(1, 5)) ? FI_MR_SCALABLE
 								: 0;

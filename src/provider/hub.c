@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life of the hub: one for each attachment of the process. */
+/* Creation and end of the hub, of which each attachment of the process has
+ * one. */
 #include "provider/hub.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "provider/bulk.h"
 #include "provider/op.h"
 
-/* The hubs of this process. They are static because libfabric gives a provider
+/* The hubs of this process. They are static, because libfabric gives a provider
  * no place for state. */
 static struct wfi_hubs {
 	pthread_mutex_t lock;
@@ -40,8 +41,8 @@ static struct wfi_hub *hub_new(struct weft_att *att)
 	h->eager = h->info->max_msg < WIRE_MAX ? 0 : WIRE_ROOM;
 	h->next_port = 0x8000;
 	pthread_mutexattr_init(&attr);
-	/* recursive, because a counter may start work that takes the lock
-	 * again */
+	/* The lock is recursive, because a counter may start work that takes
+	 * the lock again. */
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&h->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
@@ -58,8 +59,8 @@ static struct wfi_hub *hub_new(struct weft_att *att)
 	return NULL;
 }
 
-/* Holds one reference of the attachment for each hub, however many users the
- * hub has. */
+/* Returns the hub, and makes it if necessary. Each hub holds one reference of
+ * the attachment, however many users the hub has. */
 int wfi_hub_get(struct wfi_hub **h_p)
 {
 	struct weft_att *att;
@@ -98,9 +99,9 @@ static void pkts_free(struct wfi_pkts *q)
 	}
 }
 
-/* Sends what was posted and takes back what the transport holds, for half a
- * second at most, because a peer may never take it. Returns true if all is
- * done. */
+/* Sends messages that were posted, and waits until the transport has ended all
+ * operations, for half a second at most, because a peer may never receive.
+ * Returns true if the transport holds nothing of the hub any more. */
 static bool hub_flush(struct wfi_hub *h)
 {
 	uint64_t end = wfi_real_us() + 500000;
@@ -108,7 +109,7 @@ static bool hub_flush(struct wfi_hub *h)
 
 	wfi_lock(h);
 	for (;;) {
-		/* the transport holds nothing of the hub any more */
+		/* true if the transport holds nothing of the hub any more */
 		rests = weft_att_gone(h->att) ||
 			(TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
 			 TAILQ_EMPTY(&h->live) && wfi_regs_drop(h));
@@ -124,8 +125,8 @@ static bool hub_flush(struct wfi_hub *h)
 	return rests;
 }
 
-/* Drops one user. The attachment may have other users, so a hub whose
- * operations are in flight or whose memory is registered stays. */
+/* Drops one user of the hub. A hub with operations in flight or registered
+ * memory is not freed, because the attachment may have other users. */
 void wfi_hub_put(struct wfi_hub *h)
 {
 	pthread_mutex_lock(&wfi_hubs_.lock);

@@ -26,7 +26,8 @@ typedef uint64_t wfi_name;
 #define WFI_PEER(name)	     ((uint32_t)((name) >> 16))
 #define WFI_PORT(name)	     ((uint16_t)(name))
 
-/* ctx of an operation of struct weft_ep; fn is called at its end. */
+/* ctx of an operation of struct weft_ep. fn is called when the operation
+ * ends. */
 struct wfi_note {
 	void (*fn)(struct wfi_note *n, int status);
 };
@@ -41,22 +42,25 @@ STAILQ_HEAD(wfi_pkts, wfi_pkt);
 
 enum { WFI_ACKS = 64 };
 
-/* A process: a peer or this one. */
+/* A process of the run: a peer, or this process. */
 struct wfi_peer {
 	uint32_t addr;
 	bool dead;
-	bool busy;	       /* in the hub's list */
-	struct wfi_pkts queue; /* not taken by the transport yet */
+	bool busy;	       /* the peer is in the hub's list of busy peers */
+	struct wfi_pkts queue; /* messages that the transport has not taken
+				* yet */
 	TAILQ_ENTRY(wfi_peer) link;
-	uint32_t acks[WFI_ACKS]; /* sent together after a progress */
+	uint32_t acks[WFI_ACKS]; /* acknowledgements, which are sent together
+				  * after a progress */
 	unsigned n_acks;
-	bool owed; /* in the hub's list */
+	bool owed; /* the peer is in the hub's list `acks` */
 	struct wfi_peer *next_ack;
-	struct map regions; /* struct wfi_region, see region.h */
+	struct map regions; /* regions of the peer, struct wfi_region
+			     * (region.h) */
 };
 
-/* A received message. The header is complete. Everything in it comes from the
- * sender, so each handler checks what it uses. */
+/* A received message with a complete header. Each handler checks the fields
+ * that it uses, because they come from the sender. */
 struct wfi_in {
 	struct wfi_peer *peer;
 	wfi_name from;
@@ -68,18 +72,18 @@ struct wfi_in {
 /* An object that receives messages at a port. */
 struct wfi_port {
 	uint16_t num;
-	bool open; /* answers WIRE_ASK */
+	bool open; /* the port answers WIRE_ASK */
 	void (*in)(struct wfi_port *p, const struct wfi_in *in);
-	/* Called when a peer has ended; may be NULL. */
+	/* Called when a peer has ended. May be NULL. */
 	void (*down)(struct wfi_port *p, struct wfi_peer *peer);
 };
 
-/* Search for the owner of a port at 127.0.0.1, whose process is unknown. */
+/* A search for the owner of a port at 127.0.0.1, whose process is unknown. */
 struct wfi_ask {
 	uint16_t port;
-	wfi_name name; /* 0: no answer yet */
+	wfi_name name; /* name of the owner; 0: no answer yet */
 	uint64_t asked_us, first_us;
-	uint32_t slots; /* asked so far, on each node */
+	uint32_t slots; /* slots of each node that were asked so far */
 };
 
 struct wfi_slot {
@@ -96,54 +100,55 @@ enum wfi_call {
 	WFI_CALL_READ,
 	WFI_CALL_ATOMIC,
 	WFI_CALL_FETCH,
-	WFI_CALL_CQ_READ, /* with a result */
+	WFI_CALL_CQ_READ, /* reads of a completion queue with a result */
 	WFI_CALLS
 };
 
 struct wfi_hub {
-	struct wfi_hub *next; /* of the process */
+	struct wfi_hub *next; /* next hub of the process */
 	int refs;
 	struct weft_att *att;
 	struct weft_ep *ep;
 	const struct weft_att_info *info;
 	uint32_t self;
 	pthread_mutex_t lock;
-	size_t eager; /* payload of one message */
+	size_t eager; /* payload bytes of one message */
 
-	struct map peers; /* by address */
+	struct map peers; /* struct wfi_peer by address */
 	TAILQ_HEAD(, wfi_peer) busy;
-	struct wfi_pkts loop;  /* to this process */
-	struct wfi_peer *acks; /* peers that are owed some */
+	struct wfi_pkts loop;  /* messages from this process to itself */
+	struct wfi_peer *acks; /* peers that have to get acknowledgements */
 	bool progressing;
 	struct map ports;
-	struct map asks; /* by port */
+	struct map asks; /* struct wfi_ask by port */
 	uint16_t next_port;
 
-	uint16_t gen; /* of the first operations, so that answers to another hub
-			 of the process do not match */
+	/* generation of the first operations; differs between hubs of the
+	 * process, so that late answers to another hub do not match */
+	uint16_t gen;
 	struct wfi_slot *slot;
 	size_t slots, first_free;
 	TAILQ_HEAD(, wfi_op) live;
-	TAILQ_HEAD(, wfi_op) again; /* the transport had no room */
-	TAILQ_HEAD(, wfi_op) idle;  /* free ones, for reuse */
+	/* operations for which the transport had no room */
+	TAILQ_HEAD(, wfi_op) again;
+	TAILQ_HEAD(, wfi_op) idle; /* free operations, for reuse */
 
-	struct wfi_reg *regs; /* see bulk.h */
+	struct wfi_reg *regs; /* registrations of memory, see bulk.h */
 	uint64_t reg_uses, reg_drops;
 	unsigned char *scratch;
 
 	int stat[WFI_CALLS];
-	enum wfi_call call; /* in progress */
+	enum wfi_call call; /* call in progress */
 	uint64_t call_bytes;
 };
 
-/* Returns the hub of the process's attachment, which the first call opens.
- * Returns 0 or negative errno. wfi_hub_put drops it. */
+/* Gets the hub of the process's attachment, which the first call opens. Returns
+ * 0 or negative errno. wfi_hub_put drops the hub. */
 int wfi_hub_get(struct wfi_hub **h_p);
 /* Drops one use of the hub. */
 void wfi_hub_put(struct wfi_hub *h);
 
-/* Each of these two takes or releases the lock of the hub, which is recursive.
- */
+/* Takes the lock of the hub, which is recursive. */
 static inline void wfi_lock(struct wfi_hub *h)
 {
 	pthread_mutex_lock(&h->lock);
@@ -156,54 +161,60 @@ static inline void wfi_unlock(struct wfi_hub *h)
 
 /* ---- sending: all with the lock ---- */
 
-/* Returns the record of a process, made if necessary, or NULL without
- * memory. */
+/* Returns the record of a process, and makes it if necessary. Returns NULL
+ * without memory. */
 struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr);
-/* Sends one message. Returns 0, -EPIPE if the peer is dead, or -EAGAIN with
- * nothing done. With `must` it queues the message instead of -EAGAIN. Calls
- * `note` at the end of the send; it may be NULL. */
+/* Sends one message. Returns 0, -EPIPE if the peer is dead, or -EAGAIN without
+ * room. With `must` the message is queued instead of -EAGAIN. Calls `note` (may
+ * be NULL) when the send ends. */
 int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must);
-/* Sends a message that must not be lost, with `len` bytes of payload. */
+/* Sends a message with `len` bytes of payload, or queues it without room,
+ * because it must not be lost. */
 void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		  const void *data, size_t len);
-/* Acknowledges request `id`, with err != 0 as an error. Acknowledgements
- * without error are collected during a progress. */
+/* Acknowledges request `id` of the peer. err != 0 reports an error.
+ * Acknowledgements without error are collected during a progress. */
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err);
 
-/* Handles everything that has arrived. Returns true if something had. */
+/* Handles all messages and events that have arrived. Returns true if any
+ * had. */
 bool wfi_hub_progress(struct wfi_hub *h);
 
 /* ---- calls of the user, as counted and timed (stat.c) ---- */
 
-/* Called with the lock held, for one call at a time. */
+/* Prepares the statistics of calls. Called with the lock held, for one call at
+ * a time. */
 void wfi_calls_open(struct wfi_hub *h);
-enum wfi_call wfi_call_of(uint64_t kind); /* as of wfi_tx.kind */
+/* returns the call of a wfi_tx.kind */
+enum wfi_call wfi_call_of(uint64_t kind);
 /* Begins a call that changes state, and charges its cost. */
 void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
-/* Ends a call. -FI_EAGAIN drops it from the counts, because the user repeats
- * it. */
+/* Ends a call. After -FI_EAGAIN the call is not counted, because the user
+ * repeats it. */
 void wfi_call_end(struct wfi_hub *h, int rc);
 
 /* ---- ports and names ---- */
 
 /* Opens a port (num 0: any). Returns 0 or -EADDRINUSE. */
 int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num);
-/* Closes a port; does nothing if it is closed. */
+/* Closes a port. Does nothing if the port is closed. */
 void wfi_port_close(struct wfi_hub *h, struct wfi_port *p);
-/* Writes the address of an endpoint. */
+/* Writes the address of an endpoint to *sin. */
 void wfi_name_sin(wfi_name name, struct sockaddr_in *sin);
-/* Returns the endpoint at an address, or 0 while its owner is searched. */
+/* Returns the name of the endpoint at an address, or 0 while its owner is being
+ * searched. */
 wfi_name wfi_name_find(struct wfi_hub *h, const struct sockaddr_in *sin);
-/* Returns for how long it has been searched in real time, 0 if it is not. */
+/* Returns the real time in us for which the owner of an address has been
+ * searched, or 0 without a search. */
 uint64_t wfi_name_age(struct wfi_hub *h, const struct sockaddr_in *sin);
-/* Answers WIRE_ASK if the port is open here. */
+/* Answers WIRE_ASK if this process has the port open. */
 void wfi_name_ask(struct wfi_hub *h, const struct wfi_in *in);
-/* Stores the answer to an own WIRE_ASK. */
+/* Stores the answer to a WIRE_ASK of this process. */
 void wfi_name_here(struct wfi_hub *h, const struct wfi_in *in);
-/* Returns true if the address names the process. */
+/* Returns true if the address contains its process. */
 bool wfi_sin_exact(const struct sockaddr_in *sin);
 /* Returns real time in us. */
 uint64_t wfi_real_us(void);

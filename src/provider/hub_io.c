@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages out and in, events of the transport. */
+/* Sends and receives messages, and handles events of the transport. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 }
 
 /* Sends all collected acknowledgements in one message, so that a stream of
- * writes is not answered by a stream of messages. */
+ * writes does not cause a stream of messages. */
 static void peer_acks(struct wfi_hub *h, struct wfi_peer *p)
 {
 	struct wire w = { .op = WIRE_ACKS, .flags = WIRE_REPLY };
@@ -116,7 +116,7 @@ void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		peer_acks(h, p);
 }
 
-/* Sends queued messages of all peers as far as there is room. */
+/* Sends queued messages of all peers while the transport has room. */
 static void hub_flush_busy(struct wfi_hub *h)
 {
 	struct wfi_peer *p, *next;
@@ -157,7 +157,8 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 	if (len < sizeof(w) || !in.peer)
 		return;
 	memcpy(&w, data, sizeof(w));
-	/* a message shows that a new process has the place */
+	/* A message from a dead peer's place shows that a new process has the
+	 * place. */
 	in.peer->dead = false;
 	in.from = WFI_NAME(src, w.src);
 	in.data = (const char *)data + sizeof(w);
@@ -203,8 +204,8 @@ static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
 	}
 }
 
-/* Handles messages to this process. Messages that they cause wait for the next
- * call, so that this one ends. */
+/* Handles messages from this process to itself. Messages that these cause wait
+ * for the next call, so that this call ends. */
 static bool hub_loop(struct wfi_hub *h)
 {
 	struct wfi_pkts q = STAILQ_HEAD_INITIALIZER(q);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports and addresses.
  *
- * An endpoint's own address names its process: 127.(slot + 1).(node).(node),
- * port. 127.0.x.y, as a user types it, does not. A question then goes to every
- * process, and the owner of the port answers. */
+ * An endpoint's own address contains its process: 127.(slot + 1).(node).(node),
+ * port. The address 127.0.x.y, which users type, does not. A question is then
+ * sent to every process, and the owner of the port answers. */
 #include "base/minmax.h"
 #include "provider/hub.h"
 
@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Real time between two questions for a port: repeated, because its owner
- * may not have joined yet. */
+/* Real time between two questions for a port. Questions are repeated, because
+ * the owner may not have joined yet. */
 enum { ASK_AGAIN_US = 20000 };
 
 int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num)
@@ -61,9 +61,9 @@ bool wfi_sin_exact(const struct sockaddr_in *sin)
 	return ip >> 24 == 127 && (ip >> 16 & 0xff);
 }
 
-/* Asks all processes in order; missing ones do not answer. A node may have
- * many processes but mostly has few, so the first slots are asked first, and
- * four times as many in each further round. */
+/* Asks all processes in order. Processes that do not exist do not answer. Most
+ * nodes have few processes, so the first slots are asked first, and four times
+ * as many slots in each further round. */
 static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 {
 	struct wire w = { .op = WIRE_ASK, .a = a->port };
@@ -77,8 +77,8 @@ static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 
 			if (!p || to == h->self)
 				continue;
-			p->dead =
-				false; /* another process may have its place */
+			p->dead = false; /* another process may have the place
+					  * by now */
 			wfi_hub_send(h, p, &w, NULL, 0, NULL, false);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider as libfabric sees it: libweft-fi.so, found by FI_PROVIDER_PATH.
- * See docs/libfabric.md. */
+/* Entry of the provider for libfabric, which finds libweft-fi.so by
+ * FI_PROVIDER_PATH. See docs/libfabric.md. */
 #include "provider/obj.h"
 
 struct fi_provider wfi_prov = {

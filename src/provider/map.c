@@ -20,8 +20,8 @@ uint64_t map_get(const struct map *m, uint64_t key)
 	return m->cap && key != MAP_NONE ? map_find(m, key)->val : 0;
 }
 
-/* Rehashes without deleted cells. Doubles the size if that would not make
- * enough room. */
+/* Rehashes the cells except deleted ones. Doubles the size if that would not
+ * make enough room. */
 static int map_grow(struct map *m)
 {
 	struct map old = *m;
@@ -59,8 +59,8 @@ int map_set(struct map *m, uint64_t key, uint64_t val)
 	return 0;
 }
 
-/* Keeps the cell until the map grows, because other keys are found through
- * it. */
+/* Removes a key. Its cell stays until the map grows, because searches for other
+ * keys pass through it. */
 void map_del(struct map *m, uint64_t key)
 {
 	struct map_cell *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A map from numbers to numbers: open addressing, enlarged when half full. A
- * key is anything but MAP_NONE. A value is anything but 0, which means
- * absent. */
+/* A map from numbers to numbers by open addressing, which grows when it is half
+ * full. Keys are all numbers except MAP_NONE. Values are all numbers except 0,
+ * which means that the key is absent. */
 #ifndef PROVIDER_MAP_H
 #define PROVIDER_MAP_H
 
@@ -23,7 +23,7 @@ uint64_t map_get(const struct map *m, uint64_t key);
 int map_set(struct map *m, uint64_t key, uint64_t val);
 /* Removes a key if it exists. */
 void map_del(struct map *m, uint64_t key);
-/* Frees the cells, but not what values point to. */
+/* Frees the cells, but not memory to which values point. */
 void map_free(struct map *m);
 
 /* Returns the value of a key as a pointer, or NULL. */

@@ -51,8 +51,9 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	    !mr->cntr) {
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
-		wfi_region_gone(mr); /* peers must not access it directly,
-					because accesses are counted now */
+		/* Peers lose direct access, because accesses are counted from
+		 * now on. */
+		wfi_region_gone(mr);
 	} else if (bfid->fclass == FI_CLASS_EP) {
 		mr->ep = container_of(bfid, struct wfi_ep, fid.fid);
 	} else {
@@ -70,8 +71,8 @@ static struct fi_ops mr_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Gives the region its key: the user's, or the next own one. Returns 0 or
- * negative errno. */
+/* Gives the region its key: the user's, or the provider's next one. Returns 0
+ * or negative errno. */
 static int mr_key(struct wfi_domain *d, struct wfi_mr *mr, uint64_t want)
 {
 	if (d->prov_key)

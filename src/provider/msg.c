@@ -7,8 +7,7 @@
 
 #define RXD(...) (&(struct wfi_rxd){ __VA_ARGS__ })
 
-/* Posts a receive with the endpoint's flags. A tagged receive takes one
- * message. */
+/* Posts a receive with the flags of the endpoint. */
 static ssize_t recv_do(struct fid_ep *fid, struct wfi_rxd *r)
 {
 	if (fid->fid.fclass != FI_CLASS_SRX_CTX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of libfabric: fabric, domain, endpoint and objects bound to it.
- * The lock of the hub protects everything below a domain. */
+ * The lock of the hub protects a domain and all of its objects. */
 #ifndef PROVIDER_OBJ_H
 #define PROVIDER_OBJ_H
 
@@ -23,8 +23,9 @@
 enum {
 	WFI_INJECT = 2048,
 	WFI_CM_DATA = 256,
-	WFI_CTX = 1024,	  /* operations of an endpoint, as announced */
-	WFI_DGRAM = 4000, /* longest datagram */
+	WFI_CTX = 1024,	  /* operations that an endpoint may have, as fi_getinfo
+			   * reports */
+	WFI_DGRAM = 4000, /* bytes of the longest datagram */
 };
 
 /* ---- init.c, attr.c ---- */
@@ -35,13 +36,14 @@ extern struct fi_provider wfi_prov;
 int wfi_getinfo(uint32_t version, const char *node, const char *service,
 		uint64_t flags, const struct fi_info *hints,
 		struct fi_info **info);
-/* Returns the i-th kind of endpoint, which the caller frees, or NULL. */
+/* Returns the attributes of the i-th kind of endpoint, which the caller frees,
+ * or NULL. */
 struct fi_info *wfi_info_base(unsigned i);
 /* Resolves an IPv4 address: 127.x.y.z or one of this machine. Returns 0 or
  * -FI_ENODATA. */
 int wfi_resolve(const char *node, const char *service,
 		struct sockaddr_in *sin_p);
-/* Capabilities that are given without a request. */
+/* Capabilities that a user gets without a request. */
 extern const uint64_t wfi_caps_secondary;
 
 /* ---- fabric.c ---- */
@@ -59,11 +61,11 @@ struct wfi_domain {
 	struct wfi_eq *eq;
 	int refs;
 	bool virt_addr, prov_key;
-	struct map mrs; /* by key */
+	struct map mrs; /* struct wfi_mr by key */
 	uint64_t next_key;
 };
 
-/* Each opens an object of libfabric, as its man page says. Returns 0 or
+/* Each opens an object of libfabric as its man page describes. Returns 0 or
  * negative errno. */
 int wfi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 	       void *context);
@@ -73,22 +75,23 @@ int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 /* Adds n (1 or -1) users, so that a domain in use is not closed. */
 void wfi_domain_use(struct wfi_domain *d, int n);
 
-/* fi_control of objects that need no work for it. Returns 0 for commands that
- * they accept, -FI_ENOSYS for others. */
+/* Implements fi_control of objects without commands of their own. Returns 0 for
+ * commands that do nothing there, -FI_ENOSYS for others. */
 int wfi_control(struct fid *fid, int command, void *arg);
-/* Calls that an object does not support. Each returns -FI_ENOSYS. */
+/* Each implements a call that an object does not support. Returns
+ * -FI_ENOSYS. */
 int wfi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		    void **ops, void *context);
 
 /* ---- wait.c ---- */
 
-/* Waiting for a queue. All wait objects share the transport's descriptor,
- * because the process has one source of events. */
+/* State for waits on a queue. All wait objects share the transport's
+ * descriptor, because the process has one source of events. */
 struct wfi_wait {
 	enum fi_wait_obj obj;
-	/* FI_WAIT_FD; -1: none yet. fd joins the transport's descriptor and
-	 * bell. */
+	/* FI_WAIT_FD: fd becomes readable with the transport's descriptor or
+	 * with bell. -1: not opened. */
 	int fd, bell;
 };
 
@@ -96,7 +99,7 @@ struct wfi_wait {
 int wfi_wait_init(struct wfi_wait *w, enum fi_wait_obj obj);
 /* Closes the descriptors of a wait object. */
 void wfi_wait_close(struct wfi_wait *w);
-/* Makes the bell readable: the queue has an entry. */
+/* Makes the bell readable, because the queue has an entry. */
 void wfi_wait_ring(struct wfi_wait *w);
 /* Implements FI_GETWAIT and FI_GETWAITOBJ of a queue or a counter. Returns 0 or
  * negative errno. */
@@ -113,9 +116,9 @@ void wfi_set_add(struct fid_wait *set, struct fid *fid);
 bool wfi_fid_ready(struct fid *fid);
 /* Returns the hub of an object, or NULL. */
 struct wfi_hub *wfi_fid_hub(struct fid *fid);
-/* Waits until test() holds. Returns 0, -FI_ETIMEDOUT after ms (< 0: never), or
- * -FI_EIO if the simulator has gone. Called with the lock, which is released
- * during sleeps. */
+/* Waits until test() returns true. Returns 0, -FI_ETIMEDOUT after ms (< 0: no
+ * limit), or -FI_EIO if the simulator has gone. Called with the lock held,
+ * which is released during sleeps. */
 int wfi_wait_until(struct wfi_hub *h, bool (*test)(void *arg), void *arg,
 		   int ms);
 
@@ -146,7 +149,7 @@ struct wfi_cntr {
 	struct wfi_domain *dom;
 	struct wfi_wait wait;
 	uint64_t val, err;
-	uint64_t seen, seen_err; /* as a poll set last saw them */
+	uint64_t seen, seen_err; /* values that a poll set has seen last */
 	TAILQ_HEAD(, wfi_trig) triggers;
 	int refs;
 };
@@ -155,7 +158,7 @@ struct wfi_event {
 	TAILQ_ENTRY(wfi_event) link;
 	uint32_t event;
 	int err;
-	bool user; /* from fi_eq_write */
+	bool user; /* the event is from fi_eq_write */
 	size_t len;
 	char data[];
 };
@@ -175,31 +178,32 @@ struct wfi_eq {
 /* Opens a completion queue. Returns 0 or negative errno. */
 int wfi_cq_open(struct fid_domain *dom, struct fi_cq_attr *attr,
 		struct fid_cq **cq_p, void *context);
-/* Adds a completion. The queue grows as necessary. */
+/* Adds a completion. The queue grows if it is full. */
 void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c);
 /* Opens a counter. Returns 0 or negative errno. */
 int wfi_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr_p, void *context);
-/* Counts a completion, or (err) an error, and starts what waits for it. */
+/* Counts a completion, or with `err` an error. Starts operations that wait for
+ * this count. */
 void wfi_cntr_inc(struct wfi_cntr *c, bool err);
 /* Opens an event queue. Returns 0 or negative errno. */
 int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		struct fid_eq **eq_p, void *context);
-/* Adds an event with data after its entry; err != 0: an error entry. Returns 0
- * or -FI_ENOMEM. */
+/* Adds an event with an entry and `more` bytes of data behind it. err != 0
+ * makes it an error entry. Returns 0 or -FI_ENOMEM. */
 int wfi_eq_add(struct wfi_eq *eq, uint32_t event, int err, const void *entry,
 	       size_t len, const void *data, size_t more);
 /* Adds n (1 or -1) users, so that a queue in use is not closed. */
 void wfi_eq_use(struct wfi_eq *eq, int n);
-/* fi_bind of a domain, an address vector or a passive endpoint, which take an
- * event queue alone. Returns 0 or -FI_EINVAL. */
+/* Implements fi_bind of a domain, an address vector or a passive endpoint.
+ * These can be bound to an event queue only. Returns 0 or -FI_EINVAL. */
 int wfi_eq_bind(struct fid *fid, struct fid *eq, uint64_t flags);
 
 /* ---- av.c ---- */
 
 struct wfi_av_entry {
 	struct sockaddr_in sin;
-	wfi_name name; /* 0: not known yet */
+	wfi_name name; /* name of the endpoint; 0: not known yet */
 	bool used;
 };
 
@@ -210,15 +214,15 @@ struct wfi_av {
 	enum fi_av_type type;
 	struct wfi_av_entry *at;
 	size_t n, cap, unknown;
-	struct map back; /* name to index + 1 */
+	struct map back; /* index + 1 of an entry, by name */
 	int refs;
 };
 
 /* Opens an address vector. Returns 0 or negative errno. */
 int wfi_av_open(struct fid_domain *dom, struct fi_av_attr *attr,
 		struct fid_av **av_p, void *context);
-/* Returns 0 and the name, 0 in *name_p while it is unknown; -FI_EINVAL if
- * there is no such address. */
+/* Gets the name for an address, in *name_p, which is 0 while the name is
+ * unknown. Returns 0, or -FI_EINVAL if the address does not exist. */
 int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p);
 /* Returns the address of an endpoint, or FI_ADDR_NOTAVAIL. */
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name);
@@ -228,14 +232,14 @@ fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name);
 struct wfi_mr {
 	struct fid_mr fid;
 	struct wfi_domain *dom;
-	struct wfi_ep *ep; /* bound to it */
+	struct wfi_ep *ep; /* endpoint to which the region is bound, or NULL */
 	struct wfi_cntr *cntr;
 	struct wfi_reg *reg;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	uint64_t base; /* address of its first byte in requests */
+	uint64_t base; /* address of the first byte in requests of peers */
 	uint64_t access, flags;
-	/* peers that know it, and the port they know it by */
+	/* Peers that know the region, and the port under which they know it. */
 	wfi_name *shown_to;
 	size_t shown;
 	uint16_t shown_port;
@@ -246,9 +250,9 @@ int wfi_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 	       uint64_t offset, uint64_t key, uint64_t flags,
 	       struct fid_mr **mr_p, void *context);
 extern struct fi_ops_mr wfi_ops_mr;
-/* Finds the region of a peer's request for `len` bytes. Returns 0, and the
- * offset in *at_p, or a positive errno if the request is not inside it or not
- * allowed. */
+/* Finds the region of a peer's request for `len` bytes. Returns 0 and the
+ * offset in *at_p. Returns a positive errno if the request exceeds the region
+ * or the access is not allowed. */
 int wfi_mr_check(struct wfi_ep *ep, const struct wfi_in *in, size_t len,
 		 uint64_t access, struct wfi_mr **mr_p, size_t *at_p);
 
@@ -270,7 +274,7 @@ struct wfi_connreq;
 
 struct wfi_ep {
 	struct fid_ep fid;
-	struct wfi_ep *base; /* itself, or the original of an alias */
+	struct wfi_ep *base; /* this endpoint; for an alias the original */
 	struct wfi_domain *dom;
 	struct wfi_hub *hub;
 	struct fi_info *info;
@@ -279,17 +283,18 @@ struct wfi_ep {
 	struct wfi_av *av;
 	struct wfi_eq *eq;
 	struct wfi_cq *tx_cq, *rx_cq;
-	bool tx_sel, rx_sel; /* selective completion */
+	bool tx_sel, rx_sel; /* completions are selective */
 	struct wfi_cntr *cntr[WFI_CNTRS];
 	struct wfi_rxq *rxq, own_rxq;
 	struct wfi_srx *srx;
 	uint64_t tx_flags, rx_flags;
 	bool enabled;
 	int refs;
-	/* FI_EP_MSG */
+	/* The next fields are for FI_EP_MSG. */
 	enum wfi_conn conn;
 	wfi_name remote;
-	uint16_t shown; /* port of the passive endpoint that accepted; 0: own */
+	uint16_t shown; /* port of the passive endpoint that accepted; 0: port
+			 * of this endpoint */
 	struct sockaddr_in peer_sin;
 	struct wfi_connreq *req;
 	struct wfi_op *connecting;
@@ -317,20 +322,21 @@ extern struct fi_ops_tagged wfi_ops_tagged;
 extern struct fi_ops_rma wfi_ops_rma;
 extern struct fi_ops_atomic wfi_ops_atomic;
 extern struct fi_ops_cm wfi_ops_cm;
-/* Returns the peer and port behind an address. Returns 0, -FI_EAGAIN while
- * they are unknown, or another negative errno. */
+/* Finds the peer and the port for an address. Returns 0, -FI_EAGAIN while they
+ * are unknown, or another negative errno. */
 int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p);
-/* Completes an operation of this side: completion queue and counter. */
+/* Completes an operation of this process: adds a completion and counts it. */
 void wfi_ep_tx_end(struct wfi_op *op, int err);
-/* Completes a receive. `quiet`: without a completion unless it failed. */
+/* Completes a receive. With `quiet` it has no completion unless it failed. */
 void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet);
-/* Counts an end, or (err) an error, if a counter is bound. */
+/* Counts the end of an operation, or with `err` an error, if a counter is
+ * bound. */
 void wfi_ep_count(struct wfi_ep *ep, enum wfi_cntr_kind k, bool err);
 /* Delivers a received message to its endpoint. */
 void wfi_ep_in(struct wfi_port *p, const struct wfi_in *in);
 
-/* Returns the endpoint, or alias, of a handle. */
+/* Returns the endpoint, or alias, of a libfabric handle. */
 static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 {
 	return container_of(fid, struct wfi_ep, fid);
@@ -340,34 +346,35 @@ static inline struct wfi_ep *wfi_ep_of(struct fid_ep *fid)
 
 /* Starts operations whose threshold the counter has reached. */
 void wfi_trigger(struct wfi_cntr *c);
-/* Queues or cancels deferred work: fi_control of a domain. Returns 0 or
+/* Queues or cancels deferred work, for fi_control of a domain. Returns 0 or
  * negative errno. */
 int wfi_trigger_control(struct fid *domain, int command, void *arg);
-/* Frees all operations that wait for a closing counter. */
+/* Frees all operations that wait for a counter, because the counter is being
+ * closed. */
 void wfi_trigger_drop(struct wfi_cntr *c);
 
 /* ---- rx.c ---- */
 
-/* Joins a message with a receive, which is in queue q or in none. */
+/* Gives a message to a receive. The receive is in queue q, or in no queue. */
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
-/* Drops a message without taking its data. */
+/* Drops a message, and does not transfer its data. */
 void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);
 /* Returns the completion of a received message. */
 struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context);
 
 /* ---- messages in ---- */
 
-/* Each handles a message of a peer for the endpoint. The sender may have
- * written anything into it. */
+/* Each handles a message of a peer for the endpoint. Handlers check each field,
+ * because the sender may have written any value into it. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in);
-/* Answers a request with a result or (err) an errno. */
+/* Answers a request by a result, or with `err` by an errno. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
-/* Each handles a message of a peer for the endpoint. The sender may have
- * written anything into it. */
+/* Each handles a message of a peer for the endpoint, and checks its fields as
+ * the handlers above do. */
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_answer_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
@@ -377,10 +384,11 @@ void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);
 /* Opens a passive endpoint. Returns 0 or negative errno. */
 int wfi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		   struct fid_pep **pep_p, void *context);
-/* Takes over info->handle of a new endpoint: a request or a passive endpoint.
- * Returns 0 or negative errno. */
+/* Uses info->handle for a new endpoint. The handle is a connection request or a
+ * passive endpoint, and the endpoint owns it afterwards. Returns 0 or negative
+ * errno. */
 int wfi_cm_adopt(struct wfi_ep *ep, struct fid *handle);
-/* Disconnects a closing endpoint. */
+/* Disconnects an endpoint that is being closed. */
 void wfi_cm_close(struct wfi_ep *ep);
 /* Disconnects endpoints from a peer that has ended. */
 void wfi_cm_down(struct wfi_port *p, struct wfi_peer *peer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations in flight, their numbers, and answers to them; see op.h. */
+/* Operations in flight, their numbers and the answers to them; see op.h. */
 #include "provider/op.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "provider/bulk.h"
 #include "provider/rxq.h"
 
-/* id = generation << 20 | slot + 1, 31 bits. The generation changes with each
- * use of a slot, so that a late answer does not match the next operation. */
+/* An id has 31 bits: generation << 20 | slot + 1. The generation changes with
+ * each use of a slot, so that a late answer does not match the next operation
+ * in the slot. */
 enum { ID_BITS = 20, ID_MASK = (1 << ID_BITS) - 1 };
 
 const struct wfi_op_type wfi_op_ghost = { 0 };
@@ -163,7 +164,8 @@ void wfi_op_reply(struct wfi_hub *h, const struct wfi_in *in)
 	fn = in->w->op == WIRE_CTS   ? op->type->cts
 	     : in->w->op == WIRE_ACK ? op->type->ack
 				     : op->type->result;
-	if (in->w->op != WIRE_CTS && in->w->a) /* an error, with its errno */
+	/* the answer is an error, with its errno in a */
+	if (in->w->op != WIRE_CTS && in->w->a)
 		wfi_op_end(op, in->w->a < 4096 ? (int)in->w->a : EIO);
 	else if (fn)
 		fn(op, in);
@@ -224,14 +226,16 @@ void wfi_ops_free(struct wfi_hub *h)
 	op_foreach_safe(h, op, next)
 	{
 		op->notes = 0;
-		op->reg = NULL; /* freed with the attachment */
+		op->reg = NULL; /* the registration is freed with the
+				 * attachment */
 		wfi_op_free(op);
 	}
 	while ((op = TAILQ_FIRST(&h->idle))) {
 		TAILQ_REMOVE(&h->idle, op, link);
 		free(op);
 	}
-	while ((r = h->regs)) { /* records alone: the attachment is closed */
+	/* Frees only the records, because the attachment is closed. */
+	while ((r = h->regs)) {
 		h->regs = r->next;
 		free(r);
 	}

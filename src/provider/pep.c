@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passive endpoints: listening, connection requests, rejecting. */
+/* Passive endpoints: they listen, receive connection requests and reject
+ * them. */
 #include "provider/pep.h"
 
 #include <arpa/inet.h>
@@ -21,7 +22,8 @@ static struct fi_ops connreq_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Returns the fi_info with which the user opens an endpoint for the request. */
+/* Returns the fi_info by which the user opens an endpoint for the connection
+ * request. */
 static struct fi_info *pep_info(struct wfi_pep *pep, struct wfi_connreq *req)
 {
 	struct fi_info *info = fi_dupinfo(pep->info);

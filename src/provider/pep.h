@@ -5,12 +5,13 @@
 
 #include "provider/obj.h"
 
-/* fi_info.handle of FI_CONNREQ. The endpoint that takes it owns it. */
+/* A connection request, as fi_info.handle of FI_CONNREQ. The endpoint that is
+ * opened with it owns it. */
 struct wfi_connreq {
 	struct fid fid;
 	wfi_name from;
 	uint32_t id;
-	uint16_t port; /* that was requested */
+	uint16_t port; /* port to which the request was sent */
 };
 
 struct wfi_pep {
@@ -22,13 +23,14 @@ struct wfi_pep {
 	struct wfi_port port;
 };
 
-/* Gives the address of a passive endpoint to one that will connect from it.
- * Returns 0 or -FI_ENOMEM. */
+/* Gives the address of a passive endpoint to an endpoint that will connect from
+ * that address. Returns 0 or -FI_ENOMEM. */
 int wfi_pep_give(struct wfi_pep *pep, struct fi_info *info);
 
-/* Copies an address to the user. Returns 0, or -FI_ETOOSMALL. */
+/* Copies an address to the user's memory. Returns 0, or -FI_ETOOSMALL. */
 int wfi_sin_give(const struct sockaddr_in *sin, void *addr, size_t *len);
-/* Calls that an endpoint does not support. Each returns -FI_ENOSYS. */
+/* Each implements a call that an endpoint does not support. Returns
+ * -FI_ENOSYS. */
 int wfi_no_listen(struct fid_pep *pep);
 int wfi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		  size_t len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Posting receives: for messages to come, for early messages, and peeks. */
+/* Posts receives. A receive takes early messages, waits for later ones, or only
+ * peeks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +29,8 @@ static struct wfi_rx *rx_new(const struct wfi_rxd *r, wfi_name from,
 	return rx;
 }
 
-/* Posts a receive, and joins it with early messages that match. A
- * multi-receive takes all that fit. */
+/* Posts a receive. Early messages that match are taken first, by a
+ * multi-receive as many as fit. */
 static void rx_post(struct wfi_rxq *q, struct wfi_rx *rx)
 {
 	struct wfi_unx *u;
@@ -69,14 +70,14 @@ static int rx_peek(struct wfi_ep *ep, struct wfi_rxq *q,
 			wfi_rxq_claim(q, u, r->context);
 		}
 	}
-	/* a peek receives nothing, so no counter changes */
+	/* No counter changes, because a peek receives no message. */
 	if (ep->rx_cq)
 		wfi_cq_add(ep->rx_cq, &c);
 	return 0;
 }
 
-/* Returns the name behind an address, or the port if the process is unknown.
- * Messages are matched by either. */
+/* Gets the name for an address. If its process is unknown, gets the port
+ * instead. Messages are matched by either. Returns 0 or negative errno. */
 static int rx_from_addr(struct wfi_ep *ep, fi_addr_t addr, wfi_name *from_p)
 {
 	int rc;
@@ -105,7 +106,7 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 	if (ep && (r->flags & FI_PEEK))
 		return rx_peek(ep, q, r, from);
 	if (ep && (r->flags & FI_CLAIM)) {
-		/* FI_CLAIM: the message that a peek has kept for this
+		/* FI_CLAIM takes the message that a peek has kept for this
 		 * context. */
 		struct wfi_unx *u = wfi_rxq_claimed(q, r->context);
 
@@ -133,7 +134,8 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 	return 0;
 }
 
-/* Posts to the endpoint's own queue or to that of a shared context. */
+/* Posts a receive to the endpoint's own queue or to that of a shared
+ * context. */
 ssize_t wfi_recv(struct fid_ep *fid, const struct wfi_rxd *r)
 {
 	bool shared = fid->fid.fclass == FI_CLASS_SRX_CTX;

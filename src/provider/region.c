@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct access to regions of peers; see region.h. */
+/* Direct access to memory regions of peers; see region.h. */
 #include "provider/region.h"
 
 #include <stdlib.h>
@@ -7,19 +7,20 @@
 
 #include "provider/bulk.h"
 
-/* Shorter transfers go by message, because that serves as well. */
+/* Shorter transfers use messages, because messages are as fast for these. */
 enum { DIRECT_MIN = 1024, DIRECT_MAX = 1 << 26 };
 
 struct wfi_region {
 	uint16_t port;
-	uint64_t name;	      /* key of the peer's user */
-	struct wire_region r; /* len 0: none, or not known yet */
+	uint64_t name;	      /* key that the peer's user has given */
+	struct wire_region r; /* region of the NIC; len 0: none, or not known
+			       * yet */
 };
 
 /* ---- this side asks ---- */
 
-/* Returns the place of a region in the map of its process. Two regions with
- * one place replace each other. */
+/* Returns the key of a region in the map of its process. Two regions with one
+ * key replace each other. */
 static uint64_t region_place(uint16_t port, uint64_t key)
 {
 	return (key ^ (uint64_t)port << 40) & INT64_MAX;
@@ -65,7 +66,7 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	struct wfi_region *g;
 	uint64_t at;
 
-	/* Direct access needs a NIC that reaches the peer's memory. */
+	/* Direct access needs a NIC that can access the peer's memory. */
 	if (len < DIRECT_MIN || len > DIRECT_MAX || p->addr == ep->hub->self ||
 	    !(info->caps & cap) || (info->emulated & cap))
 		return false;
@@ -77,7 +78,8 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	at = addr - g->r.base;
 	if ((g->r.access & access) != access || addr < g->r.base ||
 	    at > g->r.len || len > g->r.len - at)
-		return false; /* the peer's answer says why */
+		/* uses a message, because the peer's answer gives the reason */
+		return false;
 	*to = (struct wire_window){ g->r.addr + at, g->r.key, len };
 	return true;
 }
@@ -96,8 +98,8 @@ void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in)
 
 /* ---- this side answers ---- */
 
-/* Records a peer that must be notified when the region is closed. Returns
- * false without memory. */
+/* Records a peer that asked for the region, because it must be notified when
+ * the region is closed. Returns false without memory. */
 static bool region_remember(struct wfi_mr *mr, const struct wfi_in *in)
 {
 	wfi_name *at;
@@ -123,8 +125,8 @@ void wfi_query_in(struct wfi_ep *ep, const struct wfi_in *in)
 			  .src = ep->port.num,
 			  .b = in->w->b };
 	struct wire_region r = { 0 };
-	/* no direct access if accesses must be counted, or the NIC cannot name
-	 * the region */
+	/* Direct access is refused if accesses must be counted, or if the NIC
+	 * cannot name the region. */
 	bool direct = mr && mr->iovs == 1 && mr->len && !mr->cntr &&
 		      !ep->cntr[WFI_C_REMOTE_WRITE] &&
 		      !ep->cntr[WFI_C_REMOTE_READ];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of fi_rma at their origin. */
+/* The calls of fi_rma, at the process that makes them. */
 #include <string.h>
 
 #include "provider/bulk.h"
@@ -11,7 +11,8 @@
 
 /* ---- write ---- */
 
-/* Sends a request with a number, which the target acknowledges. */
+/* Sends a request with the number of the operation, which the target
+ * acknowledges. */
 static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 		    size_t n)
 {
@@ -32,7 +33,7 @@ static int rma_write(struct wfi_op *op, struct wire *w,
 	struct iovec request = { &l, sizeof(l) };
 
 	if (to) {
-		/* Directly into the region. */
+		/* Puts the data into the region directly. */
 		int rc = wfi_op_number(op);
 		void *from;
 
@@ -137,8 +138,8 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
-	/* Direct access carries no remote data, and the NIC reads the
-	 * buffer after the call, so that both flags need a message. */
+	/* Both flags need a message, because direct access carries no remote
+	 * data and the NIC reads the buffer after the call. */
 	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
 	    wfi_region_find(
 		    ep, p, w->dst, t->key, t->raddr, len,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of peers on this process's regions. Each is checked against the
- * region that it names before any memory is touched, because peers are not
- * trusted. */
+/* Handles requests of peers for this process's regions. Each request is checked
+ * against the region that it names before any memory is touched, because peers
+ * are not trusted. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static void in_written(struct wfi_ep *ep, struct wfi_mr *mr, uint64_t flags,
 		wfi_cq_add(ep->rx_cq, &c);
 }
 
-/* Returns a part of a region if it is one piece of memory, otherwise NULL. */
+/* Returns the address of a part of a region if the part is one piece of memory,
+ * otherwise NULL. */
 static char *in_flat(const struct wfi_mr *mr, size_t at, size_t len)
 {
 	for (size_t i = 0; i < mr->iovs; i++) {
@@ -81,7 +82,7 @@ static const struct wfi_op_type in_sink_type = {
 	.end = in_sink_end,
 };
 
-/* Opens the window of a long write, as soon as there is room, and notifies the
+/* Opens the window of a long write when the NIC has room, and notifies the
  * writer. */
 static int in_sink_step(struct wfi_op *op)
 {
@@ -105,7 +106,8 @@ static int in_sink_step(struct wfi_op *op)
 	return 0;
 }
 
-/* Starts the window of a long write. tag = offset in the region. */
+/* Starts the window of a long write. The operation's tag holds the offset in
+ * the region. */
 static int in_sink(struct wfi_ep *ep, const struct wfi_in *in,
 		   struct wfi_mr *mr, size_t at, const struct wire_long *l)
 {
@@ -217,8 +219,8 @@ static int in_source(struct wfi_ep *ep, const struct wfi_in *in,
 
 /* ---- long requests ---- */
 
-/* Checks and starts a long write (WIRE_WREQ) or read (WIRE_RREQ). A malformed
- * request gets no answer. */
+/* Checks and starts a long write (WIRE_WREQ) or read (WIRE_RREQ). Does not
+ * answer a malformed request. */
 void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
 	bool write = in->w->op == WIRE_WREQ;

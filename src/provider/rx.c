@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving: messages in, and their join with receives. */
+/* Receives messages and gives each to a receive that matches. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
 }
 
 /* Finds the place of a message in its receive, and marks it as used. Returns
- * the room. */
+ * the bytes of room. */
 static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 		      struct iovec *iov, size_t *iovs_p)
 {
@@ -50,7 +50,7 @@ static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 	return room;
 }
 
-/* Completes a message. The receive ends with the last one. */
+/* Completes a message. The receive ends with its last message. */
 static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
 		    void *buf, size_t room)
 {
@@ -142,8 +142,8 @@ void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m)
 		wfi_hub_ack(h, m->peer, WFI_PORT(m->from), m->id, 0);
 }
 
-/* Opens the window of a long message, as soon as there is room, and notifies
- * the sender. */
+/* Opens the window of a long message when the NIC has room, and notifies the
+ * sender. */
 static int rx_long_step(struct wfi_op *op)
 {
 	struct wfi_msg m = rx_op_msg(op);
@@ -165,7 +165,7 @@ static int rx_long_step(struct wfi_op *op)
 	return 0;
 }
 
-/* Tells a sender that waits for an answer that its message is lost. */
+/* Reports to a sender that waits for an answer that its message is lost. */
 static void rx_lost(const struct wfi_msg *m, int err)
 {
 	if (!m->buf || m->flags & WIRE_WANT)
@@ -235,9 +235,9 @@ static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 		int err = room ? FI_ENOMEM : FI_EOVERRUN;
 		struct wfi_comp c = wfi_rx_comp(m, NULL);
 
-		/* No receive matches, and there is no room to keep the
-		 * message. The error is reported without a receive, because
-		 * none was posted. */
+		/* No receive matches, and the queue has no room for the
+		 * message. The error has no receive, because none was
+		 * posted. */
 		rx_lost(m, err);
 		c.err = err;
 		c.olen = c.e.len;
@@ -251,8 +251,8 @@ static void rx_early(struct wfi_rxq *q, const struct wfi_msg *m)
 	wfi_rxq_add(q, u);
 }
 
-/* Handles a message (WIRE_MSG) or the announcement of a long one (WIRE_RTS),
- * whose data is its length. */
+/* Handles a message (WIRE_MSG), or the announcement of a long message
+ * (WIRE_RTS), whose payload is the length. */
 void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in)
 {
 	bool tagged = in->w->flags & WIRE_TAGGED;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching of receives and messages; see rxq.h. */
+/* Matches receives and messages; see rxq.h. */
 #include "provider/rxq.h"
 
 #include <stdlib.h>
 
-#define EARLY_MAX ((size_t)1 << 30) /* bytes */
+/* bytes of early messages that a queue keeps */
+#define EARLY_MAX ((size_t)1 << 30)
 
 void wfi_rxq_init(struct wfi_rxq *q)
 {

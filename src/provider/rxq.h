@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receives that wait for messages, and messages that wait for receives, in
- * order. This file only matches; it does not know how data moves. */
+/* Queues of receives that wait for messages, and of messages that wait for
+ * receives, in their order. The queues only match, and do not move data. */
 #ifndef PROVIDER_RXQ_H
 #define PROVIDER_RXQ_H
 
@@ -11,8 +11,8 @@
 #include "provider/hub.h"
 #include "provider/op.h"
 
-/* Sender of a receive: a name, 0 for any, or RX_PORT | port for any process
- * with that port, used because the process may be unknown yet. */
+/* Sender that a receive accepts: a name, 0 for any sender, or RX_PORT | port
+ * for any process with that port, because the process may be unknown yet. */
 #define RX_PORT (1ull << 63)
 
 struct wfi_rx {
@@ -25,7 +25,8 @@ struct wfi_rx {
 	uint64_t flags;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	/* multi: bytes used, and messages in flight */
+	/* Multi-receives: bytes used, smallest rest that stays posted, and
+	 * messages in flight. */
 	size_t used, least;
 	unsigned pending;
 };
@@ -35,11 +36,11 @@ struct wfi_msg {
 	struct wfi_ep *ep;
 	struct wfi_peer *peer;
 	wfi_name from;
-	uint8_t flags; /* of wire.h */
+	uint8_t flags; /* flags of wire.h */
 	uint64_t tag, data;
 	uint32_t id;
 	size_t len;
-	const void *buf; /* NULL: announced only */
+	const void *buf; /* payload; NULL: the message was only announced */
 };
 
 /* A message that arrived before its receive. */
@@ -47,7 +48,7 @@ struct wfi_unx {
 	TAILQ_ENTRY(wfi_unx) link;
 	struct wfi_msg m;
 	bool claimed;
-	void *claim; /* context */
+	void *claim; /* context for which a peek has kept the message */
 	char buf[];
 };
 
@@ -55,16 +56,18 @@ TAILQ_HEAD(wfi_rx_list, wfi_rx);
 TAILQ_HEAD(wfi_unx_list, wfi_unx);
 
 struct wfi_rxq {
-	struct wfi_rx_list posted[2]; /* msg, tagged */
+	struct wfi_rx_list posted[2]; /* receives of untagged and of tagged
+				       * messages */
 	struct wfi_unx_list early[2];
 	struct wfi_unx_list claimed;
-	size_t early_bytes, early_max; /* of both lists of early messages */
+	size_t early_bytes, early_max; /* bytes in both early lists, and their
+					* limit */
 	size_t min_multi;
 };
 
 /* Makes an empty queue. */
 void wfi_rxq_init(struct wfi_rxq *q);
-/* Frees everything, or early messages of one endpoint. */
+/* Frees all entries, or the early messages of one endpoint. */
 void wfi_rxq_drop(struct wfi_rxq *q, struct wfi_ep *ep);
 /* Returns the first posted receive that matches a message, or NULL. */
 struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,
@@ -72,22 +75,23 @@ struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,
 /* Returns the first early message that matches a receive, or NULL. */
 struct wfi_unx *wfi_rxq_early(struct wfi_rxq *q, bool tagged, wfi_name from,
 			      uint64_t tag, uint64_t ignore);
-/* Returns the message that a peek has kept for a context, or NULL. */
+/* Returns the message that a peek has kept for this context, or NULL. */
 struct wfi_unx *wfi_rxq_claimed(struct wfi_rxq *q, void *context);
 /* Keeps a message for a context. */
 void wfi_rxq_claim(struct wfi_rxq *q, struct wfi_unx *u, void *context);
 /* Queues a receive. */
 void wfi_rxq_post(struct wfi_rxq *q, struct wfi_rx *rx);
-/* Removes and returns the receive with this context, or NULL. Owned by the
- * caller. */
+/* Removes the receive with this context. Returns the receive, which the caller
+ * frees, or NULL. */
 struct wfi_rx *wfi_rxq_cancel(struct wfi_rxq *q, void *context);
 /* Removes a receive from its queue. */
 void wfi_rxq_remove(struct wfi_rxq *q, struct wfi_rx *rx);
-/* Returns true if there is room for an early message with `bytes` of data. */
+/* Returns true if the queue has room for an early message with `bytes` of
+ * data. */
 bool wfi_rxq_room(const struct wfi_rxq *q, size_t bytes);
 /* Queues an early message. */
 void wfi_rxq_add(struct wfi_rxq *q, struct wfi_unx *u);
-/* Removes the message from its queue. */
+/* Removes a message from its queue. */
 void wfi_rxq_take(struct wfi_rxq *q, struct wfi_unx *u);
 
 #endif

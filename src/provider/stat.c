@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the user, for the statistics of the run. Polls that find nothing
- * are not counted, because their number depends on the speed of the simulating
- * machine. */
+/* Counts calls of the user for the statistics of the run. Polls without a
+ * result are not counted, because their number depends on the speed of the
+ * simulating machine. */
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 

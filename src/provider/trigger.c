@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that wait for a counter: FI_TRIGGER of fi_writemsg and fi_readmsg
- * (and of all calls of an alias with that flag), and deferred work
- * (FI_QUEUE_WORK) of sends, RMA and counters. */
+/* Operations that wait until a counter reaches a threshold. These are calls
+ * with FI_TRIGGER (fi_writemsg, fi_readmsg, and all calls of an alias with that
+ * flag), and deferred work (FI_QUEUE_WORK) of sends, RMA and counters. */
 #include <rdma/fi_trigger.h>
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int trig_step(struct wfi_op *op)
 {
 	struct wfi_trig *g = op->bounce;
 
-	/* Posted as any other; its operation counts its end. */
+	/* The operation is posted like any other, and its end is counted. */
 	g->t.iov = g->iov;
 	if (wfi_tx_any(g->ep, &g->t) == -FI_EAGAIN)
 		return wfi_op_again(op, trig_step);
@@ -46,8 +46,8 @@ void wfi_trigger(struct wfi_cntr *c)
 		if (g->threshold > c->val)
 			continue;
 		TAILQ_REMOVE(&c->triggers, g, link);
-		/* Posted by the next progress, because the caller's locks are
-		 * unknown here. */
+		/* The next progress posts the operation, because the locks of
+		 * the caller are unknown here. */
 		if (!g->ep) {
 			struct fi_op_cntr *o = g->work->op.cntr;
 
@@ -63,7 +63,7 @@ void wfi_trigger(struct wfi_cntr *c)
 			free(g);
 			continue;
 		}
-		op->bounce = g; /* freed with it */
+		op->bounce = g; /* freed together with the operation */
 		wfi_op_again(op, trig_step);
 	}
 }
@@ -80,8 +80,8 @@ void wfi_trigger_drop(struct wfi_cntr *c)
 
 /* ---- waiting ---- */
 
-/* Queues a call, or work on a counter if t is NULL, until the counter reaches
- * the threshold. Returns 0 or -FI_ENOMEM. */
+/* Queues a call until the counter reaches the threshold. With t == NULL it
+ * queues work on a counter. Returns 0 or -FI_ENOMEM. */
 static int trig_wait(struct fid_cntr *fid, struct wfi_ep *ep,
 		     const struct wfi_tx *t, uint64_t threshold,
 		     struct fi_deferred_work *work)
@@ -121,8 +121,8 @@ ssize_t wfi_trigger_tx(struct wfi_ep *ep, const struct wfi_tx *t)
 
 /* ---- deferred work ---- */
 
-/* Writes deferred work in the form of a call. Returns false for kinds that are
- * not supported. */
+/* Converts deferred work to the form of a call. Returns false for unsupported
+ * kinds of work. */
 static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,
 		      struct wfi_tx *t)
 {
@@ -170,7 +170,7 @@ static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,
 	default:
 		return false;
 	}
-	t->inject = true; /* its end is counted, not queued as a completion */
+	t->inject = true; /* no completion, because a counter counts the end */
 	return t->iovs <= WFI_IOV;
 }
 

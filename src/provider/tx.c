@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sending: short messages at once, long ones announced. */
+/* Sends messages. Short messages leave at once, and long ones are announced
+ * first. */
 #include "provider/tx.h"
 
 #include <string.h>
 
 #include "provider/bulk.h"
 
-/* Flags whose completion waits for the target. */
+/* Flags whose completion has to wait for the target. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
 bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
@@ -94,8 +95,8 @@ static void tx_put_done(struct wfi_op *op)
 		wfi_op_end(op, 0);
 }
 
-/* Notes an acknowledgement. The operation ends only after its puts, because
- * the transport still reads the buffer. */
+/* Notes an acknowledgement. The operation ends only after its puts, because the
+ * transport reads the buffer until then. */
 static void tx_put_ack(struct wfi_op *op, const struct wfi_in *in)
 {
 	op->acked = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting: wait objects, wait sets, poll sets.
  *
- * The process has one source of events, the attachment. A descriptor for a
- * user becomes readable with the attachment's, which fi_trywait arms, or with
- * the bell of the user's queue. */
+ * The process has one source of events, the attachment. A descriptor for the
+ * user becomes readable with the attachment's descriptor, which fi_trywait
+ * arms, or with the bell of the user's queue. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -48,8 +48,8 @@ static int wait_fd(struct wfi_wait *w, int att)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	w->fd = epoll_create1(EPOLL_CLOEXEC);
-	/* starts readable, so that a sleep before fi_trywait returns at
-	 * once */
+	/* The bell starts readable, so that a sleep before fi_trywait returns
+	 * at once. */
 	w->bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->fd >= 0 && w->bell >= 0 && att >= 0 &&
 	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, att, &e) &&
@@ -175,8 +175,8 @@ bool wfi_fid_ready(struct fid *fid)
 	}
 }
 
-/* Prepares a sleep. Returns -FI_EAGAIN if something is ready, so that the user
- * does not sleep. */
+/* Prepares a sleep. Returns 0, or -FI_EAGAIN if an object is ready, so that the
+ * user does not sleep. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	struct wfi_hub *h = NULL;

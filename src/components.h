@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of everything that can be instantiated (components.def). */
+/* The list of all classes that can be instantiated (components.def). */
 #ifndef WEFT_COMPONENTS_H
 #define WEFT_COMPONENTS_H
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by programs over the common endpoint: payload of any length, and a
- * retry that keeps the endpoint working, because a peer may need it. */
+/* Helpers of programs over the common endpoint: payload of any length, and a
+ * retry that keeps the endpoint in progress, because a peer may need it. */
 #ifndef PROGRAMS_ENDPOINT_PROGRAM_H
 #define PROGRAMS_ENDPOINT_PROGRAM_H
 
 #include "programs/program.h"
 #include "weft/ep.h"
 
-/* Fills p. Byte i of a message is byte i of program_fill's qwords. */
+/* Fills p with len bytes. Byte i is byte i of the qwords of program_fill. */
 void epw_fill(void *p, size_t len, uint64_t base);
 /* Returns the index of the first wrong byte, or -1. */
 int64_t epw_check(const void *p, size_t len, uint64_t base);
 
-/* Repeats a call that returns -EAGAIN. `serve` takes events in between and
+/* Repeats a call while it returns -EAGAIN. `serve` takes events in between, and
  * returns false to give up. */
 #define EPW_RETRY(call, serve)                                                 \
 	({                                                                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program ep.conformance: tests the contract of ep.h, and uses nothing else,
- * so that it runs on any endpoint. All nodes of the run take part. Tests of
- * missing capabilities are skipped and counted. */
+/* Program ep.conformance: tests the contract of ep.h. Uses only ep.h, so that
+ * it runs on any endpoint. All nodes of the run take part. Tests of
+ * capabilities that the endpoint lacks are skipped and counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,8 +47,8 @@ static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 		weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->slow);
 }
 
-/* Checks a put with notify. Its imm gives place, length and pattern. The whole
- * area must equal the sum of the puts so far. */
+/* Checks a put with notify, whose imm gives place, length and pattern. The
+ * source's whole area must equal the sum of its puts so far. */
 static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;
@@ -66,7 +66,8 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 		  " of node %u (%zu bytes at %zu) is not in "
 		  "place",
 		  e->name, seq, ev->src, len, off);
-	e->owed[ev->src]++; /* sent later, because events must stay in order */
+	e->owed[ev->src]++; /* acknowledged later, because events must stay in
+			     * order */
 }
 
 static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
@@ -84,7 +85,8 @@ static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
 	default:
 		weft_check_failed(e->w.c, "%s: unknown message", e->name);
 	}
-	/* Holds some messages back, because releases may come in any order. */
+	/* Keeps some messages for a while, because the contract allows releases
+	 * in any order. */
 	if (e->n_held < e->hold && ev->imm >> 56 == EC_DATA) {
 		e->held[e->n_held++] = *ev;
 		return;
@@ -138,7 +140,8 @@ bool conformance_serve(struct ec *e, bool block)
 	now = weft_host_now(e->w.h);
 	if (n)
 		e->alive = now;
-	/* Otherwise a lost message would block the run. */
+	/* A test that gets no events gives up, because a lost message would
+	 * block the run otherwise. */
 	if (!e->dead && now - e->alive > e->stuck) {
 		e->dead = true;
 		weft_check_failed(e->w.c, "%s: stuck", e->name);
@@ -248,7 +251,8 @@ static int conformance_main(struct weft_comp *c)
 		conformance_barrier(e);
 		ran++;
 	}
-	/* An endpoint may need its program to send the last message. */
+	/* The last message leaves only if the program calls its endpoint,
+	 * therefore the program serves events until then. */
 	while (e->done_sends < e->sends && conformance_serve(e, true))
 		;
 	weft_metric(c, "tests", "", ran);

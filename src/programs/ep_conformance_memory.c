@@ -2,8 +2,8 @@
 /* ep.conformance: its memory, and the tests of regions.
  *
  * With `far` the endpoint gets a shadow, as for memory of another process. The
- * bytes lie elsewhere, so that an endpoint that touches the shadow directly
- * fails. */
+ * bytes are at another address, so that an endpoint that touches the shadow
+ * directly fails. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,8 +82,8 @@ static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
 				  mr_p);
 }
 
-/* Opens more regions than any table holds, few at a time. The last one closed
- * must be usable again. */
+/* Opens more regions than any table can hold, a few at a time. Another region
+ * must still be usable after the last one was closed. */
 void conformance_regs(struct ec *e)
 {
 	struct weft_ep_mr mr[4] = { 0 };
@@ -153,7 +153,7 @@ static void read_all(struct ec *e, bool there)
 	conformance_barrier(e);
 }
 
-/* An access to a closed region must fail with an error. */
+/* Tests that an access to a closed region fails with an error. */
 void conformance_dereg(struct ec *e)
 {
 	uint64_t val = program_base(e->w.me, 7, 7);

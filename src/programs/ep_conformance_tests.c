@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ep.conformance: the tests. */
+/* The tests of ep.conformance. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "programs/ep_conformance.h"
 
-#define EC_HEAD 0 /* node that holds the shared counters */
+#define EC_HEAD 0 /* node with the shared counters */
 
 /* ---- messages ---- */
 
@@ -27,7 +27,8 @@ static void conformance_send(struct ec *e, uint32_t dst, uint64_t seq,
 	EC_EXPECT(e, !ret, "%s: send of %zu bytes says %d", e->name, len, ret);
 	e->sends += !ret;
 	if (!ret)
-		conformance_wait(e, op); /* the buffer may be reused */
+		/* the caller may reuse the buffer afterwards */
+		conformance_wait(e, op);
 }
 
 static size_t conformance_length(struct ec *e, uint32_t i)
@@ -42,11 +43,12 @@ static size_t conformance_length(struct ec *e, uint32_t i)
 					: conformance_random(e, max + 1);
 }
 
-/* Sends from every node to every node in all lengths. Nothing may be lost or
- * reordered. */
+/* Sends messages of all lengths from every node to every node. None may be lost
+ * or reordered. */
 static void conformance_messages_n(struct ec *e, uint32_t n)
 {
-	uint64_t first = e->sent; /* equal on all nodes */
+	uint64_t first = e->sent; /* number of the first message, equal on all
+				   * nodes */
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t p = 0; p < e->w.n; p++)
@@ -63,7 +65,8 @@ static void conformance_messages(struct ec *e)
 	conformance_messages_n(e, e->messages);
 }
 
-/* Node 0 is slow: the others must wait for it without losing messages. */
+/* Tests a slow receiver. Node 0 is slow, and the others must wait for it
+ * without losing messages. */
 static void conformance_slow(struct ec *e)
 {
 	e->slow = e->w.me == EC_HEAD ? e->lag : 0;
@@ -119,7 +122,8 @@ static void conformance_put_one(struct ec *e, uint32_t dst, uint64_t seq)
 	if (ret)
 		return;
 	conformance_wait(e, op);
-	memset(buf, 0xEE, len); /* it may be reused now */
+	/* the put has ended, so its buffer may change */
+	memset(buf, 0xEE, len);
 	while (e->acks == acks && conformance_serve(e, true))
 		;
 }
@@ -183,7 +187,8 @@ static void conformance_gets(struct ec *e)
 {
 	size_t bytes = (size_t)e->w.n * EC_AREA;
 
-	/* This node's region gets a pattern that all nodes know. */
+	/* Fills this node's region with a pattern that all nodes can
+	 * compute. */
 	epw_fill(e->region + EC_COUNTERS, bytes, program_base(e->w.me, 999, 0));
 	memcpy(e->shadow + EC_COUNTERS, e->region + EC_COUNTERS, bytes);
 	conformance_barrier(e);
@@ -194,7 +199,7 @@ static void conformance_gets(struct ec *e)
 
 /* ---- atomics ---- */
 
-/* Executes an atomic on the counter of its kind. Returns the old value. */
+/* Executes an atomic on the counter for its code. Returns the old value. */
 static uint64_t conformance_atomic(struct ec *e, uint32_t code,
 				   uint64_t operand, uint64_t desired)
 {
@@ -216,8 +221,8 @@ static uint64_t conformance_atomic(struct ec *e, uint32_t code,
 	return op->result;
 }
 
-/* Every value is returned once, so the old values of a node grow, and the
- * final sum is right. */
+/* Tests fetch and add. Each old value is returned once, so those of a node
+ * grow, and the final sum is that of all additions. */
 static void conformance_fadds(struct ec *e)
 {
 	uint64_t start, last = 0, old, total;
@@ -237,8 +242,8 @@ static void conformance_fadds(struct ec *e)
 	conformance_barrier(e);
 }
 
-/* All nodes increment one counter. Only a swap that saw the current value may
- * count. */
+/* Tests compare and swap. All nodes increment one counter, and only a swap that
+ * found the current value may succeed. */
 static void conformance_cswaps(struct ec *e)
 {
 	uint64_t seen, now, wins = 0, start;
@@ -259,7 +264,7 @@ static void conformance_cswaps(struct ec *e)
 
 /* ---- refusals ---- */
 
-/* The call is refused at once, or completes with an error. */
+/* Tests that a call is refused at once or completes with an error. */
 static void conformance_refused(struct ec *e, struct weft_ep_op o,
 				struct conformance_op *op, const char *what)
 {
@@ -314,7 +319,7 @@ static void conformance_errors(struct ec *e)
 		conformance_refused(e, bad[i].op, &op[i], bad[i].what);
 }
 
-/* An idle wait ends at its deadline, not before. */
+/* Tests that an idle wait ends at its deadline, not before. */
 static void conformance_deadline(struct ec *e)
 {
 	weft_time_t t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program ep.pingpong: messages of any size between node 0 and a partner over
- * the common endpoint, returned as received. */
+ * the common endpoint. The partner returns each message as it was received. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ struct ep_pingpong {
 	uint64_t head;
 	weft_time_t call;
 	struct weft_ep *ep;
-	struct weft_ep_event ev; /* the last message */
+	struct weft_ep_event ev; /* event of the last message received */
 	uint8_t *buf;
 };
 
@@ -48,14 +48,14 @@ static void ep_pingpong_release(struct pingpong *p, uint64_t seq)
 	e->ep->ops->release(e->ep, &e->ev);
 }
 
-/* Reads the clock before a round, at both ends. */
+/* Reads the clock before a round, on both nodes. */
 static void ep_pingpong_ready(struct pingpong *p)
 {
 	weft_host_now(p->w.h);
 }
 
-/* Sends a new message, or returns the received one: with `layer` the copy of
- * it. */
+/* Sends a new message, or returns the received one. With `layer` it returns a
+ * copy. */
 static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;
@@ -80,22 +80,23 @@ static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
 {
 	ep_pingpong_take((struct ep_pingpong *)p, seq);
-	if (!p->begins) /* reads the clock at the end, too */
+	if (!p->begins) /* the partner reads the clock at the end, too */
 		weft_host_now(p->w.h);
 	return 0;
 }
 
 /* ---- as a library above the endpoint ---- */
 
-/* Models the layer's receive: a posted buffer, then the completion, each at
- * the cost of a call. */
+/* Models the receive of a layer above: it posts a buffer, then takes the
+ * completion, each at the cost of a call. */
 static int ep_pingpong_layer_wait(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;
 
 	weft_host_cpu(p->w.h, e->call);
 	ep_pingpong_take(e, seq);
-	if (p->in) /* has the expected length */
+	/* p->in is set only if the message has the expected length */
+	if (p->in)
 		weft_host_move(p->w.h, e->buf, p->in, p->len);
 	p->in = p->in ? e->buf : NULL;
 	ep_pingpong_release(p, seq);
@@ -137,7 +138,7 @@ static int ep_pingpong_open(struct pingpong *p)
 	}
 	if (!e->start || (p->w.me && p->w.me != p->partner))
 		return 0;
-	/* starts as a node that has been waiting */
+	/* Starts like a node that has been waiting. */
 	e->ep->ops->wait(e->ep, weft_host_now(p->w.h) + e->first_wait);
 	weft_host_sleep(p->w.h, e->start);
 	return 0;

@@ -11,10 +11,11 @@
 #include "programs/endpoint_program.h"
 
 #define EPT_NODES 128
-#define EPT_LAST                                                               \
-	((uint64_t)1 << 63) /* imm of a node's last message to another */
+/* bit in the imm of a node's last message to another node */
+#define EPT_LAST ((uint64_t)1 << 63)
 
-/* In the order of the parameter's words. */
+/* Kinds of patterns, in the order of the words of parameter `pattern`.
+ */
 static const enum pattern_kind ept_kinds[] = {
 	PATTERN_UNIFORM,
 	PATTERN_TURN,
@@ -22,14 +23,14 @@ static const enum pattern_kind ept_kinds[] = {
 };
 
 struct ept {
-	/* parameters */
+	/* Parameters: */
 	uint64_t count;
 	uint64_t size, size_max;
 	uint32_t pattern, rx_slots;
 	char to[64];
 	weft_time_t gap;
 	bool use_irq;
-	/* run */
+	/* State of the run: */
 	struct program w;
 	struct weft_ep *ep;
 	uint32_t dst[EPT_NODES], n_dst;
@@ -41,7 +42,8 @@ struct ept {
 	weft_time_t t0;
 };
 
-/* Returns the length of a message: 8 bytes of time, then the pattern. */
+/* Returns the length of a message, which has 8 bytes of time and then the
+ * pattern. */
 static size_t ept_length(const struct ept *t, uint32_t src, uint32_t dst,
 			 uint64_t seq)
 {
@@ -94,8 +96,8 @@ static int ept_serve(struct ept *t)
 	return n;
 }
 
-/* Sends, then waits for the event, because the endpoint may read the buffer
- * until then. */
+/* Sends a message and waits for its event, because the endpoint may read the
+ * buffer until then. */
 static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 {
 	struct weft_ep_event ev[1];
@@ -141,8 +143,8 @@ static void ept_run(struct ept *t)
 		epw_fill(t->buf + 8, len - 8, program_base(t->w.me, d, seq));
 		ept_send(t, d, len, seq);
 	}
-	/* The last message to a node has the number of all, so that the
-	 * node notices lost ones. */
+	/* The last message to a node contains the number of all, so that the
+	 * node detects lost messages. */
 	for (uint32_t p = 0; p < t->w.n; p++)
 		ept_send(t, p, 0, EPT_LAST | t->sent[p]);
 	while (t->ended < t->w.n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of the libraries in words, for failed checks of programs. */
+/* Texts for errors of the libraries, used in failed checks of programs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,8 +25,8 @@ bool pingpong_opens(const struct pingpong *p)
 
 /* ---- payload ---- */
 
-/* Returns the base of a message. Both ways share one with PINGPONG_ECHO,
- * because the partner returns what it received. */
+/* Returns the base of a message's payload. With PINGPONG_ECHO both directions
+ * have one base, because the partner returns the bytes that it received. */
 static uint64_t pingpong_base(const struct pingpong *p, bool own, uint64_t seq)
 {
 	if (pingpong_is(p, PINGPONG_ECHO))
@@ -86,7 +86,7 @@ static void pingpong_clock(struct pingpong *p, weft_time_t t, uint64_t i)
 		p->time = p->timed = 0;
 }
 
-/* Runs n rounds, with the clock around each or around all. */
+/* Runs n rounds. Reads the clock around each round, or once around all. */
 static int pingpong_begin(struct pingpong *p, uint64_t seq, uint64_t n,
 			  bool warm)
 {
@@ -161,7 +161,8 @@ int pingpong_rounds(struct pingpong *p, double *ns_p)
 	if (ret)
 		return ret;
 	p->rounds += p->count;
-	/* Published digits depend on the order of these divisions. */
+	/* The order of these divisions must not change, because published
+	 * digits depend on it. */
 	if (pingpong_is(p, PINGPONG_EACH))
 		*ns_p = p->timed ? (double)p->time / 2 / WEFT_NS /
 					   (double)p->timed
@@ -222,7 +223,7 @@ int pingpong_open(struct pingpong *p, struct weft_comp *c,
 	}
 	if (!p->size_max)
 		p->size_max = p->size;
-	if (!p->step) /* a program of one size has no such parameter */
+	if (!p->step) /* a program of one size has no parameter `step` */
 		p->step = 1;
 	if (p->size_max < p->size) {
 		weft_check_failed(c, "size_max: not below size");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ping-pong between node 0 and a partner over any library.  This file has
- * rounds, sizes, clocks, the payload and its comparison, and the results.  A
+/* Ping-pong between node 0 and a partner over any library. The common part has
+ * rounds, sizes, clocks, the payload and its comparison, and the results. A
  * system adds a table of operations, and parameters of its own.
  *
  *   half_rtt              metric and curve over the size: half of a round
@@ -17,67 +17,69 @@
 
 struct pingpong_ops;
 
-/* First member of a program's state. */
+/* First member of the state of a ping-pong program. */
 struct pingpong {
-	/* parameters */
+	/* Parameters: */
 	uint64_t count, size, size_max, step;
 	uint32_t partner;
-	/* `open` sets them if a node other than 0 starts, or no partner
-	 * answers */
+	/* Set by `open` if a node other than 0 starts (begins), or if no
+	 * partner answers (alone). */
 	bool begins, alone;
 	uint32_t peer;
-	/* run */
+	/* State of the run: */
 	struct program w;
 	const struct pingpong_ops *ops;
-	uint64_t len;	  /* of the current messages */
-	const void *in;	  /* set by `wait`: the message received */
-	weft_time_t last; /* the last time measured */
-	weft_time_t time; /* of the counted rounds of a size */
+	uint64_t len;	  /* bytes of the current messages */
+	const void *in;	  /* message that `wait` has received */
+	weft_time_t last; /* time of the last measurement */
+	weft_time_t time; /* sum over the counted rounds of a size */
 	weft_time_t least, most;
 	uint64_t rounds, timed;
 	struct weft_hist *hist;
 };
 
 enum {
-	/* Reads the clock around each round, otherwise around all of a size. */
+	/* The clock is read around each round. Otherwise it is read around all
+	 * rounds of a size. */
 	PINGPONG_EACH = 1,
-	/* The partner reads its clock, too, and reports. */
+	/* The partner reads its clock and reports, too. */
 	PINGPONG_BOTH = 2,
-	/* Leaves the first round out of the mean, because caches and tables
+	/* The first round is left out of the mean, because caches and tables
 	 * are cold. */
 	PINGPONG_FIRST_APART = 4,
-	/* Adds a round before those of `count`, outside all times. */
+	/* A round in front of those of `count` is added, outside all times. */
 	PINGPONG_WARM = 8,
-	/* The partner returns the bytes received instead of its own. */
+	/* The partner returns the bytes that it received instead of its own. */
 	PINGPONG_ECHO = 16,
-	/* No marks here, because the library makes them or none are wanted. */
+	/* Messages are not marked, because the library marks them or no marks
+	 * are wanted. */
 	PINGPONG_UNMARKED = 32,
-	/* Nodes other than the two do not open the library. */
+	/* Nodes other than node 0 and its partner do not open the library. */
 	PINGPONG_PAIR = 64,
 };
 
 struct pingpong_ops {
 	uint32_t flags;
-	/* Bytes at the start (a multiple of 8) and at the end that the
-	 * operations write and compare themselves. */
+	/* Bytes at the start (a multiple of 8) and at the end of a message that
+	 * the operations write and compare themselves. */
 	uint32_t head, tail;
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);
 	/* Called after the clock of a size has started (not PINGPONG_EACH). */
 	void (*start)(struct pingpong *p);
-	/* Called before a round, outside its time; may be NULL. */
+	/* Called before a round, outside its time. May be NULL. */
 	void (*ready)(struct pingpong *p);
 	/* Sends message `seq` to the peer, with bytes of pingpong_fill. Returns
 	 * 0, or negative after a failed check. */
 	int (*send)(struct pingpong *p, uint64_t seq);
 	/* Waits for the peer's message, checks its length and number, and sets
-	 * p->in (NULL: not compared). Returns 0, or negative after a failed
-	 * check. */
+	 * p->in (NULL: the bytes are not compared). Returns 0, or negative
+	 * after a failed check. */
 	int (*wait)(struct pingpong *p, uint64_t seq);
-	/* Called after a round, with its message compared; may be NULL. */
+	/* Called after a round, when its message was compared. May be NULL. */
 	void (*done)(struct pingpong *p, uint64_t seq);
 	/* Called after the rounds of a size with half a round trip in ns, for
-	 * further results; may be NULL. */
+	 * further results. May be NULL. */
 	void (*sized)(struct pingpong *p, double ns);
 	/* Closes the library at the end of the program. */
 	void (*close)(struct pingpong *p);
@@ -86,15 +88,15 @@ struct pingpong_ops {
 /* Runs the whole program, as ops.main. Returns 0, or negative after a failed
  * check. */
 int pingpong_main(struct weft_comp *c, const struct pingpong_ops *ops);
-/* Parts of pingpong_main: opening, whether this node opens, and all sizes. Each
- * returns as pingpong_main, except that pingpong_opens returns true or false.
- */
+/* Parts of pingpong_main. pingpong_open opens the library, pingpong_opens
+ * returns true if this node opens it, and pingpong_run runs all sizes. The
+ * other two return as pingpong_main does. */
 int pingpong_open(struct pingpong *p, struct weft_comp *c,
 		  const struct pingpong_ops *ops);
 bool pingpong_opens(const struct pingpong *p);
 int pingpong_run(struct pingpong *p);
-/* Runs the rounds of one size, p->len, with p->peer. Returns 0 and half a
- * round trip in ns, or negative after a failed check. */
+/* Runs the rounds of one size, p->len, with p->peer. Returns 0 and half a round
+ * trip in *ns_p, or negative after a failed check. */
 int pingpong_rounds(struct pingpong *p, double *ns_p);
 
 /* Writes this node's message `seq` into a buffer of p->len bytes. */

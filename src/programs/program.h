@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by all programs: their place, meeting the other nodes out of band,
- * the payload pattern, lists of nodes. */
+/* Helpers of all programs: their node, out-of-band values, the payload pattern,
+ * lists of nodes. */
 #ifndef PROGRAMS_PROGRAM_H
 #define PROGRAMS_PROGRAM_H
 
@@ -16,23 +16,26 @@ struct program {
 /* Returns the state of a program on its node. */
 struct program program_from(struct weft_comp *c);
 
-/* Returns the meaning of a library's error (-E..., or E...) and its remedy. */
+/* Returns a text with the meaning of a library's error (-E..., or E...) and its
+ * remedy. */
 const char *program_why(int err);
 
-/* Each marks a message for observers (weft/trace.h): one to a node starts now,
- * one from a node is received now. */
+/* Each marks a message for observers (weft/trace.h): sent to a node now, or
+ * received from a node now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 
-/* Each exchanges a value under "<key>.<node>". get waits until that node has
- * put it; there returns whether it has. */
+/* Each uses a value under the out-of-band name "<key>.<node>". put sets this
+ * node's value. get waits until the other node has set its value. there returns
+ * whether the other node has. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
-/* Waits for all nodes. Each barrier of a run needs its own name, because a
+/* Waits for all nodes. Each barrier of a run needs a name of its own, because a
  * name stays set. */
 void program_barrier(struct program *w, const char *name);
-/* A barrier for repeated use: the name is `name` with number k. */
+/* Waits for all nodes as program_barrier does, under `name` with number k, for
+ * repeated use. */
 void program_barrier_n(struct program *w, const char *name, uint32_t k);
 
 /* Parses "0,2,4..6", "all", "others", "self", "next" or "none" into nodes in
@@ -40,10 +43,9 @@ void program_barrier_n(struct program *w, const char *name, uint32_t k);
 int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 		  uint32_t max);
 
-/* ---- payload ----
- * Qword i of message `seq` from src to dst is base + i * PROGRAM_STEP, where
- * base is a mix of (src, dst, seq): every qword of a run is practically
- * unique, so that a check finds data of another message. */
+/* ---- payload ---- Qword i of message `seq` from src to dst is base + i *
+ * PROGRAM_STEP, where base is a hash of (src, dst, seq). Practically every
+ * qword of a run is unique, so that a check detects data of another message. */
 
 #define PROGRAM_STEP 0x9E3779B97F4A7C15ull
 
@@ -53,12 +55,12 @@ uint64_t program_mix(uint64_t x);
 uint64_t program_base(uint32_t src, uint32_t dst, uint64_t seq);
 /* Fills p with the qwords of a message. */
 void program_fill(void *p, uint32_t qwords, uint64_t base);
-/* Returns the first wrong qword in [from, qwords), or -1. */
+/* Returns the index of the first wrong qword in [from, qwords), or -1. */
 int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
 		      uint64_t base);
 
-/* Returns the size in qwords of message seq: fixed if min == max, otherwise
- * spread evenly. */
+/* Returns the size of message seq in qwords: fixed if min == max, otherwise
+ * evenly distributed. */
 uint32_t program_qwords(uint32_t src, uint32_t dst, uint64_t seq, uint32_t min,
 			uint32_t max);
 

@@ -13,7 +13,8 @@ static void stream_post(struct stream *s)
 		s->ops->finish(s);
 }
 
-/* Returns the time at which the last message was complete. */
+/* Returns the time at which the last message was complete, by the clock that
+ * the flags select. */
 static weft_time_t stream_end(struct stream *s)
 {
 	bool sends = !s->w.me, arrival = s->flags & STREAM_ARRIVAL;
@@ -28,8 +29,8 @@ static weft_time_t stream_end(struct stream *s)
 	return sends ? program_get(&s->w, s->ops->key, s->partner) : now;
 }
 
-/* Measures each end by its own clock. The partner's clock starts with the
- * first message, because it cannot know when the sender starts. */
+/* Measures at each end by the end's own clock. The partner's clock starts with
+ * the first message, because the partner cannot know when the sender starts. */
 static void stream_received(struct stream *s)
 {
 	uint64_t n = s->count - (s->w.me != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream over any library: node 0 posts messages (or gets) to a partner as
- * fast as they go.  This file has count, size, clocks and results.  A system
- * adds a table of operations.
+ * fast as the library takes them. The common part has count, size, clocks and
+ * results. A system adds a table of operations.
  *
  *   bandwidth   MB/s, from the first post until the last message is complete,
  *               and as a curve over the size
@@ -16,42 +16,42 @@
 
 struct stream_ops;
 
-/* First member of a program's state. */
+/* First member of the state of a stream program. */
 struct stream {
-	/* parameters */
+	/* Parameters: */
 	uint64_t count, size;
 	uint32_t partner;
-	/* `open` may change them: the enum below, and whether this node waits
-	 * for messages (by default the partner does) */
+	/* `open` may change these: flags of the enum below, and whether this
+	 * node waits for messages, which by default the partner does. */
 	uint32_t flags;
 	bool receives;
-	/* run */
+	/* State of the run: */
 	struct program w;
 	const struct stream_ops *ops;
 };
 
 enum {
-	/* The partner's clock tells when the last message is complete. */
+	/* The last message is complete by the partner's clock. */
 	STREAM_ARRIVAL = 1,
 	/* Both ends report their own measurements. */
 	STREAM_RECEIVED = 2,
-	/* All nodes read the clock before and after. */
+	/* All nodes read the clock before and after the stream. */
 	STREAM_ALL = 4,
 };
 
 struct stream_ops {
 	uint32_t flags;
-	const char *key; /* of the partner's time, out of band */
+	const char *key; /* out-of-band name of the partner's time */
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct stream *s);
 	/* Posts message i. Returns false after a failed check. */
 	bool (*post)(struct stream *s, uint64_t i);
-	/* Waits until the posts are complete; may be NULL. */
+	/* Waits until the posts are complete. May be NULL. */
 	void (*finish)(struct stream *s);
 	/* Waits until `n` messages have arrived. */
 	void (*receive)(struct stream *s, uint64_t n);
-	/* Compares the messages received, at node 0 and at the partner, after
-	 * the clocks were read; may be NULL. */
+	/* Compares the messages that were received, at node 0 and at the
+	 * partner, after the clocks were read. May be NULL. */
 	void (*verify)(struct stream *s);
 	/* Closes the library at the end of the program. */
 	void (*close)(struct stream *s);

@@ -22,7 +22,7 @@ static const struct bench benches[] = {
 
 struct bench_ctx {
 	const struct bench *bench;
-	struct json *j; /* or NULL: print lines */
+	struct json *j; /* JSON output; NULL: lines of text */
 	bool quick;
 };
 

@@ -2,10 +2,9 @@
 /* Speed of the simulator itself.
  *
  * A bench is one function `bench_<id>` and one line in bench.def or in the
- * system.def of its system.  It builds
- * what it needs with the public sim API, measures with bench_cpu_ns and
- * reports named figures.  Figures are host dependent: nothing here ever enters
- * an experiment's results. */
+ * system.def of its system.  It builds its simulation with the public API,
+ * measures with bench_cpu_ns and reports named figures. Figures depend on the
+ * computer, therefore none of them enters an experiment's results. */
 #ifndef FRONT_BENCH_H
 #define FRONT_BENCH_H
 
@@ -14,14 +13,14 @@
 
 #include "weft/types.h"
 
-struct bench_ctx; /* kept by the front end */
+struct bench_ctx; /* state of the front end */
 
-/* Prints one figure when it is known: ("cost_1m", "ns/event", 41.2). */
+/* Prints one figure, such as ("cost_1m", "ns/event", 41.2). */
 void bench_report(struct bench_ctx *b, const char *name, const char *unit,
 		  double value);
 /* Returns false when the caller asked for a short run (--quick). */
 bool bench_full(const struct bench_ctx *b);
-/* Returns the amount to do, by the time budget. */
+/* Returns `full`, or `quick` for a short run, as the amount of work. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick);
 /* Returns the CPU time of this thread in ns. */
 uint64_t bench_cpu_ns(void);

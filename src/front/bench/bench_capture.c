@@ -2,9 +2,9 @@
 /* Bench `capture`: measures the cost of `--capture all`.  It runs one
  * experiment without and with a capture in turn, and takes the smallest CPU
  * time of each, so that other load on the machine counts little.  The capture
- * is written to a file, because writing is part of the cost.  A run without a
- * capture executes none of its code: the second number of the bench only shows
- * how far two such runs differ. */
+ * is written to a file, because writing is part of the cost.  The second number
+ * compares two runs without a capture. It only shows the noise of the
+ * measurement, because such runs execute no code of captures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft bench exec`: small messages of two processes over libfabric, in real
- * time: our provider beside those of libfabric, in turns, and the rate of
- * messages that are waited for in simulated time.  The processes are
- * bench/fabric.c.  Of several rounds the best counts: others only disturb. */
+/* `weft bench exec`: measures small messages between two processes over
+ * libfabric. In real time it compares our provider with those of libfabric in
+ * turns. In simulated time it measures the rate of messages for which a process
+ * waits. The processes are bench/fabric.c. The best of several rounds counts,
+ * because other load only makes a round slower. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,14 @@
 
 enum { OUT = 4096, ARGS = 32, PROCS = 2 };
 
-/* A way for the messages. */
+/* A provider or path that carries the messages. */
 struct way {
 	const char *name, *provider;
-	const char *exec; /* options of weft exec; NULL: none */
-	bool blocking;	  /* ping-pong alone */
+	const char *exec; /* options of weft exec; NULL: runs without weft
+			   * exec */
+	bool blocking;	  /* measures only the ping-pong that blocks */
 	uint32_t messages, quick;
-	/* comes out; 0: nothing */
+	/* Results; 0: not measured. */
 	double latency, rate, blocked, handovers;
 };
 
@@ -141,8 +143,8 @@ static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 	bench_exec_best(&w->latency, value_of(out[0], "latency "), true);
 	bench_exec_best(&w->rate, value_of(out[0], "rate "), false);
 	bench_exec_best(&w->blocked, value_of(out[0], "blocking "), false);
-	/* back to the number: "..., 1234 hand-overs, ..."; with those before
-	 * the clock starts */
+	/* Finds the number in "..., 1234 hand-overs, ...". It includes
+	 * hand-overs before the clock starts. */
 	h = strstr(out[0], " hand-overs");
 	while (h && h > out[0] && h[-1] != ' ')
 		h--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See bench_net.h. */
+/* Measures networks, see bench_net.h. */
 #include "front/bench/bench_net.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@ static const uint64_t *counter(const struct weft_comp *c, const char *name)
 	return &c->counters[i];
 }
 
-/* Returns the packets that have left switches so far. All switches are of one
- * class. */
+/* Returns the packets that have left switches so far. Assumes that all switches
+ * have one class. */
 static uint64_t hops(struct weft_sim *sim)
 {
 	const struct weft_comp *s0 = weft_sim_find(sim, "s0");

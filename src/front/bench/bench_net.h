@@ -11,12 +11,13 @@ struct registry;
 
 struct net_case {
 	const char *text;
-	const char *const *set; /* as --set */
+	const char *const *set; /* parameters, in the form of --set */
 	uint32_t n_set;
 	uint32_t nodes;
-	weft_time_t warm; /* before it counts */
-	uint64_t hops;	  /* to make at least */
-	/* results: per CPU second; bytes of memory per node */
+	weft_time_t warm; /* simulated time before the measurement */
+	uint64_t hops;	  /* packet-hops to measure at least */
+	/* Results: packet-hops and messages per CPU second, bytes of memory per
+	 * node. */
 	double speed, messages, bytes;
 };
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BookSim2 beside us.  It does not say how many packets it moved: its offered
- * rate times all its cycles is taken, which is a little more than it did. */
+/* Runs BookSim2 for comparison. BookSim2 does not print the number of packets
+ * that it moved. Therefore the bench takes its offered rate times all its
+ * cycles, which is a little more. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "front/bench/peer.h"
 
-/* One router of five cycles, four virtual channels of 32 flits each; run of
- * fixed length.  Keys as BookSim2 names them. */
+/* A router of five cycles with four virtual channels of 32 flits each, in a run
+ * of fixed length. Keys have BookSim2's names. */
 static const char config[] =
 	"topology = torus;\n"
 	"k = 8;\n"
@@ -46,8 +47,8 @@ struct told {
 	double hops, cycles, rate;
 };
 
-/* Takes a line such as "Hops average = 7.00 (1 samples)". The last one counts.
- */
+/* Takes the number of a line such as "Hops average = 7.00 (1 samples)". The
+ * last such line counts. */
 static void take_line(void *own, const char *line)
 {
 	struct told *t = own;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bench `events`: cost of one event with 100, 10,000 and 1,000,000 pending.
  *
- * A component holds a number of wake-ups and renews each, when it comes, after
- * 1..1000 clock cycles, as links and schedulers do.  Half the components run on
- * another clock, so that edges of two domains interleave. */
+ * A component holds a number of wake-ups. When a wake-up runs, the component
+ * asks for a new one after 1..1000 clock cycles, as links and schedulers do.
+ * Half the components run on another clock, so that edges of two domains
+ * interleave. */
 #include <stdio.h>
 
 #include "front/bench/bench.h"
@@ -12,7 +13,7 @@
 struct waker {
 	struct weft_clock clock;
 	uint32_t pending;
-	uint64_t *left; /* events still to run, shared */
+	uint64_t *left; /* events still to run, shared by all components */
 };
 
 static const struct weft_param waker_params[] = {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SST's merlin beside us: router hr_router, endpoint offered_load, which sends
- * a packet at regular times to any other node.  It prints neither packets nor
- * hops: what it was told to send is taken, and the mean way to another node in
- * dimension order.  That is a little more than it did, 2 % with the longest
- * packets at the highest load, where they wait for room.
+/* Runs SST's merlin for comparison: router hr_router, endpoint offered_load,
+ * which sends a packet at regular times to any other node. merlin prints
+ * neither packets nor hops. Therefore the bench takes the packets that
+ * offered_load should send, and the mean number of hops in dimension order.
+ * That is a little more than merlin did: 2 % with the longest packets at the
+ * highest load, where packets wait for room.
  *
- * Building the network is not to count: two runs of different length are made,
- * and their difference does. */
+ * The time to build the network must not count, therefore the bench makes two
+ * runs of different length and takes their difference. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 
 #include "front/bench/peer.h"
 
-/* Links of a flit per cycle of 1 ns; room for 128 flits at each end of a
- * crossbar, as BookSim2 has with four channels; about five cycles per hop. */
+/* Links carry a flit per cycle of 1 ns. Each end of a crossbar has room for 128
+ * flits, which is BookSim2's room in four channels. A hop takes about five
+ * cycles. */
 static const char script[] =
 	"flits, load, ns = %s, %s, %u\n"
 	"import sst\n"
@@ -53,8 +55,8 @@ static const char script[] =
 
 enum { NODES = 512, SHORT = 5 };
 
-/* Mean number of crossbars to another node: 2 links per ring of 8 and one more.
- */
+/* Mean number of crossbars on the way to another node: 2 links for each ring of
+ * 8, and one crossbar more than links. */
 static const double hops_mean = 3 * 2.0 * NODES / (NODES - 1) + 1;
 
 static void take_line(void *own, const char *line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See peer.h. */
+/* Runs other simulators, see peer.h. */
 #include "front/bench/peer.h"
 
 #include <errno.h>

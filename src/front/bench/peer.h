@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other simulators beside us (bench_torus.c): a program of the user's is run
- * once, with a file that is written for it, and its output read. */
+/* Other simulators that a bench compares with Weft (bench_torus.c). The user's
+ * copy of the program runs once with a file that the bench writes, and the
+ * bench reads its output. */
 #ifndef FRONT_BENCH_PEER_H
 #define FRONT_BENCH_PEER_H
 
@@ -11,15 +12,16 @@ enum { PEER_ARGS = 4 };
 /* One way to simulate the 8x8x8 torus. */
 struct peer_case {
 	const char *flits, *load;
-	bool full; /* not --quick */
+	bool full; /* a full run, without --quick */
 };
 
 struct peer {
-	const char *name;  /* name of the peer in reports */
-	const char *title; /* in messages */
-	const char *
-		variable; /* environment variable with the path of the binary */
-	/* Returns 0 and the packet-hops per second of user CPU time. */
+	const char *name;     /* name of the peer in reports */
+	const char *title;    /* name of the peer in messages */
+	const char *variable; /* name of the environment variable with the
+			       * binary's path */
+	/* Runs the peer. Returns 0 and the packet-hops per second of user CPU
+	 * time, or a negative errno with a message. */
 	int (*speed)(const struct peer_case *c, double *speed_p,
 		     struct weft_err *err);
 };
@@ -29,11 +31,13 @@ extern const struct peer peer_booksim, peer_merlin;
 const char *peer_path(const struct peer *p);
 
 struct peer_run {
-	const char *text;	    /* of the file, the first argument */
-	const char *arg[PEER_ARGS]; /* the others */
-	void (*line)(void *own, const char *line); /* of its output */
+	const char *text;	    /* text of the file that is the first
+				     * argument */
+	const char *arg[PEER_ARGS]; /* further arguments, ended by NULL */
+	/* called for each line of output */
+	void (*line)(void *own, const char *line);
 	void *own;
-	double cpu; /* result: seconds in user mode */
+	double cpu; /* result: CPU seconds in user mode */
 };
 int peer_run(const struct peer *p, struct peer_run *r, struct weft_err *err);
 /* Stores the number behind `key` in *val_p if the line has the key. */

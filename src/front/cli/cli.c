@@ -60,8 +60,8 @@ int cli_flush(int status)
 	return status;
 }
 
-/* Turns "a,b" of every argument from word `skip` on into "PATH=['a','b']".
- * Returns NULL when there are none. */
+/* Returns "PATH=['a','b']" for arguments "a,b" from word `skip` on, or NULL
+ * when there are none. */
 static char *cli_list(const char *path, const struct strs *args, size_t skip)
 {
 	size_t n = 0, size;
@@ -91,7 +91,8 @@ static char *cli_list(const char *path, const struct strs *args, size_t skip)
 	return NULL;
 }
 
-/* "10us,n*.nic.*": the time first. */
+/* Writes the setting of record.sample to buf: the time in front of the comma of
+ * "10us,n*.nic.*". Returns 0, or a negative errno with a message. */
 static int cli_sample(struct cli *c, char *buf, size_t size,
 		      struct weft_err *err)
 {
@@ -121,7 +122,7 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 	int ret = cli_sample(c, sample, sizeof(sample), err);
 	const struct {
 		const char *set,
-			*option; /* set may be NULL: the option was not given */
+			*option; /* set: NULL if the option was not given */
 	} more[] = { { c->seed ? seed : NULL, "--seed" },
 		     { c->sweep_load ? "sweep=auto" : NULL, "--sweep-load" },
 		     { c->sample.n ? sample : NULL, "--sample" },

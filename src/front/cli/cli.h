@@ -9,8 +9,8 @@
 #include "front/exp/registry.h"
 #include "front/run/run.h"
 
-/* Exit status. CLI_SIGNAL + signal: the signal ended the command, which has
- * printed its results so far. */
+/* Exit status. CLI_SIGNAL + signal means that the signal ended the command
+ * after the command had printed its results so far. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 struct strs {
@@ -19,8 +19,8 @@ struct strs {
 
 /* The command line after parsing: arguments and options as text. */
 struct cli {
-	const char *prog; /* the command's name */
-	struct strs args; /* positional */
+	const char *prog; /* name under which weft was called */
+	struct strs args; /* positional arguments */
 	struct strs set, load, sample, show, capture, fabric;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *file_limit;
@@ -29,7 +29,7 @@ struct cli {
 	const char *path;
 	const char *mpi, *mpiexec, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load, raw, sensitivity;
-	bool formatted; /* --format was given */
+	bool formatted; /* true if --format was given */
 	uint32_t n_jobs;
 	struct registry reg;
 	/* Edits the experiment's text before --set is applied; may be NULL. */
@@ -39,12 +39,14 @@ struct cli {
 
 struct cli_cmd {
 	const char *name, *usage, *doc;
-	const char *opts;    /* names of options, separated by spaces */
+	const char *opts;    /* names of the command's options, separated by
+			      * spaces */
 	const char *formats; /* "table|json|csv"; the first is the default */
 	size_t min_args, max_args;
 	int (*run)(struct cli *c);
-	const char *more; /* rest of the help text, or NULL */
-	bool rest;	  /* options end at the first argument */
+	const char *more; /* text that follows in its help, or NULL */
+	bool rest;	  /* options end at the first argument, because the rest
+			   * is a program's */
 };
 extern const struct cli_cmd cli_cmds[];		   /* ended by name == NULL */
 const char *cli_cmds_next(void *unused, size_t i); /* for units_nearest */
@@ -54,16 +56,16 @@ enum cli_type { CLI_FLAG, CLI_TEXT, CLI_LIST };
 struct cli_opt {
 	const char *name, *arg, *doc;
 	enum cli_type type;
-	size_t offset; /* in struct cli */
+	size_t offset; /* offset of the option's field in struct cli */
 };
 extern const struct cli_opt cli_opts[]; /* ended by name == NULL */
-/* "--" or, for those of one letter, "-". */
+/* Returns "-" for options of one letter, otherwise "--". */
 const char *cli_dashes(const struct cli_opt *o);
 bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o);
 /* Returns true when `word` is in the list "a|b|c". */
 bool cli_word_in(const char *list, char sep, const char *word);
 
-/* help.c; each returns the exit status */
+/* help.c; each prints a help text and returns the exit status. */
 int cli_start(void);
 int cli_help_all(void);
 int cli_help(const struct cli_cmd *cmd);
@@ -71,13 +73,14 @@ int cli_help(const struct cli_cmd *cmd);
 /* Prints "weft: message" and returns CLI_USAGE. */
 int cli_error(const struct weft_err *err);
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Prints "weft: WHAT 'WORD'", then the nearest known word or, when there is
- * none, the remedy.  Returns CLI_USAGE. */
+/* Prints "weft: WHAT 'WORD'", then the nearest known word, or the remedy when
+ * no word is near. Returns CLI_USAGE. */
 int cli_unknown(const char *what, const char *word,
 		const char *(*next)(void *arg, size_t i), void *arg,
 		const char *remedy);
 bool cli_format_is(const struct cli *c, const char *name);
-/* --set, --seed, --sample and --show as options of an experiment. */
+/* Loads an experiment with the options --set, --seed, --sample and --show
+ * applied. Returns 0, or a negative errno with a message. */
 int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 		 struct weft_err *err);
 /* Returns true when f is a terminal that is not dumb and NO_COLOR
@@ -99,7 +102,8 @@ int cmd_tour(struct cli *c);
 int cmd_completion(struct cli *c);
 int cmd_exec(struct cli *c);
 
-/* Names that arguments take, for units_nearest and completion. */
+/* Each returns name i of the values of an argument, NULL behind the last, for
+ * units_nearest and completion. */
 const char *list_kinds_next(void *unused, size_t i);
 const char *reproduce_next(void *unused, size_t i);
 const char *bench_next(void *unused, size_t i);

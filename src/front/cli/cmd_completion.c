@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft completion`: what a word of a command line may become, from the tables
- * of commands and options and from the names that there are.  The script for
- * the shell only asks for it, so that it is never out of date. */
+/* `weft completion`: prints the possible completions of a word of a command
+ * line, from the tables of commands and options and from existing names. The
+ * shell's script only calls this command, so that the script is never out of
+ * date. */
 #include <string.h>
 
 #include "front/cli/cli.h"
@@ -33,7 +34,7 @@ struct words {
 	struct cli *cli;
 	const struct cli_cmd *cmd;
 	const char *prefix; /* start of the word to complete */
-	bool assigned;	    /* ... behind a '=' */
+	bool assigned;	    /* the word follows an '=' */
 };
 
 static void cmd_completion_word(const struct words *w, const char *dashes,
@@ -56,7 +57,7 @@ static void words_split(const struct words *w, const char *list, char sep)
 	}
 }
 
-/* Offers "CLASS." first, then "CLASS.PARAM=" of a complete class. */
+/* Offers "CLASS." first, and "CLASS.PARAM=" behind a complete class name. */
 static void words_settings(const struct words *w)
 {
 	for (size_t i = 0; i < w->cli->reg.n; i++) {
@@ -76,14 +77,14 @@ static void words_settings(const struct words *w)
 	}
 }
 
-/* Source of the completions for one kind of argument; `arg` is the text that
- * the table of commands or options has for it. */
+/* Source of the completions for one kind of argument. `arg` is the name of the
+ * argument in the tables of commands and options. */
 struct source {
 	const char *arg;
 	bool files;
 	const char *(*next)(void *arg, size_t i);
 	void (*list)(const struct words *w);
-	const char *words; /* with '|' between */
+	const char *words; /* possible words, separated by '|' */
 };
 static const struct source arg_sources[] = {
 	{ "FILE", .files = true, .next = exp_shipped_next },
@@ -99,7 +100,7 @@ static const struct source arg_sources[] = {
 static const struct source opt_sources[] = {
 	{ "FILE", .files = true },
 	{ "SO", .files = true },
-	{ "FORMAT" }, /* those of the command */
+	{ "FORMAT" }, /* formats of the command */
 	{ "MACHINE", .files = true, .next = exp_shipped_next },
 	{ "CLOCK", .words = "fixed|cpu|none" },
 	{ "MPI", .next = exec_launchers_next },
@@ -126,7 +127,8 @@ static void words_of(const struct words *w, const struct source *from,
 		cmd_completion_word(w, "", name, strlen(name), "");
 }
 
-/* Returns the option that `text` names if it takes a value, or NULL. */
+/* Returns the option that `text` names if that option takes a value, otherwise
+ * NULL. */
 static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 					 const char *text)
 {
@@ -138,7 +140,7 @@ static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 	return NULL;
 }
 
-/* Goes through the words before the last one. Each '=' is a word of its own,
+/* Evaluates the words before the last one. Each '=' is a word of its own,
  * because bash splits there. */
 static void words_after(struct words *w, char **at, size_t n)
 {
@@ -158,7 +160,7 @@ static void words_after(struct words *w, char **at, size_t n)
 	if (waiting)
 		words_of(w, opt_sources, waiting->arg);
 	else if (w->assigned)
-		return; /* a value of --set */
+		return; /* the last word is a value of --set */
 	else if (w->prefix[0] != '-' && n_args < w->cmd->max_args)
 		words_of(w, arg_sources, w->cmd->usage);
 	else

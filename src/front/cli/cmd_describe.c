@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft describe`: a class's tables as text, JSON or Markdown.  Each section
- * is one table of cells; the three forms print the same cells. */
+/* `weft describe`: prints the tables of a class as text, JSON or Markdown. Each
+ * section is one table of cells, and all three forms print these cells. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 /* ---- cells ---- */
 
 struct section {
-	const char *key, *title; /* JSON key; heading */
+	const char *key, *title; /* key in JSON, heading in text */
 	const char *heads[8];
 	size_t n_cols;
 	struct exp_names cells;

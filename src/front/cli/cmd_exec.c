@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft exec`. */
+/* `weft exec`: runs processes on simulated machines. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ struct exec_cmd {
 	struct exec_job job;
 	const struct exec_launcher *launcher;
 	struct recorders *looks;
-	/* hooks that open and close the files that record the run */
+	/* Hooks of the files that record the run, called when it opens and
+	 * closes. */
 	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void *hook_arg;
 	void (*on_close)(void *arg);
@@ -43,7 +44,7 @@ static void exec_measured(void *arg, bool begins)
 		timeline_enough(x->looks->timeline);
 }
 
-/* Starts the processes, because the machine has been built. */
+/* Starts the processes. Called when the machine has been built. */
 static int exec_opened(void *arg, struct weft_sim *sim, struct weft_err *err)
 {
 	struct exec_cmd *x = arg;
@@ -70,7 +71,8 @@ static void exec_closing(void *arg)
 static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	struct run_opts opts = {
-		.quiet = true, /* the terminal is the processes' */
+		.quiet = true, /* the terminal is for the output of the
+				* processes */
 		.jobs = x->c->n_jobs,
 		.partial = true,
 	};
@@ -96,8 +98,8 @@ static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 	return ret;
 }
 
-/* Runs the processes on their machine, because all options are known now.
- * Returns 0 with the results, or an exit status. */
+/* Runs the processes on their machine. Called when all options have been
+ * checked. Returns 0 with the results, or an exit status. */
 static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	int ret;
@@ -160,7 +162,8 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 	return x->launcher ? 0 : -EINVAL;
 }
 
-/* The program on one machine. */
+/* Runs the program on one machine. Returns 0 with the results in s, or an exit
+ * status. */
 static int exec_on(struct cli *c, const char *fabric, struct run_set *s)
 {
 	struct exec_cmd x = { .c = c };
@@ -179,7 +182,8 @@ static int exec_on(struct cli *c, const char *fabric, struct run_set *s)
 	return status;
 }
 
-/* Runs on several machines are the points of one set. */
+/* Appends the run on one machine to s, so that runs on several machines are
+ * points of one set. */
 static void exec_join(struct run_set *s, const char *program,
 		      struct run_set *one, const char *fabric)
 {

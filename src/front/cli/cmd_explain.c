@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft explain`: where the time of a message went, from a results file. */
+/* `weft explain`: shows from a results file in which stages a message spent its
+ * time. */
 #include <stdlib.h>
 
 #include "base/units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft list`: classes by kind, fabrics, experiments. */
+/* `weft list`: prints classes by kind, fabrics and experiments. */
 #include <string.h>
 
 #include "base/units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft report`: results files to one page. */
+/* `weft report`: makes one page of results files. */
 #include "front/cli/cli.h"
 #include "front/report/report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft reproduce`: every distinct experiment of the chosen rows runs once;
- * then each row is read and judged. */
+/* `weft reproduce`: runs every distinct experiment of the chosen rows once,
+ * then reads and judges each row. */
 #include <math.h>
 #include <string.h>
 
@@ -116,8 +116,8 @@ static int print_rows(struct repro *r)
 	int lost = 0, status;
 	struct json j;
 
-	/* Goes on after an error, because a file that cannot be written must
-	 * not cost the printed rows. */
+	/* An error does not end the command, because a file that cannot be
+	 * written must not cost the printed rows. */
 	if (r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
 				  r->n_run, &r->rows, &err))
 		lost = cli_error(&err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft run` and `weft check`. */
+/* `weft run` and `weft check`: run an experiment, or only build it. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		opts.watch = follow_watch(f);
 	if (!recorders_open(c, e, &l, err)) {
 		ret = run_exp(e, &opts, s, err);
-		/* Reports a file that could not be written at once. The other
-		 * results stay. */
+		/* A file that could not be written is reported at once, but the
+		 * other results stay. */
 		if (recorders_close(&l, !ret, &bad) && !ret) {
 			cli_error(&bad);
 			s->lost = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft tour`: what there is to see, step by step.  Each command is printed as
- * a user would type it and run by this very program, in a folder of its own. */
+/* `weft tour`: shows the program's commands step by step. Each command is
+ * printed as a user would type it and runs in a temporary folder, by the
+ * program itself. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ struct step {
 	const char *after;
 };
 
-/* Spaces separate words; '...' keeps a word together, as in a shell. */
+/* Steps of the tour. In commands spaces separate words, and '...' encloses a
+ * word with spaces, as in a shell. */
 static const struct step steps[] = {
 #include "systems/tour.def"
 };
@@ -24,7 +26,7 @@ static const struct step steps[] = {
 
 /* ---- one command ---- */
 
-/* Cuts `line` into words, in place; returns how many. */
+/* Cuts `line` into words in place. Returns their number. */
 static int tour_split(char *line, char **argv, int max)
 {
 	int n = 0;

@@ -38,8 +38,8 @@ bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
 
 int cli_help(const struct cli_cmd *cmd)
 {
-	/* Options of weft exec stand before the program, because later ones are
-	 * the program's. */
+	/* Options of weft exec are in front of the program, because later
+	 * options are the program's. */
 	printf("usage: weft %s%s%s%s%s\n%s.\n", cmd->name,
 	       cmd->rest ? " [OPTION...]" : "", *cmd->usage ? " " : "",
 	       cmd->usage, cmd->rest ? "" : " [OPTION...]", cmd->doc);
@@ -72,7 +72,7 @@ int cli_help_all(void)
 	return cli_flush(CLI_OK);
 }
 
-/* Three commands that work in any folder. */
+/* Commands that help shows first. They work in any folder. */
 static const struct {
 	const char *command, *shows;
 } first[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft`: commands and options by table. */
+/* `weft`: parses the command line by the tables of commands and options. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +193,8 @@ static int unknown_opt(const struct cli_cmd *cmd, const char *name)
 			cmd->name, name, cmd->name);
 }
 
-/* Takes the option at argv[*i]. Advances *i past a value in a word of its own.
- */
+/* Takes the option at argv[*i]. Advances *i if the option's value is the next
+ * word. */
 static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 		    char **argv, int *i)
 {
@@ -230,7 +230,7 @@ static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 	return 0;
 }
 
-/* An option of one letter. */
+/* Returns true if `text` begins with an option of one letter. */
 static bool is_letter(const struct cli_cmd *cmd, const char *text)
 {
 	for (const struct cli_opt *o = cli_opts; o->name; o++)

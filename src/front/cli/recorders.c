@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are written during a run. */
+/* Opens and closes the files that are written during a run. */
 #include "front/cli/recorders.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void recorders_untap(void *arg)
 		capture_untap(l->cap);
 }
 
-/* Returns the option that asks for a file, or NULL. */
+/* Returns the name of an option that needs a recorder, or NULL. */
 static const char *recorders_wanted(const struct cli *c)
 {
 	return c->capture.n ? "capture"

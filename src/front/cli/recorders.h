@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are written while a run goes on: captures, timeline, waves. */
+/* Files that are written while a run continues: captures, timeline, waves. */
 #ifndef FRONT_CLI_RECORDERS_H
 #define FRONT_CLI_RECORDERS_H
 
@@ -12,11 +12,11 @@ struct recorders {
 };
 
 /* Opens the files that the options name and attaches their recorders to the
- * experiment. */
+ * experiment. Returns 0, or a negative errno with a message. */
 int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
 		   struct weft_err *err);
-/* Closes the files.  Without keep the run was refused and nothing is left of
- * them. */
+/* Closes the files. With keep == false the run was refused, and the files are
+ * removed. Returns 0, or a negative errno with a message. */
 int recorders_close(struct recorders *l, bool keep, struct weft_err *err);
 
 /* Refuses a run whose files are not all different from each other, from `input`

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An experiment as a machine: what it has of nodes, fabric and faults stays;
- * its programs, its sweep and what it expects go, an agent comes to every node.
- * Programs that serve others (a driver) stay. */
+/* Turns an experiment into a machine: keeps its nodes, fabric, faults and
+ * drivers, removes its other programs, its sweep and what it expects, and adds
+ * an agent to every node. */
 #include <errno.h>
 #include <string.h>
 
 #include "front/exec/exec.h"
 #include "front/exp/registry.h"
 
-/* Copies the programs that stay, and adds an agent if there is none. */
+/* Copies the programs that stay (drivers), and adds an agent if there is
+ * none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 				     const struct registry *reg)
 {
@@ -42,9 +43,9 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	return seq;
 }
 
-/* Memory of processes has addresses on the node (host/process_memory.h): as
- * many as 32 bits give, unless the machine says how many there are.  They cost
- * nothing. */
+/* Memory of processes has addresses on the node (host/process_memory.h). The
+ * node gets as many addresses as 32 bits give, because they cost nothing,
+ * unless the machine sets their number. */
 static void host_room(struct doc *d, const struct doc_node *group)
 {
 	struct doc_node *host =

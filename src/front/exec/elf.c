@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists the libraries that a program is linked with, directly or through other
  * libraries.  The loader of glibc lists them without running the program
- * (LD_TRACE_LOADED_OBJECTS).  A program with another loader, or with none,
- * would run instead, so the file is checked before it is started. */
+ * (LD_TRACE_LOADED_OBJECTS).  Without that loader the program would run
+ * instead, therefore the file is checked first. */
 #include "front/exec/elf.h"
 
 #include <elf.h>
@@ -83,8 +83,8 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 	return f;
 }
 
-/* Matches "<tab>libmpi.so.12 => /opt/lib/libmpi.so.12 (0x7f...)" and "=> not
- * found". */
+/* Returns true if the line is for this library. Lines are "<tab>libmpi.so.12 =>
+ * /opt/lib/libmpi.so.12 (0x7f...)" or end in "=> not found". */
 static bool elf_is(const char *line, const char *name)
 {
 	size_t n = strlen(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the MPI that a program was linked with.  The loader of the program is
- * asked, as ldd does, because only the loader knows which files the names of
- * libraries lead to. */
+/* Finds the MPI that a program was linked with. As in ldd, the program's loader
+ * does it, because only the loader knows to which files the names of libraries
+ * lead. */
 #ifndef FRONT_EXEC_ELF_H
 #define FRONT_EXEC_ELF_H
 
@@ -13,11 +13,12 @@ struct elf_libs {
 	bool mpich;	/* libmpi.so.12, libmpich.so.12 */
 	bool libfabric; /* libfabric.so.1 */
 	bool ucx;	/* libucp.so.0 */
-	char mpi[4096]; /* file of the MPI, "" when it is not found */
+	char mpi[4096]; /* file of the MPI's library, "" when it was not
+			 * found */
 };
 
 /* Reads the libraries of `program`, a path or a name to find in PATH, into *l.
- * Returns false, and *l says nothing, when the program does not exist, is a
+ * Returns false, with *l undefined, when the program does not exist, is a
  * script or has no loader. */
 bool elf_libs_of(const char *program, struct elf_libs *l);
 /* Finds `program` and writes its path to `path`.  Returns false when there is

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends the processes that are left of a job and removes its files.  weft does
- * it itself; when weft has been killed, the keeper does it: a process `weft
- * exec --keep SOCKET`.  The keeper reads the job's folder from its input, and a
- * dot when there is nothing left to do.  When the input ends without the dot,
- * weft has died. */
+/* Ends the processes that a job has left and removes its files. weft does this
+ * itself. When weft was killed the keeper does it, a process `weft exec --keep
+ * SOCKET`. The keeper reads the job's folder from its input, and a dot when its
+ * work is no longer needed. When the input ends without the dot, weft has
+ * died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -54,9 +54,8 @@ int exec_keep(struct exec_job *j, struct weft_err *err)
 		return weft_fail(err, errno, "exec: %s", strerror(errno));
 	j->keeper = fork();
 	if (!j->keeper) {
-		/* The keeper keeps only the socket of weft: with weft's output
-		 * open as well, a reader of that output would wait until the
-		 * keeper ends. */
+		/* The keeper closes weft's output, because a reader of that
+		 * output would otherwise wait until the keeper ends. */
 		null = open("/dev/null", O_RDWR);
 		if (null < 0 || dup2(ends[0], 0) < 0 || dup2(null, 1) < 0 ||
 		    dup2(null, 2) < 0)

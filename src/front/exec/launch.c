@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and ending processes of `weft exec`. */
+/* Starts and ends processes of `weft exec`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -98,8 +98,8 @@ static struct env env_all(const struct exec_job *j, char *const *more)
 
 /* ---- processes ---- */
 
-/* Runs in the child. The child dies with weft, and has none of its signal
- * masks. */
+/* Runs in the child. The child gets a signal when weft dies. Its signal mask is
+ * emptied, because it would inherit the mask of weft. */
 static void child_exec(char *const *argv, char **env, int report, pid_t parent)
 {
 	sigset_t none;

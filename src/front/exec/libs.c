@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that the processes load: the provider of libfabric (by
- * FI_PROVIDER_PATH) and libweft-time.so (by LD_PRELOAD).  They lie beside the
- * program, in ../WEFT_LIBDIR/weft, or where they were built. */
+ * FI_PROVIDER_PATH) and libweft-time.so (by LD_PRELOAD).  They are beside the
+ * program, in ../WEFT_LIBDIR/weft, or in the build folder. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ bool exec_libs(struct exec_job *j)
 	const char *has = getenv("LD_PRELOAD");
 	char dir[4300];
 
-	/* This library comes first, because it passes calls on to the user's
+	/* libweft-time.so is first, because it passes calls on to the user's
 	 * libraries. */
 	if (exec_lib_dir("libweft-time.so", dir, sizeof(dir)) &&
 	    exec_plain(j, "time", dir, sizeof(dir)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Common code of the launchers of MPI programs: finds the command that starts
- * the ranks, and makes the settings and the provider known to it. */
+ * the ranks, and gives it the settings and the provider. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>
@@ -53,8 +53,8 @@ int mpi_need_provider(struct weft_err *err)
 void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 {
 	static const char *const all[][2] = {
-		/* switched off, because a search for graphics takes longer than
-		   the rest */
+		/* These components are off, because the search for graphics
+		 * cards takes longer than all the rest of a start. */
 		{ "HWLOC_COMPONENTS",
 		  "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci" },
 		{ NULL, NULL },
@@ -68,7 +68,7 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 
 /* ---- the starter: mpirun or mpiexec ---- */
 
-/* Returns true if `name` is the name of the file behind all links. */
+/* Returns true if the path leads, through all links, to a file of this name. */
 static bool is_file(const char *path, const char *name)
 {
 	char *real = realpath(path, NULL);
@@ -92,7 +92,8 @@ static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 				 "exec: --mpiexec '%.200s': no such program",
 				 j->mpiexec);
 	}
-	/* bin beside lib: PREFIX/lib/libmpi.so, PREFIX/lib/MACHINE/libmpi.so */
+	/* Searches bin beside lib, of PREFIX/lib/libmpi.so and of
+	 * PREFIX/lib/MACHINE/libmpi.so. */
 	for (const char *const *u = up; end && *u; u++)
 		for (const char *const *n = s->names; *n; n++) {
 			snprintf(path, size, "%.*s%s/%s", (int)(end - lib), lib,

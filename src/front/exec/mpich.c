@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of an MPICH that is built on libfabric (device ch4:ofi): by its
- * mpiexec (Hydra), which starts all ranks here; each is told the name of its
- * node.  A user's own mpiexec command line gets the same settings. */
+/* Runs programs of an MPICH on libfabric (device ch4:ofi) by its mpiexec
+ * (Hydra), which starts all ranks on this computer. Each rank gets the name of
+ * its node by the environment. A user's own command line of mpiexec gets these
+ * settings, too. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static int check_device(const char *program, const struct elf_libs *l,
 }
 
 static const char *const mpich_settings[][2] = {
-	/* off, because ranks must not bypass the fabric by shared memory */
+	/* Shared memory is off, because ranks must not bypass the fabric. */
 	{ "MPIR_CVAR_NOLOCAL", "1" },
 	{ "HYDRA_IFACE", "lo" },
 	{ "HYDRA_LAUNCHER", "fork" },
@@ -50,7 +51,8 @@ static const char *const mpich_settings[][2] = {
 
 void mpich_settle(struct exec_job *j)
 {
-	/* node of each rank, which gives the host its name */
+	/* List of the nodes of all ranks, from which ranks take their host
+	 * name. */
 	char *list = malloc((size_t)j->n * 12 + 1), *p = list;
 
 	if (!list)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of Open MPI: by its mpirun, with the settings that make all traffic
- * take the provider. */
+/* Runs programs of Open MPI by its mpirun, with settings that send all traffic
+ * through the provider. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static bool openmpi_fits(const struct exec_job *j)
 	       mpi_given(j, &openmpi_starter);
 }
 
-/* Settings for all runs. OFI is named, because Debian's configuration turns it
- * off. */
+/* Settings for all runs. OFI is named explicitly, because Debian's
+ * configuration turns it off. */
 static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_pml", "cm" },
 	{ "OMPI_MCA_mtl", "ofi" },
@@ -34,30 +34,29 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_opal_common_ofi_provider_include", "weft" },
 	{ "OMPI_MCA_oob_tcp_if_include", "lo" },
 	{ "OMPI_MCA_plm_rsh_no_tree_spawn", "1" },
-	/* set, so that mpirun learns of a daemon that died before it was
-	   connected */
+	/* With this mpirun detects a daemon that died before it was
+	 * connected. */
 	{ "OMPI_MCA_orte_leave_session_attached", "1" },
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 	{ "OMPI_MCA_rmaps_base_mapping_policy", "seq" },
-	/* off, because osc/rdma asks btl/ofi for operations that it lacks (Open
-	   MPI 4.1) */
+	/* Accumulates do not use atomics, because osc/rdma asks btl/ofi for
+	 * operations that btl/ofi lacks (Open MPI 4.1). */
 	{ "OMPI_MCA_osc_rdma_acc_use_amo", "0" },
-	/* The provider sleeps while it waits, so no rank needs to spin. */
+	/* Ranks need not spin, because the provider sleeps while it waits. */
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },
 };
-/* Settings of timed runs. Memory is not left registered, because new memory may
- * or may not lie at an old address, which would change times from run to run.
- */
+/* Settings of timed runs. Memory does not stay registered. New memory may be at
+ * an old address or not, and would otherwise change times from run to run. */
 static const char *const openmpi_timed[][2] = {
 	{ "OMPI_MCA_mpi_leave_pinned", "0" },
 	{ NULL, NULL },
 };
 
-/* osc/rdma of Open MPI 4.1 keeps what it knows of rank r on node r / ceil(ranks
- * / nodes), and looks for it on node r * nodes / ranks: it takes one rank for
- * another where these differ. */
+/* Returns true if osc/rdma of Open MPI 4.1 cannot be used. It stores the state
+ * of rank r on node r / ceil(ranks / nodes), but searches it on node r * nodes
+ * / ranks, so it confuses ranks where these differ. */
 static bool openmpi_miscounts(const struct exec_job *j)
 {
 	uint64_t nodes = 0, each;
@@ -100,7 +99,8 @@ static void openmpi_env(struct exec_job *j)
 	}
 	if (openmpi_miscounts(j) && !getenv("OMPI_MCA_osc"))
 		exec_env(j, "OMPI_MCA_osc", "pt2pt,sm");
-	/* in the job's folder, so that the files of Open MPI go with it */
+	/* Files of Open MPI are in the job's folder, so that they are removed
+	 * with it. */
 	exec_env(j, "OMPI_MCA_orte_tmpdir_base", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_rdma_backing_directory", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_sm_backing_directory", "%s", j->folder);
@@ -115,7 +115,7 @@ int openmpi_settle(struct exec_job *j, struct weft_err *err)
 
 	if (ret)
 		return ret;
-	/* the node of each rank, in their order */
+	/* The file has the node of each rank, in the order of ranks. */
 	snprintf(path, sizeof(path), "%s/hosts", j->folder);
 	f = fopen(path, "w");
 	for (uint32_t i = 0; f && i < j->n; i++) {

@@ -7,9 +7,9 @@
 #include "base/units.h"
 #include "front/exec/exec.h"
 
-/* Adds a failure for process i to r.  The message names the rank where each
- * process is one rank, otherwise only the program, because one process, mpirun,
- * then stands for several ranks. */
+/* Adds a failure for process i to r. The message names a rank only if each
+ * process is one rank. Otherwise one process, mpirun, stands for several
+ * ranks. */
 static void report_child(const struct exec_job *j, size_t i, int status,
 			 struct weft_result *r)
 {
@@ -96,7 +96,8 @@ void exec_summary(struct exec_job *j, const struct weft_result *r, FILE *f)
 	if (!s.joined)
 		fprintf(f,
 			"weft: no process has joined the machine: is the program one of MPI or libfabric, or linked with libweft (--raw)?\n");
-	/* share of the nodes' processors that libraries use */
+	/* Prints the processor time that libraries have charged to the
+	 * nodes. */
 	if (s.software) {
 		units_print(WEFT_P_TIME, "", &s.software, all, sizeof(all));
 		units_print(WEFT_P_TIME, "", &s.cost_call, call, sizeof(call));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes for mpirun.  mpirun starts a daemon on each node with a remote shell;
- * ours starts the daemon here and tells it the name of its node
- * (WEFT_NODE_NAME, which libweft-time.so shows as the host's).  Open MPI then
- * takes every node for a separate machine and shares no memory between them.
+/* Replaces the remote shell of mpirun. mpirun starts a daemon on each node by a
+ * remote shell. This one starts the daemon here and gives it the name of its
+ * node (WEFT_NODE_NAME, which libweft-time.so shows as the host's name). Open
+ * MPI then takes every node for a separate machine and shares no memory between
+ * nodes.
  *
- * mpirun gets addresses of class E (240.0.0.0/4) as names of nodes, because no
- * machine has such an address and no name server is asked for it: mpirun would
- * wait for the time-outs of the server. */
+ * mpirun gets addresses of class E (240.0.0.0/4) as names of nodes. No machine
+ * has such an address, and mpirun asks no name server for it, whose time-outs
+ * it would have to wait for. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>
@@ -54,13 +55,14 @@ int exec_rsh(char **argv)
 		fprintf(stderr, "weft exec --rsh HOST COMMAND...\n");
 		return 2;
 	}
-	/* Turns "240.0.0.7" into "n7". Any other name stays. */
+	/* Turns "240.0.0.7" into "n7". Other names do not change. */
 	if (sscanf(argv[0], "240.%u.%u.%u", &a, &b, &c) == 3)
 		snprintf(name, sizeof(name), "n%u", a << 16 | b << 8 | c);
 	else
 		snprintf(name, sizeof(name), "%s", argv[0]);
 	setenv("WEFT_NODE_NAME", name, 1);
-	/* set, so that the daemon does not outlive mpirun */
+	/* The daemon gets a signal when mpirun ends, so that it does not
+	 * outlive mpirun. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	command = joined(argv + 1);
 	if (command)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A script that calls mpirun or mpiexec itself, as often as it likes, one after
- * the other or at the same time: it is started once, with the settings of all
- * MPIs. */
+/* A script that calls mpirun or mpiexec itself, any number of times, also in
+ * parallel. The script is started once, with the settings of all MPIs. */
 #include "front/exec/mpi.h"
 
 static bool script_fits(const struct exec_job *j)

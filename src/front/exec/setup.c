@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of `weft exec`: ranks, where they live, the clock, processors. */
+/* Checks the options of `weft exec`: ranks and their nodes, the clock,
+ * processors. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "systems/examples.def"
 
 enum {
-	SPIN = 200, /* turns: about the cost of waking a process */
+	SPIN = 200, /* polls of a process before it sleeps, which cost about as
+		     * much as waking it */
 	RANKS_MAX = 65536,
 };
 
@@ -49,7 +51,7 @@ static int setup_clock(const char *text, enum weft_att_clock *clock_p,
 
 /* ---- ranks ---- */
 
-/* "3:0,4:1" */
+/* Reads a map such as "3:0,4:1". */
 static int map_read(const char *text, struct exec_setup *s,
 		    struct weft_err *err)
 {
@@ -113,7 +115,7 @@ static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 
 /* ---- processors ---- */
 
-/* Pins weft to `cores` processors, the present one first. */
+/* Restricts weft to `cores` processors, the present one first. */
 void exec_pin(uint32_t cores)
 {
 	cpu_set_t may, set;
@@ -146,14 +148,15 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 			 sizeof(s->cores), err))
 		return -EINVAL;
 	s->cores = s->cores < all ? s->cores : all;
-	/* Without a core to spare, a spinning process would keep the process
-	 * that it waits for from running. */
+	/* Without a spare processor a process must not spin, because it would
+	 * take the processor from the process for which it waits. */
 	s->att.spin = s->cores > s->att.ranks ? SPIN : 0;
 	return 0;
 }
 
-/* A process takes up to three of the simulator's.  Not all that the user may
- * have: some programs close every number up to the limit. */
+/* Raises the limit of open files, because a process needs up to three
+ * descriptors of the simulator. The limit stays below the user's maximum,
+ * because some programs close every number up to the limit. */
 void exec_descriptors(void)
 {
 	const rlim_t enough = 65536;
@@ -182,8 +185,8 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 		return weft_fail(
 			err, EINVAL,
 			"exec: --path direct: no time passes there: give --clock none, too");
-	/* Gives a place to each process that may ever join, because some start
-	 * others. */
+	/* Gives a place to each process that may ever join, because processes
+	 * may start further processes. */
 	for (uint32_t r = 0, n; r < s->att.ranks; r++) {
 		n = 0;
 		for (uint32_t k = 0; k <= r; k++)
@@ -203,8 +206,8 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 	return 0;
 }
 
-/* A node without a driver has one process that calls weft/host.h itself: that
- * one is the monitor. */
+/* Sets up a run with --raw. A node without a driver has one process that calls
+ * weft/host.h itself, because that process is the monitor. */
 static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 		     struct weft_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of what the processes of `weft exec` did: the calls that took most
- * time, messages from rank to rank, two machines side by side. */
+/* Prints tables of the processes of `weft exec`: the calls that took most time,
+ * messages from rank to rank, two machines side by side. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,7 +42,8 @@ static bool is_mpi(const struct calls_row *r)
 	return !strncmp(r->name, "MPI_", 4);
 }
 
-/* Calls of libfabric that MPI makes are parts of its own. */
+/* Removes calls of libfabric when MPI was used, because they are parts of MPI's
+ * calls. */
 static void drop_inner(struct calls *sum)
 {
 	bool mpi = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds one component from one mapping; ports and cables. */
+/* Builds one component from one mapping, and joins ports by cables. */
 #include "front/exp/build.h"
 
 #include <fnmatch.h>
@@ -165,7 +165,8 @@ static int comp_overrides(struct exp_build *b, struct weft_comp *c,
 
 		if (!over_fits(o, c) || !strcmp(o->param, "preset"))
 			continue;
-		/* A pattern may name components of several classes. */
+		/* A pattern may match components of several classes, so not
+		 * every class needs the parameter. */
 		if (!o->cls && strpbrk(o->comp, "*?[") &&
 		    !class_param(c->cls, o->param)) {
 			build_set_refused(o->set, "%s has no parameter '%s'",
@@ -186,7 +187,8 @@ static int comp_apply_preset(struct exp_build *b, struct weft_comp *c,
 	const struct doc_node *n = doc_get(map, "preset");
 	struct weft_err sub = { 0 };
 
-	/* The last override wins over the mapping, which wins over its base. */
+	/* The last override wins over the mapping, and the mapping over its
+	 * base. */
 	if (!n)
 		n = doc_get(spec->base, "preset");
 	for (size_t i = 0; i < b->overs->n; i++) {

@@ -5,7 +5,7 @@
  * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
  * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
  * Components whose class has parameters `node` and `nodes` (U32) get their
- * number and how many there are. */
+ * number and the number of nodes there. */
 #ifndef FRONT_EXP_BUILD_H
 #define FRONT_EXP_BUILD_H
 
@@ -27,24 +27,27 @@ struct exp_build {
 	struct {
 		VEC(struct exp_node);
 	} nodes;
-	/* Ends that a fabric joins: NICs in order of nodes, then traffic. */
+	/* Ends that a fabric joins: NICs in the order of nodes, then traffic
+	 * components. */
 	struct {
 		VEC(struct weft_comp *);
 	} ends;
 	uint32_t n_progs, n_faults, n_links;
-	uint32_t shuffle; /* another order of construction; 0: by number */
+	uint32_t shuffle; /* Changes the order of construction for tests; 0:
+			   * order of numbers. */
 };
 
-/* Returns the number of the thing, of n, that is built in turn k. */
+/* Returns the number of the component, of n, that is built in turn k. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
-/* The sections. */
+/* Each builds a section of the experiment. Returns 0, or a negative errno with
+ * a message. */
 int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
-/* Checks the parts of a fabric that need no ends, so that mistakes show before
- * thousands of nodes are built. */
+/* Checks the parts of a fabric that need no ends, so that mistakes are found
+ * before thousands of nodes are built. */
 int build_fabric_check(const struct doc_node *n, struct weft_err *err);
 /* Builds a fabric that build_fabric_check has accepted. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,
@@ -57,11 +60,14 @@ int build_workload(struct exp_build *b, const struct doc_node *n,
 /* Builds one component from one mapping. */
 struct build_spec {
 	enum weft_kind kind;
-	const char *type_key;	     /* "type" or "program" */
+	const char *type_key;	     /* key with the class, "type" or
+				      * "program" */
 	const char *const *reserved; /* keys that are not parameters, or NULL */
-	/* Settings below those of the mapping, or NULL; lends its type. */
+	/* Settings that the mapping overrides, its class included; may be
+	 * NULL. */
 	const struct doc_node *base;
-	bool numbered; /* index and count go to `node` and `nodes` */
+	bool numbered; /* index and count are values of the parameters `node`
+			* and `nodes` */
 	uint32_t index, count;
 };
 int build_comp(struct exp_build *b, const struct build_spec *spec,
@@ -74,11 +80,11 @@ int build_class(struct exp_build *b, const struct build_spec *spec,
 
 /* Returns the k-th link port of a component, or NULL. */
 struct weft_port *build_link_port(struct weft_comp *c, uint32_t k);
-/* Finds a port by its name, as "n0.nic.link0". */
+/* Finds the port of a name such as "n0.nic.link0". */
 int build_port(struct exp_build *b, const struct doc_node *n,
 	       struct weft_port **port_p, struct weft_err *err);
-/* Builds a link component from `map` (over `base`, which may be NULL).  All
- * cables with these settings share it. */
+/* Builds a link component from `map` over the settings of `base` (may be NULL).
+ * Cables with equal settings share one component. */
 int build_link(struct exp_build *b, const struct doc_node *map,
 	       const struct doc_node *base, struct weft_comp **link_p,
 	       struct weft_err *err);
@@ -86,19 +92,20 @@ int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
 		struct weft_comp *link, struct doc_where at,
 		struct weft_err *err);
 
-/* Notes in *set why an override did not fit (struct exp_set.refusal). */
+/* Stores in *set why an override did not fit (struct exp_set.refusal). */
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Fails with "The fabric has no KEY" and an example; returns a negative
+/* Fails with "The fabric has no KEY" and an example. Returns a negative
  * errno. */
 int build_lacks(const struct doc_node *map, const char *key,
 		struct weft_err *err);
 
-/* A generator of fabrics: one file, one line in fabrics.def. */
+/* A generator of fabrics. Each has one file and one line in fabrics.def. */
 struct fabric_gen {
 	const char *name, *doc;
-	const char *const *keys; /* ended by NULL; "type" is implied */
+	const char *const *keys; /* keys of the mapping beside "type", ended by
+				  * NULL */
 	/* Checks the mapping before ends exist; may be NULL. */
 	int (*check)(const struct doc_node *map, struct weft_err *err);
 	int (*build)(struct exp_build *b, const struct doc_node *map,

@@ -53,9 +53,9 @@ static int case_text(struct exp_case *c, const char *key, const char *dflt,
 	return 0;
 }
 
-/* Refuses keys that no section has. Reads the section `run` and the keys of
- * head_params. A mapping of their own holds these keys, because exp_fill()
- * refuses all others. */
+/* Reads the section `run` and the keys of head_params, and refuses keys that no
+ * section has. A new mapping holds the keys of head_params alone, because
+ * exp_fill() refuses all others. */
 static int case_head(struct exp_case *c, struct weft_err *err)
 {
 	const struct doc_node *root = c->doc->root;
@@ -95,8 +95,8 @@ static int case_overrides(struct exp_case *c, size_t point,
 {
 	const struct doc_node *n = doc_get(c->doc->root, "set");
 
-	/* Applies `set:` of the file first, then the point, then --set, because
-	 * later settings win. */
+	/* Applies `set:` of the file, then the point of the sweep, then --set,
+	 * because later settings win. */
 	if (n) {
 		if (exp_want(n, DOC_MAP, "set", err))
 			return -1;
@@ -226,8 +226,8 @@ void exp_case_close(struct exp_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Notes plain values of `fabric` as the text has them: fabric.dims = "4 4 4".
- */
+/* Adds plain values of `fabric` to the result as the text has them: fabric.dims
+ * = "4 4 4". */
 static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
 {
 	const struct doc_node *map = doc_get(c->doc->root, "fabric");

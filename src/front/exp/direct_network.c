@@ -39,7 +39,7 @@ bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 	return true;
 }
 
-/* Finds the first cable between the two nodes of "[4, 5]". */
+/* Finds the first cable between two nodes given as "[4, 5]". */
 static int cut_pair(const struct topology *t, const struct doc_node *n,
 		    uint32_t *node_p, uint32_t *port_p, struct weft_err *err)
 {
@@ -90,8 +90,9 @@ static int cut_one(struct topology *t, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-/* Makes routes around cut cables, where dimension order fails: a table of
- * shortest ways if these cannot deadlock, else up and down. */
+/* Makes routes around cut cables when dimension order fails. Takes a table of
+ * shortest routes if these cannot deadlock, otherwise routes up and down a
+ * tree. */
 static int routes_mend(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {
@@ -179,7 +180,7 @@ struct direct {
 	struct topology *topo;
 };
 
-/* Parts around the ends, where the experiment names no classes. */
+/* Returns the default parts that the class of the ends names. */
 static const struct weft_network_parts *default_parts(const struct exp_build *b)
 {
 	static const struct weft_network_parts none;
@@ -189,7 +190,7 @@ static const struct weft_network_parts *default_parts(const struct exp_build *b)
 		       : &none;
 }
 
-/* Settings under a key of the fabric. They change the default class. */
+/* Settings of a part under a key of the fabric, over its default class. */
 struct part {
 	struct doc_node text, base;
 	struct doc_item item;
@@ -272,8 +273,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	first = ports_called(cls, "np%u");
 	links = ports_called(cls, "lp%u");
-	/* Ports have numbers in the order of declaration, those to the node
-	 * first. */
+	/* Ports are numbered in the order of their declaration, so that those
+	 * to the node are first. */
 	if (!cls->ops.place || !first || !links ||
 	    strcmp(cls->ports[0].name, "np%u") ||
 	    strcmp(cls->ports[1].name, "lp%u") || first > TOPO_PORTS_MAX ||
@@ -366,7 +367,8 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	return 0;
 }
 
-/* Builds components in the order of their numbers, then places, then cables. */
+/* Builds components in the order of their numbers, then sets their places, then
+ * connects cables. */
 static int parts_build(struct direct *d, struct weft_err *err)
 {
 	const struct topology *t = d->topo;
@@ -388,7 +390,7 @@ static int parts_build(struct direct *d, struct weft_err *err)
 			if (n == TOPO_FAR_NONE)
 				continue;
 			q = topo_far_port(t, s, p);
-			/* counts each cable once, from its lower end */
+			/* builds each cable once, from its lower end */
 			if ((n > s || (n == s && q > p)) &&
 			    build_cable(d->b, &d->sw[s]->ports[p],
 					&d->sw[n]->ports[q], d->link,
@@ -416,8 +418,8 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	if (routes_make(t, map, note, sizeof(note), err) ||
 	    net_build(&d, note, err))
 		goto fail;
-	/* The network owns the topology from now on. Switches get their places
-	 * later. */
+	/* The network owns the topology from now on. The switches get their
+	 * places later. */
 	parts.topo = d.topo = malloc(sizeof(*t));
 	parts.switches = d.sw = calloc(t->nodes, sizeof(*d.sw));
 	if (!d.topo || !d.sw)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks: every end (NIC or traffic component) has a switch of its
- * own, s0, s1 .., switches are joined by cables; what fabrics `torus`, `mesh`,
- * `hypercube` and `graph` have in common.
+/* Direct networks: every end (NIC or traffic component) has a switch of its own
+ * (s0, s1 ..), and cables join the switches. Fabrics `torus`, `mesh`,
+ * `hypercube` and `graph` share this code.
  *
  *	routing: table		path (the sender's, the default) or table
  *	cut: [s3.lp0, [4, 5]]	cables that do not exist
@@ -20,12 +20,12 @@
 /* Finds the ports that the fabric's switches have. */
 int direct_ports(struct exp_build *b, const struct doc_node *map,
 		 struct topo_ports *ports_p, struct weft_err *err);
-/* Finds the port of a switch by its name, as "s3.lp0".  Returns false when
- * there is no such port. */
+/* Finds the port of a switch by a name such as "s3.lp0". Returns false when the
+ * switch has no such port. */
 bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
-/* Cuts cables, completes and checks the routes, builds everything.  Takes the
- * topology, also when it fails. */
+/* Cuts cables, completes and checks the routes, and builds the network. Takes
+ * the topology, even when it fails. */
 int direct_build(struct exp_build *b, const struct doc_node *map,
 		 struct topology *t, struct weft_err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree: allocation, look-up, copies, messages. */
+/* The tree of an experiment's text: allocation, look-up, copies, messages. */
 #include "front/exp/doc.h"
 
 #include <errno.h>
@@ -134,7 +134,7 @@ struct doc *doc_clone(const struct doc *src)
 {
 	struct doc *d = doc_new();
 
-	/* within the limits, because src was */
+	/* The copy is within the limits, because src was. */
 	d->root = src->root ? doc_copy(d, src->root) : NULL;
 	return d;
 }
@@ -193,7 +193,7 @@ int doc_fail_near(struct doc_where at, struct weft_err *err, const char *word,
 	va_end(ap);
 	if (near)
 		return doc_fail(at, err, "%s: did you mean '%s'?", msg, near);
-	/* appends ": there are a, b, ..." as far as it fits */
+	/* Appends the list ": there are a, b, ..." as far as it fits. */
 	for (size_t i = 0; (name = next(arg, i)); i++) {
 		if (len + strlen(name) + 20 > sizeof(names)) {
 			snprintf(names + len, sizeof(names) - len, ", ...");

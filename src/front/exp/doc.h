@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of an experiment as a tree in which every value knows its file,
- * line and column.  Nothing here knows what an experiment is.
+/* The text of an experiment as a tree. Every value knows its file, line and
+ * column. This code does not depend on the meaning of keys.
  *
- * A tree lives in the arena of its struct doc and is freed with it. */
+ * A tree is allocated in the arena of its struct doc and freed with it. */
 #ifndef FRONT_EXP_DOC_H
 #define FRONT_EXP_DOC_H
 
@@ -11,36 +11,36 @@
 
 #include "weft/types.h"
 
-/* Limits of a text: an experiment is a few pages long, and aliases must not let
- * a short text expand to gigabytes. */
+/* Limits of a text. Experiments are a few pages long, and the limits keep a
+ * short text with aliases from expanding to gigabytes. */
 #define DOC_MAX_BYTES	(16u << 20)
 #define DOC_MAX_NODES	500000u
 #define DOC_MAX_DEPTH	64u
 #define DOC_MAX_ANCHORS 1000u
 
 struct doc_where {
-	const char *file; /* or "--set a=b" */
-	uint32_t line;	  /* from 1; 0 = the source has no lines */
+	const char *file; /* name of the file, or "--set a=b" */
+	uint32_t line;	  /* number from 1; 0 = the source has no lines */
 	uint32_t col;
 };
 
 enum doc_kind { DOC_SCALAR, DOC_MAP, DOC_SEQ };
 
 struct doc_item {
-	const char *key; /* NULL in sequences */
+	const char *key; /* key of a mapping; NULL in lists */
 	struct doc_where key_at;
 	struct doc_node *val;
 };
 
 struct doc_node {
 	enum doc_kind kind;
-	bool quoted; /* scalars: written in quotes */
+	bool quoted; /* scalars: the text was in quotes */
 	struct doc_where at;
-	const char *text; /* scalars */
+	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override that put this value here and may match nothing; see
-	 * override.h. */
+	/* Override from which this value comes and which may match nothing, or
+	 * NULL; see override.h. */
 	struct exp_set *set;
 };
 
@@ -59,11 +59,12 @@ struct doc_node *doc_node_new(struct doc *d, enum doc_kind kind,
 			      struct doc_where at);
 void doc_append(struct doc *d, struct doc_node *parent, const char *key,
 		struct doc_where key_at, struct doc_node *val);
-/* Deep copy into d; NULL when d would exceed DOC_MAX_NODES.  The copy shares
- * keys and texts with n, whose doc must live longer: a long text with a
- * thousand aliases is there once. */
+/* Returns a deep copy of n that belongs to d, or NULL when d would exceed
+ * DOC_MAX_NODES. The copy shares keys and texts with n, so that a long text
+ * with a thousand aliases exists once. Therefore the doc of n must live
+ * longer. */
 struct doc_node *doc_copy(struct doc *d, const struct doc_node *n);
-/* Moves everything in `from` to d and frees `from`.  Returns the root of the
+/* Moves the whole tree of `from` to d and frees `from`. Returns the root of the
  * moved tree. */
 struct doc_node *doc_adopt(struct doc *d, struct doc *from);
 /* Returns a copy of src.  Its texts stay in src, so src must live longer than
@@ -76,19 +77,19 @@ struct doc_item *doc_item(const struct doc_node *map, const char *key);
 const char *doc_kind_name(const struct doc_node *n);
 
 /* Parses text (YAML) named `file` into d->root.  An empty text gives root ==
- * NULL.  Returns 0, or a negative errno; all errors read "FILE:LINE: ...". */
+ * NULL.  Returns 0, or a negative errno with a message "FILE:LINE: ...". */
 int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
 	      struct weft_err *err);
-/* Reads a file ("-" = standard input) of at most DOC_MAX_BYTES; *text_p is
- * malloc'ed. */
+/* Reads a file ("-" = standard input) of at most DOC_MAX_BYTES into *text_p,
+ * which the caller frees. Returns 0, or a negative errno with a message. */
 int doc_read(const char *path, char **text_p, size_t *len_p,
 	     struct weft_err *err);
 
 /* Sets err to "FILE:LINE: message". Returns -EINVAL. */
 int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Does as doc_fail and appends ": did you mean 'x'?" when a candidate is near
- * to word; `next` as for units_nearest. */
+/* Fails as doc_fail does, and appends ": did you mean 'x'?" when a candidate is
+ * similar to `word`. `next` gives the candidates as for units_nearest. */
 int doc_fail_near(struct doc_where at, struct weft_err *err, const char *word,
 		  const char *(*next)(void *arg, size_t i), void *arg,
 		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML text into a tree, through libyaml's events, within the limits of doc.h:
+/* Parses YAML into a tree by the events of libyaml, within the limits of doc.h:
  * no recursion through aliases, bounded expansion, no duplicate keys. */
 #include "base/need.h"
 #include "front/exp/doc.h"
@@ -14,18 +14,19 @@
 
 struct anchor {
 	const char *name;
-	struct doc_node *node; /* NULL while its node is still open */
+	struct doc_node *node; /* node of the anchor; NULL while the node is
+				* open */
 };
 
 struct loader {
 	struct doc *doc;
 	const char *file;
 	yaml_parser_t parser;
-	/* Containers that are open, outermost first. */
+	/* Mappings and lists that are open, outermost first. */
 	struct {
 		struct doc_node *node;
-		uint32_t anchor; /* index + 1, or 0 */
-		const char *key; /* map: key waiting for its value */
+		uint32_t anchor; /* number of its anchor + 1, or 0 */
+		const char *key; /* mapping: key whose value follows */
 		struct doc_where key_at;
 	} open[DOC_MAX_DEPTH];
 	uint32_t depth;
@@ -41,7 +42,7 @@ static struct doc_where loader_at(const struct loader *l, yaml_mark_t m)
 				   .col = (uint32_t)m.column + 1 };
 }
 
-/* Puts a finished or just opened node where it belongs. */
+/* Adds a finished or just opened node to the innermost open container. */
 static int loader_place(struct loader *l, struct doc_node *n,
 			struct weft_err *err)
 {
@@ -162,7 +163,7 @@ static int key_cmp(const void *a, const void *b)
 						 : 1;
 }
 
-/* Ends a mapping or a list; the keys of a mapping are unique. */
+/* Ends a mapping or a list. Checks that the keys of a mapping are unique. */
 static int loader_close(struct loader *l, struct weft_err *err)
 {
 	struct doc_node *n = l->open[l->depth - 1].node;

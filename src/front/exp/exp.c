@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading an experiment. */
+/* Loads an experiment. */
 #include "front/exp/exp.h"
 
 #include <errno.h>

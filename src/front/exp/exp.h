@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An experiment: text, overrides, the points of its sweep; and a case, one
- * point built into a simulation that is ready to run. */
+/* An experiment (text, overrides, points of its sweep), and a case: one point,
+ * built into a simulation that is ready to run. */
 #ifndef FRONT_EXP_H
 #define FRONT_EXP_H
 
@@ -10,9 +10,10 @@
 #include "weft/sim.h"
 
 struct exp_opts {
-	const char *const *set; /* PATH=VALUE, later ones win */
-	/* Option of the user behind each --set, for messages. Entries, or the
-	 * list, may be NULL. */
+	const char *const *set; /* PATH=VALUE; a later one wins over an earlier
+				 * one */
+	/* Option of the command line that gave each --set, for messages. An
+	 * entry or the whole list may be NULL. */
 	const char *const *option;
 	size_t n_set;
 	size_t n_lenient; /* the last n_lenient overrides may match nothing */
@@ -25,21 +26,21 @@ struct exp_opts {
 struct exp_axis;
 struct exp_auto;
 struct exp {
-	struct doc *doc; /* with --set applied */
+	struct doc *doc; /* text with --set applied */
 	const struct registry *reg;
-	char *label;		/* as the user named it */
-	struct exp_overs overs; /* CLASS.PARAM of --set */
+	char *label;		/* name that the user gave */
+	struct exp_overs overs; /* CLASS.PARAM settings of --set */
 	struct exp_set *sets;
 	size_t n_sets;
-	/* The sweep: axes of a product, or explicit points, or points that
-	 * follow from the results of those before. */
+	/* The sweep: axes whose product gives the points, or explicit points,
+	 * or points that depend on earlier results. */
 	struct exp_axis *axes;
 	size_t n_axes, n_points;
 	struct exp_auto *search;
-	uint32_t crc; /* of the text */
-	bool view;    /* results show the ports over time */
-	/* Called with every simulation before it starts and before it is freed;
-	 * may be NULL. */
+	uint32_t crc; /* checksum of the text */
+	bool view;    /* results contain the traffic of ports over time */
+	/* Called with every simulation before it starts, and before it is
+	 * freed. May be NULL. */
 	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void (*on_close)(void *arg);
 	void *hook_arg;
@@ -60,29 +61,35 @@ bool exp_set_used(const struct exp *e, size_t i);
 
 struct exp_case {
 	struct exp *exp;
-	struct doc *doc; /* with this point applied */
-	char *name;	 /* of the experiment */
-	char *point;	 /* "" or "workload.size=24 seed=2" */
+	struct doc *doc; /* text with this point applied */
+	char *name;	 /* name of the experiment */
+	char *point;	 /* settings of the point: "" or "workload.size=24
+			  * seed=2" */
 	const char *about;
 	uint64_t seed;
 	bool carried;
-	weft_time_t until;    /* WEFT_NEVER: until programs have ended */
-	weft_time_t drain;    /* run on this long */
+	weft_time_t until;    /* end of the run; WEFT_NEVER: when all programs
+			       * have ended */
+	weft_time_t drain;    /* time for which the run continues after that */
 	weft_time_t watchdog; /* limit for a run without progress; 0: none */
-	uint32_t shuffle;     /* order of construction */
+	uint32_t shuffle;     /* other order of construction, see struct
+			       * exp_build */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
-	weft_time_t sample; /* time between samples of all counters; 0 = none */
-	const struct doc_node *sample_of, *show; /* patterns, or NULL */
+	weft_time_t sample; /* interval of samples of all counters; 0 = no
+			     * samples */
+	const struct doc_node *sample_of, *show; /* patterns of names, or
+						  * NULL */
 	bool partial; /* the run was stopped early, so no check is judged */
 	bool hung;    /* the watchdog stopped the run */
 	struct exp_overs overs;
 	struct exp_set *sets;
 	size_t n_sets;
-	struct weft_sim *sim; /* started */
+	struct weft_sim *sim; /* simulation, which has been started */
 };
 
-/* Builds point i.  On error nothing is left to close. */
+/* Builds point i. After an error the case needs no exp_case_close. Returns 0,
+ * or a negative errno with a message. */
 int exp_case_open(struct exp *e, size_t i, struct exp_case *c,
 		  struct weft_err *err);
 void exp_case_close(struct exp_case *c);
@@ -93,10 +100,12 @@ void exp_case_judge(const struct exp_case *c, struct weft_result *r);
 /* sweep.c */
 int sweep_read(struct exp *e, struct weft_err *err);
 
-/* The settings of point i as overrides (c->sets, c->point). */
+/* Sets c->sets and c->point to the settings of point i. Returns 0, or a
+ * negative errno with a message. */
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
-/* sweep_auto.c: the load at which a network saturates.  The first point is
- * there from the start; _next adds one after the result of the last. */
+/* sweep_auto.c: searches the load at which a network saturates. The first point
+ * exists from the start. sweep_auto_next adds a point that depends on the
+ * result of the last, and returns false when the search has ended. */
 int sweep_auto_read(struct exp *e, const struct doc_node *n,
 		    struct weft_err *err);
 void sweep_auto_fini(struct exp *e);
@@ -106,18 +115,20 @@ bool sweep_auto_next(struct exp *e, const struct weft_result *last);
 /* expect.c */
 int expect_valid(const struct doc_node *expect, struct weft_err *err);
 void expect_judge(const struct doc_node *expect, struct weft_result *r);
-enum { RECORD_PARTS = 32 }; /* at most, of record.parts */
+enum { RECORD_PARTS = 32 }; /* largest number of record.parts */
 int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
-/* `all`, `none`, a pattern or a list of patterns; NULL: everything. */
+/* Returns true when `all`, a pattern or a list of patterns matches the name.
+ * `none` matches no name, and list == NULL matches every name. */
 bool record_matches(const struct doc_node *list, const char *name);
-/* Returns a list of patterns as texts, ended by NULL.  The caller frees it. */
+/* Returns a list of patterns as texts, ended by NULL, which the caller
+ * frees. */
 char **record_patterns(const struct doc_node *list);
 
-/* Experiments that are part of the program; generated from
+/* Experiments that are part of the program, generated from
  * src/systems/NAME/experiments and experiments/. */
 struct exp_shipped {
-	const char *name; /* SYSTEM/FILE */
+	const char *name; /* name of the form SYSTEM/FILE */
 	const char *text;
 	size_t len;
 };

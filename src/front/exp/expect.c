@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections `expect` (what must come out) and `record` (what to keep).
+/* Sections `expect` (ranges of results) and `record` (results to keep).
  *
  *	expect:
  *	  n0.prog0.bandwidth: {min: 280, max: 290}
@@ -13,8 +13,8 @@
  *	  show: ["n0.prog0.latency"]
  *	  parts: {post: access on the bus, wire: cable, rest: end}
  *
- * Names are those of metrics and counters and may be patterns; a pattern that
- * meets nothing has failed. */
+ * Names are those of metrics and counters, and may be patterns. A pattern that
+ * matches no name has failed. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@
 struct expect {
 	double min, max, equals;
 	char tolerance[24];
-	double slack; /* absolute */
+	double slack; /* absolute tolerance */
 };
 
 #define LOWEST "-1e308"
@@ -158,8 +158,8 @@ int record_valid(const struct doc_node *record, struct weft_err *err)
 		const struct doc_node *l = record->items[i].val;
 
 		const char *key = record->items[i].key;
-		/* parts of a message (docs/observation.md): name and last stage
-		 */
+		/* Parts of a message (docs/observation.md) have a name and a
+		 * last stage. */
 		bool parts = !strcmp(key, "parts");
 
 		if (parts && exp_want(l, DOC_MAP, "record.parts", err))
@@ -263,7 +263,7 @@ static void record_keep(const struct doc_node *record, struct weft_result *r)
 	r->n_hists = n;
 }
 
-/* Refuses a list of patterns that matches nothing, because it is likely a
+/* Refuses a list of patterns that matches no name, because it is likely a
  * typing error. */
 static void record_check(const struct doc_node *record, const char *key,
 			 const char *example, size_t before, size_t left,
@@ -275,7 +275,9 @@ static void record_check(const struct doc_node *record, const char *key,
 	if (!list || left || !before)
 		return;
 	if (list->kind == DOC_SCALAR ? !strcmp(list->text, "none") : !list->n)
-		return; /* `none` or an empty list asks for nothing */
+		/* the user has asked for no results by `none` or an empty
+		 * list */
+		return;
 	snprintf(text, sizeof(text),
 		 "record.%s: '%.60s'%s fits none of %zu names, e.g. %.120s",
 		 key,

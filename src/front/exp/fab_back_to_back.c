@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric `direct`: two ends back to back, link k to link k. */
+/* Fabric `direct`: joins two ends back to back, link k to link k. */
 #include "front/exp/build.h"
 #include "front/exp/section.h"
 

@@ -5,10 +5,10 @@
  *   are one chip of 2k ports (level i of s1_0.. sL_0..), because a link
  *   carries both directions; the middle stage has chips of k ports.
  *
- * As in the network drawn flat every packet crosses all 2L - 1 stages: what
- * comes from below goes up whatever its destination, what comes from above goes
- * down, so each input has a table of its own.  Rearrangeable: k^(L-1) paths,
- * one per middle switch. */
+ * As in the unfolded network every packet crosses all 2L - 1 stages. A packet
+ * from below climbs whatever its destination, and a packet from above descends.
+ * Therefore each input has a table of its own. The network is rearrangeable,
+ * with k^(L-1) paths, one for each middle switch. */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

@@ -4,10 +4,11 @@
  *   leaves s1_0 .. (r of them), `hosts` n ends each, one link to every spine
  *   spines s2_0 .. (m of them)
  *
- * First and third stage are one chip, as they must be with links that carry
- * both directions; packets between ends of one leaf turn there.  m >= n:
- * rearrangeable, so that n paths in turn carry any permutation; m >= 2n - 1:
- * not blocking without moving connections.  Paths: 1 + spine. */
+ * First and third stage are one chip, because links carry both directions.
+ * Packets between ends of one leaf turn in that leaf. With m >= n the network
+ * is rearrangeable, so that n paths in turn carry any permutation. With m >= 2n
+ * - 1 it never blocks, and connections need not be moved. Path number: 1 +
+ * spine. */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

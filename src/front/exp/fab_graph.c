@@ -20,7 +20,7 @@ static const char *const keys[] = { "cables", "file", "routes", DIRECT_KEYS,
 
 struct graph {
 	struct topology t;
-	struct doc_where at; /* of the cable */
+	struct doc_where at; /* place of the cable in the text */
 };
 
 /* Finds the port "s0.lp3", or the lowest free port of a node. */
@@ -120,7 +120,7 @@ static int graph_file(struct graph *g, const struct doc_node *n,
 		return -1;
 	if (doc_read(n->text, &text, &len, &sub))
 		return doc_fail(n->at, err, "%s", sub.msg);
-	text[len] = '\0'; /* there is room */
+	text[len] = '\0'; /* text has room for the final zero */
 	g->at = (struct doc_where){ .file = n->text };
 	for (p = text; p && !ret; p = nl) {
 		nl = strchr(p, '\n');
@@ -144,8 +144,8 @@ static int graph_routes(struct graph *g, const struct doc_node *map,
 	return up_down ? route_up_down(&g->t, err) : route_shortest(&g->t, err);
 }
 
-/* Makes routes for all cables. direct_build reads cuts later, and makes the
- * routes anew if a cable was cut. */
+/* Makes routes for all cables. direct_build reads cuts later, and makes new
+ * routes if a cable was cut. */
 static int graph_build(struct exp_build *b, const struct doc_node *map,
 		       struct weft_err *err)
 {

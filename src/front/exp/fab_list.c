@@ -85,9 +85,9 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-/* Adds routes to end d: every switch cabled to component c that has none yet
- * goes through c, and is appended to `queue` so that its own neighbours
- * follow. */
+/* Adds routes to end d. Each switch that is cabled to component c and has no
+ * route yet gets one through c. It is appended to `queue`, so that its own
+ * neighbours follow. Returns the new length of the queue. */
 static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 			  uint32_t *queue, uint32_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric `switch`: one switch s0, or `count` parallel ones s0, s1...; end i
- * sits at port ports[i] (default i) of each, its link k at switch k. */
+/* Fabric `switch`: one switch s0, or `count` parallel ones s0, s1... End i is
+ * at port ports[i] (default i) of each switch, and its link k leads to switch
+ * k. */
 #include <stdio.h>
 
 #include "front/exp/build.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See multistage.h.  Digits of an end's number, the one of level 1 lowest, say
- * below which switch of each level it lies; a switch is numbered by those of
- * the levels above it and by the parents taken to come to it. */
+/* Folded multistage networks, see multistage.h. An end's number has a digit for
+ * each level, that of level 1 lowest. The digits name the switch of each level
+ * below which the end is. A switch is numbered by the digits of the levels
+ * above it and by the parents on the way to it. */
 #include "front/exp/multistage.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ uint32_t stages_ends(const struct stages *s, uint32_t level)
 	return n;
 }
 
-/* Returns the number of switches of a level above one set of ends. */
+/* Returns the number of switches of a level above one group of ends. */
 static uint32_t stages_twins(const struct stages *s, uint32_t level)
 {
 	uint32_t n = 1;
@@ -52,7 +53,7 @@ uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 	if (turn &&
 	    dest / stages_ends(s, level) == index / stages_twins(s, level))
 		return dest / stages_ends(s, level - 1) % s->down[level];
-	/* parent that the packet takes */
+	/* The parent depends on the path, or for path 0 on the destination. */
 	parent = path ? (path - 1) / stages_twins(s, level)
 		      : dest / stages_ends(s, level - 1);
 	return s->down[level] + parent % s->up[level + 1];
@@ -82,8 +83,8 @@ struct rise {
 	struct weft_comp **sw[STAGES_MAX + 1]; /* [level][index] */
 };
 
-/* Gives a class with a parameter `ports` as many as the place needs, unless the
- * mapping says more. */
+/* Builds a switch. A parameter `ports` of its class is set to the number of
+ * ports that its place needs, unless the mapping sets more. */
 static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
 		       struct weft_err *err)
 {
@@ -187,8 +188,8 @@ static int rise_trunks(struct rise *r, uint32_t level, struct weft_err *err)
 	return 0;
 }
 
-/* Fills one row of routes for all inputs of a switch, or separate rows for
- * inputs from below and from above where they differ. */
+/* Fills one row of routes for all inputs of a switch, or two rows where routes
+ * of inputs from below and from above differ. */
 static int rise_row(struct rise *r, uint32_t level, uint32_t index,
 		    uint32_t path, struct weft_err *err)
 {
@@ -214,7 +215,7 @@ static int rise_row(struct rise *r, uint32_t level, uint32_t index,
 
 static int rise_tables(struct rise *r, struct weft_err *err)
 {
-	/* between two ends that meet at the top */
+	/* Number of paths between two ends whose packets turn at the top. */
 	uint32_t paths = stages_twins(r->s, r->s->levels);
 
 	for (uint32_t l = 1; l <= r->s->levels; l++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections `nodes` and `traffic`. */
+/* Builds the sections `nodes` and `traffic`. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 
 #define COUNT_RANGE "1..65536"
 
-/* Visits all numbers in an order that a step without a common factor with n
- * gives. */
+/* Returns number k of a permutation of all numbers below n. Its step has no
+ * common factor with n, so that each number appears once. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n)
 {
 	uint64_t step = b->shuffle % n;
@@ -43,8 +43,8 @@ static struct weft_port *bus_port(struct weft_comp *c, const char *name)
 	return NULL;
 }
 
-/* Joins a host or device to the bus. The cable has no delay, because the bus
- * models time. */
+/* Connects a host or device to the bus. The cable has no delay, because the bus
+ * models the time. */
 static int bus_join(struct weft_comp *c, struct weft_comp *bus,
 		    const char *slot, struct doc_where at, struct weft_err *err)
 {
@@ -178,8 +178,8 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 	for (uint32_t k = 0; k < total && !ret; k++)
 		ret = node_numbered(b, g, groups, build_turn(b, k, total),
 				    total, err);
-	/* Fabrics number ends in the order of nodes, whatever the order of
-	 * construction. */
+	/* Fabrics number ends in the order of nodes, so that numbers do not
+	 * depend on the order of construction. */
 	for (size_t i = 0; i < b->nodes.n; i++)
 		for (size_t k = 0; k < b->nodes.at[i].nics.n; k++)
 			vec_push(&b->ends, b->nodes.at[i].nics.at[k]);
@@ -204,7 +204,8 @@ static int traffic_group(struct exp_build *b, const struct doc_node *n,
 
 	for (uint32_t k = 0; k < count; k++)
 		vec_push(&b->ends, NULL);
-	/* Numbers continue behind the nodes, but names start at t0. */
+	/* Numbers of traffic components continue behind those of the nodes, but
+	 * their names start at t0. */
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t turn = build_turn(b, k, count), i = first + turn;
 

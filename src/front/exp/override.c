@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Overrides into the tree or into a list of parameter settings. */
+/* Applies overrides to the tree, or to a list of parameter settings. */
 #include "front/exp/override.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "front/exp/section.h"
 #include "weft/sim.h"
 
-/* Makes values that came by an override point back at it, for messages. */
+/* Sets the source of an override's values to the override, for messages. */
 static void set_mark(struct doc_node *n, struct exp_set *set)
 {
 	n->at = set->at;
@@ -75,7 +75,7 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 	if (!val)
 		return doc_fail(set->at, err, "experiment grows too large");
 	set_mark(val, set);
-	/* The reader of the key marks the set as used. */
+	/* The section that reads the key marks the override as used. */
 	val->set = shared || set->lenient ? set : NULL;
 	if (!val->set)
 		set->used++;
@@ -116,8 +116,8 @@ static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
 	return ret;
 }
 
-/* Follows path below n, creating mappings on the way; `shared`: a list was
- * passed, so not every place needs to know the key. */
+/* Follows path below n, creating mappings on the way. `shared`: the path has
+ * passed a list, so not every element needs to know the key. */
 static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		    const char *path, bool shared, struct weft_err *err)
 {
@@ -129,8 +129,8 @@ static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		return set_edit_seq(set, d, n, path, err);
 	if (n->kind != DOC_MAP)
 		return set_refuse(set, err, "a value has no part", path);
-	/* The rest is one key, because keys may hold dots (expect:
-	 * n0.prog0.bandwidth). */
+	/* The rest of the path is one key, because keys may contain dots
+	 * (expect: n0.prog0.bandwidth). */
 	if (sub || !dot)
 		return set_put(set, d, n, path, shared, err);
 	if ((size_t)(dot - path) >= sizeof(key))

@@ -21,18 +21,21 @@ struct exp_set {
 	const char *path;
 	struct doc_node *val;
 	struct doc_where at;
-	/* May match nothing in this experiment, because `weft reproduce --set`
-	 * is for all of them. Without this flag it would be an error. */
+	/* The override may match nothing in this experiment, because `weft
+	 * reproduce --set` applies to all experiments. Without this flag a
+	 * match is required. */
 	bool lenient;
-	uint32_t used;	   /* how many places took the override */
+	uint32_t used;	   /* number of places that took the override */
 	char refusal[320]; /* why the last place refused the override */
 };
 
-/* CLASS.PARAM or COMPONENT.PARAM, resolved. */
+/* An override of CLASS.PARAM or COMPONENT.PARAM after resolution. */
 struct exp_over {
 	struct exp_set *set;
-	const struct weft_class *cls; /* or NULL: */
-	const char *comp; /* pattern for names of components or classes */
+	const struct weft_class *cls; /* class, or NULL for a pattern in
+				       * `comp` */
+	const char *comp; /* pattern for names of components or classes, without
+			   * cls */
 	const char *param;
 };
 
@@ -40,16 +43,17 @@ struct exp_overs {
 	VEC(struct exp_over);
 };
 
-/* Parses "PATH=VALUE" (VALUE in YAML) into *set, with d as arena. */
+/* Parses "PATH=VALUE" (VALUE in YAML) into *set, which is allocated from d.
+ * Returns 0, or a negative errno with a message. */
 int exp_set_parse(struct doc *d, const char *text, const char *option,
 		  struct exp_set *set, struct weft_err *err);
-/* Applies *set: edits d when the path is a place in the file, otherwise appends
- * to overs. */
+/* Applies *set: changes d when the path is a place in the file, otherwise
+ * appends to overs. Returns 0, or a negative errno with a message. */
 int exp_set_apply(struct exp_set *set, struct doc *d,
 		  const struct registry *reg, struct exp_overs *overs,
 		  struct weft_err *err);
-/* Checks the override after everything was built.  Refuses an override that no
- * part of the experiment has used, because it was probably mistyped. */
+/* Checks the override after the simulation was built. Refuses an override that
+ * no part of the experiment has used, because it was probably mistyped. */
 struct weft_sim;
 int exp_set_check(const struct exp_set *set, struct weft_sim *sim,
 		  const struct registry *reg, struct weft_err *err);

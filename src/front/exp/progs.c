@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections `faults` and `workload`: what sits on ports and runs on hosts. */
+/* Builds the sections `faults` and `workload`: faults on ports and programs on
+ * hosts. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ struct comp_list {
 	VEC(struct weft_comp *);
 };
 
-/* All components, nodes and traffic by number: a fault's number, and with it
- * its random stream, follows from the experiment and not from the order of
+/* Lists all components, nodes and traffic by number. A fault's number, and with
+ * it its random stream, then depends on the experiment and not on the order of
  * construction. */
 static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 {
@@ -54,8 +55,7 @@ static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 	}
 	for (size_t i = nics; i < b->ends.n; i++)
 		vec_push(l, b->ends.at[i]);
-	/* Components that are built after the ends always have the same order.
-	 */
+	/* Components that are built after the ends always have one order. */
 	for (size_t i = l->n; i < weft_sim_count(b->sim); i++)
 		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
 }

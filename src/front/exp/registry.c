@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes by name, and plug-ins. */
+/* Finds classes by name, and loads plug-ins. */
 #include "front/exp/registry.h"
 
 #include <dlfcn.h>
@@ -92,7 +92,7 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 }
 
 /* Loads and unloads the object in a process of its own first, because a damaged
- * file can end a process. Returns how that process ended, or NULL if it
+ * file can kill a process. Returns how that process died, or NULL if it
  * succeeded. */
 static const char *loader_dies(const char *path)
 {
@@ -124,8 +124,8 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 	int ret = 0;
 	void *h;
 
-	/* adds "./" to a bare name, because dlopen would search the library
-	 * path */
+	/* A bare name gets "./", because dlopen would search the library
+	 * path. */
 	snprintf(local, sizeof(local), "%s%s", strchr(path, '/') ? "" : "./",
 		 path);
 	if (!shared_object_exports(local, "weft_plugin_classes", why,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes an experiment may use: those of components.c and those of the
- * shared objects given with --load. */
+/* The classes that an experiment may use: those of components.c and those of
+ * shared objects that --load names. */
 #ifndef FRONT_EXP_REGISTRY_H
 #define FRONT_EXP_REGISTRY_H
 
@@ -8,16 +8,18 @@
 #include "weft/component.h"
 
 struct registry {
-	VEC(const struct weft_class *); /* built-in first, in list order */
+	/* built-in classes first, in the order of the list */
+	VEC(const struct weft_class *);
 	struct {
 		VEC(void *);
-	} handles; /* of dlopen */
+	} handles; /* handles of dlopen */
 };
 
 void registry_init(struct registry *r);
 void registry_fini(struct registry *r);
-/* Adds one class; refuses duplicates and foreign interface versions.  `origin`
- * begins the message. */
+/* Adds one class. Refuses a duplicate, and a class with another version of the
+ * interface. `origin` is the begin of the message. Returns 0, or a negative
+ * errno with a message. */
 int registry_add(struct registry *r, const struct weft_class *cls,
 		 const char *origin, struct weft_err *err);
 /* Loads a shared object that exports weft_plugin_classes. */
@@ -25,16 +27,17 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err);
 
 const struct weft_class *registry_find(const struct registry *r,
 				       const char *name);
-/* For units_nearest. */
+/* Returns the name of class i, or NULL behind the last, for units_nearest. */
 const char *registry_next(void *registry, size_t i);
 
 const struct weft_param *class_param(const struct weft_class *cls,
 				     const char *name);
 
-/* "stated", "derived"... */
+/* Returns the name of a source, such as "stated" or "derived". */
 const char *param_source_name(enum weft_source s);
 
-/* "nic", "switch"... and the plural that `weft list` takes. */
+/* Each returns the name of a kind: "nic", or the plural for `weft list`,
+ * "nics". */
 const char *kind_name(enum weft_kind k);
 const char *kind_plural(enum weft_kind k);
 

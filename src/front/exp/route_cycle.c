@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel dependency graph: which channel (cable and virtual channel) a
- * packet may hold while it waits for which.  A cycle may deadlock.
+/* Builds and searches the channel dependency graph. Its edges lead from a
+ * channel (cable and virtual channel) that a packet may hold to the channel for
+ * which it waits. A cycle may deadlock.
  *
  * With dimension order no packet waits for a lower dimension, so a cycle lies
- * within one ring: rings are checked one by one, those without cuts once.  In
- * graphs all destinations are followed; they use one virtual channel. */
+ * within one ring. Each ring with cuts is checked, and one of those without
+ * cuts, because all rings without cuts are equal. In graphs, whose packets use
+ * one virtual channel, the routes to all destinations are followed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,8 @@
 #include "front/exp/route.h"
 
 struct waits {
-	uint32_t n;   /* channels */
-	uint32_t *to; /* [channel * out] */
+	uint32_t n;   /* number of channels */
+	uint32_t *to; /* successors, at [channel * out] */
 	uint32_t out; /* largest number of successors of a channel */
 	uint8_t *n_to, *state;
 	uint32_t *stack, *turn;
@@ -76,7 +78,7 @@ static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 	return UINT32_MAX;
 }
 
-/* Returns a cycle by names of channels, or an empty one. Frees w. */
+/* Returns a cycle with its channels as names, or an empty one. Frees w. */
 static struct route_cycle waits_cycle(struct waits *w,
 				      struct route_chan (*name)(const void *arg,
 								uint32_t chan),
@@ -116,8 +118,8 @@ static uint32_t ring_node(const struct ring *r, uint32_t i)
 	return r->base + at * r->t->stride[r->dim];
 }
 
-/* Returns the longest way that begins at place i. If a packet goes j steps this
- * way, packets go fewer steps, too. */
+/* Returns the number of steps of the longest route that begins at place i. If a
+ * packet goes j steps in this direction, others go fewer steps, too. */
 static uint32_t ring_reach(const struct ring *r, uint32_t i)
 {
 	uint32_t lo = 0, hi = r->t->size[r->dim] - 1;
@@ -135,7 +137,7 @@ static uint32_t ring_reach(const struct ring *r, uint32_t i)
 }
 
 /* Returns the channel that leaves place u. Channels behind the wrap cable have
- * higher numbers, because packets are on the odd channel there. */
+ * higher numbers, because packets use the odd virtual channel there. */
 static uint32_t ring_chan(const struct ring *r, uint32_t u)
 {
 	uint32_t k = r->t->size[r->dim];
@@ -179,7 +181,8 @@ static struct route_cycle ring_check(const struct ring *r)
 static struct route_cycle rings_check(const struct topology *t, uint32_t dim,
 				      uint32_t base)
 {
-	struct topology way = *t; /* coins: all of them this way, or that way */
+	struct topology way = *t; /* Routes by a coin are checked with all coins
+				   * in one direction, then in the other. */
 	struct ring r = { .t = &way, .dim = dim, .base = base };
 	struct route_cycle c = ring_check(&r);
 

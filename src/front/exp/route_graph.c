@@ -77,9 +77,9 @@ uint32_t route_free_port(const struct topology *t, uint32_t node)
 
 struct search {
 	const struct topology *t;
-	uint32_t *dist, *todo; /* by node */
-	uint32_t *rank,
-		*order; /* for up and down: place of a node in the tree */
+	uint32_t *dist, *todo;	/* arrays with an entry for each node */
+	uint32_t *rank, *order; /* up and down: place of a node in the tree, and
+				 * node of a place */
 	uint32_t *up;
 };
 
@@ -104,9 +104,9 @@ static void search_free(struct search *s)
 	free(s->up);
 }
 
-/* Distances to d over all cables; with `ranked` over those only on which one
- * goes down on the way to d.  Returns how many nodes were met; todo holds
- * them. */
+/* Computes the distances of nodes to d over all cables, or with `ranked` only
+ * over routes that go down to d. Returns the number of nodes that were reached,
+ * which todo lists. */
 static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 {
 	uint32_t head = 0, tail = 0;
@@ -169,8 +169,9 @@ int route_shortest(struct topology *t, struct weft_err *err)
 
 /* ---- up and down ---- */
 
-/* Nodes that cannot go down to the destination go up, to the neighbour from
- * which it is not far: those of lower rank are done before. */
+/* Returns a port up for a node without a route down to the destination. It
+ * leads to the neighbour that is nearest to the destination. Nodes of lower
+ * rank are done before, so that their distance is known. */
 static uint8_t route_graph_upward(struct search *s, uint32_t at)
 {
 	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;
@@ -199,8 +200,9 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	memset(s.rank, 0xff, t->nodes * sizeof(*s.rank));
 	for (uint32_t i = 0; i < n; i++)
 		s.rank[s.order[i]] = i;
-	/* A packet that went down once has a way down all along and keeps to
-	 * it, so the table needs no memory of how it came. */
+	/* After its first step down a packet has a route down to its
+	 * destination and keeps to it, so the table needs no state of the
+	 * packet. */
 	for (uint32_t d = 0; d < t->nodes; d++) {
 		search_from(&s, d, true);
 		for (uint32_t i = 0; i < n; i++) {
@@ -219,7 +221,8 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	return 0;
 }
 
-/* Tries all pairs. In a grid without cuts every pair has a way. */
+/* Tries all pairs. A grid without cuts is skipped, because each of its pairs
+ * has a route. */
 bool route_broken(const struct topology *t, uint32_t *s_p, uint32_t *d_p)
 {
 	if (t->kind == TOPO_GRID && !t->n_cuts)

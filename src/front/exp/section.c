@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Top-level keys and the readers shared by all sections. */
+/* Top-level keys, and readers that all sections share. */
 #include "front/exp/section.h"
 
 #include <assert.h>
@@ -83,8 +83,8 @@ int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 			forms[kind]);
 }
 
-/* Returns true, and notes why, if the key is of an override that may match
- * nothing. */
+/* Returns true, and stores the reason, if the key comes from an override that
+ * may match nothing. */
 static bool key_pardoned(const struct doc_item *it, const char *what)
 {
 	struct exp_set *set = it->val->set;

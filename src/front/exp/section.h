@@ -14,7 +14,8 @@ struct exp_build;
 struct exp_section {
 	const char *key;
 	int (*build)(struct exp_build *b, const struct doc_node *n,
-		     struct weft_err *err); /* NULL: read elsewhere */
+		     struct weft_err *err); /* builds the section; NULL: other
+					     * code reads the key */
 	const char *doc;
 };
 extern const struct exp_section exp_sections[]; /* ended by key == NULL */
@@ -22,7 +23,7 @@ extern const struct exp_section exp_sections[]; /* ended by key == NULL */
 bool exp_section_known(const char *key);
 const char *exp_section_next(void *unused, size_t i);
 
-/* Candidates for "did you mean". */
+/* A list of candidates for "did you mean". */
 struct exp_names {
 	VEC(char *);
 };
@@ -35,18 +36,21 @@ void exp_names_free(struct exp_names *v);
  * list". */
 int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 	     struct weft_err *err);
-/* Refuses a key of map that is not in keys (ended by NULL). */
+/* Refuses a key of map that is not in keys (ended by NULL). Returns 0, or a
+ * negative errno with a message. */
 int exp_keys(const struct doc_node *map, const char *const *keys,
 	     const char *what, struct weft_err *err);
-/* Reads a scalar into *out, as a parameter of that type and range. */
+/* Reads a scalar into *out as a parameter of this type and range. Returns 0, or
+ * a negative errno with a message. */
 int exp_value(const struct doc_node *n, enum weft_ptype type, const char *range,
 	      void *out, size_t size, const char *what, struct weft_err *err);
-/* Reads the scalar of that key, which map may lack. */
+/* Reads the scalar of a key as exp_value does, if map has the key. */
 int exp_option(const struct doc_node *map, const char *key,
 	       enum weft_ptype type, const char *range, void *out, size_t size,
 	       struct weft_err *err);
-/* Reads the keys of map into base by a table of parameters, after the defaults.
- * map may be NULL. */
+/* Sets the fields of base to defaults, then to the values of map, by a table of
+ * parameters. map may be NULL. Returns 0, or a negative errno with a
+ * message. */
 int exp_fill(const struct doc_node *map, const struct weft_param *params,
 	     void *base, const char *what, struct weft_err *err);
 

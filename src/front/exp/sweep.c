@@ -18,8 +18,9 @@
 #define SWEEP_MAX 100000u
 
 struct exp_axis {
-	const char *path;	     /* product */
-	const struct doc_node *vals; /* product: list; else one point's map */
+	const char *path;	     /* path that varies, for a product */
+	const struct doc_node *vals; /* product: list of values; otherwise the
+				      * mapping of one point */
 };
 
 static bool axis_fixed(const struct exp *e, const char *path)

@@ -4,8 +4,9 @@
  *	sweep: auto
  *	sweep: {auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01}
  *
- * In steps until a point saturates (net.state of the fabric), then halves the
- * interval in which that happens until it is narrow enough. */
+ * The load rises in steps until a point saturates (net.state of the fabric).
+ * Then the interval in which that happens is halved until it is narrow
+ * enough. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct exp_auto {
 		VEC(struct load);
 	} points;
 	double good,
-		bad; /* highest steady load; lowest load that is not steady */
+		bad; /* highest load that is steady, lowest load that is not */
 	bool over;
 };
 
@@ -60,8 +61,8 @@ static void auto_add(struct exp *e, double load)
 	e->n_points = a->points.n;
 }
 
-/* Checks that the key to vary exists, and that the network can tell when it
- * saturates. */
+/* Checks that the key to vary exists, and that the network reports
+ * saturation. */
 static int auto_check(const struct exp *e, const struct exp_auto *a,
 		      struct weft_err *err)
 {
@@ -81,7 +82,7 @@ static int auto_check(const struct exp *e, const struct exp_auto *a,
 		type = doc_get(type, "type");
 	if (type && type->kind == DOC_SCALAR)
 		g = fabric_called(type->text);
-	/* the fabric that has a network knows the state */
+	/* Only fabrics with a `net` report the state. */
 	for (const char *const *k = g ? g->keys : NULL; k && *k; k++)
 		if (!strcmp(*k, "net"))
 			return 0;

@@ -7,13 +7,14 @@
 
 #include "front/explain/explain.h"
 
-/* A share above this counts as always in use: no part reaches 1, because a
- * little idle time is unavoidable. */
-#define FULL	0.9
-#define STARVED 0.2 /* stood without credits */
+/* A share above this counts as always in use, because some idle time is
+ * unavoidable. */
+#define FULL 0.9
+/* share of time without credits from which a link counts as starved */
+#define STARVED 0.2
 
-/* Returns true if the part works. A program that waits does not count, because
- * no other part waits for it. */
+/* Returns true if the part does work. A program that waits does not count,
+ * because no other part waits for it. */
 static bool is_work(const char *kind, const char *doing)
 {
 	static const char *const work[] = { "runs", "computes", "bridge",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads one run of a results file.  The file may come from any source, so its
- * contents are not trusted: a message whose stages do not lie in order is left
- * out. */
+/* Reads one run of a results file. The file may come from any source, so its
+ * contents are checked: a message whose stages are not in order is left out. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -69,7 +68,8 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 	return e->story.end > e->story.begin;
 }
 
-/* Returns true when the stages lie in order between begin and end. */
+/* Reads the stages of a message. Returns true when they lie in order between
+ * its begin and its end. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
 	sqlite3_stmt *st = load_query(
@@ -143,7 +143,7 @@ static void load_ports(sqlite3 *sql, uint64_t run, struct explain *e)
 		uint64_t blocked = 0;
 		char *end;
 
-		/* "[12,0,7]" */
+		/* The text is a list such as "[12,0,7]". */
 		for (const char *s = text(st, 2); *s; s = end) {
 			s += strspn(s, "[], ");
 			blocked += strtoull(s, &end, 10) * WEFT_NS;

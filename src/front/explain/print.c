@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft explain` for people and for programs.  Times are whole numbers of
- * femtoseconds; a table shows hundredths of a nanosecond, and its lines add up
+/* Prints `weft explain` as a table or as JSON. Times are whole numbers of
+ * femtoseconds. A table shows hundredths of a nanosecond, but its lines add up
  * to its last line exactly. */
 #include <inttypes.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "front/explain/explain.h"
 #include "front/out/out.h"
 
-/* Times in tenths of fs, so that half of a sum is one too. */
-enum { UNIT_DIGITS = 7, DIGITS_MAX = 2 }; /* of a nanosecond */
+/* Times are in tenths of fs, so that half of a sum is a whole number, too. */
+enum { UNIT_DIGITS = 7, DIGITS_MAX = 2 }; /* digits of a nanosecond */
 
 struct columns {
 	uint64_t there, back, mean;
@@ -24,7 +24,8 @@ static struct columns columns_of(const struct explain_row *r)
 				 5 * (r->fs[0] + r->fs[1]) };
 }
 
-/* Returns the digits that t needs behind the point, within the given limits. */
+/* Returns the number of digits that t needs behind the point, at least
+ * `least`. */
 static uint32_t print_digits(uint64_t t, uint32_t least)
 {
 	uint32_t n = UNIT_DIGITS;
@@ -34,7 +35,8 @@ static uint32_t print_digits(uint64_t t, uint32_t least)
 	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
-/* Returns the digits of a row. A message without an answer has one column. */
+/* Returns the number of digits of a row. A message without an answer has one
+ * column. */
 static uint32_t digits_of(const struct explain_rows *r, bool trip)
 {
 	uint32_t n = 0;
@@ -78,7 +80,8 @@ static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 		table_cell(t, "%" PRIu64, shown);
 }
 
-/* Prints a row after those that make `sum`. */
+/* Prints a row. `sum` is the sum of the rows above it, which fixes its
+ * rounding. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
 		      uint32_t n, uint64_t whole)
@@ -178,7 +181,7 @@ int explain_table(const struct explain *e, const char *which, FILE *f,
 						    : "",
 		m->from, m->to, m->turn ? " and back" : "");
 	print_stages(m, f);
-	/* finds the metric of the run that equals this time */
+	/* Finds the metric of the run that equals this time. */
 	fs = (double)(m->end - m->begin) / (m->turn ? 2 : 1);
 	for (size_t i = 0; i < e->metrics.n; i++)
 		if (fabs(e->metrics.at[i].fs - fs) < fs * 1e-9) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of a message as lines of a table; of a round trip both ways side
- * by side. */
+/* Turns the stages of a message into lines of a table. A round trip has both
+ * directions side by side. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,8 +68,9 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 	return m;
 }
 
-/* "sender nic" of "n0.nic" on the way from n0 to another node; the k-th switch
- * on a way there and back, which passes them in two orders. */
+/* Returns the place of a component as text: "sender nic" for "n0.nic" on the
+ * way from n0 to another node. Switches of a round trip, which passes them in
+ * two orders, have the number k. */
 static char *stage_table_where(const char *comp, const char *from,
 			       const char *to, uint32_t k)
 {
@@ -121,8 +122,8 @@ static void row_free(struct explain_row *r)
 	free(r->stage);
 }
 
-/* Stages i.. of m up to a time, as lines with a time in column `way`; the next
- * stage. */
+/* Adds the stages of m from number i to a time as lines with a time in column
+ * `way`. Returns the number of the next stage. */
 static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 		      uint64_t end, uint32_t way, struct explain_rows *r)
 {
@@ -138,7 +139,7 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 
 		if (!row.stage)
 			abort();
-		/* continues the row of a stage that goes on */
+		/* A stage that continues the row above is added to that row. */
 		if (r->n && stage_table_same(&vec_last(r), &row))
 			row_free(&row);
 		else
@@ -149,13 +150,13 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 	return i;
 }
 
-/* Merges both ways. A stage that they share gets one line. */
+/* Merges the lines of both directions. A stage that both have gets one line. */
 static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
 			     struct explain_rows *rows)
 {
 	size_t w = b->n + 1, i, k;
-	/* [i][k]: the most lines that a from i on and b from k on share in
-	 * order */
+	/* l[i * w + k]: largest number of lines that a from i on and b from k
+	 * on share in order */
 	uint16_t *l = need(calloc((a->n + 1) * w, sizeof(*l)));
 
 	for (i = a->n; i--;)

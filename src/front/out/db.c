@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results in one SQLite file.
  *
- * A new file is written beside the old one and renamed over it, so a file is
- * whole or absent, and the same results give the same bytes. */
+ * A new file is written beside the old one and renamed over it, so that a file
+ * is complete or absent. Equal results give equal bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,14 +13,15 @@
 #include "front/out/db.h"
 #include "front/out/file.h"
 
-/* "weft" in the file's application id tells our files from others. */
+/* The application id "weft" in a file distinguishes results from other
+ * files. */
 #define DB_APP_ID "weft"
 
-/* Time to wait for other runs that append to the same file. */
+/* ms to wait for other runs that append to the file */
 #define DB_PATIENCE_MS 60000
 
-/* Settings of a new file: no other process knows it yet, so it needs no journal
- * and no shared lock. */
+/* Settings of a new file. It needs no journal and no shared lock, because no
+ * other process knows it yet. */
 static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"
@@ -146,7 +147,7 @@ static void db_nested(struct db *d, sqlite3_int64 run,
 	sqlite3_finalize(st);
 }
 
-/* Returns the number of its first run. */
+/* Writes a set of runs. Returns the number of its first run. */
 static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 {
 	sqlite3_int64 first = 0;
@@ -176,9 +177,9 @@ static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 
 /* ---- the file ---- */
 
-/* Results may come from anywhere: nothing in the file runs.  A file that was
- * being appended to when its writer was killed is repaired by opening it for
- * writing; one that may not be written is read as it is. */
+/* Opens a results file. It may come from any source, therefore no code in it is
+ * executed. A file whose writer was killed while appending is repaired by
+ * opening it for writing. A file without write permission is read as it is. */
 static int db_open(const char *path, sqlite3 **sql_p)
 {
 	int rc = sqlite3_open_v2(path, sql_p, SQLITE_OPEN_READWRITE, NULL);
@@ -209,9 +210,10 @@ static bool db_known(sqlite3 *pattern, const char *text)
 	return known;
 }
 
-/* Counts objects that weft does not write, because a view, a computed column or
- * a constraint may take for ever to evaluate, and a table without its key to
- * search. Returns -1 when the file cannot be read. */
+/* Counts objects in the file that weft does not write. A view, a computed
+ * column or a constraint may take for ever to evaluate. A table whose key is
+ * missing may take for ever to search. Returns -1 when the file cannot be
+ * read. */
 static int db_foreign(sqlite3 *sql)
 {
 	static const char *const parts[] = { db_schema, db_more_schema,
@@ -254,8 +256,8 @@ static bool db_whole(sqlite3 *sql)
 	return whole;
 }
 
-/* Recognises a file by its header, because that can be read however damaged the
- * rest is. */
+/* Recognises a file by its header, because the header can be read even if the
+ * rest is damaged. */
 static bool db_ours(const char *path)
 {
 	uint8_t head[72] = { 0 };
@@ -322,7 +324,7 @@ int out_db_check(const char *path, struct weft_err *err)
 	return ret;
 }
 
-/* Writes everything in one transaction and closes the file. */
+/* Writes all results in one transaction and closes the file. */
 static int db_fill(struct db *d, const char *path, bool fresh,
 		   const struct run_set *sets, size_t n,
 		   const struct out_rows *rows, struct weft_err *err)
@@ -379,8 +381,9 @@ int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	d.rc = sqlite3_open_v2(
 		tmp, &d.sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	ret = db_fill(&d, path, true, sets, n, rows, err);
-	/* The new file takes the place of the old one.  With `append` there was
-	 * none: where another run was faster, its file is appended to. */
+	/* The new file replaces the old one. With `append` no file existed
+	 * before. If another run has made one meanwhile, its file is appended
+	 * to. */
 	if (!ret && renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
 			      append ? RENAME_NOREPLACE : 0))
 		ret = append && errno == EEXIST

@@ -9,17 +9,17 @@
 
 struct db {
 	sqlite3 *sql;
-	int rc; /* first error */
+	int rc; /* first error of SQLite, or SQLITE_OK */
 };
 
 void db_exec(struct db *d, const char *text);
 sqlite3_stmt *db_prepare(struct db *d, const char *text);
-/* Binds by format: i = int64, d = double, s = text (may be NULL); then
- * steps. */
+/* Binds values by format (i = int64, d = double, s = text, may be NULL) and
+ * executes the statement. */
 void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...);
 
-/* db_report.c: tables that came later; a file without them gets them when it is
- * added to. */
+/* db_report.c: tables of later versions. A file without them gets them when a
+ * run is appended. */
 extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
@@ -30,7 +30,7 @@ void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
 /* db_calls.c: calls of processes */
 extern const char db_calls_schema[];
 void db_calls(struct db *d, sqlite3_int64 run, const struct calls *c);
-/* `first`: number of the first run of each set */
+/* Writes rows of a reproduction. first: number of the first run of each set. */
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);
 

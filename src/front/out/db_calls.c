@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of what the processes of `weft exec` did.  Times are femtoseconds,
- * whole numbers. */
+/* Writes tables of the calls, messages and ranks of `weft exec`. Times are
+ * whole numbers of femtoseconds. */
 #include "front/out/db.h"
 
 const char db_calls_schema[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that `weft explain` reads: messages, their stages, what was in use.
- * Times are femtoseconds, whole numbers. */
+/* Writes the tables that `weft explain` reads: messages, their stages, busy
+ * parts. Times are whole numbers of femtoseconds. */
 #include "front/out/db.h"
 
 const char db_story_schema[] =

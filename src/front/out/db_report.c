@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that the report reads: ports over time, figures of histograms, rows of
- * a reproduction. */
+/* Writes the tables that the report reads: ports over time, figures of
+ * histograms, rows of a reproduction. */
 #include "front/out/db.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ void db_hist_stats(struct db *d, sqlite3_int64 run, const struct weft_result *r)
 	sqlite3_finalize(st);
 }
 
-/* Returns "[12,0,7]" with NULL for unknown values. The caller frees it. */
+/* Returns a list such as "[12,0,7]", in which unknown values are NULL. The
+ * caller frees it. */
 static char *db_list(const uint64_t *y, size_t n)
 {
 	struct json j;

@@ -27,7 +27,8 @@ char *out_temp(const char *path)
 	return tmp;
 }
 
-/* Returns true for a pipe or a device, which a file cannot replace. */
+/* Returns true for a pipe or a device, because a rename cannot replace
+ * these. */
 static bool in_place(const char *path)
 {
 	struct stat st;
@@ -118,8 +119,8 @@ static bool folder_of(const char *path, struct stat *st)
 	return there;
 }
 
-/* Compares folder and name, because a file that does not exist yet has no
- * inode. */
+/* Returns true if both names lead to one file. Compares folder and name,
+ * because a file that does not exist yet has no inode. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;

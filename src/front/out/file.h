@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a command writes.  A file grows beside the one it replaces, under
- * a name of its own, and takes its place when it is whole: a command that is
- * refused or fails leaves what was there before. */
+/* Files that a command writes. A new file grows beside the one that it
+ * replaces, under a temporary name, and is renamed when it is complete.
+ * Therefore a command that is refused or fails leaves the old file as it
+ * was. */
 #ifndef FRONT_OUT_FILE_H
 #define FRONT_OUT_FILE_H
 
@@ -9,40 +10,42 @@
 
 #include "weft/types.h"
 
-/* Bytes after which a file that grows with the run ends, unless another limit
- * is given: a long run must not fill the disk. */
+/* Bytes after which a file that grows with the run ends unless the user sets
+ * another limit, so that a long run does not fill the disk. */
 #define OUT_LIMIT (2ull << 30)
 
 struct out_file {
 	FILE *f;
-	uint64_t limit;	    /* 0: none */
-	bool over;	    /* it has ended */
-	const char *option; /* option that named the file, for messages */
+	uint64_t limit;	    /* bytes; 0: no limit */
+	bool over;	    /* the file has reached its limit */
+	const char *option; /* option with the file's name, for messages */
 	char *path;
-	char *tmp; /* NULL: written in place (a pipe, a device) */
+	char *tmp; /* temporary name; NULL: `path` is written directly (a pipe,
+		    * a device) */
 };
 
-/* Opens a file for `path`, which the option named.  Returns 0, or a negative
+/* Opens a file for `path`, the value of the option. Returns 0, or a negative
  * errno with a message. */
 int out_file_open(struct out_file *o, const char *option, const char *path,
 		  struct weft_err *err);
-/* Reports that the limit is reached. More output is dropped. A pipe has no
- * limit. */
+/* Reports that the file has reached its limit. Further output is dropped. A
+ * pipe has no limit. Returns true when the file is full. */
 bool out_file_full(struct out_file *o);
-/* Closes it, and says so when it has ended early.  With keep it replaces
- * `path`, unless not all could be written: negative errno with a message.
- * Without keep nothing is left of it. */
+/* Closes the file, and reports if it has ended early. With keep the file
+ * replaces `path`. Returns a negative errno with a message if not all could be
+ * written. Without keep the file is removed. */
 int out_file_close(struct out_file *o, bool keep, struct weft_err *err);
 
-/* Creates an empty file beside `path`; its name is the caller's to free, NULL
- * with errno when it cannot be created. */
+/* Creates an empty file beside `path`. Returns its name, which the caller
+ * frees, or NULL with errno when it cannot be created. */
 char *out_temp(const char *path);
 
-/* A path, and the option or word that named it. */
+/* A path, and the option or word that gave it. */
 struct out_name {
-	const char *option, *path; /* path NULL: not given */
+	const char *option, *path; /* path NULL: the option was not given */
 };
-/* Refuses two names of one file; the list ends with option NULL. */
+/* Refuses two names of one file. The list ends with option NULL. Returns 0, or
+ * a negative errno with a message. */
 int out_names_differ(const struct out_name *names, struct weft_err *err);
 
 #endif

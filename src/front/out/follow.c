@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that grows with the run.  Every line is a JSON object and whole when
- * it is there:
+/* Writes a file that grows with the run. Every line is a JSON object,
+ * complete when it appears.
  *
- *	{"running": POINT, "time_us": .., "events": .., "seconds": ..,
- *	 "counters": {"CLASS.received": .., ..}}		every five
- *seconds; counters added up over all components of a class
- *	{"point": POINT, "manifest": .., "metrics": .., ..}	when it is done
- */
+ * Every five seconds a line has the progress of a point. Its counters are sums
+ * over all components of a class:
+ *   {"running": POINT, "time_us": .., "events": .., "seconds": ..,
+ *    "counters": {"CLASS.received": .., ..}}
+ *
+ * A finished point has the line
+ *   {"point": POINT, "manifest": .., "metrics": .., ..} */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,8 @@
 enum { FOLLOW_SECONDS = 5 };
 
 struct follow {
-	struct run_watch watch; /* first */
+	struct run_watch watch; /* first member, so that a pointer to it can be
+				 * cast */
 	char *path;
 	FILE *f;
 	time_t start, last;
@@ -74,7 +77,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 		const struct weft_class *cls = weft_sim_at(sim, i)->cls;
 		uint32_t first = 0;
 
-		/* the first component of a class stands for all of them */
+		/* The first component of a class prints the sums of all. */
 		while (weft_sim_at(sim, first)->cls != cls)
 			first++;
 		if (first == i)

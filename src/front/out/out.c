@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results as table, JSON and CSV.
+/* Prints results as table, JSON and CSV.
  *
  * JSON of one run: {"manifest","metrics","series","histograms","counters",
  * "failures"}.  Of a sweep: {"experiment", "runs": [{"point", and the same},
@@ -37,7 +37,7 @@ static void table_blocks(const struct run_set *s, FILE *f)
 	}
 }
 
-/* Draws the histograms and samples that --show asks for below a matrix. */
+/* Draws the histograms and samples that --show names, below a matrix. */
 static void table_pictures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -68,8 +68,8 @@ static void table_partial(const struct run_set *s, FILE *f)
 	fputc('\n', f);
 }
 
-/* Returns true if all points have the same few metrics, so that each point fits
- * one row. */
+/* Returns true if all points have the same few metrics. Each point is then one
+ * row. */
 static bool fits_matrix(const struct run_set *s)
 {
 	const struct weft_result *r0 = s->points[0].result;
@@ -181,7 +181,7 @@ static void json_hists(struct json *j, const struct weft_result *r)
 		json_real(j, "p50", hist_percentile(h, 50));
 		json_real(j, "p90", hist_percentile(h, 90));
 		json_real(j, "p99", hist_percentile(h, 99));
-		json_arr(j, "bins"); /* [lower edge, count] */
+		json_arr(j, "bins"); /* each bin is [lower edge, count] */
 		for (uint32_t k = 0; k < h->n_bins; k++) {
 			if (!h->bin[k])
 				continue;
@@ -316,7 +316,7 @@ static void csv_u64(const struct run_point *p, const char *kind, const char *of,
 	csv_row(p, kind, name, unit, "", b, f);
 }
 
-/* "rank0.MPI_Send.time", "rank0.rank1.bytes" */
+/* Writes rows such as "rank0.MPI_Send.time" and "rank0.rank1.bytes". */
 static void csv_calls(const struct run_point *p, FILE *f)
 {
 	const struct calls *c = &p->result->calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results for people and programs.  Equal results give equal bytes, so output
- * contains no dates, host names or paths. */
+/* Printing of results. Equal results give equal bytes, so that output contains
+ * no dates, host names or paths. */
 #ifndef FRONT_OUT_H
 #define FRONT_OUT_H
 
@@ -11,12 +11,13 @@
 #include "front/repro/judge.h"
 #include "front/run/run.h"
 
-/* Aligned columns.  Cells are copied; a column of numbers is right-aligned. */
+/* A table of aligned columns. Cells are copied. Columns of numbers are
+ * right-aligned. */
 struct table;
 struct table *table_new(const char *const *heads, size_t n);
 void table_cell(struct table *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3))); /* next cell */
-void table_print(struct table *t, FILE *f);    /* and frees it */
+	__attribute__((format(printf, 2, 3))); /* adds the next cell */
+void table_print(struct table *t, FILE *f);    /* prints t and frees it */
 
 /* Writes a value with 6 significant digits. */
 void out_real(double v, char buf[32]);
@@ -24,13 +25,14 @@ void out_real(double v, char buf[32]);
 /* Copies the first sentence of a text, or as much as fits. */
 void out_sentence(const char *text, char *line, size_t size);
 
-/* terminal.c: returns true if --show names this metric, or is not given. */
+/* terminal.c: returns true if --show names this metric, or if it was not
+ * given. */
 bool out_shown(const struct run_set *s, const char *name);
-/* Print the parts of a table. An empty part prints nothing. */
+/* Each prints a part of a table. An empty part prints nothing. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);
-/* Returns true if the run has histograms or samples to show. */
+/* Returns true if the run has histograms or samples that are shown. */
 bool people_any(const struct run_set *s, const struct weft_result *r);
 void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
@@ -41,21 +43,23 @@ void people_counters(const struct weft_result *r, FILE *f);
 void curve_table(const struct run_set *s, FILE *f);
 void curve_json(const struct run_set *s, struct json *j);
 
-/* follow.c: a file that grows with the run, one JSON object per line: finished
- * points whole, and every few seconds how far the running one is. */
+/* follow.c: a file that grows with the run, one JSON object per line. It has
+ * each finished point as a whole, and the progress of the running one every few
+ * seconds. */
 struct follow;
 int follow_open(const char *path, struct follow **f_p, struct weft_err *err);
 struct run_watch *follow_watch(struct follow *f);
-/* Returns a negative errno with a message when a line could not be written. */
+/* Closes the file. Returns 0, or a negative errno with a message when a line
+ * could not be written. */
 int follow_close(struct follow *f, struct weft_err *err);
 
 void out_json_result(struct json *j, const struct weft_result *r);
 void out_table(const struct run_set *s, FILE *f);
 void out_json(const struct run_set *s, FILE *f);
 void out_csv(const struct run_set *s, FILE *f);
-/* Prints failed checks, one line each, on f (standard error). */
+/* Prints failed checks on f (standard error), one line each. */
 void out_failures(const struct run_set *s, FILE *f);
-/* Prints a note when --show matches nothing. */
+/* Prints a note when the patterns of --show match no name. */
 void out_nothing_shown(const struct run_set *s, FILE *f);
 
 struct sqlite3;
@@ -66,7 +70,8 @@ struct out_format {
 };
 extern const struct out_format out_formats[]; /* ended by name == NULL */
 
-/* Published numbers that were read from a set. */
+/* A published number with the verdict on its value, which was read from a
+ * set. */
 struct out_row {
 	const char *system;
 	const struct repro_row *row;
@@ -77,8 +82,8 @@ struct out_rows {
 	VEC(struct out_row);
 };
 
-/* Writes sets, and rows (may be NULL), into a new SQLite file that replaces
- * `path` only when all went well.  Refuses to replace a file that is not a
+/* Writes sets and rows (may be NULL) into a new SQLite file, which replaces
+ * `path` only if there was no error.  Refuses to replace a file that is not a
  * results file.  With append the results are added to an existing file in one
  * transaction. */
 int out_db(const char *path, bool append, const struct run_set *sets, size_t n,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See pcapng.h.  Times are in units of 100 ps (if_tsresol 10), the finest that
- * Wireshark reads right: it multiplies the part below a second by 10^9 in 64
- * bits, which overflows at 18.4 ms when the unit is 1 ps.
+/* Writes pcapng files, see pcapng.h. Times are in units of 100 ps (if_tsresol
+ * 10), because Wireshark reads finer units wrongly. It multiplies the part
+ * below a second by 10^9 in 64 bits, which overflows at 18.4 ms when the unit
+ * is 1 ps.
  *
- * Models tell of a transmission ahead of its time, or late; records wait until
- * no earlier one can come, and are sorted many at a time. */
+ * Models report a transmission before its time, or late. Therefore records wait
+ * until no earlier one can be reported, and are sorted many at a time. */
 #include "front/out/pcapng.h"
 #include "front/out/file.h"
 
@@ -21,28 +22,30 @@ enum { OPT_END = 0, OPT_APPL = 4, OPT_NAME = 2, OPT_ABOUT = 3 };
 enum { OPT_SPEED = 8, OPT_TSRESOL = 9, OPT_FCSLEN = 13 };
 enum { DIGITS = 10, FS_PER_UNIT = 100000 };
 
-/* A whole block in memory: header, data, padding, length once more. */
+/* A whole block in memory: header, data, padding, and its length at the end. */
 struct record {
 	weft_time_t t;
-	size_t at; /* in mem */
+	size_t at; /* offset of the block in mem */
 	uint32_t len;
 };
 enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
-/* Bytes of waiting records after which all lines are asked for their time. */
+/* WAIT: bytes of waiting records after which all lines report up to when their
+ * records are known */
 enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {
 	struct out_file out;
-	FILE *f; /* its */
+	FILE *f; /* stream of `out` */
 	uint32_t n_ifaces;
 	struct blocks {
 		VEC(uint8_t);
-	} mem, old; /* blocks that wait, in order; spare memory for keep() */
+	} mem, old; /* blocks that wait, in order of reports; spare memory for
+		     * keep() */
 	size_t full;
 	struct {
 		VEC(struct record);
 	} wait;
-	struct record *turn; /* for sorting */
+	struct record *turn; /* second array for sorting */
 	size_t n_turn;
 };
 
@@ -102,7 +105,7 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i)
 	b.f = need(open_memstream(&b.buf, &b.n));
 	pcapng_put16(b.f, i->link_type);
 	pcapng_put16(b.f, 0);
-	pcapng_put32(b.f, 0); /* no limit to a record */
+	pcapng_put32(b.f, 0); /* 0: records have any length */
 	pcapng_option(b.f, OPT_NAME, i->name, strlen(i->name));
 	pcapng_option(b.f, OPT_ABOUT, i->about, strlen(i->about));
 	if (i->bits_per_s)
@@ -201,7 +204,7 @@ static void pcapng_sort(struct pcapng *p)
 	}
 }
 
-/* Keeps all but the first `done` records. */
+/* Removes the first `done` records and keeps the others. */
 static void keep(struct pcapng *p, size_t done)
 {
 	size_t n = p->wait.n - done, room = p->n_ifaces * ROOM_LINE;
@@ -259,7 +262,8 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 	setvbuf(p->f, NULL, _IOFBF, BUFFER);
 	p->full = WAIT;
 	b.f = need(open_memstream(&b.buf, &b.n));
-	pcapng_put32(b.f, 0x1a2b3c4d); /* byte order */
+	/* number from which readers detect the byte order */
+	pcapng_put32(b.f, 0x1a2b3c4d);
 	pcapng_put16(b.f, 1);
 	pcapng_put16(b.f, 0);
 	pcapng_put32(b.f, UINT32_MAX); /* length of the section is unknown */

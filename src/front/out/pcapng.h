@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writer of pcapng files (draft-ietf-opsawg-pcapng): one section, an interface
- * for each line, records in order of their times. */
+ * for each line, and records in order of their times. */
 #ifndef FRONT_PCAPNG_H
 #define FRONT_PCAPNG_H
 
@@ -11,7 +11,7 @@ enum { PCAPNG_ETHERNET = 1, PCAPNG_USER0 = 147 }; /* link types */
 struct pcapng_if {
 	const char *name, *about;
 	uint16_t link_type;
-	uint64_t bits_per_s; /* 0 = not known */
+	uint64_t bits_per_s; /* rate of the line; 0 = not known */
 	uint8_t fcs;	     /* bytes of FCS at the end of each record */
 };
 
@@ -20,20 +20,21 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 		struct weft_err *err);
 /* Adds an interface.  Returns its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
-/* Returns room for a record of n bytes, of `all` that were on the line at t.
- * The caller fills it before its next call. */
+/* Returns room for a record of n bytes. The line carried `all` bytes at time t.
+ * The caller fills the room before its next call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, uint32_t all);
-/* Returns true when so many records wait that the caller should find the time
- * up to which all are known and call pcapng_write. */
+/* Returns true when many records wait. The caller then finds the time up to
+ * which all records are known and calls pcapng_write. */
 bool pcapng_full(const struct pcapng *p);
 /* Returns true when the file has reached its limit and takes no more
  * records. */
 bool pcapng_over(const struct pcapng *p);
-/* Writes the records before `until`; all of them must be known by then, because
- * the file is in order of time. */
+/* Writes the records before `until`. All of these must be known, because the
+ * file is in order of time. */
 void pcapng_write(struct pcapng *p, weft_time_t until);
-/* Writes the rest; the file is complete, or there is an error. */
+/* Writes the remaining records and closes the file. Returns 0, or a negative
+ * errno with a message. */
 int pcapng_close(struct pcapng *p, bool keep, struct weft_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latency-throughput curve of a search for saturation (sweep: auto): a
- * table, a picture, and where the network saturates.  Latency is counted from
- * the creation of a packet to its last flit at the destination. */
+/* Prints the latency-throughput curve of a search for saturation (sweep: auto):
+ * a table, a picture, and the load at which the network saturates.  Latency is
+ * counted from the creation of a packet to its last flit at the destination. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +54,10 @@ static struct mark mark_of(const struct run_point *p)
 
 /* ---- the saturation point ---- */
 
-/* The knee of the curve. The network takes the highest steady load, because no
- * load is steady above the rate of arrival. */
+/* The knee of the curve. The network saturates at the highest steady load,
+ * because above the rate of arrival no load is steady. */
 struct knee {
-	double good;	 /* highest steady load; NAN: none */
+	double good;	 /* highest steady load; NAN: no load is steady */
 	double bad;	 /* lowest offered load that is not steady */
 	double most;	 /* largest rate of arrival in any window */
 	double high;	 /* highest load offered */
@@ -123,11 +123,11 @@ static void saturation_curve_cell(struct table *t, double v)
 /* ---- picture ---- */
 
 struct axes {
-	double load, low, high; /* largest load; latency at the ends */
+	double load, low, high; /* largest load; lowest and highest latency */
 };
 
-/* Returns axes up to five times the latency at the lowest load, because beyond
- * that the curve is a wall. */
+/* Returns axes that end at five times the latency at the lowest load, because
+ * the curve is vertical beyond that. */
 static struct axes axes_of(const struct run_set *s)
 {
 	struct axes a = { .low = NAN };

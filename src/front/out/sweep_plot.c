@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curves of a sweep, see sweep_plot.h: from points to lines, where these cross,
- * as tables and pictures for people.  Between two points lines are straight on
- * logarithmic axes. */
+/* Turns the points of a sweep into curves, see sweep_plot.h, finds where they
+ * cross, and prints them as tables and pictures. Between two points a curve is
+ * a straight line on logarithmic axes. */
 #include "front/out/sweep_plot.h"
 
 #include <fnmatch.h>
@@ -15,7 +15,7 @@ enum { ROWS = 20, COLUMNS = 72, PANELS = 8 };
 
 /* ---- from points to lines ---- */
 
-/* Returns the first metric to show. */
+/* Returns the first metric that is shown, or NULL. */
 static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 {
 	const struct weft_result *r = s->n_points ? s->points[0].result : NULL;
@@ -27,12 +27,13 @@ static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 	return NULL;
 }
 
-/* A point is "PATH=VALUE PATH=VALUE ..."; its parts point into buf. */
+/* The parts of a point's name "PATH=VALUE PATH=VALUE ...". The pointers lead
+ * into buf. */
 struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
-	bool list; /* point of a list: the first part is its name */
+	bool list; /* point of a list, whose first part is its name */
 };
 
 static bool parts_of(const char *point, struct parts *p)
@@ -61,7 +62,7 @@ static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 
 	if (!parts_of(s->points[i].point, p))
 		return false;
-	/* Points of a product all have the same paths, but points of a list may
+	/* Points of a product have equal paths, but points of a list may
 	 * differ. */
 	if (p->n < 2 || !parts_of(s->points[0].point, &first))
 		return true;
@@ -99,7 +100,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	double x;
 	char *end;
 
-	/* the last axis must have numbers */
+	/* Values of the last axis must be numbers. */
 	x = strtod(p->value[p->n - 1], &end);
 	if (*end || !(x > 0))
 		return false;
@@ -125,7 +126,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	return true;
 }
 
-/* Adds a point. With one axis every metric is a line of its own. */
+/* Adds a point to its line. With one axis every metric is a line of its own. */
 static bool point_put(struct lines *l, const struct run_set *s,
 		      const struct parts *p, const struct weft_result *r)
 {
@@ -133,7 +134,8 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	char label[64] = "";
 	bool ok = true;
 
-	/* values of the axes between the first and the last one */
+	/* The label has the values of the axes between the first and the
+	 * last. */
 	for (size_t i = !p->list && p->n > 2; i < end; i++) {
 		size_t at = strlen(label);
 
@@ -218,8 +220,8 @@ double lines_share(const struct lines *l, double x)
 
 /* ---- which is best ---- */
 
-/* Returns the advantage of b over a at x number i in e-folds; > 0: b is better.
- */
+/* Returns the logarithm of the advantage of b over a at x number i; > 0: b is
+ * better. */
 static double sweep_plot_gain(const struct lines *l, size_t a, size_t b,
 			      size_t i)
 {
@@ -284,7 +286,7 @@ static void sweep_plot_values(const struct lines *l, FILE *f)
 	table_print(t, f);
 }
 
-/* Prints which line is best, and from which x another one is. */
+/* Prints the best line, and each x at which another line becomes the best. */
 static void sweep_plot_envelope(const struct lines *l, FILE *f)
 {
 	size_t now = lines_best(l, 0);

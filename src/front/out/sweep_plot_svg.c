@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curves of a sweep as an SVG picture (--format svg): one panel below the
- * other, y logarithmic and x too where it spans a decade; where the best line
- * changes a mark with its x.
- */
+/* Draws curves of a sweep as an SVG picture (--format svg). Panels are below
+ * each other. The y axis is logarithmic, and so is x if it spans a decade. A
+ * mark with its x shows where the best line changes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 enum {
 	HEIGHT = 470,
-	LETTER = 7, /* width of a letter, with some room */
+	LETTER = 7, /* width of a letter, with some space */
 	LEFT = 78,
 	RIGHT = 700,
 	TOP = 46,
@@ -21,7 +20,7 @@ enum {
 struct axes {
 	const struct lines *l;
 	double y0, y1;
-	double dy; /* of the panel */
+	double dy; /* offset of the panel from the top */
 };
 
 static const char *const colours[] = { "#1f77b4", "#d62728", "#2ca02c",
@@ -75,7 +74,7 @@ static void x_axis(const struct lines *l, const struct axes *a, FILE *f)
 		if (x - last < 38)
 			continue;
 		last = x;
-		/* 65536 is 64 Ki */
+		/* Shows multiples of 1024 in Ki, such as 65536 as 64 Ki. */
 		if (l->x[i] >= 1024 && fmod(l->x[i], 1024) == 0)
 			snprintf(buf, sizeof(buf), "%g Ki", l->x[i] / 1024);
 		else

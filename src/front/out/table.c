@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Aligned columns of text. */
+/* Prints text in aligned columns. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,8 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Columns on the screen: bytes that do not continue a UTF-8 character. */
+/* Returns the width of a text in columns of the screen, because bytes that
+ * continue a UTF-8 character take none. */
 static size_t cell_width(const char *s)
 {
 	size_t n = 0;

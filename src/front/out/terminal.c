@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints results for people: metrics, histograms with their shape, samples of
- * counters as curves, counters.  Of parts that are too long to read it prints
- * only those named by `record.show` (or --show). */
+/* Prints results on a terminal: metrics, histograms with their shape, samples
+ * of counters as curves, counters. If a part is too long to read, it prints
+ * only the names in `record.show` (or --show). */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,9 @@
 #include "front/out/text_plot.h"
 
 enum {
-	ROWS_MAX = 24,	  /* of one block */
-	PICTURES_MAX = 4, /* pictures of full size; more only by full name */
+	ROWS_MAX = 24,	  /* rows of one block at most */
+	PICTURES_MAX = 4, /* pictures of full size at most; a full name in
+			   * --show adds more */
 	RATES_MAX = 6,	  /* counters with a table of their rates */
 	RATE_ROWS = 20,
 };
@@ -26,7 +27,7 @@ bool out_shown(const struct run_set *s, const char *name)
 	return false;
 }
 
-/* Returns true if --show has the full name. */
+/* Returns true if --show has the full name and not only a pattern. */
 static bool terminal_named(const struct run_set *s, const char *name)
 {
 	for (size_t i = 0; s->show && s->show[i]; i++)
@@ -84,7 +85,8 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 
 		if (!out_shown(s, h->name))
 			continue;
-		/* shapes of one unit share an axis */
+		/* Shapes of one unit share an axis, so that they can be
+		 * compared. */
 		lo = INFINITY;
 		hi = 0;
 		for (size_t k = 0; k < r->n_hists; k++) {
@@ -146,8 +148,7 @@ static const char *sample_name(const struct result_series *c)
 	return c->name + strlen(SAMPLE);
 }
 
-/* Returns the cumulative value at time x, on a straight line between samples.
- */
+/* Returns the cumulative value at time x by a straight line between samples. */
 static double sample_at(const struct result_series *c, double x)
 {
 	double x0 = 0, y0 = 0;
@@ -211,7 +212,8 @@ static void samples_curves(const struct run_set *s, const struct weft_result *r,
 	table_print(t, f);
 }
 
-/* Times down, counters across. */
+/* Prints a table of rates with a row for each time and a column for each
+ * counter. */
 static void samples_rates(const struct result_series *const *c, size_t n,
 			  FILE *f)
 {
@@ -276,7 +278,7 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 
 /* ---- counters ---- */
 
-/* Prints the counters that are not zero, or only their number when they are too
+/* Prints the counters that are not zero, or only their number if they are too
  * many to read. */
 void people_counters(const struct weft_result *r, FILE *f)
 {

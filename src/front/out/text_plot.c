@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures made of characters: histograms as bars, curves as one line.  On a
- * terminal with UTF-8 they are drawn with blocks, elsewhere in plain ASCII. */
+/* Draws pictures made of characters: histograms as bars, curves as one line.
+ * Uses block characters on a terminal with UTF-8, otherwise ASCII. */
 #include "front/out/text_plot.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size)
 	for (size_t i = 0; i < n && strlen(buf) + 4 < size; i++) {
 		int k = max > 0 ? (int)ceil(8 * v[i] / max) : 0;
 
-		k = k < 0 ? 0 : k; /* a counter can fall */
+		k = k < 0 ? 0 : k; /* 0, because a counter can fall */
 		strcat(buf, fancy ? blocks[k] : plain[k]);
 	}
 }
@@ -88,23 +88,23 @@ double draw_end(const struct hist *h)
 {
 	double p = hist_percentile(h, 99.9);
 
-	/* cut, because a long tail would press all other values into one column
-	 */
+	/* A long tail is cut, because it would press all other values into one
+	 * column. */
 	return h->max > 2 * p ? p : h->max;
 }
 
-/* Returns a step that is not finer than the bins, and a multiple of them when
- * there are few. */
+/* Returns a step for rows that is at least as wide as the bins, and a multiple
+ * of their width if the bins are few. */
 static double row_step(const struct hist *h, double end)
 {
 	double bin = 0, least, ten, step;
 
-	/* The widest bin in use up to `end`; others divide it, and all begin at
-	 * a multiple of their width. */
+	/* Takes the widest bin in use up to `end`, because narrower bins divide
+	 * it. All bins begin at a multiple of their width. */
 	for (uint32_t i = h->n_bins; i-- > 0 && !bin;)
 		if (h->bin[i] && hist_edge(h, i) <= end)
 			bin = hist_edge(h, i + 1) - hist_edge(h, i);
-	/* next 1, 2 or 5 times a power of ten */
+	/* Rounds up to 1, 2 or 5 times a power of ten. */
 	least = fmax((end - h->min) / BAR_ROWS, bin);
 	ten = pow(10, floor(log10(least)));
 	step = least <= ten	  ? ten
@@ -121,7 +121,8 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	       bool fancy, FILE *f)
 {
 	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
-	int bar, parts = fancy ? 8 : 1; /* parts of a character */
+	int bar, parts = fancy ? 8 : 1; /* steps of a bar's length within one
+					 * character */
 	char a[32], b[32];
 	size_t n, most = 0;
 
@@ -131,7 +132,9 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	lo = floor(h->min / step) * step;
 	n = (size_t)((end - lo) / step + 1e-9) + 1;
 	hist_columns(h, lo, step, col, n);
-	while (n > 1 && !col[n - 1]) /* the last values are near an edge */
+	/* drops empty rows at the end, because the last value may lie on an
+	 * edge */
+	while (n > 1 && !col[n - 1])
 		n--;
 	for (size_t i = 1; i < n; i++)
 		if (col[i] > col[most])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a results file and prints it as JSON, table by table.
  *
- * Columns become fields, so the page uses the file's own names.  The file may
- * come from any source, so its contents are not trusted: texts stay texts,
- * lists of numbers are parsed and printed again, and a table that is missing
- * (older files) counts as empty. */
+ * Columns become fields, so that the page uses the file's own names. The file
+ * may come from any source, so its contents are checked: texts stay texts, and
+ * lists of numbers are parsed and printed again. A missing table (of an older
+ * file) counts as empty. */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static sqlite3_stmt *read_query(struct reader *r, const char *text,
 	return st;
 }
 
-/* Steps a query. Notes an error, so that it is not taken for the end of a
+/* Steps a query. Notes an error, because it must not be taken for the end of a
  * table. */
 static bool read_step(struct reader *r, sqlite3_stmt *st)
 {
@@ -47,7 +47,7 @@ static bool read_step(struct reader *r, sqlite3_stmt *st)
 
 /* ---- values ---- */
 
-/* "[1,20,300]" */
+/* Writes a list of numbers, whose text is like "[1,20,300]". */
 static void put_list(struct json *j, const char *key, const char *text)
 {
 	json_arr(j, key);
@@ -75,8 +75,8 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 	switch (sqlite3_column_type(st, c)) {
 	case SQLITE_INTEGER:
 		v = sqlite3_column_int64(st, c);
-		/* a string beyond 2^53, because JavaScript's numbers are not
-		 * exact there */
+		/* Numbers beyond 2^53 become strings, because JavaScript's
+		 * numbers are not exact there. */
 		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
 		if (v >= -(1LL << 53) && v <= 1LL << 53)
 			json_i64(j, key, v);
@@ -102,8 +102,8 @@ static void put_col(struct json *j, const char *key, sqlite3_stmt *st, int c)
 
 /* ---- tables ---- */
 
-/* Writes rows as arrays of their columns. A single column is written without
- * array. */
+/* Writes rows as arrays of their columns, or as plain values if there is one
+ * column. */
 static void put_rows(struct reader *r, const char *key, const char *text,
 		     sqlite3_int64 run, const char *name)
 {
@@ -126,7 +126,7 @@ static void put_rows(struct reader *r, const char *key, const char *text,
 
 struct table_out {
 	const char *key, *text;
-	bool objects; /* rows as objects; the name of a list is in column 0 */
+	bool objects; /* rows become objects; column 0 of a list is its name */
 	struct {
 		const char *key, *text;
 	} lists[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page: shell, data, shell. */
+/* Writes the page: first part of the shell, data, rest of the shell. */
 #include "front/report/report.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ static int put_page(const char *path, const struct json *j,
 	if (out_file_open(&o, "--out", path, err))
 		return -EINVAL;
 	fwrite(report_shell, 1, (size_t)(mark - report_shell), o.f);
-	/* Escapes '<', because only that can end a script element. In JSON it
-	 * stands in texts alone. */
+	/* '<' is escaped, because only '<' can end a script element. In JSON it
+	 * occurs in texts alone. */
 	while (p < end) {
 		const char *lt = memchr(p, '<', (size_t)(end - p));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curves around the published numbers: what `weft report` draws, and which of
- * the numbers lie on them. */
+/* Lists curves around published numbers, which `weft report` draws, and the
+ * numbers that lie on them. */
 #include "front/repro/repro.h"
 
 const struct repro_curve repro_curves[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See jobs.h. */
+/* Finds the rows and the experiments of a command, see jobs.h. */
 #include "front/repro/jobs.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ static const struct {
 	{ 0 },
 };
 
-/* Returns true if the arguments name the system or the row, or if there are
- * none. */
+/* Returns true if the arguments name the system or the row, or if there are no
+ * arguments. */
 static bool jobs_chosen(const struct cli *c, const char *system,
 			const char *row)
 {
@@ -28,7 +28,8 @@ static bool jobs_chosen(const struct cli *c, const char *system,
 	return c->args.n == 0;
 }
 
-/* Returns name i: systems, then the rows of each. */
+/* Returns name i of an argument, NULL behind the last. Systems and their rows
+ * have names. */
 const char *reproduce_next(void *unused, size_t i)
 {
 	size_t n = 0;
@@ -52,7 +53,7 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Returns the place of a job, and adds the job when it is new. */
+/* Returns the index of a job, and adds the job when it is new. */
 static size_t job_of(struct repro *r, const char *experiment, const char *set)
 {
 	size_t i = 0;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error, tolerance and verdict of one row. */
+/* Computes the error, the tolerance and the verdict of one row. */
 #include "front/repro/judge.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Smaller errors count as 0, because they come from rounding of doubles. */
+/* Smaller errors count as 0, because they come from the rounding of doubles. */
 #define ROUNDING_PCT 1e-7
 
-/* Returns part / whole in per cent. For a printed 0 one unit counts as 100 %.
- */
+/* Returns part / whole in per cent. For a printed 0 a difference of 1 counts as
+ * 100 %, because a division by 0 gives no number. */
 static double pct_of(double part, double whole)
 {
 	return 100 * part / (whole == 0 ? 1 : fabs(whole));
 }
 
-/* Returns the distance of a value from the range. */
+/* Returns the distance of v from the range lo..hi, 0 inside. */
 static double beyond(double v, double lo, double hi)
 {
 	return v < lo ? v - lo : v > hi ? v - hi : v - v;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares a row with its value. */
+/* Compares the value of a row with the published number. */
 #ifndef FRONT_REPRO_JUDGE_H
 #define FRONT_REPRO_JUDGE_H
 
 #include "front/repro/repro.h"
 
 struct repro_verdict {
-	double model; /* NAN: missing */
-	/* Two-sided rules: distance from the paper; one-sided ones: how far
-	 * the bound is missed.  A row passes when |error| <= tolerance. */
+	double model; /* value of the model; NAN: missing */
+	/* Two-sided rules: distance from the published number. One-sided rules:
+	 * distance by which the bound is missed. A row passes when |error| <=
+	 * tolerance. */
 	double error_pct;
 	double tolerance_pct;
 	bool pass;
@@ -16,11 +17,11 @@ struct repro_verdict {
 
 struct repro_verdict repro_judge(const struct repro_row *row, double model);
 const char *repro_basis_name(enum repro_basis b);
-/* Writes "1 %", "+-2", "exact" or "up to 7". */
+/* Writes the rule as "1 %", "+-2", "exact" or "up to 7". */
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
-/* Writes the remarks on a row: that the source does not print the value, what
- * was measured, why the tolerance is as it is.  Returns false when there are
- * none. */
+/* Writes the remarks on a row: that the source does not print the value, how it
+ * was measured, why the tolerance was chosen. Returns false when the row has no
+ * remarks. */
 enum { REPRO_REMARK = 512 };
 bool repro_remark(const struct repro_row *row, char text[REPRO_REMARK]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See sense.h: a process for each parameter, several at a time; first both
- * sides of all, then the search of those that matter. */
+/* Measures sensitivities, see sense.h. Each parameter has a process, and
+ * several run at a time. They first try both sides of all parameters, then
+ * search the limits for those that matter. */
 #include "front/repro/sense.h"
 
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 
 #include "front/run/pool.h"
 
-/* A trial may take this many times the processor time of the unchanged machine.
- */
+/* A trial may use this many times the processor time of the unchanged machine,
+ * but at least SLOW_LEAST_S seconds. */
 #define SLOW_FACTOR  10
 #define SLOW_LEAST_S 2
 
@@ -50,7 +51,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 
 /* ---- processes ---- */
 
-/* Work on each of these parameters, done in workers. */
+/* Work on each parameter, distributed to workers. */
 struct stage {
 	struct sense *sense;
 	const char *name;
@@ -70,7 +71,7 @@ static void stage_work(void *arg, size_t task, int fd)
 		_exit(3);
 }
 
-/* Takes the result of a trial. Those of a crashed worker stay unmeasured. */
+/* Takes the result of a trial. Trials of a crashed worker stay unmeasured. */
 static int stage_take(void *arg, size_t task, const void *buf, size_t len,
 		      struct weft_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of each row, as a table and as JSON. */
+/* Prints the parameters that change each row, as a table and as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void side_text(const struct out_row *o, const struct sense_side *s,
 		snprintf(buf, size, "%.20s: no value", s->value);
 }
 
-/* Writes the range in which the row passes, as far as it was tried. */
+/* Writes the range of values in which the row passes, within the values that
+ * were tried. */
 static void range_text(const struct sense_move *m, char *buf, size_t size)
 {
 	const struct sense_side *l = &m->low, *h = &m->high;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which parameters move a row, and how much. */
+/* Finds the parameters that change a row, and the size of the change. */
 #include <math.h>
 
 #include "front/repro/sense.h"
 
-/* Times are whole femtoseconds: a smaller change is rounding. */
+/* A smaller change counts as rounding, because times are whole femtoseconds. */
 #define ROUNDING 1e-6
 
 double sense_moved(const struct out_row *o, const struct sense_side *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One trial in a process of its own, and the trials of one parameter. */
+/* Runs one trial in a process of its own, and the trials of one parameter. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +31,10 @@ const struct out_row *sense_row(const struct repro *r, size_t job, size_t i)
 
 /* ---- the process ---- */
 
-/* Point i with the setting; NULL: it is as built, because no row reads it, or
- * because the setting changes nothing there.  A run in which a program fails
- * ends the process: its numbers are of half a run. */
+/* Runs point i with the setting. Returns NULL if the point keeps its result,
+ * because no row reads it or because the setting changes no component there.
+ * Ends the process if a program fails, because the numbers of half a run would
+ * be wrong. */
 static const struct weft_result *point_run(const struct repro *r, size_t job,
 					   struct exp *e, size_t i,
 					   const struct sense_param *p)
@@ -55,7 +56,7 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 		exp_case_close(&c);
 		return NULL;
 	}
-	c.expect = NULL; /* expectations are those of the unchanged machine */
+	c.expect = NULL; /* expectations hold for the unchanged machine only */
 	buf = case_bytes(&c, &off, &len, NULL);
 	if (buf)
 		res = result_unpack(buf, len);
@@ -64,7 +65,8 @@ static const struct weft_result *point_run(const struct repro *r, size_t job,
 	return res;
 }
 
-/* Runs a trial in the child. It prints nothing, and its rows go to fd. */
+/* Runs a trial in the child. The child prints nothing and writes its rows to
+ * fd. */
 static void child_main(struct repro *r, size_t job, const struct sense_param *p,
 		       const char *set, int fd)
 {
@@ -194,8 +196,8 @@ static bool sense_try_passes(const struct trials *t, size_t row, double model)
 
 /* ---- both sides ---- */
 
-/* Measures the widest step to one side at which the machine still runs: a half,
- * a quarter or an eighth of the way. */
+/* Tries a half, a quarter and an eighth of the way to one side, and measures
+ * the widest step at which the machine still runs. */
 static void side_measure(struct trials *t, uint32_t scale, bool low,
 			 struct sense_move *moves)
 {
@@ -227,8 +229,8 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 
 /* ---- the value at which a row begins to fail ---- */
 
-/* Searches between scale 1, at which the row passes, and that of the side, at
- * which it fails. */
+/* Searches the last value at which the row passes, between scale 1, where it
+ * passes, and the scale of the side, where it fails. */
 static void search_last(struct trials *t, size_t row, struct sense_side *s)
 {
 	const struct sense_param *p = &t->found->param;
@@ -242,8 +244,8 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 		size_t i;
 
 		if (!sense_scaled(p, mid, value)) {
-			/* the value rounds to that of the unchanged machine, or
-			 * is refused */
+			/* The value rounds to that of the unchanged machine, or
+			 * it is refused. */
 			good = mid;
 			continue;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters that may be varied, and their other values. */
+/* Finds the parameters that may be varied, and their other values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 	vec_foreach (ps, struct sense_param, it)
 		if (it->cls == c->cls && it->param == p)
 			old = it;
-	/* Programs and traffic are the question that an experiment asks; only
-	 * what the sources say of software is part of the model. */
+	/* Parameters of programs and traffic are the experiment's choice. Only
+	 * those that sources state belong to the model. */
 	if (p->source == WEFT_OWN && (c->cls->kind == WEFT_KIND_PROGRAM ||
 				      c->cls->kind == WEFT_KIND_TRAFFIC))
 		return;
@@ -33,7 +33,8 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 		old->varied = true;
 }
 
-/* Returns true for classes of one family, such as "a.nic" and "a.xbar". */
+/* Returns true for clocks of one family of classes, such as "a.nic" and
+ * "a.xbar". */
 static bool clocks_alike(const struct sense_param *a,
 			 const struct sense_param *b)
 {
@@ -64,8 +65,9 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		}
 		exp_case_close(&c);
 	}
-	/* A node has one core clock: machines in which a NIC and its crossbar
-	 * differ are refused, so these clocks are also varied together. */
+	/* The clocks of a family are also varied together. A node has one core
+	 * clock, and a machine in which a NIC and its crossbar differ is
+	 * refused. */
 	n = ps->n;
 	for (size_t i = 0; i < n; i++) {
 		struct sense_param all = ps->at[i];
@@ -74,8 +76,8 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		while (k < n && !clocks_alike(&ps->at[k], &ps->at[i]))
 			k++;
 		if (k == n || k < i)
-			continue; /* no other clock is alike, or the family is
-				     done */
+			continue; /* no other clock is in the family, or the
+				   * family is done */
 		all.cls = NULL;
 		strcpy(strchr(all.of, '.') + 1, "*");
 		vec_push(ps, all);
@@ -98,8 +100,8 @@ static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 		*v = *v * scale / SENSE_ONE;
 		return true;
 	}
-	/* A parameter that is 0 is varied by a value that switches it on,
-	 * because a multiple of 0 changes nothing. */
+	/* A parameter of 0 is set to a value that switches it on, because a
+	 * multiple of 0 changes nothing. */
 	*v = type == WEFT_P_TIME    ? 10 * WEFT_NS
 	     : type == WEFT_P_BYTES ? 64
 	     : type == WEFT_P_RATE  ? 1000000000
@@ -107,8 +109,8 @@ static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 	return scale > SENSE_ONE;
 }
 
-/* A faster clock has a shorter period; the fraction stays reduced (of what is
- * multiplied only twos can be common). */
+/* Divides the period by the scale, because a faster clock has a shorter period.
+ * The fraction stays reduced: the factors can only have twos in common. */
 static bool scale_clock(struct weft_clock *c, uint32_t scale)
 {
 	if (!c->num || c->num > UINT64_MAX / SENSE_DOUBLE ||
@@ -124,7 +126,7 @@ static bool scale_clock(struct weft_clock *c, uint32_t scale)
 	return true;
 }
 
-/* Changes to the next word of the list "a|b|c", or to the one before. */
+/* Changes *v to the next word of the list "a|b|c", or to the previous one. */
 static bool turn_word(uint32_t *v, const char *list, uint32_t scale)
 {
 	uint32_t n = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that a row reads out of a result. */
+/* Reads the value of a row from a result. */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -26,9 +26,9 @@ static bool point_within(const char *name, const char *wanted)
 	return true;
 }
 
-/* Returns the point of that name.  When the command line has fixed an axis of
- * the sweep, names of points lack that axis, so the rest of the name
- * decides. */
+/* Returns the result of the point with that name. If the command line has fixed
+ * an axis of the sweep, names of points lack that axis. Then the rest of the
+ * name decides. */
 static const struct weft_result *point_of(const struct repro_data *d,
 					  const char *point)
 {
@@ -69,7 +69,8 @@ static double op_sum(double a, double b)
 	return a + b;
 }
 
-/* Combines all metrics and counters that match. Returns NAN when none does. */
+/* Combines all metrics and counters that match by op. Returns NAN when none
+ * matches. */
 static double value_fold(const struct repro_data *d, const char *point,
 			 const char *glob, double (*op)(double, double))
 {

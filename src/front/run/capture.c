@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See capture.h.  Lines that tell what they carry are listened to.  On others,
- * and behind faults (so that the file shows what came through), sits a filter
- * that writes each transmission down and hands it on.  Nothing else changes: a
- * line that is listened to behaves as one that is not. */
+/* Attaches captures to lines, see capture.h. A line whose port reports its
+ * frames has a listener. Other lines, and lines behind faults, have a filter
+ * that records each transmission and passes it on, so that the file shows what
+ * has passed the faults. A line behaves alike with and without a capture. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 /* ---- sitting down ---- */
 
-/* Returns NULL for a port whose line cannot be captured. */
+/* Returns the description of a port's line for captures, or NULL if the line
+ * cannot be captured. */
 static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 {
 	if (p->kind != WEFT_PORT_LINK || !p->peer || !p->decl->wire)
@@ -21,9 +22,9 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* Adds the filter that listens behind p.  The filter damages nothing, so
- * needs_frames keeps its old value: the check against faults
- * (weft_port.needs_frames) is needed only when one sits there. */
+/* Adds the filter that records frames behind p. needs_frames keeps its old
+ * value, because this filter does not damage frames and only faults need real
+ * frames. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {
 	bool needs_frames = p->needs_frames;
@@ -70,8 +71,8 @@ static int port_tap(struct capture *cap, struct weft_port *p, const char *name,
 	return 0;
 }
 
-/* Adds both directions of a line in turn. Each line is added once, from the end
- * whose name comes first. */
+/* Adds both directions of a line, one after the other. Each line is added once,
+ * from the end whose name is first. */
 static int line_tap(struct capture *cap, struct weft_port *p,
 		    struct weft_err *err)
 {

@@ -9,7 +9,8 @@
 #include "front/run/capture.h"
 
 struct tap {
-	struct weft_line_listener head; /* lines that tell */
+	struct weft_line_listener head; /* listener of a line whose port reports
+					 * its frames */
 	struct capture *cap;
 	struct weft_port *port;
 	uint32_t iface;
@@ -20,24 +21,24 @@ struct capture {
 	struct pcapng *file;
 	const char *const *patterns;
 	size_t n_patterns;
-	uint64_t *hits;	  /* lines, by pattern */
-	char example[96]; /* end of a line */
-	uint8_t upper;	  /* protocol above the lines, byte 3 */
+	uint64_t *hits;	  /* number of lines that each pattern matched */
+	char example[96]; /* name of a line's end, for messages */
+	uint8_t upper;	  /* protocol above the lines, byte 3 of the head */
 	uint16_t *sym;
 	uint32_t cap;
 	bool writing;
 	bool bare; /* the run carries no payload */
 	struct {
 		VEC(struct tap *);
-	} taps; /* lines whose ports report frames while the run lives */
+	} taps; /* lines with a listener, as long as the run exists */
 };
 
-/* Filter on lines whose ports do not report frames; its state is a struct tap.
- */
+/* Class of the filter on lines whose ports do not report frames. Its state is a
+ * struct tap. */
 extern const struct weft_class weft_class_capture;
 /* Makes all lines report what they have carried before now. */
 void capture_settle(struct capture *cap);
-/* weft_tap.hear. */
+/* Records a frame, as weft_line_listener.hear. */
 void capture_hear(struct weft_line_listener *t, const struct weft_frame *f,
 		  weft_time_t start);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of a capture, docs/captures.md.
  *
- * Ethernet: destination to FCS.  Others: struct head, the symbols, a bit for
- * each that says "control", and, when flagged, another that says "no valid
- * code".  In a run without payload records end in front of it, and have no
- * bits. */
+ * A record of Ethernet has the bytes from destination to FCS. A record of
+ * another wire has struct head, the symbols, a bit for each symbol that marks
+ * control symbols, and, if the head has a flag for it, a bit for each that
+ * marks invalid codes. In a run without payload records end in front of the
+ * payload and have no such bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,26 +14,27 @@
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 
-/* Precedes the symbols in a record; little-endian. */
+/* Head of a record, in front of the symbols; little-endian. */
 struct head {
 	uint8_t version, wire, flags, more;
 	uint32_t symbols;
 	uint32_t words;
 	uint32_t word_ps;
-	uint32_t line; /* number of the line; the other direction is ^ 1 */
+	uint32_t line; /* number of the line's direction; the other direction is
+			* ^ 1 */
 };
 _Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
 
 /* ---- records ---- */
 
-/* Line symbols of a frame: the first n of `all`. */
+/* The first n of `all` line symbols of a frame. */
 struct symbols {
 	const uint16_t *at;
 	uint32_t n, all;
 };
 
-/* Returns the symbols of a frame: in cap->sym, or in `raw` if a fault has
- * changed them. */
+/* Returns the symbols of a frame. They are in cap->sym, or in `raw` if a fault
+ * has changed them. */
 static struct symbols symbols(struct capture *cap, const struct weft_port *p,
 			      const struct weft_frame *f)
 {
@@ -109,8 +111,8 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 		bad = s->at[i] & WEFT_SYM_BAD;
 	h.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) | (bad ? HEAD_BAD : 0) |
 			    (cut ? HEAD_CUT : 0));
-	/* after the symbols one bit for each, and another one if some are
-	 * invalid */
+	/* Behind the symbols each has a bit, and a second one if some symbols
+	 * are invalid. */
 	all = (uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
 	len = cut ? (uint32_t)sizeof(h) + s->n : all;
 	out = pcapng_record(t->cap->file, t->iface, at, len, all);
@@ -146,7 +148,7 @@ void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 	}
 	if (!pcapng_full(cap->file) || cap->writing)
 		return;
-	/* The port that reports has no frame before `at`. */
+	/* The line that reports has no earlier frame than `at`. */
 	capture_settle(cap);
 	pcapng_write(cap->file, at < now ? at : now);
 }

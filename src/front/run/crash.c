@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A crash while a simulation runs says which component was running and when,
- * before the system says the rest: most crashes are a plug-in's or a program's.
- * The previous handler (a sanitizer's, or none) comes next. */
+/* Reports on a crash which component was running and when, because most crashes
+ * are a plug-in's or a program's. The previous handler (a sanitizer's, or none)
+ * runs afterwards. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 enum { CRASHES = sizeof(crashes) / sizeof(crashes[0]) };
 
-/* State for the signal handler, which gets no argument; one process runs one
- * simulation at a time. */
+/* The state is global, because a signal handler gets no argument. One process
+ * runs one simulation at a time. */
 static struct weft_sim *volatile running;
 static struct sigaction before[CRASHES];
 
@@ -25,8 +25,9 @@ static void handlers_restore(void)
 		sigaction(crashes[i], &before[i], NULL);
 }
 
-/* Not all of this is meant for a signal handler, but there is nothing to lose
- * any more.  Returning repeats the instruction for the handler before. */
+/* Reports a crash. Some of its calls are not allowed in a signal handler, but
+ * the process ends anyway. The return repeats the instruction, so that the
+ * previous handler gets the signal. */
 static void crashed(int sig, siginfo_t *info, void *context)
 {
 	const struct weft_host *h = weft_host_self();

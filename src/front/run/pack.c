@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A result as bytes.  Reader and writer are the same program: no versions, no
- * byte order; a short buffer gives NULL. */
+/* Stores a result as bytes and reads it again. Reader and writer are the same
+ * program, so that the bytes need no version and no byte order. A buffer that
+ * is too short gives NULL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 static void pack_put(FILE *f, const void *p, size_t n)
 {
-	if (n) /* an empty histogram has no bins at all */
+	if (n) /* an empty histogram has no bins */
 		fwrite(p, 1, n, f);
 }
 
@@ -147,7 +148,7 @@ struct reader {
 	bool bad;
 	struct {
 		VEC(char *);
-	} strs; /* alive until the end of the reading */
+	} strs; /* texts, freed at the end of reading */
 };
 
 static bool pack_take(struct reader *r, void *out, size_t n)

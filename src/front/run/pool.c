@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See pool.h. */
+/* Runs tasks in worker processes, see pool.h. */
 #include "front/run/pool.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "front/run/run.h"
 
 struct worker {
-	pid_t pid; /* 0 = free */
-	bool told; /* to end */
+	pid_t pid; /* process of the worker; 0 = none */
+	bool told; /* the worker was asked to end */
 	size_t task;
 	struct {
 		VEC(char);
@@ -27,7 +27,7 @@ struct workers {
 	const struct pool *pool;
 	struct worker *at;
 	struct pollfd *fds;
-	size_t next, done; /* tasks */
+	size_t next, done; /* next task to start; number of finished tasks */
 };
 
 bool pool_write(int fd, const void *buf, size_t len)
@@ -85,7 +85,8 @@ static void worker_reap(struct worker *w, struct pollfd *pfd)
 	w->pid = 0;
 }
 
-/* Takes what has come from them. */
+/* Reads what workers have written, and takes the results of workers that have
+ * ended. Returns 0, or a negative errno with a message. */
 static int workers_take(struct workers *ws, struct weft_err *err)
 {
 	const struct pool *p = ws->pool;
@@ -120,7 +121,8 @@ static int workers_loop(struct workers *ws, struct weft_err *err)
 			if (!ws->at[k].pid && !signals_caught() &&
 			    worker_start(ws, k, err))
 				return -1;
-		/* Asks workers to end. They still send their results so far. */
+		/* Asks workers to end. They still send their results up to
+		 * now. */
 		for (uint32_t k = 0; k < p->jobs && signals_caught(); k++)
 			if (ws->at[k].pid && !ws->at[k].told) {
 				kill(ws->at[k].pid, SIGTERM);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks in worker processes, several at a time; each hands back bytes. */
+/* Runs tasks in worker processes, several at a time. Each task returns
+ * bytes. */
 #ifndef FRONT_POOL_H
 #define FRONT_POOL_H
 
@@ -10,22 +11,25 @@
 #include "weft/sim.h"
 
 struct pool {
-	size_t n;      /* tasks */
+	size_t n;      /* number of tasks */
 	uint32_t jobs; /* processes that run at a time */
-	/* Runs in the worker: writes the bytes of the task to fd and returns.
-	 * A worker that cannot ends its process. */
+	/* Runs in the worker: writes the result of the task to fd and returns.
+	 * On failure the worker ends its process. */
 	void (*work)(void *arg, size_t task, int fd);
-	/* Called when the worker has ended. Its output may be incomplete. */
+	/* Takes the bytes of a worker that has ended. They may be
+	 * incomplete. */
 	int (*take)(void *arg, size_t task, const void *buf, size_t len,
 		    struct weft_err *err);
-	/* Several times a second. */
+	/* Called several times a second, to show the number of finished
+	 * tasks. */
 	void (*show)(void *arg, size_t done);
 	void *arg;
 };
 
-/* Runs all tasks; returns early when `take` fails, or after SIGINT or SIGTERM
- * when signals are caught (signals.c): workers then are told to end, and still
- * hand back what they have. */
+/* Runs all tasks. Returns 0, or a negative errno with a message when `take`
+ * fails. It also returns early after SIGINT or SIGTERM if signals are caught
+ * (signals.c): workers are then asked to end, and still send their results up
+ * to now. */
 int pool_run(const struct pool *p, struct weft_err *err);
 /* Writes all of buf.  Returns false when the other end has closed. */
 bool pool_write(int fd, const void *buf, size_t len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line on the terminal while a run lasts; nothing when piped. */
+/* Shows one line on the terminal while a run lasts. Shows nothing on a pipe. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ void progress_start(struct progress *p, const struct run_opts *o,
 	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
-/* Prints one line and cuts it, because a terminal that wraps would keep its
- * first half. */
+/* Prints one line, cut to the width of the terminal, because a terminal that
+ * wraps lines would keep the first half. */
 static void progress_say(const char *fmt, ...)
 {
 	struct winsize w;
@@ -54,8 +54,9 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* Writes the start of the line, which numbers the experiment among all, and its
- * end. `share` of this experiment is done. */
+/* Writes the start of the line, with the number of the experiment among all,
+ * and the end of the line, with the time left. `share` of this experiment is
+ * done. */
 static void progress_ends(const struct progress *p, uint64_t now, double share,
 			  char head[160], char left[64])
 {
@@ -103,7 +104,7 @@ void progress_points(struct progress *p, size_t done)
 	char head[160], left[64];
 
 	p->done = done;
-	/* at most five times a second */
+	/* The line changes at most five times a second. */
 	if (p->total <= 1 || !p->on || now - p->shown_ns < 200000000u)
 		return;
 	p->shown_ns = now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One case to its end; the points of a sweep one after the other. */
+/* Runs one case to its end, and the points of a sweep one after the other. */
 #include "front/run/run.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 
 /* ---- one case ---- */
 
-/* The clock of a run ends here, far enough from the end of its 64 bits that the
- * sum of a time and a delay is always a time. */
+/* Latest end of a run. It is so far from the end of the 64 bits that the sum of
+ * a time and a delay is always a time. */
 #define RUN_END (9000000 * WEFT_MS)
 
-/* Observers of the run; each may be NULL.  They look at intervals of simulated
- * time, or when something happens. */
+/* Observers of the run, each of which may be NULL. They act at intervals of
+ * simulated time, or on events. */
 struct lookers {
 	struct sampler *smp;
 	struct viewer *view;
@@ -99,7 +99,7 @@ static void case_run(struct exp_case *c, struct lookers *l, struct progress *p)
 			    "simulated time ends at 9000 s: give run.until");
 	if (c->drain && !c->partial && !c->hung && !weft_sim_idle(c->sim)) {
 		l->dog.due = WEFT_NEVER;
-		c->n_progs = 0; /* they have ended */
+		c->n_progs = 0; /* the programs have ended */
 		c->partial =
 			!case_advance(c, l, p, weft_sim_now(c->sim) + c->drain);
 	}
@@ -121,7 +121,8 @@ static struct weft_result *case_finish(struct exp_case *c,
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
-		free(r->failures[--r->n_failures]); /* programs that wait */
+		/* drops messages of programs that wait */
+		free(r->failures[--r->n_failures]);
 	result_counter_set(r, "sim.time", "fs", weft_sim_now(c->sim));
 	exp_case_judge(c, r);
 	if (l->smp)
@@ -144,7 +145,7 @@ void *case_bytes(struct exp_case *c, struct progress *show, size_t *len_p,
 					      p->items[i].val->text };
 	if (!sampler_open(c, &l.smp, err)) {
 		l.view = viewer_open(c);
-		/* needed by `weft explain` and record.parts */
+		/* `weft explain` and record.parts need the messages. */
 		if (n || c->exp->view)
 			l.keep = keeper_open(c->sim, part, n);
 		case_run(c, &l, show);
@@ -269,8 +270,8 @@ static int point_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Runs points one after the other, because each follows from earlier results.
- * Sorts them by value in the end. */
+/* Runs points one after the other, because each depends on earlier results.
+ * Sorts the points by value in the end. */
 static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 		      struct weft_err *err)
 {
@@ -296,7 +297,7 @@ static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 
 /* ---- all points ---- */
 
-/* Keeps only the points that were begun when a signal came. */
+/* Keeps only the points that had begun when the signal arrived. */
 static int set_signal(struct run_set *s, struct weft_err *err)
 {
 	bool cut = false;
@@ -329,8 +330,8 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	s->points = calloc(e->n_points, sizeof(*s->points));
 	if (!s->points)
 		abort();
-	/* Builds every point before the first one runs, so that a mistake shows
-	 * at once. */
+	/* Every point is built before the first one runs, so that mistakes are
+	 * reported at once. */
 	if (e->n_points > 1)
 		ret = run_check(e, s, err);
 	progress_start(&p, opts, e->label, e->n_points);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running experiments: one case with a progress line, a sweep over several
- * worker processes. */
+/* Runs experiments: one case with a progress line, a sweep in several worker
+ * processes. */
 #ifndef FRONT_RUN_H
 #define FRONT_RUN_H
 
 #include "front/exp/exp.h"
 
 struct run_point;
-/* Observer of a run that is still going on. */
+/* Observer of a run that has not ended. */
 struct run_watch {
 	/* Called when a point is finished, in the order of their ends. */
 	void (*point)(struct run_watch *w, const struct run_point *p);
@@ -18,45 +18,49 @@ struct run_watch {
 
 struct run_opts {
 	bool quiet;
-	struct run_watch *watch; /* or NULL */
-	uint32_t jobs;		 /* processes for the points of a sweep */
-	bool partial; /* SIGINT and SIGTERM leave the results so far */
-	/* One of several experiments, the first of which began then: for the
-	 * progress line; 0 when there is only one. */
+	struct run_watch *watch; /* observer, or NULL */
+	uint32_t jobs;		 /* processes that run points of a sweep */
+	bool partial; /* SIGINT and SIGTERM end the run with the results so
+		       * far */
+	/* Number of this experiment and of all experiments of the command, for
+	 * the progress line; parts is 0 for a single experiment. */
 	size_t part, parts;
-	uint64_t began_ns; /* progress_now() */
+	uint64_t began_ns; /* progress_now() at the start of the first
+			    * experiment */
 };
 
-/* One finished point. */
+/* A finished point. */
 struct run_point {
-	char *point; /* "" or "workload.size=24" */
+	char *point; /* settings of the point: "" or "workload.size=24" */
 	struct weft_result *result;
 };
 
-/* All points of one experiment, in order. */
+/* All points of one experiment, in their order. */
 struct run_set {
 	char *name, *about, *label;
 	struct run_point *points;
 	size_t n_points;
-	/* A signal ended it: points that were not begun are missing, those that
-	 * were running have `partial` in their manifest. */
+	/* Signal that ended the set, or 0. Points that had not begun are then
+	 * missing, and points that were running have `partial` in their
+	 * manifest. */
 	int signal;
 	size_t n_wanted;
 	bool lost;  /* a file that records the run could not be written */
 	bool curve; /* points of a search, ordered by load */
 	struct run_watch *watch;
-	/* Patterns of --show; ended by NULL. */
+	/* Patterns of --show, ended by NULL. */
 	char **show;
 };
 
-/* Builds every point (so that mistakes show before anything runs), then runs
- * them.  0, or negative errno with a message; failed checks are not errors but
- * entries of result->failures. */
+/* Builds every point, so that mistakes are reported before a run, then runs all
+ * points. Returns 0, or a negative errno with a message. Failed checks are not
+ * errors but entries of result->failures. */
 int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	    struct weft_err *err);
 void run_set_free(struct run_set *s);
-/* Builds every point and frees it, so that mistakes show without a run. Stores
- * the names in s unless it is NULL. */
+/* Builds every point and frees it, so that mistakes are found without a run.
+ * Stores the names of points in s unless it is NULL. Returns 0, or a negative
+ * errno with a message. */
 int run_check(struct exp *e, struct run_set *s, struct weft_err *err);
 /* Returns the number of failed checks. */
 size_t run_set_failures(const struct run_set *s);
@@ -68,76 +72,82 @@ void *case_bytes(struct exp_case *c, struct progress *p, size_t *len_p,
 		 struct weft_err *err);
 int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
 	      struct weft_err *err);
-/* workers.c: all points of s in up to `jobs` processes. */
+/* workers.c: runs all points of s in up to `jobs` processes. Returns 0, or a
+ * negative errno with a message. */
 int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 		struct progress *p, struct weft_err *err);
 
-/* pack.c: a result as bytes, to cross a process boundary. */
+/* pack.c: convert a result to bytes and back, because results of workers cross
+ * a process boundary. */
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
-/* crash.c: from now on a crash names the component of sim that runs; NULL ends
- * it. */
+/* crash.c: from now on a crash reports the running component of sim. NULL ends
+ * this. */
 void crash_watch(struct weft_sim *sim);
 
 /* watchdog.c */
 struct watchdog {
-	weft_time_t period, due; /* WEFT_NEVER: none */
+	weft_time_t period, due; /* interval of checks, time of the next;
+				  * WEFT_NEVER: no watchdog */
 	uint64_t steps;		 /* steps of programs at the last check */
-	uint32_t quiet;		 /* consecutive checks without a step */
+	uint32_t quiet;		 /* number of checks in a row without a step */
 };
-/* Called at time w->due. Returns true to end the run, with the reason in the
- * result. */
+/* Checks the programs at time w->due. Returns true if the run must end, with
+ * the reason in the result. */
 bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 
-/* signals.c.  Handlers stop the simulation (no event is touched) and leave a
- * note; the run then comes back to look. */
-/* SIGINT and SIGTERM end the run from now on instead of the process; the second
- * one ends the process. */
+/* signals.c. Handlers only stop the simulation and set a flag, because they may
+ * interrupt any code. The run then reads the flag. */
+/* From now on SIGINT and SIGTERM end the run instead of the process. A second
+ * signal ends the process. */
 void signals_catch(bool on);
-/* Ignores SIGINT in a worker, because the parent tells it to end. */
+/* Ignores SIGINT in a worker, because the parent asks the worker to end. */
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
 /* Chooses the simulation that signals stop, or none (NULL). With `ticks` it
  * also stops five times a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
-bool signals_ticked(void); /* since the last look */
+/* returns true if a tick has stopped the run since the last call */
+bool signals_ticked(void);
 
-/* sample.c: all counters at intervals of simulated time. */
+/* sample.c: records all counters at intervals of simulated time. */
 struct sampler;
-/* NULL when the experiment does not ask for it; 0, or negative errno with a
- * message when it asks for what is not there. */
+/* Opens the sampler of a case. *s_p is NULL when the experiment asks for no
+ * samples. Returns 0, or a negative errno with a message when it asks for a
+ * counter that does not exist. */
 int sampler_open(const struct exp_case *c, struct sampler **s_p,
 		 struct weft_err *err);
 void sampler_free(struct sampler *s);
-/* When the next is to be taken (WEFT_NEVER without a sampler), and that it is
- * time. */
+/* sampler_due returns the time of the next sample (WEFT_NEVER without a
+ * sampler), and sampler_tick takes it. */
 weft_time_t sampler_due(const struct sampler *s);
 void sampler_tick(struct sampler *s);
 /* Adds the last sample, and all samples as series sample.<counter>. */
 void sampler_series(struct sampler *s, struct weft_result *r);
 
-/* view.c: all ports of the network at intervals of simulated time. */
+/* view.c: records all ports of the network at intervals of simulated time. */
 struct viewer;
-/* Returns the viewer of the case, or NULL when no results show the ports over
- * time. */
+/* Returns the viewer of the case, or NULL when results do not contain ports
+ * over time. */
 struct viewer *viewer_open(const struct exp_case *c);
 void viewer_free(struct viewer *v);
 weft_time_t viewer_due(const struct viewer *v);
 void viewer_tick(struct viewer *v);
-/* No events are left. Time that passes from now on is not recorded. */
+/* Stops recording, because no events are left. */
 void viewer_rest(struct viewer *v);
-/* Called at the end, before components are finished. */
+/* Adds the recorded ports to r. Called at the end, before components are
+ * finished. */
 void viewer_result(struct viewer *v, struct weft_result *r);
 
-/* progress.c: one line on a terminal, nothing elsewhere. */
+/* progress.c: shows one line on a terminal, and nothing elsewhere. */
 struct progress {
 	bool on;
 	const char *name;
 	uint64_t start_ns, shown_ns, began_ns;
-	size_t done, total; /* points */
-	size_t part, parts; /* experiments */
+	size_t done, total; /* number of finished points, and of all */
+	size_t part, parts; /* number of this experiment, and of all */
 	bool shown;
 	struct run_watch *watch;
 };

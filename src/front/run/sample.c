@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All counters, and the volume of all links, at intervals of simulated time.
+/* Records all counters, and the volume of all links, at intervals of simulated
+ * time.
  *
- * The run is made in steps from one sample to the next; no event is added, so
- * a run with samples is the run without them.  Samples are cumulative, as those
- * of the NIC's own facility (forth.md 2.8).  Memory is bounded: a full memory
- * throws away every second sample and doubles the interval. */
+ * The run is made in steps from one sample to the next. No event is added, so
+ * that samples do not change the run. Samples are cumulative, as those of the
+ * NIC's own sampler (forth.md 2.8). Memory is bounded: when it is full, every
+ * second sample is dropped and the interval doubles. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -16,14 +17,16 @@
 
 enum { SAMPLES_MAX = 2048, SAMPLES_MIN = 64, SAMPLER_VALUES = 1 << 24 };
 
-struct line { /* one counter */
+struct line { /* one counter over time */
 	const uint64_t *value;
 	uint64_t div;
 	char *name;
 	const char *unit;
 	const struct weft_comp *comp;
-	const struct weft_port *port; /* NULL: counter k of comp */
-	uint32_t k;		      /* port: PORT_* */
+	const struct weft_port *port; /* port of which volume is recorded; NULL:
+				       * counter k of comp */
+	uint32_t k;		      /* number of the counter, or PORT_* for a
+				       * port */
 };
 enum { PORT_FRAMES, PORT_WORDS, PORT_BUSY };
 
@@ -34,11 +37,12 @@ struct sampler {
 	struct {
 		VEC(struct line);
 	} lines;
-	size_t cap; /* samples, a power of two */
+	size_t cap; /* room for samples, a power of two */
 	struct {
 		VEC(weft_time_t);
 	} times;
-	uint64_t *row[SAMPLES_MAX + 1]; /* lines.n values each */
+	uint64_t *row[SAMPLES_MAX + 1]; /* values of lines.n counters in each
+					 * sample */
 };
 
 /* ---- which ---- */
@@ -56,7 +60,7 @@ static void sampler_line(struct sampler *s, struct line l, const char *name)
 		free(l.name);
 }
 
-/* The names are those of the counters in the result. */
+/* Adds a line for each counter of c, with its name in the result. */
 static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 {
 	for (uint32_t k = 0; k < c->cls->n_counters; k++)
@@ -89,7 +93,8 @@ static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 	}
 }
 
-/* Refuses a pattern that fits no counter, because it was mistyped. */
+/* Refuses a pattern that matches no counter, because it was probably
+ * mistyped. */
 static int sampler_check(const struct sampler *s, struct weft_err *err)
 {
 	char **pat = record_patterns(s->of);
@@ -162,9 +167,9 @@ static uint64_t line_value(const struct line *l)
 	const struct weft_port *p = l->port;
 	uint64_t ahead = 0;
 
-	/* A frame counts in full when it is sent, so the part that is still
-	 * ahead is subtracted. For words it is the share of the time that the
-	 * frames still take. */
+	/* A frame counts in full when it is sent, so the part that lies after
+	 * now is subtracted. For words that part is the share of the time that
+	 * the frames still take. */
 	if (p && l->k != PORT_FRAMES)
 		ahead = weft_port_ahead(p);
 	if (p && l->k == PORT_WORDS && ahead)
@@ -200,7 +205,8 @@ void sampler_tick(struct sampler *s)
 	weft_sim_sample(s->sim);
 	sampler_take(s);
 	if (s->times.n == s->cap) {
-		/* keeps every second sample; the other rows are used again */
+		/* Every second sample is kept. Rows of the others are used
+		 * again. */
 		for (size_t i = 0; i < s->times.n / 2; i++) {
 			uint64_t *keep = s->row[2 * i + 1];
 
@@ -220,8 +226,8 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 {
 	char name[300];
 
-	/* ops.finish has brought all counters up to date; nothing may be asked
-	 * any more, for what the file does not record is gone already. */
+	/* ops.finish has brought all counters up to date. ops.sample must not
+	 * be called any more, because finish may have freed what it needs. */
 	if (s->times.n && vec_last(&s->times) == weft_sim_now(s->sim))
 		s->times.n--;
 	sampler_take(s);
@@ -229,7 +235,7 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 		const struct line *l = &s->lines.at[i];
 		struct result_series *c;
 
-		/* without patterns only counters that have changed are kept */
+		/* Without patterns only counters that have changed are kept. */
 		if (!s->of && !s->row[s->times.n - 1][i])
 			continue;
 		snprintf(name, sizeof(name), "sample.%s", l->name);

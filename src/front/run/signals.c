@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals during a run: a tick for the progress line, and the user's wish to
- * end (SIGINT, SIGTERM, SIGHUP: the terminal has gone).  Handlers only stop the
- * simulation between two events; everything else happens where the run comes
- * back.  They have a stack of their own, because programs have small ones.
+/* Handles signals during a run: a tick for the progress line, and the user's
+ * request to end (SIGINT, SIGTERM, or SIGHUP when the terminal has gone).
+ * Handlers only stop the simulation between two events, and the run does the
+ * rest. They have a stack of their own, because programs have small stacks.
  *
- * A program that spins without a call never comes back: when the run has used
- * two more seconds of processor time after the wish it is ended by force. */
+ * A program that spins without a call never returns to the simulation.
+ * Therefore a run that uses two more seconds of processor time after the
+ * request is killed. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +17,16 @@
 #include "front/run/run.h"
 #include "host/prog.h"
 
-enum { SECOND_SIGNAL_S = 2 }; /* s */
+enum { SECOND_SIGNAL_S = 2 }; /* seconds of processor time after the request */
 
 static const int wishes[] = { SIGINT, SIGTERM, SIGHUP };
 enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
 
-/* State for the signal handlers, which get no argument; one process runs one
- * simulation at a time. */
+/* The state is global, because signal handlers get no argument. One process
+ * runs one simulation at a time. */
 static struct weft_sim *volatile watched;
 static volatile sig_atomic_t ticked, caught, worker;
-static volatile clock_t wished; /* processor time then */
+static volatile clock_t wished; /* processor time at the user's request */
 static char stack[65536] __attribute__((aligned(16)));
 
 static void signals_timer(bool on)
@@ -59,8 +60,8 @@ static void on_tick(int sig)
 	raise(caught);
 }
 
-/* Stops the run; the second signal kills. A timer repeats the stop, because a
- * run that was just starting misses it. */
+/* Stops the run. A second signal kills the process. A timer repeats the stop,
+ * because a run that is just starting misses the first. */
 static void on_wish(int sig)
 {
 	if (caught && !worker) {
@@ -92,8 +93,8 @@ void signals_catch(bool on)
 	if (on)
 		signals_handle(SIGALRM, on_tick);
 	for (int i = 0; i < WISHES; i++) {
-		/* skipped where nohup(1) or a background shell ignores the
-		 * signal */
+		/* A signal stays ignored if nohup(1) or a background shell
+		 * ignores it. */
 		if (!sigaction(wishes[i], NULL, &sa) &&
 		    sa.sa_handler == SIG_IGN)
 			continue;
@@ -106,7 +107,8 @@ void signals_catch(bool on)
 void signals_worker(void)
 {
 	worker = 1;
-	if (caught) /* cleared, because the parent sends it on */
+	/* cleared, because the parent sends the signal to its workers */
+	if (caught)
 		caught = 0;
 	signal(SIGINT, SIG_IGN);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records the ports of the network over the time of a run, for `weft report`.
  *
- * The length of a run need not be known in advance: intervals begin short, and
- * when all are used every two become one.  The number of values is bounded, so
- * a network with very many ports is kept component by component.  No event is
- * added, as with other samples, so that the run stays what it is without
- * them. */
+ * The length of a run need not be known in advance, because intervals begin
+ * short, and two become one when all are used. The number of values is bounded,
+ * so that a network with very many ports has one row for each component. No
+ * event is added, so that records do not change the run. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,34 +13,35 @@
 #include "front/run/run.h"
 
 enum {
-	VIEW_MAX = 64, /* intervals */
+	VIEW_MAX = 64, /* intervals at most */
 	VIEW_MIN = 4,
-	VIEW_PORTS = 16384,  /* more: by component */
-	VIEW_CELLS = 1 << 18 /* ports times intervals */
+	VIEW_PORTS = 16384,  /* ports at most; networks with more have a row for
+			      * each component */
+	VIEW_CELLS = 1 << 18 /* ports times intervals at most */
 };
 #define VIEW_FIRST (100 * WEFT_NS)
 
-/* Totals of one place at the end of an interval. */
+/* Totals of a port or component at the end of an interval. */
 struct cell {
 	uint64_t v[VIEW_N];
 };
 
 struct place {
 	struct weft_comp *comp;
-	uint32_t first, n; /* ports */
+	uint32_t first, n; /* first port of the place, and number of ports */
 };
 
 struct viewer {
 	struct weft_sim *sim;
 	weft_time_t interval, next;
-	bool together; /* all ports of a component */
+	bool together; /* a place has all ports of a component */
 	struct {
 		VEC(struct place);
 	} places;
 	size_t cap;
 	weft_time_t end[VIEW_MAX + 1];
 	size_t n;
-	struct cell *row[VIEW_MAX + 1]; /* places.n each */
+	struct cell *row[VIEW_MAX + 1]; /* cells of all places, by interval */
 };
 
 static bool view_cabled(const struct weft_port *p)
@@ -87,7 +87,8 @@ struct viewer *viewer_open(const struct exp_case *c)
 	v->cap = VIEW_MAX;
 	while (v->cap > VIEW_MIN && v->cap * v->places.n > VIEW_CELLS)
 		v->cap /= 2;
-	/* longer for many ports, because reading them takes time */
+	/* The interval is longer for many ports, because reading them takes
+	 * time. */
 	v->interval = VIEW_FIRST * (1 + v->places.n / 2048);
 	v->next = v->places.n ? weft_sim_now(c->sim) + v->interval : WEFT_NEVER;
 	return v;
@@ -155,7 +156,7 @@ void viewer_tick(struct viewer *v)
 {
 	viewer_take(v);
 	if (v->n == v->cap) {
-		/* keeps the second, fourth, ... */
+		/* keeps the second, fourth, ... interval */
 		for (size_t i = 0; i < v->n / 2; i++) {
 			struct cell *keep = v->row[2 * i + 1];
 
@@ -171,8 +172,8 @@ void viewer_tick(struct viewer *v)
 
 /* ---- at the end ---- */
 
-/* Turns sums into what each interval added; levels stay. The use of a line may
- * be known one interval early and be corrected. */
+/* Turns totals into the differences of intervals. Levels stay. The time in use
+ * of a line may be counted one interval early, which is corrected. */
 static void place_values(const struct viewer *v, size_t i, struct view *out,
 			 struct view_port *p, enum view_what what)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watchdog of a run: ends one in which nothing but time passes.
+/* The watchdog ends a run in which no program makes progress.
  *
- * Retries and refreshes keep the clock going for ever when a program waits for
- * something that cannot come.  Once a period of simulated time (run.watchdog)
- * the watchdog asks the hosts whether any program has got what it waited for;
- * if none has, twice in turn, and none sleeps or computes for a period or more,
- * the run ends, and weft_sim_finish names each program and what it waits for.
+ * Retries and refreshes give events for ever when a program waits for an
+ * arrival that cannot happen. Once in a period of simulated time (run.watchdog)
+ * the watchdog asks the hosts whether a wait of any program has ended. The run
+ * ends if none has in two periods in a row and no program sleeps or computes
+ * for a period or more. weft_sim_finish then names each program and the object
+ * of its wait.
  *
- * It looks between two events and adds none: the run is the same without it.
- * Attached processes are not watched: their gate knows whether they wait. */
+ * The watchdog checks between two events and adds none, so that it does not
+ * change the run. Attached processes are not watched, because their gate knows
+ * whether they wait. */
 #include <stdio.h>
 
 #include "base/units.h"
@@ -21,7 +23,7 @@ bool watchdog_barks(struct watchdog *w, struct weft_sim *sim)
 	uint64_t steps = weft_progs_steps(sim);
 	char period[32], text[160];
 
-	/* A program that rested at the last look may have gone on since. */
+	/* A program that slept at the last check may have continued since. */
 	if (steps != w->steps || weft_progs_resting(sim, w->period))
 		w->quiet = 0;
 	else if (++w->quiet == 2) {

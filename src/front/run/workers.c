@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The points of a sweep in worker processes. */
+/* Runs the points of a sweep in worker processes. */
 #include <unistd.h>
 
 #include "front/run/pool.h"

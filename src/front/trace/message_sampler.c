@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listens to a run and keeps the messages that `weft explain` needs.
  *
- * NICs know messages from the host's access to the end of their last
- * transaction, programs from the call to the look that finds them.  When
- * programs report these times (weft_sent, weft_got), both views are joined: the
- * NIC's part is the latest of its messages, between the same nodes, that lies
- * inside the program's time.  A message that is answered at the time it is seen
+ * A message of a NIC lasts from the host's access to the end of its last
+ * transaction. A message of a program lasts from its call to the poll that
+ * receives it. When programs report these times (weft_sent, weft_got), both are
+ * joined: the NIC's part is the latest message between the same nodes that lies
+ * inside the program's time. A message that is answered when it is received
  * makes a round trip with its answer. */
 #include "front/trace/message_sampler.h"
 
@@ -26,9 +26,10 @@ struct pair {
 	uint32_t from, to;
 	struct {
 		VEC(struct begun);
-	} begun; /* in order */
+	} begun; /* messages that were sent and not received, in order */
 	size_t head;
-	struct kept last; /* last message; stages NULL: it has been used */
+	struct kept last; /* last message that was received; stages NULL:
+			   * already used */
 };
 
 struct keeper {
@@ -39,7 +40,7 @@ struct keeper {
 	struct {
 		VEC(struct pair);
 	} pairs;
-	bool begun, sent; /* something; by a program */
+	bool begun, sent; /* a message has begun; a program has sent one */
 };
 
 /* ---- stages ---- */
@@ -60,7 +61,8 @@ static struct kept kept_new(size_t stages)
 	return m;
 }
 
-/* Keeps also stages without duration, because parts may end with them. */
+/* Adds the stages of a record, also those without duration, because parts may
+ * end with them. */
 static void message_sampler_marks(struct kept *m, const struct rec *r,
 				  weft_time_t until)
 {
@@ -191,7 +193,8 @@ static void message_sampler_join(struct kept *trip, struct kept *back)
 	*back = m;
 }
 
-/* Keeps the last message as one way, because it was not answered at once. */
+/* Keeps the last message as a one-way message, because it was not answered at
+ * once. */
 static void message_sampler_settle(struct keeper *k, struct pair *p)
 {
 	if (p->last.stages)
@@ -269,8 +272,8 @@ static void message_sampler_hear(struct weft_listener *l,
 	}
 }
 
-/* Listens to programs, because they are parts that work. Machines and levels
- * only show states. */
+/* Returns the kinds of records to hear. States are heard from programs alone,
+ * because only programs' states are work. Levels are not needed. */
 static uint8_t message_sampler_wants(const struct weft_comp *c)
 {
 	uint32_t but = 1u << WEFT_TRACE_LEVEL;

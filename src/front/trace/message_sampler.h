@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listens to a run and keeps what `weft explain` needs. */
+/* Listens to a run and keeps the messages that `weft explain` needs. */
 #ifndef FRONT_TRACE_MESSAGE_SAMPLER_H
 #define FRONT_TRACE_MESSAGE_SAMPLER_H
 
 #include "measure/result.h"
 #include "weft/trace.h"
 
-/* A part of a message: up to the end of a stage; the last one may end with the
- * message ("end"). */
+/* A part of a message, which lasts to the end of a stage. The last part may
+ * last to the end of the message ("end"). */
 struct keep_part {
 	const char *name, *until;
 };
 
 struct keeper;
-/* Listens from now on, for as long as the simulation lives.  The parts must
- * live as long, too. */
+/* Returns a keeper that listens from now on, as long as the simulation exists.
+ * The parts must live as long. */
 struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 			   size_t n);
 /* Adds the story of the run, and metrics part.NAME, to r. */
 void keeper_result(struct keeper *k, struct weft_result *r);
-/* Frees the keeper; call it after the simulation has ended. */
+/* Frees the keeper. Called after the simulation has ended. */
 void keeper_free(struct keeper *k);
 
-/* message_sampler_use.c: how long parts of components were in use. */
+/* message_sampler_use.c: measures how long parts of components were in use. */
 struct uses;
 struct uses *uses_new(void);
 void uses_hear(struct uses *u, const struct weft_trace *t);
@@ -34,7 +34,7 @@ void uses_commit(struct uses *u);
 void uses_result(const struct uses *u, struct story *s);
 void uses_free(struct uses *u);
 
-/* message_sampler_pick.c: a few messages out of many, and sums over all. */
+/* message_sampler_pick.c: keeps a few of many messages, and sums over all. */
 struct kept_stage {
 	const struct weft_comp *comp;
 	const char *stage;
@@ -42,20 +42,22 @@ struct kept_stage {
 };
 struct kept {
 	uint64_t number;
-	const struct weft_comp *from, *to; /* of the nodes */
+	const struct weft_comp *from, *to; /* components of the sending and the
+					    * receiving node */
 	weft_time_t begin, turn, end;
 	struct kept_stage *stages;
 	size_t n;
 };
 struct picks;
 struct picks *picks_new(const struct keep_part *part, size_t n);
-/* Takes over m->stages. */
+/* Adds a message and takes its m->stages. */
 void picks_add(struct picks *p, struct kept *m);
 uint64_t picks_count(const struct picks *p);
 void picks_result(struct picks *p, struct weft_result *r);
 void picks_free(struct picks *p);
 
-/* message_sampler_parts.c: NULL is none. */
+/* message_sampler_parts.c: cuts messages into parts. NULL stands for no
+ * parts. */
 struct parts;
 struct parts *parts_new(const struct keep_part *part, size_t n);
 void parts_add(struct parts *p, const struct kept *m);

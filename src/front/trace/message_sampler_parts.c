@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages cut into a few parts, as papers do: mean time of each over all of
- * them, both ways of a round trip.  A message that does not have all the parts
- * does not count. */
+/* Cuts messages into a few parts, as papers do, and computes the mean time of
+ * each part over all messages, in both directions of a round trip. A message
+ * without all of the parts does not count. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 struct part {
 	const char *name, *until;
-	weft_time_t here; /* time in the current message */
-	double sum;	  /* fs */
+	weft_time_t here; /* time of the part in the current message */
+	double sum;	  /* sum over all messages, in fs */
 };
 
 struct parts {
@@ -50,7 +50,8 @@ void parts_add(struct parts *p, const struct kept *m)
 			at++;
 		t = s->end;
 		if (t == m->turn || i + 1 == m->n) {
-			/* the message, or this way of it, has ended */
+			/* The message, or one direction of a round trip, has
+			 * ended. */
 			bool all = at == p->part.n ||
 				   (at + 1 == p->part.n &&
 				    !strcmp(p->part.at[at].until, "end"));

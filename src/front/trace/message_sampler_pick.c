@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few messages out of many: the first, the fastest, the slowest, and every
- * n-th, n growing so that a bounded number is left; and the sum of each stage
- * over all of them. */
+/* Keeps a few of many messages: the first, the fastest, the slowest, and every
+ * n-th. n grows, so that the number of kept messages is bounded. Also sums each
+ * stage over all messages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 enum { PICKS_NTH = 32, SUMS = 4096, NEAR = 512 };
 
 struct sum {
-	const struct weft_comp *comp; /* NULL: free */
+	const struct weft_comp *comp; /* component; NULL: the entry is free */
 	const char *stage;
 	uint64_t n, total;
 };
@@ -25,7 +25,8 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
-	struct sum *near[NEAR]; /* sums found last, by address of their texts */
+	struct sum *near[NEAR]; /* sums that were found last, indexed by a hash
+				 * of addresses */
 	struct parts *parts;
 };
 
@@ -109,7 +110,8 @@ void picks_add(struct picks *p, struct kept *m)
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
 	if (p->nth.n > PICKS_NTH) {
-		/* drops every second message */
+		/* Every second message is dropped, and from now on half as many
+		 * are kept. */
 		p->step *= 2;
 		for (size_t i = 0; i < p->nth.n; i++)
 			if (p->nth.at[i].number % p->step == 0)
@@ -144,7 +146,7 @@ static void msg_result(const struct kept *m, struct story *s)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct kept_stage *k = &m->stages[i];
 
-		/* a stage without duration is left out */
+		/* A stage without duration is left out. */
 		if (k->end > t)
 			story_stage_add(o, k->comp->name, k->stage, k->end);
 		t = k->end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long parts of components were in use, and with what. */
+/* Measures how long parts of components were in use, and by which activity. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,13 +9,14 @@
 
 enum { USES_MAX = 4096, NEAR = 512 };
 
-/* One activity of one part. */
+/* An activity of one part. */
 struct use {
-	const struct weft_comp *comp; /* NULL: free */
+	const struct weft_comp *comp; /* component; NULL: the entry is free */
 	const char *name, *text;
 	uint32_t index;
 	bool state;
-	weft_time_t busy, open; /* up to the last message; since then */
+	weft_time_t busy, open; /* time in use up to the end of the last
+				 * message, and since then */
 	weft_time_t until;	/* latest end of overlapping spans */
 	uint64_t epoch;
 };
@@ -29,8 +30,8 @@ struct machine {
 
 struct uses {
 	struct use at[USES_MAX];
-	struct use
-		*near[NEAR]; /* entries found last, by address of their texts */
+	struct use *near[NEAR]; /* entries that were found last, indexed by a
+				 * hash of addresses */
 	struct {
 		VEC(struct machine);
 	} machines;
@@ -74,8 +75,8 @@ static struct use *use_find(struct uses *u, const struct weft_trace *t,
 	return NULL;
 }
 
-/* Adds a time of use.  Parts that overlap with earlier times count once,
- * because shares could otherwise exceed the whole time. */
+/* Adds a time of use. Times that overlap earlier times count once, because
+ * shares could exceed the whole time otherwise. */
 static void sampler_use_spend(struct uses *u, const struct weft_trace *t,
 			      const char *text, weft_time_t from,
 			      weft_time_t to)
@@ -117,7 +118,7 @@ void uses_begin(struct uses *u, weft_time_t t)
 		u->machines.at[i].since = t;
 }
 
-/* Takes states of programs only, because other machines only show states. */
+/* Counts the states of programs. Other machines only show states. */
 static void state(struct uses *u, const struct weft_trace *t)
 {
 	struct machine *m = NULL;
@@ -144,7 +145,8 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
-		return; /* calls wait for other parts, which count themselves */
+		/* a call waits for other parts, which count themselves */
+		return;
 	if (t->kind == WEFT_TRACE_SPAN)
 		sampler_use_spend(u, t, t->text, t->from, t->to);
 	else if (t->kind == WEFT_TRACE_STATE)
@@ -153,7 +155,7 @@ void uses_hear(struct uses *u, const struct weft_trace *t)
 
 /* ---- result ---- */
 
-/* Returns the kind of limit, in one word. */
+/* Returns the kind of the limit as one word. */
 static const char *kind_of(const struct use *s)
 {
 	if (s->state)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on their way. */
+/* Stores the marks of messages in flight. */
 #include "front/trace/recs.h"
 
 enum { RECS_LOG2 = 12, RECS = 1 << RECS_LOG2, PROBES = 8 };
-enum { MARKS_MAX = 400 }; /* marks of one message: a transfer in many bursts */
+/* marks of one message; a transfer in many bursts has most */
+enum { MARKS_MAX = 400 };
 
 void recs_init(struct recs *r)
 {
@@ -40,8 +41,8 @@ static struct rec *find(struct recs *r, uint64_t id)
 	return NULL;
 }
 
-/* Returns a free place, else that of the oldest message that has arrived, else
- * that of the oldest. */
+/* Returns a free place, otherwise the place of the oldest message that has
+ * arrived, otherwise that of the oldest message. */
 static struct rec *recs_place(struct recs *r, uint64_t id)
 {
 	struct rec *best = recs_probe(r, id, 0);

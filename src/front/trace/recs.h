@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on their way, with the marks that components set (weft/trace.h). */
+/* Messages in flight, with the marks that components set (weft/trace.h). */
 #ifndef FRONT_RECS_H
 #define FRONT_RECS_H
 
@@ -13,7 +13,7 @@ struct rec_mark {
 };
 
 struct rec {
-	uint64_t id; /* 0: free */
+	uint64_t id; /* id of the message; 0: the record is free */
 	bool open;
 	const struct weft_comp *origin;
 	weft_time_t begin;
@@ -22,8 +22,8 @@ struct rec {
 	} marks; /* sorted by time after recs_hear */
 };
 
-/* A few thousand; when more are on their way at a time, the rest is not looked
- * at: every second message, every fourth and so on is. */
+/* Records of a few thousand messages. When more are in flight at a time, only
+ * every second, fourth, ... message is recorded. */
 struct recs {
 	struct rec *slot;
 	uint64_t every, newest, pushed;
@@ -31,20 +31,21 @@ struct recs {
 
 void recs_init(struct recs *r);
 void recs_fini(struct recs *r);
-/* Takes OPEN, MARK and END.  Returns the message when it has arrived, else
- * NULL. */
+/* Takes records of kinds OPEN, MARK and END. Returns a message that has just
+ * arrived, otherwise NULL. */
 const struct rec *recs_hear(struct recs *r, const struct weft_trace *t);
-/* Returns the message with that id, arrived or not, with marks in order, or
- * NULL when it is no longer kept. */
+/* Returns the message with that id, arrived or not, with its marks in order, or
+ * NULL when it is no longer stored. */
 const struct rec *recs_find(struct recs *r, uint64_t id);
-/* Returns the messages that are still open, one by one; NULL: no more. */
+/* Returns the messages that are still open, one by one, and NULL behind the
+ * last. */
 const struct rec *recs_next(struct recs *r, size_t *i_p);
-/* Returns a hash of texts rather than of addresses, so that it is equal in
+/* Returns a hash of the texts, not of their addresses, so that it is equal in
  * every run. */
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index);
-/* Returns a hash of addresses, faster but different from run to run: use it
- * only to find an entry again. */
+/* Returns a hash of the addresses. It is faster, but differs from run to run,
+ * therefore it may only be used to find an entry again. */
 static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 				 const char *b, uint32_t index)
 {
@@ -52,8 +53,8 @@ static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 
 	return (uint32_t)((h + index) * 0x9e3779b97f4a7c15ull >> 40);
 }
-/* Returns the length of the node's part of a name: "n3" of "n3.nic"; a name
- * without a dot is a node of its own. */
+/* Returns the length of the node's part in a component's name: "n3" in
+ * "n3.nic". A name without a dot is a node of its own. */
 size_t recs_node(const struct weft_comp *c);
 
 #endif

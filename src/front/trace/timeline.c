@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run in the trace event format of Chrome, which Perfetto reads too: a
- * process per node, a thread per part, slices for what parts do (messages one
- * slice per stage, where they are then), counters for levels, arrows where a
- * message passes from node to node.  Slices of one thread do not overlap: what
- * happens at the same time goes to a thread beside. */
+/* Writes a run in the trace event format of Chrome, which Perfetto reads, too.
+ * Each node is a process and each part a thread. Activities of parts are
+ * slices, levels are counters, and arrows connect nodes when a message passes
+ * between them. A message has a slice for each stage, at the component of the
+ * stage. Slices of one thread do not overlap, because activities at the same
+ * time have threads of their own. */
 #include "front/trace/timeline.h"
 #include "front/out/file.h"
 
@@ -20,27 +21,27 @@
 
 enum { LANES = 64, PARTS = 1 << 16 };
 
-/* One part of a component: its threads. */
+/* One part of a component, with its threads. */
 struct part {
-	const struct weft_comp *comp; /* NULL: free */
+	const struct weft_comp *comp; /* component; NULL: the entry is free */
 	const char *name;
 	uint32_t index, lanes;
 	uint32_t tid[LANES];
 	weft_time_t free_at[LANES];
-	const char *state; /* that it is in */
+	const char *state; /* present state, or NULL */
 	weft_time_t since;
-	uint64_t level; /* + 1; 0: none */
+	uint64_t level; /* present level + 1; 0: no level yet */
 };
 
 struct timeline {
 	struct weft_listener listener;
 	struct out_file out;
-	FILE *file; /* its */
+	FILE *file; /* stream of `out` */
 	struct recs recs;
-	struct part **parts; /* hash */
+	struct part **parts; /* hash table of all parts */
 	struct {
 		VEC(const struct weft_comp *);
-	} nodes; /* one component of each node; pid = place + 1 */
+	} nodes; /* one component of each node; the pid is its index + 1 */
 	uint32_t tids;
 	uint64_t flows;
 	bool some, enough;
@@ -61,7 +62,7 @@ static void timeline_event(struct timeline *t, const char *ph, uint32_t pid,
 	t->some = true;
 }
 
-/* Microseconds, exactly. */
+/* Writes a time in microseconds, exactly. */
 static void put_us(struct timeline *t, const char *key, weft_time_t fs)
 {
 	fprintf(t->file, ",\"%s\":%" PRIu64 ".%09" PRIu64, key, fs / WEFT_US,
@@ -124,7 +125,7 @@ static void part_text(const struct part *p, char *buf, size_t size)
 	snprintf(buf, size, "%s.%s%s", p->comp->name, p->name, index);
 }
 
-/* Returns the thread of p on which from..to is free. */
+/* Returns the thread of p on which the time from..to is free. */
 static uint32_t timeline_lane(struct timeline *t, struct part *p,
 			      weft_time_t from, weft_time_t to)
 {
@@ -244,7 +245,7 @@ static void timeline_span(struct timeline *t, const struct weft_trace *e)
 		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
 		return;
 	}
-	/* Writes the calls of a process on one thread above the others of its
+	/* Calls of a process are on one thread, above the other threads of its
 	 * node. */
 	pid = pid_of(t, p->comp);
 	if (!p->lanes) {
@@ -331,7 +332,8 @@ static void parts_free(struct timeline *t)
 	}
 }
 
-/* A pipe keeps its contents, because it cannot be truncated. */
+/* Drops the events so far. A pipe keeps them, because it cannot be
+ * truncated. */
 void timeline_again(struct timeline *t)
 {
 	if (fflush(t->file) || ftruncate(fileno(t->file), 0) ||
@@ -345,7 +347,7 @@ void timeline_again(struct timeline *t)
 	t->tids = 0;
 	t->flows = 0;
 	t->some = false;
-	if (t->out.over) /* before it mattered */
+	if (t->out.over) /* the limit was reached before the measured part */
 		t->enough = t->out.over = false;
 }
 

@@ -8,20 +8,20 @@
 #include "weft/trace.h"
 
 struct timeline;
-/* The file ends near `limit` bytes (0: never). */
+/* Opens a timeline, whose file ends near `limit` bytes (0: no limit). Returns
+ * 0, or a negative errno with a message. */
 int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
 		  struct weft_err *err);
 void timeline_listen(struct timeline *t, struct weft_sim *sim);
-/* timeline_again drops what was recorded and goes on from now; a pipe keeps
- * what it has, because it cannot be truncated.  timeline_enough records nothing
- * more. */
+/* timeline_again drops the events so far and continues from now. A pipe keeps
+ * them, because it cannot be truncated. timeline_enough stops the recording. */
 void timeline_again(struct timeline *t);
 void timeline_enough(struct timeline *t);
-/* Writes the messages that are left; call it after the simulation has ended and
- * before it is freed. */
+/* Writes the messages that have not ended. Called after the simulation has
+ * ended and before it is freed. */
 void timeline_flush(struct timeline *t);
-/* Closes the file.  Without keep the run was refused, and the file is removed.
- * Returns a negative errno with a message when something could not be
+/* Closes the file. Without keep the run was refused, and the file is removed.
+ * Returns 0, or a negative errno with a message when the file could not be
  * written. */
 int timeline_close(struct timeline *t, bool keep, struct weft_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as waves: VCD (IEEE 1364), with strings for states as GTKWave reads
- * them.  States of machines by name, levels of queues, and how many of its
- * things a part does at a time.  Changes may be told ahead of their time, so
- * they are kept and sorted at the end. */
+/* Writes a run as waves: VCD (IEEE 1364), with strings for states as GTKWave
+ * reads them. Variables are the states of machines by name, the levels of
+ * queues, and the number of activities that a part does at a time. Changes may
+ * be reported before their time, so they are stored and sorted at the end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum wave { WAVE_STATE, WAVE_LEVEL, WAVE_COUNT };
 struct var {
 	char *comp, *name;
 	enum wave kind;
-	/* while writing */
+	/* The next fields are used while the file is written. */
 	uint32_t code;
 	uint64_t value;
 	const char *text;
@@ -28,21 +28,21 @@ struct var {
 
 struct change {
 	weft_time_t time;
-	uint32_t var, order; /* order: place among changes of one time */
-	int64_t value;	     /* COUNT: difference */
-	const char *text;    /* of struct waves */
+	uint32_t var, order; /* order: number among the changes of one time */
+	int64_t value;	     /* COUNT: difference to the last value */
+	const char *text;    /* a text of struct waves */
 };
 
 struct waves {
 	struct weft_listener listener;
 	struct out_file out;
-	FILE *file; /* its */
+	FILE *file; /* stream of `out` */
 	struct {
 		VEC(struct var);
 	} vars;
-	uint32_t *hash; /* place of a var */
-	/* copies of states, because components have freed theirs when the file
-	 * is written */
+	uint32_t *hash; /* hash table with indices of vars */
+	/* Copies of the names of states, because components have freed theirs
+	 * when the file is written. */
 	char *text[TEXTS];
 	struct {
 		VEC(struct change);
@@ -81,8 +81,8 @@ static uint32_t var_of(struct waves *w, const struct weft_trace *t,
 
 /* ---- words ---- */
 
-/* Returns a copy of a text, or "more" when the table is full, because texts are
- * few. */
+/* Returns a copy of a text, or "more" when the table is full. The table is
+ * small, because texts are few. */
 static const char *text_of(struct waves *w, const char *text)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -151,7 +151,7 @@ static int var_cmp(const void *a, const void *b)
 	return d ? d : strcmp(x->name, y->name);
 }
 
-/* Identifier: printable characters. */
+/* Writes an identifier, which consists of printable characters. */
 static void put_code(FILE *f, uint32_t code)
 {
 	do
@@ -159,10 +159,10 @@ static void put_code(FILE *f, uint32_t code)
 	while (code /= 94);
 }
 
-/* Leaves the scopes of one name and enters those of another. */
+/* Leaves the scopes of one name and enters those of another name. */
 static void put_scopes(FILE *f, const char *from, const char *to)
 {
-	/* scopes at the start of both names stay open */
+	/* Scopes at the start of both names stay open. */
 	for (;;) {
 		size_t n = strcspn(from, "."), m = strcspn(to, ".");
 
@@ -231,7 +231,8 @@ static void put_head(struct waves *w)
 	free(sorted);
 }
 
-/* Stores the value. Returns true if it differs from the last one. */
+/* Stores the value of a change. Returns true if it differs from the last
+ * value. */
 static bool var_set(struct var *v, const struct change *c)
 {
 	uint64_t was = v->value;
@@ -247,7 +248,7 @@ static bool var_set(struct var *v, const struct change *c)
 	return v->value != was;
 }
 
-/* Writes changes. The last of several at one time counts. */
+/* Writes the changes. Of several at one time the last one counts. */
 static void put_changes(struct waves *w)
 {
 	struct {

@@ -60,8 +60,8 @@ double hostport_eval_ultra_share(const struct repro_data *d)
 	       repro_value(d, NULL, "n1.prog0.latency");
 }
 
-/* Returns bursts of the sender's host and writes of the receiver's NIC per
- * packet. */
+/* Returns the sum of bursts of the sender's host and writes of the receiver's
+ * NIC, per packet. */
 double hostport_eval_ultra_bus(const struct repro_data *d)
 {
 	return repro_value(d, NULL, "n0.host.wc_bursts") /
@@ -103,7 +103,8 @@ double hostport_eval_atoll_fall(const struct repro_data *d)
 				    "n1.nic.fall_through");
 }
 
-/* Returns half the round trip over the number of links, less the cable. */
+/* Returns the time per link: half the round trip over the number of links, less
+ * the cable. */
 double hostport_eval_atoll_slope(const struct repro_data *d)
 {
 	double n = (double)d->n_points, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -136,9 +137,9 @@ static double published_eval_later(const struct repro_data *d, const char *glob)
 	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
 }
 
-/* Returns the rate of both directions of a node's links. An internal line
- * carries nothing but flits, so that its words are the load of a line while it
- * is busy. */
+/* Returns the rate of both directions of a node's links. The words of an
+ * internal line are the load of a link while it is busy, because the internal
+ * line carries nothing but flits. */
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
@@ -167,8 +168,8 @@ double hostport_eval_threads_ratio(const struct repro_data *d)
 
 /* ---- tagged instructions ---- */
 
-/* Returns how many more accesses of the host and reads of the device the longer
- * of two runs has for each of its 20 instructions. */
+/* Returns the additional host accesses and device reads per instruction of the
+ * run that has more of them. Both runs have 20 instructions. */
 double hostport_eval_issue(const struct repro_data *d)
 {
 	static const char *const names[] = { "n0.bus.pio_loads",

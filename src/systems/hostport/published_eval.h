@@ -6,16 +6,16 @@
 
 #include "front/repro/repro.h"
 
-/* ULTRA, of experiment hostport/ultra-parts. */
+/* Parts of an ULTRA packet, from experiment hostport/ultra-parts. */
 double hostport_eval_ultra_store(const struct repro_data *d);
 double hostport_eval_ultra_write(const struct repro_data *d);
 double hostport_eval_ultra_units(const struct repro_data *d);
 double hostport_eval_ultra_share(const struct repro_data *d);
 double hostport_eval_ultra_bus(const struct repro_data *d);
-/* From the rows that have the latency of both sides. */
+/* Latency, from the rows that have the parts of both sides. */
 double hostport_eval_ultra_latency(const struct repro_data *d);
 double hostport_eval_ultra_fastest(const struct repro_data *d);
-/* ATOLL, of hostport/atoll-hops. */
+/* Time per link and its fall, from hostport/atoll-hops. */
 double hostport_eval_atoll_hop(const struct repro_data *d);
 double hostport_eval_atoll_fall(const struct repro_data *d);
 double hostport_eval_atoll_slope(const struct repro_data *d);

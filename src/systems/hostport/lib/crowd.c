@@ -22,7 +22,8 @@ static int crowd_begin(struct hport_drv *d, void *arg)
 	if (d->kernel->opened)
 		return -EBUSY;
 	hport_dev_sizes(d, &crowd_sizes);
-	d->kernel->opened++; /* the driver's thread stays because of it */
+	/* one more VPID in use, so that the driver's thread does not end */
+	d->kernel->opened++;
 	hport_drv_begin(d);
 	c->drv = *d;
 	return 0;

@@ -9,15 +9,18 @@
 #include "systems/hostport/lib/hostport_internal.h"
 
 enum {
-	HPORT_CROWD_WQ = 16,   /* entries */
-	HPORT_CROWD_WINS = 16, /* windows from WINS on that the process may
-				* use */
-	HPORT_CROWD_SDR = 2048 /* bytes from SDR on in the send data region */
+	HPORT_CROWD_WQ = 16, /* entries */
+	/* number of windows that the process may use, starting at number
+	 * WINS */
+	HPORT_CROWD_WINS = 16,
+	/* bytes of the send data region that the process may use, starting at
+	 * SDR */
+	HPORT_CROWD_SDR = 2048
 };
 
 struct hport_crowd {
 	struct hport_drv drv;
-	struct hport *port; /* by number of the process */
+	struct hport *port; /* indexed by the number of the process */
 	uint32_t n;
 	uint8_t *pages;
 	weft_phys_t phys;
@@ -52,7 +55,7 @@ static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 uint32_t hport_crowd_trigger(struct hport *p);
 /* Sets the weight of process i: its VCIs in one turn of the fetch unit. */
 void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight);
-/* Allocates memory of process i. Returns NULL when there is none. */
+/* Allocates memory of process i. Returns NULL when no memory is left. */
 struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t i,
 				     uint64_t bytes);
 /* Writes the descriptor of a window and sends no flush, because the device

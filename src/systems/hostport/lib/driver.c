@@ -32,8 +32,8 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 	return vpid;
 }
 
-/* Chooses the lowest VPID that never had an owner, else the one free for
- * longest. Returns HP_VPIDS when there is none. */
+/* Chooses the lowest VPID that never had an owner, else the VPID that has been
+ * free for longest. Returns HP_VPIDS when no VPID is free. */
 static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {
 	const struct hport_kernel *k = d->kernel;
@@ -112,9 +112,9 @@ void hport_drv_begin(struct hport_drv *d)
 	weft_host_wake(d->host, &d->kernel->begun);
 }
 
-/* Writes the context and opens the page. Drops the cached copy, because packets
- * may arrive for any VPID: the device may have read the context before it is
- * written, or while. */
+/* Writes the context and opens the page. Drops the cached copy, because the
+ * device may have read the context before or while it was written: packets may
+ * arrive for any VPID. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
@@ -131,11 +131,12 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 	weft_time_t until;
-	uint64_t parts; /* of the device that hold something of the VPID */
+	/* parts of the device that still hold something of the VPID */
+	uint64_t parts;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
-	/* The device may write back a copy that it read before EN was cleared:
-	 * repeat until the table keeps EN clear. */
+	/* Repeats until the table keeps EN clear, because the device may write
+	 * back a copy that it read before EN was cleared. */
 	do {
 		context_drop(d, vpid);
 		c[0] &= ~HP_CTX_EN;

@@ -22,17 +22,23 @@
 #include "systems/hostport/lib/driver_memory.h"
 #include "systems/hostport/nic/regs_map.h"
 
-enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 }; /* of the routing space */
+/* numbers of bytes and elements of a route in the routing space */
+enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 };
 enum { HPORT_QUEUES = 6 };
 
 /* Memory of a process at a virtual address of its own. */
 struct hport_region {
 	uint32_t vpid;
-	bool own; /* the driver allocated the memory for it */
+	/* true if the driver allocated the memory, so that it also frees it */
+	bool own;
 	uint64_t va, bytes;
 	void *mem;
-	weft_phys_t phys, held; /* held: memory that the caller owned before */
-	uint64_t *out; /* bit per page: swapped out, or never in the TLB */
+	/* held: memory that the caller owned before and that the driver keeps
+	 * from reuse */
+	weft_phys_t phys, held;
+	/* bit per page, set while the page is swapped out or was never in the
+	 * TLB */
+	uint64_t *out;
 	struct hport_region *next;
 };
 
@@ -45,13 +51,13 @@ struct hport_space {
 
 /* A port that a process has opened. */
 struct hport_kport {
-	struct weft_proc *proc; /* NULL: a port of the kernel */
+	struct weft_proc *proc; /* NULL for a port of the kernel */
 	struct weft_io page, info;
 	void *queue[HPORT_QUEUES];
 	bool closing;
 };
 
-struct hport_closed { /* VPID that had an owner */
+struct hport_closed { /* a VPID whose owner has closed it */
 	uint16_t vpid;
 	weft_time_t at;
 };
@@ -68,43 +74,50 @@ struct hport_drv {
 };
 
 struct hport_kernel {
-	struct hport_drv drv; /* bound to no thread */
-	bool started, locked; /* calls wait until it has been started */
-	int failed;	      /* the device could not be set up */
-	/* VPIDs that are given out; VPIDs that ever had an owner; VPIDs without
-	 * an owner now, the one closed first in front */
+	/* instance of the driver that is bound to no thread */
+	struct hport_drv drv;
+	/* started: false while calls wait for the set-up of the device */
+	bool started, locked;
+	/* errno if the device could not be set up, else 0 */
+	int failed;
+	/* vpids: VPIDs in use. used: VPIDs that ever had an owner. closed:
+	 * VPIDs without an owner now, in the order in which they were
+	 * closed. */
 	uint64_t vpids[HP_VPIDS / 64], used[HP_VPIDS / 64];
 	struct {
 		VEC(struct hport_closed);
 	} closed;
-	uint16_t *epoch; /* by VPID: epoch of its present or next owner */
+	uint16_t *epoch; /* epoch of the present or next owner of each VPID */
 	struct hport_kport **port;
 	struct hport_space *space;
 	struct {
 		VEC(struct weft_proc *);
 	} procs;		/* processes that the driver created */
 	uint32_t opened;	/* VPIDs */
-	uint32_t begun;		/* how often a VPID was enabled */
-	struct weft_host *runs; /* thread inside HPORT_C_RUN */
+	uint32_t begun;		/* number of times that a VPID was enabled */
+	struct weft_host *runs; /* thread that runs HPORT_C_RUN */
 	struct hport_sizes sizes;
 	struct hport_kmem kmem;
 	uint64_t *ct;
 	uint8_t *rs;
 	weft_phys_t ct_phys, rs_phys;
-	uint64_t *routed; /* bit per node: its route is set up */
-	uint64_t *bulk;	  /* page for bulk inserts */
+	/* bit per node, set once the route to the node is set up */
+	uint64_t *routed;
+	/* page that lists the translations of a bulk insert */
+	uint64_t *bulk;
 	weft_phys_t bulk_phys;
-	uint64_t misses, faults, errors; /* counts: misses served, error
-					  * records taken */
-	uint32_t stuck;			 /* ports whose memory the device
-					  * never released */
+	/* numbers of misses served, of misses without a page, and of error
+	 * records taken */
+	uint64_t misses, faults, errors;
+	/* number of ports whose memory the device never released */
+	uint32_t stuck;
 	/* driver_serve.c */
 	struct server *server;
 	bool serves;
-	uint32_t served; /* threads that have ended */
+	uint32_t served; /* number of threads that have served and ended */
 	/* driver_ultra.c */
 	struct weft_io ultra;
-	struct hport_uport *uport; /* by unit and port */
+	struct hport_uport *uport; /* indexed by unit and port */
 	uint32_t n_uports;
 };
 
@@ -158,9 +171,10 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 }
 
 /* Sets up tables and routes. The sizes of queues stay unset, because the first
- * port decides about them. Returns 0 or a negative errno. */
+ * port decides them. Returns 0 or a negative errno. */
 int hport_dev_setup(struct hport_drv *d);
-/* Writes the sizes of queues; `want` is NULL for those of appendix B. */
+/* Writes the sizes of queues. If `want` is NULL, the sizes are those of
+ * appendix B. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want);
 /* Gives CACHE_CMD and polls until the device has done it. Returns CACHE_STATUS.
  * hport_drv_cache() takes the lock; the caller of hport_drv_cache_locked()
@@ -180,8 +194,9 @@ static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 }
 /* Writes the out-of-band name of the route between two nodes into `key`. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
-/* Puts the route to a node and back into the routing space, unless it is there.
- * Returns 0, or -EHOSTUNREACH when there is no route. */
+/* Puts the route to a node and the route back into the routing space, unless it
+ * already has them. Returns 0, or -EHOSTUNREACH when the network has no
+ * route. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 /* Ends the ownership of a VPID: the next owner gets another epoch, and all
  * nodes learn it, so that requests to the old owner are refused. */
@@ -189,17 +204,17 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
 
-/* Returns a free VPID that no ULTRA port of another process names: `want`, or
- * with want < 0 one that never had an owner, else the one free for longest.
- * Errors: -EBUSY, -ENOSPC, -EINVAL. */
+/* Returns a free VPID that no ULTRA port of another process names. That is
+ * `want`, or if want < 0 a VPID that never had an owner, else the one that has
+ * been free for longest. Errors: -EBUSY, -ENOSPC, -EINVAL. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
-/* Returns the lowest VPID of the caller, or the highest free one when the
- * caller has none. */
+/* Returns the lowest VPID of the caller. If the caller has none, returns the
+ * highest free VPID. */
 uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
 /* Closes the Triggerpage and turns the context off. Returns false when the
- * device still holds something of the VPID: its memory must then not be
+ * device still holds something of the VPID, so that its memory must not be
  * reused. */
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid);
 /* Gives the VPID back, so that other processes may open it. */
@@ -218,7 +233,7 @@ void hport_drv_begin(struct hport_drv *d);
 
 /* ---- memory.c ---- */
 
-/* Gives pages a virtual address of the VPID: new pages, or those at `phys`,
+/* Gives pages a virtual address of the VPID: new pages, or the pages at `phys`,
  * which the caller must own. The first pages enter the TLB at once. Returns 0
  * or a negative errno. */
 int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
@@ -226,8 +241,8 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 /* Frees all memory of the VPID. The caller has checked that the device holds
  * nothing of it. */
 void hport_space_end(struct hport_drv *d, uint32_t vpid);
-/* Returns ARG1 of a TLB insert for a page. The caller holds the lock, so that
- * the memory cannot be freed between this and the insert. */
+/* Returns ARG1 of a TLB insert for a page. The caller holds the lock, because
+ * the memory must not be freed before the insert. */
 uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 			     uint64_t vpage);
 
@@ -235,9 +250,9 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 
 /* Maps the driver pages of ULTRA. Returns 0 or a negative errno. */
 int hport_ultra_setup(struct hport_drv *d);
-/* Returns whether an ULTRA port of another process names the VPID. Such a VPID
- * is not given out, because its owner would be notified of packets of that
- * process. */
+/* Returns whether an ULTRA port of another process names the VPID. The driver
+ * does not give out such a VPID, because its owner would be notified of packets
+ * of that process. */
 bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
 /* Gives back all ULTRA ports of a process that has ended. */
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the Host Port's driver (hostport.md 7.8): what a trap brings and
- * takes back. Arguments are plain data, and memory is named by its physical
- * address, because the caller may be a process with other addresses than the
- * driver.
+/* Calls of the Host Port's driver (hostport.md 7.8): arguments and results of a
+ * trap. Arguments are plain data, and memory is named by its physical address,
+ * because the caller may be a process with other addresses than the driver.
  *
- * All calls return 0 or a negative errno; -EBADF when the VPID or ULTRA port is
- * not the caller's. */
+ * All calls return 0 or a negative errno. They return -EBADF when the VPID or
+ * the ULTRA port does not belong to the caller. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_CALLS_H
 
 #include "weft/host.h"
 #include "weft/hostport.h"
 
-/* A program that is not a process yet becomes one. */
+/* Opens a port. If the calling program is not a process yet, it becomes one. */
 struct hport_c_open {
 	struct hport_sizes
-		sizes; /* in: wanted sizes; out: sizes of the device */
-	int32_t vpid;  /* in: wanted, < 0 for any; out: the one
-			* given */
+		sizes; /* input: requested sizes. Output: sizes of the device */
+	/* input: requested VPID, or < 0 for any. Output: the VPID given */
+	int32_t vpid;
 	uint32_t flags;
 	uint32_t hpid, bar;
-	uint64_t queue[6]; /* WQ, SDR, RDR, WDT, PRQ, NQ */
-	/* offsets of the Triggerpage and the information page: in the BAR
-	 * `bar`, or virtual addresses of the process */
+	uint64_t queue[6]; /* addresses of WQ, SDR, RDR, WDT, PRQ, NQ */
+	/* positions of the Triggerpage and the information page: offsets in the
+	 * BAR `bar`, or virtual addresses of the process */
 	uint64_t page, info;
 };
 
@@ -30,8 +29,8 @@ struct hport_c_vpid {
 	uint32_t vpid;
 };
 
-/* Map: bytes at phys, or new memory when phys is 0. Free: phys of such memory.
- * Other calls name the region by va. */
+/* HPORT_C_MAP maps bytes at phys, or new memory when phys is 0. HPORT_C_FREE
+ * frees such memory at phys. Other calls name the region by va. */
 struct hport_c_mem {
 	uint32_t vpid, unused;
 	uint64_t phys, bytes, va;
@@ -41,7 +40,8 @@ struct hport_c_win {
 	uint32_t vpid, id;
 };
 
-/* The route to a node, and the epoch of the VPID's owner there. */
+/* Returns the route to a node and the epoch of the VPID's owner on that
+ * node. */
 struct hport_c_route {
 	uint32_t node, vpid;
 	uint32_t off, len, epoch;
@@ -60,7 +60,8 @@ struct hport_c_run {
 };
 
 struct hport_c_ultra {
-	uint32_t unit, upid; /* HP_ULTRA_CPL or 0 */
+	/* unit: HP_ULTRA_CPL for the completer, 0 for the requester */
+	uint32_t unit, upid;
 	uint32_t reg, write;
 	uint64_t val;
 };
@@ -75,8 +76,8 @@ struct hport_c_ultra_route {
 	uint8_t el[20];
 };
 
-/* The receive queue of a port: memory, or packet slots on the device (0
- * bytes). */
+/* Sets the receive queue of a port: memory, or if the region has 0 bytes,
+ * packet slots on the device. */
 struct hport_c_ultra_queue {
 	uint32_t upid, slices, words, on_device;
 	uint64_t phys;
@@ -87,7 +88,8 @@ struct hport_c_ultra_map {
 	uint64_t off;
 };
 
-/* X(name, function, argument). HPORT_C_RUN is apart. */
+/* List of calls: X(name, function, argument). HPORT_C_RUN is not in the list,
+ * because its argument is a function. */
 #define HPORT_CALLS(X)                                                         \
 	X(OPEN, hport_k_open, struct hport_c_open)                             \
 	X(CLOSE, hport_k_close, struct hport_c_vpid)                           \
@@ -117,8 +119,8 @@ enum {
 	HPORT_C_##name = WEFT_DRV_OP(HPORT_N_##name, sizeof(type)),
 	HPORT_CALLS(X)
 #undef X
-	/* not plain data, so that only code in the driver's own memory can use
-	 * it */
+	/* Its argument is not plain data, so that only code in the driver's own
+	 * memory can make the call. */
 	HPORT_C_RUN = WEFT_DRV_OP(HPORT_N, 0),
 };
 

@@ -104,8 +104,9 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return k->failed;
 }
 
-/* Attaches the driver of the node. The first caller, from the monitor, loads it
- * and sets the device up. Returns -EBUSY when another program was quicker. */
+/* Attaches the driver of the node. The first caller, from the monitor, loads
+ * the driver and sets the device up. Returns -EBUSY when another program loaded
+ * it first. */
 static int driver_load_attach(struct weft_host *h,
 			      const struct hport_memory *how,
 			      struct weft_dev **dev_p)

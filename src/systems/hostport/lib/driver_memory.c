@@ -3,8 +3,9 @@
  * memory of the node.
  *
  * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
- * the memory that programs also use. It gives a block back when no page of it
- * is in use. When programs leave no block of some size, it has none either. */
+ * the memory that programs also use. It gives a block back when no page of the
+ * block is in use. When programs leave no block of some size, the page
+ * allocator cannot give one of that size either. */
 #include "systems/hostport/lib/driver_memory.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #include "systems/hostport/lib/driver.h"
 
 #define BOOT_BYTES (24ull << 20) /* default */
-#define BOOT_LEAST (6ull << 20)	 /* context table, and some more */
+/* bytes: holds the context table, and some more */
+#define BOOT_LEAST (6ull << 20)
 
 static uint64_t pages_of(uint64_t bytes)
 {
@@ -50,7 +52,7 @@ static bool area_has(const struct hport_area *a, const void *mem)
 }
 
 /* Reserves pages, and clears them if they were used before, so that a new owner
- * does not see bytes of the last one. */
+ * does not see bytes of the previous owner. */
 static void *area_take(struct hport_kmem *k, struct hport_area *a,
 		       uint32_t page, uint32_t n, weft_phys_t *phys_p)
 {
@@ -119,7 +121,8 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	for (size_t i = 0; i < k->blocks.n; i++)
 		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
 			return mem;
-	/* a new block, the largest one that exists and is long enough */
+	/* takes a new block, the largest that the node has and that is long
+	 * enough */
 	b = calloc(1, sizeof(*b));
 	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
 		if (!area_init(&b->area, d->host, 1u << o,
@@ -180,7 +183,9 @@ int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how)
 	if (k->how.object_max > max || k->how.kind > HPORT_MEM_PAGES)
 		return -EINVAL;
 	bytes = k->how.boot_bytes ? k->how.boot_bytes : BOOT_BYTES;
-	do { /* the default may become smaller, a wanted size may not */
+	/* retries with a smaller size if the size is the default, but not if
+	 * the caller requested it */
+	do {
 		pages = bytes / HPORT_KPAGE;
 		if (pages <= UINT32_MAX &&
 		    area_init(&k->boot, d->host, (uint32_t)pages,

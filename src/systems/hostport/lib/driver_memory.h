@@ -2,15 +2,17 @@
 /* Contiguous, pinned memory of the Host Port's driver (hostport.md 4.11; thesis
  * 3.3.4): two methods behind one interface.
  *
- *   boot   a region that the system never manages ("mem=x"): any amount, fixed
- *          when the driver is loaded; the driver hands out runs of pages
- *   pages  the kernel's page allocator: 2^n pages, up to twice what is asked
- *          for, 2 MiB at most; fails when memory is in pieces; every page is
- *          marked reserved while the driver has it
+ * boot: a region that the operating system never manages ("mem=x"). Its size is
+ * free, but fixed when the driver is loaded. The driver gives out runs of
+ * pages.
  *
- * Tables of the driver come from the region. `kind` says where queues come
- * from. With HPORT_MEM_AUTO they come from the page allocator, and from the
- * region when they are too long for it or it has no piece of that size. */
+ * pages: the kernel's page allocator. It gives 2^n pages, up to twice the
+ * number requested and at most 2 MiB, and fails when memory is fragmented.
+ * Every page is marked reserved while the driver has it.
+ *
+ * Tables of the driver are in the region. `kind` selects the method for queues.
+ * With HPORT_MEM_AUTO queues are allocated by the page allocator, or in the
+ * region if they are too long for it or it has no piece of that size. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 
@@ -21,14 +23,16 @@ struct hport_drv;
 
 enum {
 	HPORT_KPAGE = 4096,
-	HPORT_ORDERS = 10, /* 1 .. 512 pages: 2 MiB */
+	/* orders of blocks: 1 to 512 pages, which are 2 MiB */
+	HPORT_ORDERS = 10,
 };
 
 /* ---- runs of pages, first fit (free_runs.c) ---- */
 
 struct hport_runs {
-	uint32_t n;    /* pages */
-	uint32_t *len; /* by first page of a run in use: its pages */
+	uint32_t n; /* pages */
+	/* number of pages of a run in use, at the index of its first page */
+	uint32_t *len;
 };
 
 /* Sets up one free run of `pages` pages. Returns false without memory. */
@@ -45,12 +49,14 @@ uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
 
 struct hport_buddy {
 	uint32_t order;
-	uint8_t head[1 << (HPORT_ORDERS - 1)]; /* by first page of a piece */
+	/* state of a piece, at the index of its first page */
+	uint8_t head[1 << (HPORT_ORDERS - 1)];
 };
 
 void hport_buddy_init(struct hport_buddy *b, uint32_t order);
 /* Takes 2^order pages from the smallest piece that holds them, so that large
- * pieces stay whole. Returns the first page, or -1 when there is none. */
+ * pieces stay whole. Returns the first page, or -1 when no piece is large
+ * enough. */
 int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order);
 /* Gives back the piece that starts at `page`. Returns its order, or -1 when no
  * piece in use starts there. */
@@ -67,7 +73,8 @@ struct hport_area {
 	uint8_t *mem;
 	weft_phys_t phys; /* read once */
 	uint32_t pages;
-	uint64_t *reserved, *dirty; /* bit per page: in use; used before */
+	/* bit per page. reserved: in use. dirty: used before */
+	uint64_t *reserved, *dirty;
 };
 
 struct hport_block {
@@ -82,22 +89,24 @@ struct hport_kmem {
 	struct {
 		VEC(struct hport_block *);
 	} blocks;
-	uint64_t asked, given;	/* bytes in use: as requested, as allocated */
-	uint64_t reserved;	/* pages that are marked reserved */
-	uint64_t long_, pieces; /* refused by the page allocator: too long;
-				 * no such piece */
-	uint64_t full;		/* refused by the region */
+	/* bytes in use: the number requested, and the number allocated */
+	uint64_t asked, given;
+	uint64_t reserved; /* number of pages that are marked reserved */
+	/* numbers of requests that the page allocator refused: too long, or no
+	 * free piece of that size */
+	uint64_t long_, pieces;
+	uint64_t full; /* number of requests that the region refused */
 };
 
 /* Reserves the region. Returns 0, -EINVAL or -ENOMEM. */
 int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how);
 void hport_kmem_fini(struct hport_kmem *k);
 /* Allocates whole pages of zeros and returns their address, with the physical
- * one in *phys_p, or NULL when there are none. */
+ * address in *phys_p. Returns NULL when too few pages are free. */
 void *hport_kmem_alloc(struct hport_drv *d, uint64_t bytes,
 		       weft_phys_t *phys_p);
-/* Allocates a table of the driver from the region, as hport_kmem_alloc()
- * does. */
+/* Allocates a table of the driver from the region. Result and errors are those
+ * of hport_kmem_alloc(). */
 void *hport_kmem_table(struct hport_drv *d, uint64_t bytes,
 		       weft_phys_t *phys_p);
 /* Frees memory. `bytes` is the number that was passed to the allocation. */

@@ -2,13 +2,12 @@
 /* Host Port driver: the thread that answers the device (hostport.md 8.8, 4.10
  * error log, 6.1 N8).
  *
- * Records arrive through a ring in main memory, translations return as posted
- * stores, and a store tells the device how many records were taken. The thread
- * makes no load, because a load would hold the bridge, and with it the triggers
- * of processes that have nothing to do with the one that missed a page or has
- * no context. All records are taken before a miss is served, and VPIDs are
- * served in turn, so that a process that misses many pages delays those of
- * others by one at most. */
+ * Records arrive through a ring in main memory. Translations return as posted
+ * stores, and a store notifies the device how many records were taken. The
+ * thread makes no load, because a load would hold the bridge and delay the
+ * triggers of unrelated processes. All records are taken before a miss is
+ * served, and VPIDs are served in turn. Therefore a process that misses many
+ * pages delays a miss of another process by one miss at most. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,21 +16,24 @@
 
 enum {
 	RECORDS = HP_PAGE / (8 * HP_EVENT_WORDS),
-	PARK_PAGES = 1024, /* for packets that wait */
+	PARK_PAGES = 1024, /* pages of the area for packets that wait */
 	PARK_BYTES = PARK_PAGES * HP_PAGE,
-	MISSES = 1024, /* misses taken and not yet served */
+	MISSES = 1024, /* largest number of misses taken and not yet served */
 };
 
 struct server {
 	struct hport_drv d;
 	volatile uint64_t *ring;
-	void *park; /* NULL when there was no memory, so that units wait */
+	/* area for packets that wait; NULL when memory was short, so that units
+	 * wait instead */
+	void *park;
 	uint32_t rp;
 	weft_time_t service;
 	uint64_t *miss;	       /* records, oldest first */
-	uint32_t misses, last; /* last: VPID that was served last */
+	uint32_t misses, last; /* last: VPID of the miss that was served last */
 	bool always;
-	uint32_t begun; /* see struct hport_kernel */
+	/* value of begun in struct hport_kernel when the thread started */
+	uint32_t begun;
 	int ret;
 };
 
@@ -58,7 +60,7 @@ static void serve_next(struct server *s)
 	s->last = HP_MISS_VPID(w);
 	if (s->service)
 		weft_host_cpu(d->host, s->service);
-	/* with the lock, so that the memory cannot be freed between lookup and
+	/* takes the lock, so that the memory cannot be freed between lookup and
 	 * insert */
 	hport_drv_lock(d);
 	arg = hport_drv_translate(d, s->last, HP_MISS_PAGE(w));
@@ -70,7 +72,7 @@ static void serve_next(struct server *s)
 	hport_drv_unlock(d);
 }
 
-/* Takes all records and serves one miss. Returns whether there was any work. */
+/* Takes all records and serves one miss. Returns whether it found work. */
 static bool serve_some(struct server *s)
 {
 	uint32_t told = s->rp, from = s->rp;
@@ -82,8 +84,9 @@ static bool serve_some(struct server *s)
 			    (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
 			if (!e[1] || s->misses == MISSES)
 				break;
-			/* Interrupts for processes need no work here, because
-			 * these wait on the same line. */
+			/* Interrupts for processes need no work in this thread,
+			 * because the processes wait on the same interrupt
+			 * line. */
 			if (e[1] == HP_IRQ_TLB)
 				s->miss[s->misses++] = e[0];
 			else
@@ -125,8 +128,8 @@ static int server_open(struct server *s)
 	return 0;
 }
 
-/* Waits for the first port, which decides about sizes, and then serves. The
- * wait has no timeout and no activity. */
+/* Waits for the first port, which decides the sizes, and then serves. The wait
+ * has no timeout and causes no activity. */
 static int server_main(struct weft_host *h, void *arg)
 {
 	weft_time_t nap = weft_host_time(h, T_hostport_nap);
@@ -141,11 +144,12 @@ static int server_main(struct weft_host *h, void *arg)
 		if (weft_host_irq_wait(h, s->d.dev,
 				       s->always ? WEFT_NEVER
 						 : weft_host_now(h) + nap) &&
-		    !serve_some(s)) /* the interrupt was for a process */
+		    !serve_some(s)) /* no record was in the ring, because the
+				       interrupt was for a process */
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret) {
-		/* The answer to the load arrives behind everything that the
+		/* The answer to the load arrives after everything that the
 		 * device has written. An area in use stays with the device,
 		 * because packets are still in it. */
 		hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
@@ -163,9 +167,9 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Starts the driver's one thread that serves. Returns -EBUSY while there is
- * one. Otherwise waits for its end, unless `always` is set: a caller that
- * serves for ever waits outside the call, because it can be ended there. */
+/* Starts the driver's one thread that serves. Returns -EBUSY if one already
+ * serves. Otherwise waits for its end, unless `always` is set, because a caller
+ * that serves for ever waits outside the call, where it can be ended. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver: ports of ULTRA (hostport.md 9.3, 9.8). The driver pages
- * belong to the driver; a process changes and maps the ports that it has taken.
+ * belong to the driver. A process changes and maps the ports that it has taken.
  *
- * A port that is given back holds nothing of its owner: its packets have left
- * and it names no memory. A port whose packets cannot leave is not given out
- * again. */
+ * A port that is given back holds nothing of its owner, because its packets
+ * have left and it names no memory. A port whose packets cannot leave is not
+ * given out again. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 struct hport_uport {
 	struct weft_proc *proc;
 	bool taken;
-	struct weft_io page; /* len 0 when not mapped */
+	struct weft_io page; /* page.len is 0 while the page is not mapped */
 	void *queue;
 	uint64_t bytes; /* bytes of the receive queue */
-	uint32_t vpid;	/* VPID in its registers */
+	uint32_t vpid;	/* VPID that the registers of the port name */
 };
 
 int hport_ultra_setup(struct hport_drv *d)
@@ -56,7 +56,7 @@ static uint64_t driver_ultra_get(struct hport_drv *d, uint32_t unit,
 			      REG_AT(unit, upid, reg));
 }
 
-/* Returns the port if it is the caller's, otherwise NULL. */
+/* Returns the port if it belongs to the caller, otherwise NULL. */
 static struct hport_uport *driver_ultra_mine(struct hport_drv *d, uint32_t unit,
 					     uint32_t upid)
 {
@@ -108,8 +108,8 @@ int hport_k_ultra_take(struct hport_drv *d, struct hport_c_ultra *a)
 	*u = (struct hport_uport){ .proc = weft_proc_self(d->host),
 				   .taken = true };
 	if (u->proc) {
-		/* Direct notifications to the new owner, because the registers
-		 * still name the VPID of the one before. */
+		/* Directs notifications to the new owner, because the registers
+		 * still name the VPID of the previous owner. */
 		u->vpid = hport_vpid_own(d);
 		driver_ultra_put(d, a->unit, i, VPID_REG(a->unit), u->vpid);
 	}
@@ -125,7 +125,8 @@ static bool has_packets(struct hport_drv *d, uint32_t upid)
 	return (p >> 16 & 0xffff) != (p & 0xffff);
 }
 
-/* Ends the use of a port. Its page goes first, so that no new packet enters. */
+/* Ends the use of a port. Unmaps its page first, so that no new packet
+ * enters. */
 static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		      uint32_t upid)
 {
@@ -135,8 +136,7 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
 	if (unit) {
-		/* pending stores reach the queue first; afterwards the port
-		 * names no queue */
+		/* pending stores reach the queue before the port is cleared */
 		driver_ultra_put(d, unit, upid, HP_UC_CTRL, 0);
 		while (driver_ultra_get(d, unit, upid, HP_UC_CTRL) &
 		       HP_ULTRA_STORES)
@@ -144,8 +144,8 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
 		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
 	} else {
-		/* Let its packets leave. When some cannot, the port keeps their
-		 * route, which another owner must not get. */
+		/* Lets packets leave. When some cannot, the port keeps their
+		 * route, because another owner must not get it. */
 		until = weft_host_now(d->host) +
 			weft_host_time(d->host, T_ultra_drain);
 		over = !has_packets(d, upid);
@@ -163,9 +163,10 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, OWNER_REG(unit), 0);
 }
 
-/* Returns whether a process may write the register. It may not say where memory
- * or its part of the packet queue is, because it could name those of other
- * processes, and its notifications go to a port of its own or to none. */
+/* Returns whether a process may write the register. It may not set the address
+ * of memory or the slice of the packet queue, because they could belong to
+ * another process. It may direct notifications only to a port of its own or to
+ * none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
 	const struct hport_kport *p;
@@ -225,8 +226,8 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 	return 0;
 }
 
-/* Reads the elements from this node to the crossbar of a node, then network
- * port np. */
+/* Reads the elements of the way from this node to the crossbar of a node and to
+ * network port np. */
 int hport_k_ultra_route(struct hport_drv *d, struct hport_c_ultra_route *a)
 {
 	uint64_t w[HP_ULTRA_ROUTE_MAX / 8], n;

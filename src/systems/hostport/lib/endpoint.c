@@ -15,11 +15,13 @@
 enum {
 	HOSTPORT_EP_EAGER = 2048, /* default */
 	HOSTPORT_EP_EAGER_MAX = 65536,
-	HOSTPORT_EP_SLOTS = 16,	   /* default */
-	HOSTPORT_EP_SDR = 16,	   /* messages of the send data region */
-	HOSTPORT_EP_RDR = 8 << 20, /* bytes at most */
-	HOSTPORT_EP_UNIT = 64,	   /* words of the RDR that are given back
-				    * together */
+	HOSTPORT_EP_SLOTS = 16, /* default */
+	/* number of messages that the send data region holds */
+	HOSTPORT_EP_SDR = 16,
+	/* upper limit of the receive data region in bytes */
+	HOSTPORT_EP_RDR = 8 << 20,
+	/* number of words of the RDR that one update gives back */
+	HOSTPORT_EP_UNIT = 64,
 	HOSTPORT_EP_WQ = 64,
 	HOSTPORT_EP_REQUESTS = 8,
 	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32, /* instructions, status */
@@ -78,22 +80,23 @@ static int hostport_ep_pool_open(struct ep *e, struct ep_region *r)
 
 /* ---- sizes of the queues ---- */
 
-/* Returns the words of the receive data region for one message. */
+/* Returns the number of words of the receive data region for one message. */
 static uint64_t rdr_words(uint32_t eager)
 {
 	return (eager / 8 + HOSTPORT_EP_UNIT) / HOSTPORT_EP_UNIT *
 	       HOSTPORT_EP_UNIT;
 }
 
-/* Returns how many notifications of one peer may wait: its messages, ends of
- * our messages that it has fetched, requests and answers, credits. */
+/* Returns how many notifications of one peer may wait: of its messages, of long
+ * messages that it has fetched from this node, of requests, answers and
+ * credits. */
 static uint32_t peer_notes(uint32_t slots)
 {
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;
 }
 
-/* Takes the sizes that the queues have, because another process of the node may
- * have decided about them. */
+/* Takes over the sizes that the queues have, because another process of the
+ * node may have decided them. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
 {
 	struct ep *e = &x->core;
@@ -134,8 +137,9 @@ static int hostport_ep_start(struct ep *e)
 		e->eager_max /= 2;
 	if (e->eager_max < HOSTPORT_EP_FAST)
 		e->eager_max = HOSTPORT_EP_FAST;
-	/* All processes of a node have queues of equal size. Therefore the
-	 * first one requests enough for others with the usual attributes. */
+	/* Requests enough room for other processes with the usual attributes,
+	 * because the first process decides the size of all queues of the
+	 * node. */
 	slots = e->slots > HOSTPORT_EP_SLOTS ? e->slots : HOSTPORT_EP_SLOTS;
 	eager = e->eager_max > HOSTPORT_EP_EAGER ? e->eager_max
 						 : HOSTPORT_EP_EAGER;

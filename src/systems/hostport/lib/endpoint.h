@@ -28,14 +28,16 @@
 #include "weft/hostport.h"
 
 enum {
-	HOSTPORT_EP_PIECE = 15, /* kind of an RMA instruction, not a message */
-	HOSTPORT_EP_FAST = 40,	/* bytes of a FAST_SEND */
+	/* kind of an RMA instruction, which is not a message */
+	HOSTPORT_EP_PIECE = 15,
+	HOSTPORT_EP_FAST = 40, /* largest FAST_SEND in bytes */
 	HOSTPORT_EP_FAST_RMA = 24,
-	HOSTPORT_EP_SDR_MAX = 64, /* messages in the send data region */
+	/* largest number of messages in the send data region */
+	HOSTPORT_EP_SDR_MAX = 64,
 };
 
 struct hostport_ep {
-	struct ep core; /* first, because the core casts to it */
+	struct ep core; /* first member, because the core casts to it */
 	struct hport *p;
 	struct hport_peer *peer;
 	uint8_t *sdr; /* send data region, in slots of eager_max bytes */
@@ -50,7 +52,7 @@ static inline struct hostport_ep *hostport_ep_of(struct ep *e)
 	return (struct hostport_ep *)e;
 }
 
-/* API tag: kind, id, length. */
+/* Returns the API tag of a message: its kind, id and length. */
 static inline uint64_t hostport_ep_tag(uint32_t kind, uint32_t id, size_t len)
 {
 	return (uint64_t)kind << 44 | (uint64_t)id << 24 | len;
@@ -60,7 +62,7 @@ static inline uint64_t hostport_ep_tag(uint32_t kind, uint32_t id, size_t len)
 #define HOSTPORT_EP_LEN(api)  ((uint32_t)(api)&0xffffff)
 
 /* endpoint_messages.c */
-/* Sends a message of any kind. Returns false when it has to be tried again
+/* Sends a message of any kind. Returns false when the caller has to try again
  * later. */
 bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 			 const void *data);
@@ -68,11 +70,11 @@ bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 void hostport_ep_poll(struct ep *e);
 
 /* endpoint_rma.c */
-/* Posts the next instruction of a put or get. Returns false when it has to be
- * tried again later. */
+/* Posts the next instruction of a put or get. Returns false when the caller has
+ * to try again later. */
 bool hostport_ep_remote(struct ep *e, struct ep_op *op);
-/* Posts the get for a long message. Returns false when it has to be tried again
- * later. */
+/* Posts the get for a long message. Returns false when the caller has to try
+ * again later. */
 bool hostport_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over the Host Port: messages. The API tag holds kind, id and length,
- * the user tag imm. The rest of a head goes as words, because the tags have no
- * room for it. */
+ * the user tag holds imm. The rest of a head is sent as words, because the tags
+ * have no room for it. */
 #include "systems/hostport/lib/endpoint.h"
 #include "systems/hostport/nic/regs_map.h"
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static bool send_words(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const uint64_t *w, uint32_t n)
@@ -67,9 +67,9 @@ bool hostport_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	}
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
-/* Words that a message of a kind has at least. */
+/* least number of words of a message of each kind */
 static const uint8_t head_words[EP_KINDS] = {
 	[EP_RTS] = 2,  [EP_FIN] = 2,	[EP_ATOMIC] = 5,
 	[EP_DONE] = 2, [EP_CREDIT] = 1,
@@ -111,7 +111,8 @@ static void in_note(struct ep *e, const struct hport_note *n)
 	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&
 	    n->bytes <= ((e->eager_max + 7ull) & ~7ull))
 		m = ep_msg_new(e, src, &h);
-	/* free its place in the receive data region in any case */
+	/* frees the place in the receive data region, also if the message is
+	 * dropped */
 	hport_take(x->p, n, m ? m->eager : NULL);
 }
 
@@ -127,8 +128,8 @@ void hostport_ep_poll(struct ep *e)
 		if (n.event == HPORT_MESSAGE) {
 			in_note(e, &n);
 		} else if (n.event != HPORT_DONE) {
-			continue; /* an access from outside the group was
-				   * refused */
+			/* the NIC refused an access from outside the group */
+			continue;
 		} else if (HP_MAIN(n.command) == HP_M_FAST_SEND) {
 			continue;
 		} else if (HP_MAIN(n.command) != HP_M_SEND) {

@@ -17,8 +17,9 @@ struct way {
 	struct hport *p;
 	const struct hport_peer *to;
 	struct hport_far far;
-	uint32_t skip; /* bytes before the first one, in the first remote
-			* word */
+	/* number of bytes in the first remote word before the first byte of the
+	 * put or get */
+	uint32_t skip;
 	size_t left;
 	const uint8_t *here;
 };
@@ -31,8 +32,8 @@ static struct hport_tag piece_tag(const struct ep *e, const struct ep_piece *p)
 							  0) };
 }
 
-/* Returns the region of the user's bytes, opened for this operation, or NULL
- * when it has to be tried again later. */
+/* Returns the region of the user's bytes, opened for this operation. Returns
+ * NULL when the caller has to try again later. */
 static const struct ep_region *own_region(struct way *w, const void *base)
 {
 	if (!w->op->reg)
@@ -70,7 +71,7 @@ static bool put_next(struct way *w)
 {
 	size_t k = w->left & ~(size_t)7;
 	uint64_t words[HOSTPORT_EP_FAST_RMA / 8] = { 0 };
-	bool some = w->skip || !k; /* bytes of one word, with a mask */
+	bool some = w->skip || !k; /* masked write of some bytes of one word */
 	struct ep_piece *p;
 	uint8_t mask;
 	int ret;
@@ -96,7 +97,7 @@ static bool put_next(struct way *w)
 
 /* ---- gets ---- */
 
-/* Posts the next get. Few bytes return in the notification. */
+/* Posts the next get. A short one returns its bytes in the notification. */
 static bool get_next(struct way *w)
 {
 	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of free pages: the bookkeeping of both allocators of the Host Port's
- * driver (driver_memory.h). It has no memory itself. */
+ * driver (driver_memory.h). It does not access the pages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ uint32_t hport_runs_give(struct hport_runs *r, uint32_t page)
 
 /* ---- powers of two ---- */
 
-/* 0: page inside a piece */
+/* values of head[]: 0 stands for a page inside a piece */
 enum { FREE = 1, TAKEN = 0x80 };
 
 static uint32_t order_at(const struct hport_buddy *b, uint32_t page)
@@ -71,7 +71,8 @@ int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
 {
 	int32_t at = -1;
 
-	/* the smallest that is large enough, lowest first */
+	/* the smallest piece that is large enough; of equal pieces the
+	 * lowest */
 	for (uint32_t i = 0; i < 1u << b->order; i += 1u << order_at(b, i))
 		if (!(b->head[i] & TAKEN) && order_at(b, i) >= order &&
 		    (at < 0 || order_at(b, i) < order_at(b, (uint32_t)at)))

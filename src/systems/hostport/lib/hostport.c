@@ -180,7 +180,8 @@ static uint64_t *win_of(struct hport *p, uint32_t id)
 	return id < p->size.wdt ? p->wdt + (size_t)HP_WORDS * id : NULL;
 }
 
-/* Removes the device's copy of a window descriptor, because it may have one. */
+/* Removes the device's copy of a window descriptor, because the device may have
+ * cached it. */
 static int win_changed(struct hport *p, uint32_t id)
 {
 	return hostport_trap(p, HPORT_C_WINDOW,
@@ -261,8 +262,8 @@ int hport_window_lock_others(struct hport *p, uint32_t id, uint32_t hpid,
 	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t link = win_of(p, id)[side[i]];
 
-		/* Stops after as many as the table has, so that a circular list
-		 * ends. */
+		/* Stops after as many links as the table has entries, because a
+		 * list that the process damaged may be circular. */
 		for (uint32_t n = 0; link >> 63 && n < p->size.wdt; n++) {
 			uint32_t at = (uint32_t)link;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver: virtual memory and the TLB (hostport.md 4.11, 8.8).
  *
- * A region is whole pages at virtual addresses of its VPID. New regions enter
- * the TLB by bulk insert, as far as a part of it reaches; everything else
- * enters by misses, which the driver's thread (driver_serve.c) answers.
+ * A region consists of whole pages at virtual addresses of its VPID. The first
+ * pages of a new region enter the TLB by bulk insert. Other pages enter by
+ * misses, which the driver's thread (driver_serve.c) answers.
  *
- * The driver holds memory of the process itself while it is mapped, so that
- * pages which the process frees are reused only after their translations have
- * gone. */
+ * The driver holds memory of the process while it is mapped, so that pages
+ * which the process frees are reused only after their translations were
+ * removed. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 
 #include "host/times.h"
 
-enum { PRELOAD = 64 }; /* pages of a new region that enter the TLB at once */
+/* number of pages of a new region that enter the TLB at once */
+enum { PRELOAD = 64 };
 #define FIRST_VA 0x100000000ull
 
 static struct hport_region *region_of(struct hport_kernel *k, uint32_t vpid,
@@ -37,8 +38,8 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 	if (!r)
 		return HP_TLB_FAULT;
 	i = vpage - r->va / HP_PAGE;
-	r->out[i / 64] &= ~(1ull << i % 64); /* pinned while the translation
-					      * exists */
+	/* the page is pinned while the translation exists */
+	r->out[i / 64] &= ~(1ull << i % 64);
 	return HP_TLB_ARG(r->phys / HP_PAGE + i, true);
 }
 
@@ -46,7 +47,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 #define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
-/* Gives a region new memory, or holds pages that the caller has. */
+/* Gives a region new memory, or holds pages that the caller already has. */
 static bool region_memory(struct hport_drv *d, struct hport_region *r,
 			  uint64_t bytes, weft_phys_t phys)
 {
@@ -105,7 +106,8 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	s->first = r;
 	hport_drv_unlock(d);
 	n = r->bytes / HP_PAGE < PRELOAD ? r->bytes / HP_PAGE : PRELOAD;
-	hport_drv_lock(d); /* all processes use the page of bulk inserts */
+	/* takes the lock, because all processes use the page of bulk inserts */
+	hport_drv_lock(d);
 	for (uint64_t i = 0; i < n; i++)
 		k->bulk[i] = hport_drv_translate(d, vpid, r->va / HP_PAGE + i);
 	hport_drv_cache_locked(
@@ -116,14 +118,15 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	return 0;
 }
 
-/* Selects a region: the one at an address, or with new memory at phys. */
+/* Selects a region by its address, or by the physical address of its new
+ * memory. */
 struct which {
 	uint64_t va;
 	weft_phys_t phys;
 };
 
-/* Ends a region. Leaves the list first, so that a miss cannot find it while its
- * pages go. Returns false when there is no such region. */
+/* Ends a region. Removes it from the list first, so that a miss cannot find it
+ * while its pages are freed. Returns false when no such region exists. */
 static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
 {
 	struct hport_region **at = &d->kernel->space[vpid].first, *r;
@@ -194,8 +197,8 @@ int hport_k_free(struct hport_drv *d, struct hport_c_mem *a)
 		       : -EINVAL;
 }
 
-/* Swaps a page out, as the operating system would, unless the device uses
- * it. */
+/* Swaps a page out, as the operating system would. Fails while the device uses
+ * the page. */
 int hport_k_page_out(struct hport_drv *d, struct hport_c_mem *a)
 {
 	uint64_t cmd = HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_TLB, a->vpid, 1);

@@ -21,7 +21,7 @@ static bool nq_take(struct hport *p, struct hport_note *n);
 
 /* Updates a pointer by counts of up to 31, and repeats an update that is not
  * accepted. Consumes status notifications meanwhile, because each update makes
- * one and the queue must not fill up with them. */
+ * one and the queue must not fill up. */
 static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
 	struct hport_note status;
@@ -56,7 +56,8 @@ static void note_fields(struct hport *p, struct hport_note *n)
 		n->posted = n->w[1] & HP_NQE_POSTED;
 		if (!n->posted) {
 			n->bytes = n->w[3];
-			n->off = HP_PS_LO(n->w[2]); /* end of the message */
+			/* offset of the end of the message */
+			n->off = HP_PS_LO(n->w[2]);
 			break;
 		}
 		n->stored = n->w[3];
@@ -144,8 +145,8 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline)
 	return true;
 }
 
-/* Sleeps until an interrupt or the deadline, but only a short time at once,
- * because the driver has the same interrupt line and may be faster. */
+/* Sleeps until an interrupt or the deadline. Each sleep is short, because the
+ * driver has the same interrupt line and may clear it first. */
 bool hport_idle(struct hport *p, bool irq, weft_time_t deadline)
 {
 	struct weft_host *h = p->drv.host;
@@ -192,7 +193,8 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;
 	words <<= p->size.rdr_unit;
-	/* the pointer moves only when all holes before this one are gone */
+	/* the read pointer moves over a hole only when the holes before it are
+	 * closed */
 	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
 	for (uint32_t i = 0; i < p->n_holes; i++) {
 		struct hport_hole *h = &p->holes[i];
@@ -202,7 +204,7 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 		freed += h->words;
 		p->rdr_rp = h->end;
 		*h = p->holes[--p->n_holes];
-		i = UINT32_MAX; /* from the beginning */
+		i = UINT32_MAX; /* searches again from the first hole */
 	}
 	notification_tell(p, HP_T_RDR_RP, freed >> p->size.rdr_unit);
 }

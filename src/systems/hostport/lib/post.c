@@ -24,8 +24,8 @@ bool hport_use_tags(struct hport *p, bool on)
 	return p->tagged == on;
 }
 
-/* Decodes the answer to a trigger. All ones mean that the process does not have
- * the page any more. */
+/* Decodes the answer to a trigger. All ones mean that the page no longer
+ * belongs to the process. */
 int hport_refusal(struct hport *p, uint64_t val)
 {
 	if (val == HP_NONE || HP_RET_REASON(val) == HP_CTX_OFF)
@@ -56,7 +56,7 @@ bool hport_barrier(struct hport *p, uint32_t id)
 	       hport_trigger(p, HP_T_BARRIER, id) & HP_TRUE;
 }
 
-/* Posts an instruction. v is its variable part: W3 to W7. */
+/* Posts an instruction. v is its variable part, words W3 to W7. */
 static int post_post(struct hport *p, const struct hport_peer *to,
 		     uint32_t byte, uint32_t flags, struct hport_tag tag,
 		     const uint64_t *v)
@@ -72,8 +72,9 @@ static int post_post(struct hport *p, const struct hport_peer *to,
 		return p->off;
 	if (hport_seg_busy(p))
 		return -EAGAIN;
-	if (p->tagged) /* the device may have no slot for it, or our
-			* notification queue no entry for its end */
+	/* A tagged store fails if the device has no slot for the instruction,
+	 * or the notification queue of the process has no entry for its end. */
+	if (p->tagged)
 		return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
 			       ? 0
 			       : -EAGAIN;

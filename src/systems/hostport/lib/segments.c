@@ -2,11 +2,11 @@
 /* Host Port user library: messages longer than a maximum transfer unit are
  * segmented by software (hostport.md 3.5).
  *
- * Each segment is an instruction of its own, always acknowledged, so that it
- * has exactly one notification. The user sees one for all of them. The API tag
- * of a segment says what it is:
+ * Each segment is an instruction that is always acknowledged, so that it has
+ * exactly one notification. The user receives one notification for all segments
+ * of a message. The API tag of a segment holds:
  *
- *   [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's
+ * [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's
  *
  * Segments that do not fit into the work queue at once are posted when
  * notifications are taken. */
@@ -28,10 +28,11 @@ struct hport_seg {
 	uint32_t mtu;
 	struct { /* an instruction whose segments are in flight */
 		bool used;
-		uint32_t left, error; /* pending notifications; the first
-				       * error */
+		/* left: number of pending notifications. error: the first
+		 * error */
+		uint32_t left, error;
 	} slot[SLOTS];
-	/* the one that is being posted */
+	/* message whose segments are being posted */
 	bool active, pumping;
 	struct hport_post post;
 	uint64_t at;
@@ -61,7 +62,8 @@ void hport_seg_pump(struct hport *p)
 		return;
 	s->pumping = true;
 	while (s->active) {
-		struct hport_post o = s->post; /* its segment at byte `at` */
+		/* segment that starts at byte `at` */
+		struct hport_post o = s->post;
 		uint64_t left = o.bytes - s->at;
 		bool last = left <= s->mtu;
 
@@ -77,7 +79,8 @@ void hport_seg_pump(struct hport *p)
 		s->active = s->at < s->post.bytes;
 	}
 	s->pumping = false;
-	if (s->active) /* trigger the posted part, because no later call does */
+	/* triggers the segments posted so far, because no later call would */
+	if (s->active)
 		hport_flush(p);
 }
 
@@ -133,7 +136,7 @@ bool hport_seg_note(struct hport *p, struct hport_note *n)
 	if (n->event == HPORT_DONE && k < SLOTS && s->slot[k].used) {
 		if (!s->slot[k].error)
 			s->slot[k].error = n->error;
-		/* the last segment reports for all of its instruction */
+		/* the last segment to end reports for its whole message */
 		tell = !--s->slot[k].left;
 		s->slot[k].used = !tell;
 		if (tell)

@@ -10,8 +10,8 @@
 #include "systems/hostport/lib/driver_calls.h"
 #include "systems/hostport/nic/regs_map.h"
 
-/* Control messages: kind and port in word 0. A request also brings the Host
- * Port ID of the target and the way back. */
+/* Control messages have kind and port in word 0. A request also contains the
+ * Host Port ID of the target and the way back. */
 enum ctl_kind { CTL_REQUEST = 1, CTL_RESPONSE, CTL_FAILURE, CTL_COMPLETE };
 #define CTL_MAKE(kind, upid) ((uint64_t)(kind) << 32 | (upid))
 #define CTL_KIND(w)	     ((uint32_t)((w) >> 32))
@@ -54,8 +54,8 @@ static uint64_t ultra_mgmt(struct ultra_drv *d, uint32_t reg)
 	return weft_io_load64(d->h, &d->mgmt, reg);
 }
 
-/* Opens the device through the node's driver, which alone may reach it where
- * there is one. */
+/* Opens the device through the node's driver. A node with a driver allows no
+ * other way. */
 static bool open_by_driver(struct ultra_drv *d)
 {
 	struct hport_c_ultra_info a;
@@ -90,8 +90,8 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 			 HP_ULTRA_DRIVER, WEFT_UC, &d->ports) ||
 	    !weft_io_map(h, d->dev, HP_BAR_ULTRA, HP_ULTRA_MGMT, HP_PAGE,
 			 WEFT_UC, &um))
-		/* a driver may have been loaded meanwhile, and the device is
-		 * then its own */
+		/* opens through the driver again, because one may have been
+		 * loaded meanwhile and then owns the device */
 		return open_by_driver(d) ? 0 : -ENODEV;
 	d->node = (uint32_t)ultra_mgmt(d, HP_R_NODE);
 	d->hpid = (uint32_t)ultra_mgmt(d, HP_R_HPID);
@@ -100,7 +100,7 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 	return 0;
 }
 
-/* Takes a port without an owner. Returns it, or -EBUSY. */
+/* Takes a port without an owner. Returns its number, or -EBUSY. */
 static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 {
 	struct hport_c_ultra a = { .unit = unit };
@@ -123,8 +123,8 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 
 /* ---- routes ---- */
 
-/* Reads the elements from this node to the crossbar of a node, then network
- * port np. */
+/* Reads the elements of the way from this node to the crossbar of a node and to
+ * network port np. */
 static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 {
 	struct hport_c_ultra_route a = { .node = node, .np = np };
@@ -236,8 +236,8 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
 		  HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
 	ultra_get(d, HP_ULTRA_CPL, rx->upid,
-		  HP_UC_CTRL); /* the load returns after the stores have arrived
-				*/
+		  HP_UC_CTRL); /* reads back, because the load returns after the
+				  stores have arrived */
 	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
 	w[0] = CTL_MAKE(CTL_COMPLETE, rx->upid);
@@ -261,8 +261,8 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	ultra_put(d, 0, tx->upid, HP_UR_VPID, vpid);
 	ultra_put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
 	ultra_put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
-	/* forward elements, separator, and the way back that the target has
-	 * sent */
+	/* the route: forward elements, separator, and the way back that the
+	 * target sent */
 	n = route_to(d, target, 0, b);
 	if (n >= 0 && w[2] && w[2] <= HP_ULTRA_ROUTE_MAX) {
 		b[n++] = HP_EL_SEP;
@@ -316,7 +316,7 @@ int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 	return 0;
 }
 
-/* Closes a path. Waits until its packets have left. */
+/* Closes a path after its packets have left. */
 void ultra_tx_close(struct ultra_tx *tx)
 {
 	uint64_t p;
@@ -342,9 +342,9 @@ void ultra_rx_close(struct ultra_rx *rx)
 
 /* ---- packets ---- */
 
-/* Sends a packet. Words arrive with rising index. A line that is not full would
- * leave the buffer behind the full ones, so that it has to be written first
- * (hostport.md 14.3). */
+/* Sends a packet. Writes words with rising index. The processor would flush a
+ * line that is not full after the full lines, so that this line is written
+ * first (hostport.md 14.3). */
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n)
 {
@@ -374,7 +374,7 @@ bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		uint32_t used = tx->wp >= tx->rp ? tx->wp - tx->rp
 						 : tx->wp + tx->size - tx->rp;
 
-		/* One word of the part stays free, because equal pointers mean
+		/* One word of the slice stays free, because equal pointers mean
 		 * an empty queue. */
 		if (used + n + 1 < tx->size) {
 			ultra_send(tx, flags, tag, w, n);
@@ -425,7 +425,7 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 	behind = rx->rp >= rx->told ? rx->rp - rx->told
 				    : rx->rp + rx->slices - rx->told;
 	if (behind < (rx->slices + 3) / 4)
-		return (int)n; /* pointers may be reported late (9.6) */
+		return (int)n; /* the device may report pointers late (9.6) */
 	rx->told = rx->rp;
 	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);
 	return (int)n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blocks of the Host Port that keep state of their own: caches by their
- * number in CACHE_CMD (hostport.md 8.8), then the others. */
+/* The blocks of the Host Port that keep state of their own: first the caches in
+ * the order of their numbers in CACHE_CMD (hostport.md 8.8), then the
+ * others. */
 #include "systems/hostport/nic/nic.h"
 
 const struct hp_block *const hp_blocks[HP_BLOCKS] = {

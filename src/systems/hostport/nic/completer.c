@@ -73,9 +73,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const uint64_t *w = q->in.head.c;
 	bool usable = hp_in_usable(n, &q->in, c), wants;
 
-	/* A notification without a reservation will be needed, so that an entry
-	 * is taken before anything is done. Messages with a place of their own
-	 * take it there. */
+	/* Takes an entry before anything else is done if a notification without
+	 * a reservation will be needed. Messages with a place of their own take
+	 * the entry in PLACE. */
 	if (q->kind == CPL_ACK)
 		wants = hp_is_extra(&q->in.head);
 	else
@@ -83,7 +83,8 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
 		q->lacks = wants && !hp_room_entry(n, &q->in, c);
-	/* Payload of more than a line waits later, once its place is known. */
+	/* Payload of more than a line waits in PLACE, once its destination is
+	 * known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);
 		return;
@@ -159,9 +160,9 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 	place_check(n, q);
 }
 
-/* Moves the payload out of the network: up to a line is in the record, more
- * goes to the unit's buffer or main memory. Returns false when it has to stay
- * in the network. */
+/* Moves the payload out of the network: up to a line into the record, more into
+ * the unit's buffer or main memory. Returns false when it has to stay in the
+ * network. */
 static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 {
 	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
@@ -180,7 +181,7 @@ static void place_missed(struct hp_nic *n, void *arg)
 		hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* Starts to accept payload, as far as the unit's buffer reaches. */
+/* Starts to accept payload until the unit's buffer is full. */
 static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 {
 	struct hp_push *p = &q->push;
@@ -204,7 +205,7 @@ static void place_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, size);
 }
 
-/* Retries the translation of the missing entry. */
+/* Retries the reservation of the notification queue entry that was missing. */
 static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
@@ -245,10 +246,10 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* Sends the acknowledge if one was requested. A failure here is also sent
- * without a request, so that the origin learns of it, but not for messages
- * (posted, 6.3) and packets that ended early, because the origin knows
- * (8.10). */
+/* Sends the acknowledge if one was requested. Reports a failure at this node
+ * without a request, too, so that the origin learns of it. Messages (posted,
+ * 6.3) and packets that ended early are exceptions, because the origin already
+ * knows of them (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
 	bool wanted = HP_CMD_BYTE(q->in.cmd) & HP_A;
@@ -265,10 +266,10 @@ static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q)
 {
-	if (!q->in.err &&
-	    q->push.stop) /* the TLB has no entry for a page of the buffer */
+	if (!q->in.err && q->push.stop) /* set when the TLB has no entry for a
+					   page of the buffer */
 		q->in.err = q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
-	else if (!q->in.err) /* the error in the tail of the packet */
+	else if (!q->in.err) /* error from the tail of the packet */
 		q->in.err = q->push.tail;
 	if (q->kind != CPL_FAST)
 		store_ack(n, q);
@@ -276,7 +277,7 @@ static void store_over(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_done(n, q);
 }
 
-/* Collects payload that the notification carries. */
+/* Collects payload for the notification. */
 static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct hp_cpl *q = rx->arg;
@@ -291,7 +292,7 @@ static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 	store_over(n, q);
 }
 
-/* Ends one run of enabled bytes of MISALIGNED_PUT. The last one ends the
+/* Ends one run of enabled bytes of MISALIGNED_PUT. The last run ends the
  * stage. */
 static void masked_done(struct hp_nic *n, struct hp_dma *d)
 {
@@ -316,7 +317,8 @@ static void masked_page(struct hp_nic *n, void *arg)
 		return;
 	q->push.stop = hp_walk_at(w, 0, &pa, &left) == HP_STEP_FAULT;
 	hp_walk_end(n, w);
-	q->runs = 1; /* counts this loop, so that no store ends it early */
+	/* counts the loop itself, so that no store ends the stage early */
+	q->runs = 1;
 	for (uint32_t i = 0, k; i < 8 && !q->push.stop; i = k) {
 		for (k = i + 1; k < 8 && (be >> k & 1) == (be >> i & 1); k++)
 			;
@@ -369,7 +371,7 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 	} else if (q->kind == CPL_MASKED) {
 		q->in.rx->arg = q;
 		masked_more(s->own, q->in.rx);
-	} else if (q->in.err) { /* refused by PLACE */
+	} else if (q->in.err) { /* PLACE has refused the packet */
 		store_over(s->own, q);
 	} else {
 		q->in.rx->arg = q;
@@ -389,7 +391,7 @@ static void finish_told(struct hp_nic *n, void *arg)
 	hp_cpl_done(n, q);
 }
 
-/* Fills in the part that all layouts share (6.2). */
+/* Fills in the words that all layouts share (6.2). */
 static void finish_begin(struct hp_cpl *q, uint32_t cmd)
 {
 	const uint64_t *c = q->in.head.c;
@@ -446,7 +448,7 @@ static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 		cmd = HP_C1_ORIG(q->in.head.c[1]) | HP_CMD(err, 0, 0);
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
-	if (get) /* its process may have its next get fetched */
+	if (get) /* the process may now have its next get fetched */
 		hp_share_less(n, q->in.head.vpid, HP_SHARE_ANSWERS);
 	finish_begin(q, cmd);
 	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
@@ -490,8 +492,9 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
-/* Handles a job behind an older one of its key that waits for room. More than a
- * line moves to the buffer, so that it can leave the network. */
+/* Handles a job behind an older job of its key that waits for room. Moves
+ * payload of more than a line to the buffer, so that it can leave the
+ * network. */
 static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
@@ -503,7 +506,8 @@ static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 	hp_room_behind(s, j);
 }
 
-/* Takes the payload, arrived and still arriving, out of the network. */
+/* Takes the payload out of the network, both the bytes that have arrived and
+ * those that follow. */
 static void cpl_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

@@ -6,12 +6,12 @@
 #include "systems/hostport/nic/functional_units.h"
 
 enum cpl_kind {
-	CPL_FAST,   /* message inside its notification */
+	CPL_FAST,   /* message that is carried inside its notification */
 	CPL_RECV,   /* message in the RDR or in a posted buffer */
 	CPL_PUT,    /* to a window */
-	CPL_MASKED, /* put of some bytes of a word */
-	CPL_GET,    /* response, to the origin window */
-	CPL_RESULT, /* response with immediate words */
+	CPL_MASKED, /* put of the enabled bytes of one word */
+	CPL_GET,    /* response that is stored in a window of the origin */
+	CPL_RESULT, /* response whose words are carried in the notification */
 	CPL_ACK,
 };
 
@@ -21,20 +21,22 @@ struct hp_cpl {
 	uint64_t va;
 	struct hp_push push;
 	bool pushes, posted;
-	bool lacks;		     /* waits for an entry of the
-				      * notification queue */
-	uint32_t runs;		     /* stores of MISALIGNED_PUT */
-	uint64_t imm[HP_FAST_WORDS]; /* payload for the notification */
+	/* the job waits for an entry of the notification queue */
+	bool lacks;
+	/* number of pending stores of MISALIGNED_PUT */
+	uint32_t runs;
+	uint64_t imm[HP_FAST_WORDS]; /* payload that the notification carries */
 	uint64_t prd[HP_WORDS];	     /* posted receive descriptor */
 	uint32_t probes;
 };
 
-/* Ends the stage of a job, `arg`. */
+/* Ends the current stage of job `arg`. */
 void hp_cpl_done(struct hp_nic *n, void *arg);
 /* Finds a place in the RDR or in a posted buffer for a message
- * (receive_buffer.c), using its context, and ends the stage PLACE. */
+ * (receive_buffer.c), by its context, and ends the stage PLACE. */
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
-/* Stores the first `total` bytes of the packet. q->push.walk is set up. */
+/* Stores the first `total` bytes of the packet. The caller has set up
+ * q->push.walk. */
 void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total);
 
 #endif

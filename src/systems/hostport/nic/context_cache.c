@@ -13,7 +13,8 @@
 #include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
-enum { BACKS = 16 }; /* write-backs at a time by misses; flush starts more */
+/* limit of write-backs that misses start; a flush may start more */
+enum { BACKS = 16 };
 
 static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)
 {
@@ -72,14 +73,17 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 		memset(c->w, 0, HP_LINE);
 	assoc_put(&n->ctx.dir, i, 0, c->vpid, ASSOC_VALID);
 	assoc_touch(&n->ctx.dir, i);
-	while ((r = *at)) { /* all requests that wait for it, in order */
+	/* all requests that wait for this context, in order */
+	while ((r = *at)) {
 		if (r->vpid != c->vpid) {
 			at = &r->next;
 			continue;
 		}
 		*at = r->next;
 		r->done(n, r, c);
-		at = &n->ctx.wait; /* done may have changed the list */
+		/* starts again at the head, because done may have changed the
+		 * list */
+		at = &n->ctx.wait;
 	}
 	if (c->leaves) {
 		c->leaves = false;
@@ -89,7 +93,7 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 }
 
 /* Reads the context unless it is already being read or written back. When no
- * entry is free, or too many are being written back, the next one that ends
+ * entry is free or too many write-backs are in flight, the next transfer to end
  * tries again. */
 static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 {
@@ -143,7 +147,7 @@ void hp_ctx_get(struct hp_nic *n, struct hp_ctx_req *r)
 	hp_after(n, n->param.t_ctx, ctx_look, r);
 }
 
-/* ---- the driver ---- */
+/* ---- commands of the driver ---- */
 
 uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 {
@@ -155,10 +159,12 @@ uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 		i = 0;
 		end = assoc_size(&n->ctx.dir);
 	} else if (op != HP_CACHE_REMOVE || i == ASSOC_NONE) {
-		return 0; /* an insert: the next access reads the context */
+		/* an insert does nothing, because the next access reads the
+		 * context */
+		return 0;
 	}
-	/* A context that is being read is used first, because requests wait for
-	 * it. */
+	/* A context that is being read is removed after its use, because
+	 * requests wait for it. */
 	for (; i < end; i++)
 		if (n->ctx.dir.at[i].state == ASSOC_FILLING)
 			n->ctx.at[i].leaves = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context cache (hostport.md 4.3, 8.8): the only way to a context. Write-back,
- * sets of four with LRU. The table itself is in main memory.
+/* Context cache (hostport.md 4.3, 8.8): every access to a context uses it. It
+ * is write-back, with sets of four and LRU. The table itself is in main memory.
  *
- * Pointers of a context are allocated here, inside `done`, which makes that
- * atomic (FU5): read, change and hp_ctx_dirty, all in one event. A unit that
- * needs the context again later sends another request, because the line may be
- * evicted in between. */
+ * A unit changes pointers of a context inside `done`: it reads, changes and
+ * calls hp_ctx_dirty in one event, so that the change is atomic (FU5). A unit
+ * that needs the context again later sends another request, because the line
+ * may be evicted in between. */
 #ifndef SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 #define SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 
@@ -21,11 +21,12 @@ struct hp_ctx {
 	uint64_t w[HP_WORDS]; /* HP_CTX(c->w, HP_F_...) */
 	uint16_t vpid;
 	bool dirty;
-	bool leaves; /* removed during its fill, so that it leaves once it
-		      * was used */
+	/* removed while it was read, so that it is evicted after its first
+	 * use */
+	bool leaves;
 };
 
-/* A request. The cache keeps the pointer until it calls done. */
+/* A request for a context. The cache keeps the pointer until it calls done. */
 struct hp_ctx_req {
 	struct hp_ctx_req *next;
 	uint16_t vpid;
@@ -37,12 +38,13 @@ struct hp_ctx_req {
 };
 
 struct hp_ctx_cache {
-	struct assoc dir;	 /* by VPID */
-	struct hp_ctx *at;	 /* of its entries */
-	struct hp_ctx_req *wait; /* requests that wait for a fill or a way */
-	uint32_t writing;	 /* write-backs in flight */
-	uint16_t *victim;	 /* VPIDs of these */
-	uint32_t victims;	 /* allocated */
+	struct assoc dir;  /* by VPID */
+	struct hp_ctx *at; /* contexts, by entry of the directory */
+	/* requests that wait for a fill or for a free way of the set */
+	struct hp_ctx_req *wait;
+	uint32_t writing; /* number of write-backs in flight */
+	uint16_t *victim; /* VPIDs of the write-backs in flight */
+	uint32_t victims; /* allocated */
 };
 
 /* Requests a context. r->done is called t_ctx cycles later at the earliest. */
@@ -52,7 +54,7 @@ static inline void hp_ctx_dirty(struct hp_ctx *c)
 	c->dirty = true;
 }
 
-/* Returns next(p) of a queue of `size` (CB3). */
+/* Returns pointer p moved by `by` entries in a ring of `size` entries (CB3). */
 static inline uint32_t hp_next(uint32_t p, uint32_t by, uint32_t size)
 {
 	return p + by >= size ? p + by - size : p + by;
@@ -63,10 +65,11 @@ static inline uint32_t hp_used(uint32_t rp, uint32_t wp, uint32_t size)
 	return wp >= rp ? wp - rp : wp + size - rp;
 }
 
-/* Executes CACHE_CMD: flush (all) and remove (one) write dirty contexts back. A
+/* Executes CACHE_CMD. Flush (all) and remove (one) write dirty contexts back. A
  * query returns HP_CACHE_PRESENT or 0. */
 uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid);
-bool hp_ctx_busy(const struct hp_nic *n); /* write-backs are in flight */
+/* Returns whether write-backs are in flight. */
+bool hp_ctx_busy(const struct hp_nic *n);
 
 void hp_ctx_init(struct hp_nic *n);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deadlock timer of the network ports (hostport.md 2.3, 4.10): it expires when
- * a port has a packet, all of it is in the device, and the network accepts no
- * word for dl_counter cycles. IRQ_STATUS reports it once for each such time. As
- * in ATOLL the condition is necessary, not sufficient, because a receiver
- * without room may be the reason too. */
+/* Deadlock timer of the network ports (hostport.md 2.3, 4.10). It expires when
+ * a port has a packet of which every byte is in the device, and the network
+ * accepts no word for dl_counter cycles. IRQ_STATUS reports each expiry once.
+ * The condition is necessary and not sufficient, as in ATOLL, because a
+ * receiver without room may also be the reason. */
 #include "systems/hostport/nic/nic.h"
 
 static bool empty(const struct hp_nic *n, uint32_t p)
@@ -28,8 +28,8 @@ static void expire(struct hp_nic *n, void *arg)
 	}
 	if (last > s->since)
 		s->since = last;
-	/* do not count bytes that memory still has to deliver, because the
-	 * network is not at fault */
+	/* does not count time while memory still has to deliver bytes, because
+	 * then the network is not the reason */
 	for (uint32_t cls = 0; cls < 2; cls++)
 		whole |= flying[cls].head &&
 			 flying[cls].head->avail == UINT32_MAX;
@@ -39,7 +39,8 @@ static void expire(struct hp_nic *n, void *arg)
 		hp_at(n, s->since + n->param.dl_counter, expire, s);
 		return;
 	}
-	s->counts = false; /* the next word to leave starts it again */
+	/* the next word that leaves starts the timer again */
+	s->counts = false;
 	hp_count(n, HP_K_DEADLOCKS, 1);
 	hp_irq(n, HP_IRQ_DEADLOCK);
 }

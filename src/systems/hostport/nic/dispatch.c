@@ -2,16 +2,16 @@
 /* Arriving packets (hostport.md 8.5): dispatch to completers, responders and
  * ULTRA; acknowledge unit (8.4).
  *
- *   network_ports.c -> DTAG -> group ULTRA ---------------------> ultra.c
- *                    GET, FAST_GET, FAA, CAS ---------> responders
- *                    SEND, PUT .. ----+---------------> completers
- *                    responses, ACK --+ before requests
+ * network_ports.c checks DTAG. Packets of group ULTRA are passed to ultra.c,
+ * GET, FAST_GET, FAA and CAS to the responders, SEND, PUT and others to the
+ * completers. Responses and acknowledges are also passed to the completers,
+ * before requests.
  *
- * Replies never wait for requests, to avoid a deadlock: they go to the front of
- * the completers' queue, into units without requests, and the last unit is for
- * replies alone. The extra negative acknowledge of an instruction that did not
- * request one may wait for notification space. Therefore it counts as a request
- * (4.9). */
+ * Replies never wait for requests, because a deadlock could form otherwise.
+ * They enter the front of the completers' queue and units without requests, and
+ * the last unit takes replies alone. The extra negative acknowledge of an
+ * instruction that did not request one may wait for notification space.
+ * Therefore it counts as a request (4.9). */
 #include "systems/hostport/nic/functional_units.h"
 
 /* ---- acknowledges ---- */
@@ -68,11 +68,12 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 	enum hp_err err = in->reply ? HP_ERR_OVPID_INV : HP_ERR_TVPID_INV;
 	uint64_t epoch = HP_CTX(c->w, HP_F_EPOCH), w1 = in->head.c[1],
 		 w3 = in->head.c[3];
-	bool stale; /* meant for an earlier owner of the VPID */
+	bool stale; /* the packet was meant for an earlier owner of the VPID */
 
-	/* A reply brings back the epoch of its request: an acknowledge in the
-	 * place where others have their size, because its C1 names the command.
-	 * A request names the owner that its sender has connected to. */
+	/* A reply returns the epoch of its request. An acknowledge has it where
+	 * other packets have their size, because its C1 names the command. A
+	 * request names the epoch of the owner to which its sender has
+	 * connected. */
 	if (in->reply)
 		stale = epoch !=
 			(byte == HP_B_ACK ? HP_C3_SIZE(w3) : HP_C1_ORIG(w1));
@@ -172,8 +173,8 @@ static void to_unit(struct hp_nic *n, struct hp_rx *rx, uint32_t byte)
 		hp_key(h->vpid, HP_C0_VPID(h->c[0]), HP_C0_HPID(h->c[0]), type);
 	in->job.ordered = n->reg.ctrl & HP_CTRL_ORDER;
 	in->job.prompt = type == HP_KEY_REPLY;
-	if (!in->job.prompt && part == HP_CPL) /* the last unit is for
-						* replies */
+	/* the last unit takes replies only */
+	if (!in->job.prompt && part == HP_CPL)
 		in->job.fus = (1u << (n->sched[HP_CPL].n_fu - 1)) - 1;
 	if (l->head)
 		l->tail->next = in;
@@ -193,7 +194,7 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	bool known = hp_is_get(byte) || put || send || byte == HP_B_ACK;
 
 	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
-		/* not for this node: report it to the origin */
+		/* reports a packet that is not for this node to its origin */
 		if (hp_is_reply(byte))
 			hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
 				   rx->head.vpid);

@@ -2,19 +2,19 @@
 /* Records for the driver: TLB misses, VPIDs with interrupts, the error log
  * (hostport.md 4.10, 6.1 N7, 8.8).
  *
- *   unit -> FIFO --+--> register of the FIFO, a load for each record (4.10)
- *                  |
- *                  +--> ring in main memory (our own): two words, the record
- *                       and, last, its bit of IRQ_STATUS; then the interrupt
+ * A unit puts a record into a FIFO. The driver reads the register of the FIFO
+ * by a load for each record (4.10). If the driver has set up a ring in main
+ * memory (our own), the device instead writes two words there, first the record
+ * and last its bit of IRQ_STATUS, and then interrupts.
  *
  * A load holds the bridge until its answer arrives, and triggers of all
- * processes wait for it. A write of 16 bytes holds up no process. Therefore a
- * driver with a ring serves faults of one process at the cost of its own time,
- * not of other processes. Misses go first, and error records use no more than
- * half of the ring, because instructions wait for misses. */
+ * processes wait for it. A write of 16 bytes delays no process. Therefore a
+ * driver with a ring serves faults of one process at the cost of its own time
+ * and not of other processes. Misses are written first, and error records use
+ * no more than half of the ring, because instructions wait for misses. */
 #include "systems/hostport/nic/nic.h"
 
-enum { LOG_MAX = 256 }; /* records of the error log */
+enum { LOG_MAX = 256 }; /* largest number of records in the error log */
 
 /* ---- the ring ---- */
 
@@ -57,14 +57,14 @@ void hp_events_size(struct hp_nic *n, uint64_t size)
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
 
-/* Notes that the driver has taken records. The interrupt line goes down with
- * the last of them. */
+/* Notes that the driver has taken records. Clears the interrupt line with the
+ * last record. */
 void hp_events_took(struct hp_nic *n, uint32_t rp)
 {
 	struct hp_events *e = &n->records.events;
 
 	if (rp - e->rp > e->written - e->rp)
-		return; /* more than exist */
+		return; /* the driver reports more records than the ring has */
 	e->rp = rp;
 	if (e->size)
 		events_go(n);

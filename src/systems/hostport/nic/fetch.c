@@ -27,8 +27,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* Puts a VPID with more work into the turn again. A VPID with a weight first
- * continues for as many VCIs. */
+/* Puts a VPID with more work into the turn again. A VPID with a weight keeps
+ * its turn for as many VCIs as its weight says. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -50,7 +50,7 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 }
 
 /* Takes a VPID out of the turn while its instructions wait for the driver, so
- * that a few of them are set aside and not all. */
+ * that only a few of them, not all, are set aside. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -91,7 +91,7 @@ static uint32_t fetch_reading(const struct hp_nic *n, uint32_t vpid)
 	return k;
 }
 
-/* Returns whether the context is on, for device and driver. */
+/* Returns whether both driver and context have the VPID enabled. */
 static bool fetch_usable(const struct hp_nic *n, const struct hp_ctx *c)
 {
 	return c->w[0] & HP_CTX_EN && hp_csb_on(&n->csb, c->vpid);
@@ -105,8 +105,8 @@ static uint32_t fetch_field(const struct hp_ctx *c, uint32_t i, uint32_t hi,
 	return (uint32_t)HP_GET(c->w[i], hi, lo);
 }
 
-/* Moves a pointer by a number of entries, words or buffers. A move beyond the
- * opposite pointer is not applied (7.3). A snapshot moves none. */
+/* Moves a pointer by a number of entries, words or buffers. Does not apply a
+ * move beyond the opposite pointer (7.3). A snapshot moves no pointer. */
 static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 				uint32_t cmd, uint32_t by)
 {
@@ -140,9 +140,9 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 	return HP_ERR_NOERR;
 }
 
-/* Executes a pointer command. Each update of a process-owned pointer has its
- * status NQE (6.2), which is requested before packets use the room that the
- * update made. */
+/* Executes a pointer command. Each update of a process-owned pointer makes a
+ * status NQE (6.2). It is requested before packets use the room that the update
+ * made, because they could take its entry. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {
@@ -160,12 +160,13 @@ static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 	hp_notify_room(n, c);
 	if (!(c->w[0] & HP_CTX_STALL_NQ))
 		return;
-	c->w[0] &= ~HP_CTX_STALL_NQ; /* parked VCIs continue */
+	/* VCIs that stalled for lack of NQ entries continue */
+	c->w[0] &= ~HP_CTX_STALL_NQ;
 	turn_add(n, c->vpid);
 	hp_fetch_go(n);
 }
 
-/* ---- CSB out ---- */
+/* ---- entries leave the CSB ---- */
 
 static void csb_done(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
@@ -196,8 +197,8 @@ static void csb_later(struct hp_nic *n, void *arg)
 	hp_fetch_go(n);
 }
 
-/* Takes one entry per cycle. Contexts that are not in the cache hold up no
- * other VPID; entries of one VPID stay in order (CSB4). */
+/* Takes one entry per cycle. Contexts that are not in the cache delay no other
+ * VPID. Entries of one VPID stay in order (CSB4). */
 static void csb_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -221,7 +222,7 @@ static void csb_next(struct hp_nic *n)
 	o->ctx.done = csb_done;
 	o->ctx.arg = o;
 	hp_ctx_get(n, &o->ctx);
-	csb_next(n); /* in the next cycle */
+	csb_next(n); /* repeats the call in the next cycle */
 }
 
 /* ---- reading VCIs ---- */
@@ -260,7 +261,8 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	hp_share_add(n, vpid, req); /* tagged VCIs had no turn */
+	/* adds the VCI to the share now, because tagged VCIs have no turn */
+	hp_share_add(n, vpid, req);
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
 	n->vci_at += (double)weft_now(n->comp) / WEFT_NS;
@@ -327,8 +329,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	uint32_t ahead = fetch_reading(n, c->vpid), at;
 	uint32_t pend = fetch_field(c, HP_F_WQ_PEND);
 
-	/* VCIs that are not being read yet. (A context that was opened anew
-	 * while its old VCIs were being read may count fewer.) */
+	/* VCIs whose read has not started. If a context was reopened while its
+	 * old VCIs were being read, WQ_PEND may be less than `ahead`. */
 	pend = pend > ahead ? pend - ahead : 0;
 	if (!fetch_usable(n, c)) {
 		drop_pending(n, c, pend);
@@ -367,7 +369,7 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 }
 
 /* Gives a free place to each VPID in turn for its next VCI. VPIDs with weight
- * left go before others. */
+ * left have priority. */
 static void turn_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;

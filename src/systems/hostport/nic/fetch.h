@@ -15,11 +15,13 @@ struct hp_tagged;
 struct weft_bus_note;
 
 enum { HP_FETCHES = 16, HP_LOOKUPS = 16 };
-struct hp_fetch { /* a VCI that is being read, oldest first per VPID */
+/* a VCI that is being read; those of one VPID are in order of age */
+struct hp_fetch {
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
 	uint64_t w[HP_WORDS];
-	bool reading; /* from memory; before that its context is requested */
+	/* the memory read has started; false while the context is requested */
+	bool reading;
 };
 struct hp_fetch_unit {
 	/* CSB entries that wait for their context */
@@ -31,34 +33,35 @@ struct hp_fetch_unit {
 	uint64_t out_next; /* cycle of the next lookup, because one starts
 			    * per cycle */
 	bool out_armed;
-	/* VPIDs with VCIs to be fetched, each once, served in turn */
+	/* VPIDs with VCIs to be fetched, each listed once, served in turn */
 	struct {
 		RING(uint16_t);
 	} turn;
 	uint64_t in_turn[HP_VPIDS / 64];
 	struct {
 		VEC(uint16_t);
-	} held; /* VPIDs that have work and instructions set aside, or have
-		 * used up their share */
+	} held; /* VPIDs that have work, but are not in the turn because they
+		   have instructions set aside or have used up their share */
 	struct {
 		RING(uint16_t);
-	} first; /* VPIDs with a weight whose turn continues */
+	} first; /* VPIDs whose turn continues because they have weight left */
 	struct hp_shares share;
 	struct hp_fetch op[HP_FETCHES];
-	uint32_t n;		  /* of op in use */
-	uint32_t decoding;	  /* VCIs between memory and the scheduler */
+	uint32_t n; /* number of entries of op in use */
+	/* number of VCIs that were read and are not in the scheduler yet */
+	uint32_t decoding;
 	struct hp_tagged *tagged; /* allocated on first use */
 };
-/* Continues fetching. Called when entries entered the CSB or the scheduler has
- * room. */
+/* Continues fetching. Called when entries have entered the CSB or the scheduler
+ * has room. */
 void hp_fetch_go(struct hp_nic *n);
 /* Retries a VPID whose instruction had to be set aside. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
-/* Passes a complete VCI to the scheduler. Its NQ entry is reserved. flags: W0
- * of the context. */
+/* Passes a complete VCI, whose NQ entry is reserved, to the scheduler. `flags`
+ * is W0 of the context. */
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w);
-/* hp_tagged_go() continues when the scheduler has room. */
+/* Passes on stored VCIs. Called when the scheduler has room. */
 void hp_tagged_go(struct hp_nic *n);
 /* Handles a tagged access of the host. */
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of VPIDs in the queues behind the turn
- * (docs/systems/hostport-virtual.md, "Shares"): VCIs of a VPID before the
- * network port, and answers that it waits for, counted from their fetch on. */
+ * (docs/systems/hostport-virtual.md, "Shares"). From its fetch on, a VCI counts
+ * until its packet has left the network port and its answer has arrived. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -27,8 +27,8 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_shares *u = &n->fetch.share;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
-	/* Answers to a former owner do not arrive, so that only fetched VCIs
-	 * still count. */
+	/* Only fetched VCIs still count, because answers to a former owner do
+	 * not arrive. */
 	if (a)
 		a->out = 0;
 	if (a && !a->n)
@@ -67,14 +67,15 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-/* Returns whether the VPID has used its part of `all` places: `least`, and a
- * share of the rest for each unit of its weight. Whole numbers, so that parts
- * are in the ratio of the weights.
+/* Returns whether the VPID has used its part of `all` places. Its part is
+ * `least`, and a share of the rest for each unit of its weight. Parts are whole
+ * numbers in the ratio of the weights.
  *
- * VPIDs that have something in the places share them, with three exceptions. A
- * VPID with a single get at a time does not count for gets. Nor does a VPID
- * with an instruction aside, because it gets no turn, or one without progress
- * for long, because its answers may wait for a page of the target. */
+ * All VPIDs with something in the places share them, with three exceptions. A
+ * VPID that has a single get at a time does not count for gets. A VPID with an
+ * instruction aside does not count, because it gets no turn. A VPID without
+ * progress for long does not count, because its answers may wait for a page of
+ * the target. */
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {
@@ -96,15 +97,16 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 	return all && has >= fetch_share_weight(n, me->vpid) * p;
 }
 
-/* Returns whether the VPID must wait. Behind the turn are queues that one VPID
- * could fill, here and where its packets go, so that it gets only its share
- * while others want theirs. A VCI that is being read may be a get if the VPID
- * has some. With a single get it would wait for the answer before each put. */
+/* Returns whether the VPID must wait. One VPID could fill the queues behind the
+ * turn, here and at its target, so that it gets only its share while others
+ * want theirs. A VCI that is being read counts as a get if the VPID already has
+ * gets. If it counted with a single get, a put would have to wait for the
+ * answer of that get. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;
 	const struct hp_ahead *a = ahead_of(n, vpid);
-	/* when another VPID was fetched last */
+	/* time at which a VPID other than this one was fetched last */
 	uint64_t at = vpid == u->last_vpid ? u->last_other : u->last;
 
 	if (!a || !at || hp_now(n) - at >= n->param.vpid_recent)
@@ -130,7 +132,7 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	hp_fetch_resume(n, vpid);
 }
 
-/* Notes the kind of a VCI, or that it has none. */
+/* Notes the kind of a VCI that was read, or that it is invalid. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);

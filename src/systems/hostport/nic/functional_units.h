@@ -7,12 +7,12 @@
 
 #include "systems/hostport/nic/nic.h"
 
-/* Limit of user bytes. Commands for more end in a segmentation fault (own
+/* Limit of user bytes. Commands for more bytes end in a segmentation fault (own
  * choice). */
 enum { HP_BYTES_MAX = 8 << 20 };
 
-/* Returns whether a command has a response (three-staged) that brings data back
- * to its origin. */
+/* Returns whether a command is three-staged, so that a response brings data
+ * back to its origin. */
 static inline bool hp_is_get(uint32_t byte)
 {
 	uint32_t m = HP_MAIN(byte);
@@ -29,11 +29,12 @@ static inline bool hp_is_reply(uint32_t byte)
 
 enum { HP_LOOK_BYTES = 128, HP_LINE_WAYS = 4 };
 
-/* A lookup. The cache keeps the pointer until it calls done. */
+/* A lookup of a table entry. The cache keeps the pointer until it calls
+ * done. */
 struct hp_look {
 	uint64_t key;
 	weft_phys_t addr;
-	uint32_t bytes; /* up to HP_LOOK_BYTES */
+	uint32_t bytes; /* length of the entry, up to HP_LOOK_BYTES */
 	hp_fn done;
 	void *arg;
 	bool ok; /* false when memory did not answer or the entry does not
@@ -50,11 +51,11 @@ struct hp_cached { /* a line */
 };
 
 struct hp_lines {
-	uint32_t width;	 /* bytes of a line; longer entries are not kept */
-	uint32_t cycles; /* of a hit */
+	uint32_t width;	 /* bytes of a line; longer entries are not cached */
+	uint32_t cycles; /* time of a hit in cycles */
 	enum hp_counter hits, misses;
 	struct assoc dir;
-	struct hp_cached *at; /* of its entries */
+	struct hp_cached *at; /* lines, by entry of the directory */
 	struct hp_look *wait;
 };
 
@@ -62,9 +63,9 @@ struct hp_lines {
 struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
 /* Sets up the caches of the NIC: windows, and routes of up to 32 bytes. */
 void hp_lines_init(struct hp_nic *n);
-void hp_lines_free(struct hp_lines *l); /* l may be NULL */
-/* Looks a key up. If the entry does not exist, the lookup fails but takes the
- * cycles of any other. */
+void hp_lines_free(struct hp_lines *l); /* Frees a cache. `l` may be NULL. */
+/* Looks a key up. If `exists` is false, the lookup fails but takes the cycles
+ * of any other lookup. */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k,
 		  bool exists);
 /* Executes CACHE_CMD: flush, remove and query. An insert does nothing, because
@@ -79,7 +80,7 @@ void hp_lines_drop(struct hp_lines *l, uint64_t from, uint64_t to);
 struct hp_route_req {
 	struct hp_look look;
 	struct hp_route route;
-	bool ok; /* false when the error is ERR_ROUTE_INV */
+	bool ok; /* false when the route is invalid (ERR_ROUTE_INV) */
 	hp_fn done;
 	void *arg;
 };
@@ -89,26 +90,27 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 
 /* ---- windows (windows.c) ---- */
 
-/* Looks up a window descriptor. wdt is WDT_BASE of the context. */
+/* Looks up a window descriptor. `wdt` is WDT_BASE of the context. */
 void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		weft_phys_t wdt, uint32_t id);
 struct hp_access {
-	bool target;	     /* target window: check capability and rights
-			      * too */
-	uint32_t hpid, vpid; /* Host Port and VPID that want access */
+	/* if set, this is the target window, so that capability and rights are
+	 * checked too */
+	bool target;
+	uint32_t hpid, vpid; /* Host Port and VPID that request access */
 	uint32_t capa;
 	uint64_t rights; /* HP_WIN_RD, HP_WIN_WR */
 	uint64_t off, len;
 };
-/* Checks an access. Returns error 4, 6, 7, 5 or 9, 10, 12, 13, 11 (6.3), or
- * none. */
+/* Checks an access. Returns the first error of 4, 6, 7, 5 or 9, 10, 12, 13, 11
+ * (6.3), or HP_ERR_NOERR. */
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
 /* Returns the virtual address of a window that was looked up. */
 uint64_t hp_win_va(const struct hp_look *k);
 
 /* ---- translations (tlb.c) ---- */
 
-struct hp_xlate { /* the TLB keeps the pointer until done */
+struct hp_xlate { /* the TLB keeps the pointer until it calls done */
 	uint16_t vpid;
 	bool write;
 	uint64_t vpage;
@@ -120,43 +122,47 @@ struct hp_xlate { /* the TLB keeps the pointer until done */
 	struct hp_xlate *next;
 };
 struct hp_walk;
-/* Requests a translation. x->done is called t_tlb cycles later, or when the
- * driver has answered. */
+/* Requests a translation. x->done is called t_tlb cycles later, or after a miss
+ * when the driver has answered. */
 void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
 /* Fails the pending translations of a VPID, because the driver will not answer
  * them any more. */
 void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
-/* Mark the pages of a walk as in use until it ends, so that a removal waits for
- * them. */
+/* Marks the pages of a walk as in use until the walk ends, so that a removal
+ * waits for them. */
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
 /* ---- a piece of memory, page by page (page_pieces.c) ---- */
 
-enum { HP_AHEAD = 16 }; /* translations in flight at a time */
+enum { HP_AHEAD = 16 }; /* largest number of translations in flight */
 #define HP_WALK_NONE UINT64_MAX
 enum hp_step { HP_STEP_READY, HP_STEP_WAIT, HP_STEP_FAULT };
 
 struct hp_walk {
 	uint32_t bytes;
 	bool virtual;
-	/* physical walk: `first` bytes at pa[0], the rest at pa[1] */
+	/* physical walk: `first` bytes are at pa[0], the rest is at pa[1] */
 	weft_phys_t pa[2];
 	uint32_t first;
 	/* virtual walk */
 	uint64_t va;
 	uint16_t vpid;
-	uint32_t pages, low, asked; /* numbers in [low, asked) are in at[] */
-	uint32_t out;		    /* translations in flight */
-	uint32_t fault;		    /* number of the page that failed, or
-				     * UINT32_MAX */
-	uint32_t room;		    /* of at[] */
-	uint64_t *at;	/* physical pages by number, or HP_WALK_NONE */
-	uint64_t *list; /* at[] if there are more pages than some[] holds */
+	/* number of pages; translations of the pages [low, asked) are in
+	 * at[] */
+	uint32_t pages, low, asked;
+	uint32_t out;	/* number of translations in flight */
+	uint32_t fault; /* number of the page that failed, or
+			 * UINT32_MAX */
+	uint32_t room;	/* of at[] */
+	/* physical page, at the page number modulo `room`, or HP_WALK_NONE */
+	uint64_t *at;
+	/* memory of at[] if there are more pages than some[] holds */
+	uint64_t *list;
 	uint64_t some[HP_AHEAD];
 	struct hp_xlate ask[HP_AHEAD];
 	bool asking[HP_AHEAD];
-	struct hp_walk *next; /* used by tlb.c */
+	struct hp_walk *next; /* next walk in the list of tlb.c */
 	hp_fn go;
 	/* Called when the driver was asked for a page, because its answer takes
 	 * long. May be NULL. */
@@ -171,12 +177,12 @@ static inline void hp_walk_phys(struct hp_walk *w, weft_phys_t pa,
 	w->bytes = w->first = bytes;
 	w->pa[0] = pa;
 }
-/* Sets up a walk over a ring of `size` bytes at base, from `off` on, which
- * wraps. */
+/* Sets up a walk over `bytes` bytes at offset `off` of a ring of `size` bytes
+ * at base. The walk wraps at the end of the ring. */
 void hp_walk_ring(struct hp_walk *w, weft_phys_t base, uint64_t size,
 		  uint64_t off, uint32_t bytes);
-/* Sets up a walk over virtual memory and requests translations. w->go is set by
- * the caller and called for each translation that arrives. */
+/* Sets up a walk over virtual memory and requests translations. The caller has
+ * set w->go, which is called for each translation that arrives. */
 void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 		  uint64_t va, uint32_t bytes, bool write);
 /* Returns whether the walk has translated the page and still needs it. */
@@ -193,8 +199,8 @@ static inline bool hp_walk_known(const struct hp_walk *w)
 {
 	return !w->out;
 }
-/* Finds the physical address of byte `off` and how many bytes follow it
- * there. */
+/* Finds the physical address of byte `off` and how many contiguous bytes follow
+ * at that address. */
 enum hp_step hp_walk_at(const struct hp_walk *w, uint32_t off,
 			weft_phys_t *pa_p, uint32_t *left_p);
 /* Releases the pages below byte `off`. */
@@ -206,34 +212,35 @@ void hp_walk_end(struct hp_nic *n, struct hp_walk *w);
 
 struct hp_pull {
 	struct hp_walk walk;
-	struct weft_frame *f; /* ours until released */
-	uint8_t *data;	      /* of the frame */
+	struct weft_frame *f; /* owned by this struct until it is released */
+	uint8_t *data;	      /* payload of the frame */
 	struct hp_tx *tx;
 	uint32_t total, asked, got, out;
 	bool stop; /* a page is missing or memory has refused a read */
 	bool cut;  /* an abort tail was sent (8.10) */
 	bool over;
-	enum hp_err err; /* for the tail */
-	/* Called when pages are known or the read has failed. */
+	enum hp_err err; /* error code that the tail reports */
+	/* Called when translations have arrived or the read has failed. */
 	hp_fn go;
 	void *arg;
 };
-/* Reads payload for a struct hp_pull. The caller starts it, after it has set f,
- * total, err, go and the walk. The walk calls it again as its hook. */
+/* Reads payload for a struct hp_pull. The caller starts it after it has set f,
+ * total, err, go and the walk. The walk calls the function again as its
+ * hook. */
 void hp_pull_go(struct hp_nic *n, void *pull);
 /* Returns whether even the first page failed, so that nothing may be sent. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
 {
 	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
 }
-/* Returns whether the first bytes have arrived and the result for the pages
- * behind them is known. */
+/* Returns whether the first bytes have arrived and no translation is in
+ * flight. */
 static inline bool hp_pull_ready(const struct hp_pull *p)
 {
 	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
 }
-/* Sends the packet from `cycle` on. The rest of its payload follows as it is
- * read. */
+/* Sends the packet from `cycle` on. The rest of its payload follows as memory
+ * delivers it. */
 void hp_pull_release(struct hp_nic *n, struct hp_pull *p, uint64_t cycle,
 		     void (*sent)(struct hp_nic *, struct hp_tx *), void *arg);
 /* Frees the frame of a packet that was not sent. */
@@ -249,49 +256,56 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
  * wait. */
 enum { HP_INGRESS = 4096 };
 
-struct hp_park {       /* the packet has left the network and is read back
-			* later */
-	uint32_t kept; /* bytes in the buffer of the unit */
+/* a packet that has left the network and is read back later */
+struct hp_park {
+	uint32_t kept; /* bytes in the buffer of unit fu */
 	uint8_t fu;    /* that unit */
-	uint32_t first, pages; /* pages of the area; 0 when it is not there */
-	bool shared;	       /* counts against the share of `vpid`, which
-				* has no room */
+	/* first page and number of pages in the area; 0 pages while the packet
+	 * is not in the area */
+	uint32_t first, pages;
+	/* the pages count against the share of `vpid`, a receiver without
+	 * room */
+	bool shared;
 	uint16_t vpid;
-	uint32_t put, there;  /* bytes written, and handed to the bus */
-	uint32_t asked, back; /* bytes requested, and read back */
-	uint32_t out;	      /* transactions in flight */
+	/* bytes requested to be written, and bytes handed to the bus */
+	uint32_t put, there;
+	/* bytes requested from the area, and bytes read back */
+	uint32_t asked, back;
+	uint32_t out; /* number of transactions in flight */
 };
 struct hp_push {
 	struct hp_walk walk;
 	struct hp_rx *rx;
-	uint32_t size;	/* user bytes that the packet should have */
-	uint32_t total; /* of these, the bytes to be stored */
+	uint32_t size;	/* user bytes that a complete packet has */
+	uint32_t total; /* number of user bytes that are stored */
 	uint32_t asked, stored, out;
-	bool hold;	  /* bytes are accepted but not stored yet */
-	bool stop;	  /* a page is missing or memory has refused a write */
-	bool over;	  /* all bytes that can be stored were handed to the
-			   * bus */
-	enum hp_err tail; /* error with which the packet ended early */
+	bool hold; /* bytes are accepted, but not stored yet */
+	bool stop; /* a page is missing or memory has refused a write */
+	/* all bytes that can be stored were handed to the bus */
+	bool over;
+	/* error that ended the packet early, or HP_ERR_NOERR */
+	enum hp_err tail;
 	struct hp_park park;
-	bool copied; /* the bytes are in the job's record or the buffer */
+	/* the bytes were copied to the job's record or the unit's buffer */
+	bool copied;
 	void (*go)(struct hp_nic *n, struct hp_push *p);
 	void *arg;
 };
 /* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
-/* Stores more of the payload for a struct hp_push when bytes, a translation or
- * room have arrived. It is the hook of the walk. */
+/* Stores more of the payload for a struct hp_push, because bytes, a translation
+ * or room have arrived. The walk calls it as its hook. */
 void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
- * (parked_packets.c), so that the network is free for others. vpid: the
- * receiver without room against whose share it counts, or HP_VPIDS. Returns
- * false when there is no room. */
+ * (parked_packets.c), so that the network can deliver other packets. `vpid` is
+ * the receiver without room against whose share the packet counts, or HP_VPIDS.
+ * Returns false when the buffer and the area have no room. */
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
 /* Gives back the room of a parked packet. */
 void hp_park_end(struct hp_nic *n, struct hp_push *p);
-/* Parks what has arrived up to byte `here`. Returns the bytes that were read
- * back. */
+/* Parks the bytes that have arrived up to byte `here`. Returns the number of
+ * bytes that were read back. */
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
 /* Returns how many bytes of a packet of `size` bytes may be read. Sets *tail_p
  * when the packet ended early. */
@@ -303,26 +317,27 @@ uint32_t hp_rx_bytes(const struct hp_rx *rx, uint32_t size,
 /* Record of a completer's or responder's job. */
 struct hp_in {
 	struct hp_job job;
-	struct hp_rx *rx; /* NULL once ended */
+	struct hp_rx *rx; /* NULL once the packet was given back */
 	struct hp_head head;
 	uint32_t cmd;
 	uint64_t flags; /* W0 of the context */
-	uint64_t snap;	/* WQ_RP at its place in W2 */
-	bool reply;	/* response or acknowledge, so that this node is the
-			 * origin */
-	bool gone;	/* the VPID is closed: no notification is written */
+	uint64_t snap;	/* WQ_RP, shifted to its position in W2 */
+	/* the packet is a response or acknowledge, so that this node is the
+	 * origin */
+	bool reply;
+	/* the VPID is closed, so that no notification is written */
+	bool gone;
 	enum hp_err err;
 	struct hp_ctx_req ctx;
 	struct hp_look win;
 	struct hp_nqe nqe;
 	struct hp_in *next; /* next job that waits for room */
 	uint64_t since;	    /* cycle */
-	uint64_t trace;	    /* message that ends with the job; 0 when it does
-			     * not */
+	uint64_t trace;	    /* message that ends with the job, or 0 for none */
 	bool waiting, asking;
-	/* used by receiver_room.c: the job has a place; an NQ entry is reserved
-	 * for it; it goes to the RDR or a posted buffer; it lacks nothing but
-	 * an NQ entry */
+	/* state of receiver_room.c: the job has a place; an NQ entry is
+	 * reserved; the job needs the RDR or a posted buffer; the job lacks
+	 * only an NQ entry */
 	bool place, nq, space, entry;
 };
 static inline enum hp_part hp_in_part(const struct hp_in *in)
@@ -340,18 +355,18 @@ static inline void hp_in_end(struct hp_nic *n, struct hp_in *in)
 }
 /* Sends a NACK from the target and ends the packet (8.3, 8.4). */
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
-/* Requests the context, and calls next(n, in) with flags, snap and WDT set. A
- * context that is off is handled here: `gone` is then set. */
+/* Requests the context. Then calls done, which finds flags, snap and WDT set. A
+ * context that is off is handled inside, and `gone` is set. */
 void hp_in_context(struct hp_nic *n, struct hp_in *in,
 		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
 				struct hp_ctx *));
-/* Returns whether the context is on and has the owner that the packet means.
+/* Returns whether the context is on and has the owner that the packet names.
  * Refuses the packet otherwise. */
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
 /* Queues NOTIFY_RMA for a packet that was executed or refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
-/* Returns whether the packet is a negative acknowledge, for which no entry is
- * reserved (4.9). */
+/* Returns whether the packet is a negative acknowledge without a reserved entry
+ * (4.9). */
 static inline bool hp_is_extra(const struct hp_head *h)
 {
 	uint32_t orig = HP_CMD_BYTE(HP_C1_ORIG(h->c[1]));
@@ -366,7 +381,7 @@ static inline uint32_t hp_in_size(const struct hp_in *in)
 
 /* ---- receivers without room (receiver_room.c) ---- */
 
-/* Returns whether a packet waits for room of this VPID: STALL_RX. */
+/* Returns whether a packet waits for room of this VPID, which is STALL_RX. */
 static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 {
 	for (const struct hp_in *in = n->room.head; in; in = in->next)
@@ -374,24 +389,27 @@ static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 			return true;
 	return false;
 }
-/* Returns whether an entry of the VPID waits for room. */
+/* Returns whether a notification of the VPID waits for room. */
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
-/* Sets STALL_RX of the context while anything of the VPID waits for room. */
+/* Sets STALL_RX of the context while anything of the VPID waits for room,
+ * otherwise clears it. */
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
-/* Reserves an entry of the receiver's NQ for the packet where it needs one.
- * Returns false when none is free or an older packet waits for one. */
+/* Reserves an entry of the receiver's NQ for the packet if it needs one.
+ * Returns false when no entry is free or an older packet waits for one. */
 bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Queues the packet of `in`, which finds no room (entry: in the NQ). It
- * requests its context again (in->ctx) when there may be room, or is refused,
- * which ends its stage. */
+/* Queues the packet of `in`, which finds no room. `entry` says that it lacks an
+ * NQ entry. When the receiver may have room, the packet requests its context
+ * again (in->ctx), or is refused, which ends its stage. */
 void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
 /* Ends the wait of a packet that has found room. */
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Returns whether the packet has no older one of its receiver before it. */
+/* Returns whether no older packet of the receiver must continue before this
+ * packet. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
 /* Gives a place to a packet (struct hp_in) that waits for another resource of
- * its receiver. Returns false when none is free. Implements hp_nqe.waits. */
+ * its receiver. Returns false when no place is free. Implements
+ * hp_nqe.waits. */
 bool hp_room_stand(struct hp_nic *n, void *packet);
 /* Returns whether packets of this receiver have places. */
 bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
@@ -399,7 +417,7 @@ bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
 void hp_room_behind(struct hp_sched *s, struct hp_job *j);
 /* Removes a job from the list of those that wait. */
 void hp_room_leave(struct hp_nic *n, struct hp_in *in);
-/* hp_room_share() returns the share of a receiver and creates it if necessary.
+/* Returns the share of a receiver, which is created if necessary.
  * hp_room_tidy() removes a share that has become empty. */
 struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid);
 static inline void hp_room_tidy(struct hp_nic *n, struct hp_share *s)

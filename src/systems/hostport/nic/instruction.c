@@ -7,12 +7,14 @@
 
 struct form {
 	uint8_t main;
-	uint8_t fixed, value; /* bits 2:0 that must have this value */
-	uint8_t count;	      /* mask of L; 0: no immediate count */
-	uint8_t least, most;  /* of L */
-	uint8_t imm, first;   /* words without L; word of the first */
-	bool ack, three, rma; /* A exists; has a response; has a target
-			       * window */
+	/* fixed: mask of the bits 2:0 that must have this value */
+	uint8_t fixed, value;
+	uint8_t count;	     /* mask of L, or 0 without an immediate count */
+	uint8_t least, most; /* of L */
+	/* immediate words without L; index of the first one */
+	uint8_t imm, first;
+	/* ack: bit A exists. three: has a response. rma: has a target window */
+	bool ack, three, rma;
 };
 
 /* clang-format off */
@@ -54,5 +56,5 @@ void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid)
 	v->first = f->first;
 	v->imm = f->count ? v->byte & f->count : f->imm;
 	if (f->main == HP_M_FAST_GET)
-		v->imm = 0; /* immediate words are ignored (5.5) */
+		v->imm = 0; /* the immediate words are ignored (5.5) */
 }

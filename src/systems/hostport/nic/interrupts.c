@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interrupts (hostport.md 4.10, 6.1 N8).
  *
- * The line is up while a bit of IRQ_STATUS is set; a store of ones clears bits.
- * The bits of records (TLB misses, VPIDs, error log: driver_events.c) return by
- * themselves while records are left, so that the driver cannot lose one. */
+ * The line is asserted while a bit of IRQ_STATUS is set. A store of ones clears
+ * bits. The bits of records (TLB misses, VPIDs, error log: driver_events.c) are
+ * set again while records are left, so that the driver cannot lose one. */
 #include "systems/hostport/nic/nic.h"
 
 static void irq_level(struct hp_nic *n)
@@ -27,7 +27,8 @@ void hp_irq(struct hp_nic *n, uint32_t bits)
 void hp_irq_clear(struct hp_nic *n, uint32_t bits)
 {
 	const struct hp_records *r = &n->records;
-	uint32_t left = 0; /* bits of records that the driver has not taken */
+	/* bits of those kinds of records that the driver has not taken yet */
+	uint32_t left = 0;
 
 	if (!r->events.size) {
 		left |= ring_empty(&r->tlb_miss) ? 0 : HP_IRQ_TLB;

@@ -2,17 +2,19 @@
 /* Network ports of the Host Port (hostport.md 1.2, 3.3, 8.5): packets as frames
  * between its units and the crossbar.
  *
- *   units --hp_net_send--> lists, by port and class --np.c--> crossbar
- *   crossbar --np.c--> cells of a packet, by port and class --> hp_incoming
+ * Sending: units call hp_net_send, packets wait in lists by port and class, and
+ * leave to the crossbar. Receiving: cells of a packet arrive by port and class,
+ * and hp_incoming takes the packet.
  *
- * Requests leave through port 0, replies through port 1 where there is one,
- * always on virtual channels of their own, so that replies never wait for
- * requests. A port whose bit in CTRL is off sends nothing: the packets leave
- * through the other one, or wait while both are off. Packets are received at
- * all ports. DHASH is sent while CTRL asks for the order of equal hashes,
- * otherwise 0, because crossbars then need not keep it (3.6). A unit is
- * notified of arrived bytes at the next edge of the core clock. Cells are given
- * back to the network when the unit has taken their bytes. */
+ * Requests leave through port 0 and replies through port 1 if the node has two
+ * ports. Both have virtual channels of their own, so that replies never wait
+ * for requests. A port whose bit in CTRL is off sends nothing. Its packets
+ * leave through the other port, or wait while both are off. Packets are
+ * received at all ports. DHASH is sent while CTRL requests that packets of
+ * equal hash stay in order. Otherwise it is 0, because crossbars then need not
+ * keep the order (3.6). A unit is notified of arrived bytes at the next edge of
+ * the core clock. Cells are given back to the network when the unit has taken
+ * their bytes. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -38,7 +40,7 @@ static bool np_on(const struct hp_nic *n, uint32_t p)
 	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->reg.ctrl) >> p & 1;
 }
 
-/* Returns the port of a class: its own, or another one that is on. */
+/* Returns the port of a class: its own port, or if that is off, another one. */
 static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 {
 	uint32_t own = cls && n->param.n_np > 1;
@@ -80,7 +82,9 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 	struct hp_tx *t = hp_pool_take(n->net.tx_pool, n->net.tx_all);
 
 	if (!(n->reg.ctrl & HP_CTRL_HASH))
-		put_be(weft_slice_data(f->payload), 0, 2); /* DHASH */
+		/* Moves waiting packets to a port that may send, because CTRL
+		 * was written. */
+		put_be(weft_slice_data(f->payload), 0, 2);
 	t->f = f;
 	t->np = (uint8_t)np;
 	t->cls = ex_meta(f)->cls;
@@ -123,8 +127,8 @@ void hp_net_ports(struct hp_nic *n)
 	}
 }
 
-/* Extends the valid bytes of a packet. The network port drops the handle of a
- * packet that is complete. */
+/* Extends the valid bytes of a packet. Once the packet is complete, the network
+ * port drops its handle. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
 {
 	if (t->avail == UINT32_MAX)
@@ -194,8 +198,8 @@ void hp_rx_end(struct hp_nic *n, struct hp_rx *rx)
 		rx_free(n, rx);
 }
 
-/* Notifies the unit at the core clock edge after cells have arrived: when the
- * head is complete, and then of each part. */
+/* Notifies the unit at the core clock edge after cells have arrived: first when
+ * the head is complete, and then for each further part. */
 static void rx_tell(struct hp_nic *n, void *arg)
 {
 	struct hp_rx *rx = arg;
@@ -281,7 +285,7 @@ int hp_net_init(struct hp_nic *n, struct weft_err *err)
 	return ret;
 }
 
-/* Frees packets that will not be received or sent any more, because the run has
+/* Frees packets that were not received or sent completely, because the run has
  * ended. */
 void hp_net_abandon(struct hp_nic *n)
 {

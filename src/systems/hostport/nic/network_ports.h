@@ -9,35 +9,39 @@
 
 struct hp_nic;
 
-enum { HP_NP_SERVICE = 2, HP_NPS = 3 }; /* ports of the component */
+/* number of the service port, number of ports of the component */
+enum { HP_NP_SERVICE = 2, HP_NPS = 3 };
 
 /* A packet that arrives. `head` is valid once its first cells have arrived. */
 struct hp_rx {
 	struct hp_head head;
-	struct weft_frame *f; /* payload: readable up to `here` */
-	uint32_t here;	      /* user bytes arrived so far */
-	bool whole;	      /* all of it has arrived */
+	/* frame whose payload is readable up to byte `here` */
+	struct weft_frame *f;
+	uint32_t here; /* number of user bytes that have arrived */
+	bool whole;    /* the whole packet has arrived */
 	uint8_t np, cls;
-	/* Set by the consumer. Called when `here` has grown or whole is set. */
+	/* Set by the consumer. Called when `here` has grown or `whole` is
+	 * set. */
 	void (*more)(struct hp_nic *n, struct hp_rx *rx);
 	void *arg;
 	/* used by network_ports.c */
-	uint32_t arrived; /* bytes of the payload */
+	uint32_t arrived; /* number of payload bytes that have arrived */
 	enum hp_parse parse;
 	bool arrived_all, open, ended, telling;
-	uint8_t slots[64]; /* cells not yet given back, oldest first */
-	uint32_t ends[64]; /* bytes of the payload up to and with the cell */
+	/* slots of the cells not yet given back, oldest first */
+	uint8_t slots[64];
+	/* number of payload bytes up to the end of each cell */
+	uint32_t ends[64];
 	uint32_t n_slots;
 	struct hp_rx *next, *chain;
 };
 /* Notes that the consumer has taken the first `bytes` user bytes, and gives
- * their cells back to the network. Until then they block the packets behind
+ * their cells back to the network, because they block the packets behind
  * them. */
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
-/* Gives back every cell, even the last, because the consumer has a copy of all
- * that arrived. */
+/* Gives back all cells, because the consumer has a copy of all that arrived. */
 void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
-/* Ends the consumer's use. The rest of the packet is dropped as it arrives. */
+/* Ends the consumer's use. Drops the rest of the packet as it arrives. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
 /* A packet that leaves. The sender writes user bytes into the payload of f from
@@ -46,12 +50,13 @@ struct hp_tx {
 	struct weft_frame *f;
 	struct netport_pkt *pkt;
 	uint8_t np, cls;
-	uint16_t vpid;	/* the sender's */
-	uint32_t skip;	/* of the payload, in front of the user bytes */
-	uint64_t cycle; /* of the first word, in cycles of the network port */
+	uint16_t vpid; /* the sender's */
+	uint32_t skip; /* bytes of the payload before the user bytes */
+	/* time of the first word, in cycles of the network port */
+	uint64_t cycle;
 	uint32_t avail, total;
-	/* Called when the network port, which had no room before, takes the
-	 * packet. May be NULL. The sender sets it while pkt is NULL. */
+	/* Called when the network port takes the packet, if it had no room at
+	 * first. May be NULL. The sender sets it while pkt is NULL. */
 	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
 	/* Called when the last word has left the network port's queue. May be
 	 * NULL. */
@@ -63,7 +68,7 @@ struct hp_tx_list {
 	struct hp_tx *head, *tail; /* packets that wait for room in the
 				    * network port */
 };
-/* All network ports, with packets that leave by class (requests, replies). */
+/* All network ports, with the leaving packets by class (requests, replies). */
 struct hp_net {
 	struct netport np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2], flying[HP_NPS][2];
@@ -72,18 +77,21 @@ struct hp_net {
 		uint64_t since; /* cycle */
 	} stall[HP_NPS];
 	struct hp_tx *tx_pool, *tx_all;
-	struct hp_rx *rx[HP_NPS][2]; /* being received, by class */
+	/* packets that are being received, by port and class */
+	struct hp_rx *rx[HP_NPS][2];
 	struct hp_rx *rx_pool, *rx_all;
 };
 
-/* Sends f from `cycle` on. `bytes` user bytes are valid, UINT32_MAX for all.
- * Takes the frame. Requests and replies of one network port each keep their
- * order. Returns a handle that is valid until sent() has returned. */
+/* Sends f from `cycle` on. `bytes` user bytes are valid, or all if it is
+ * UINT32_MAX. Takes the frame. Requests of one network port keep their order,
+ * and so do replies. Returns a handle that is valid until sent() has
+ * returned. */
 struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  uint64_t cycle, uint32_t bytes,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),
 			  void *arg);
-/* Sends f through network port np, as hp_net_send() does. */
+/* Sends f through network port np. Arguments and result are those of
+ * hp_net_send(). */
 struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 			     struct weft_frame *f, uint32_t skip,
 			     uint64_t cycle, uint32_t bytes,
@@ -100,7 +108,7 @@ void hp_net_ports(struct hp_nic *n);
  * now. */
 void hp_stall(struct hp_nic *n, uint32_t p);
 
-/* Called by nic.c. */
+/* Functions that nic.c calls at the begin and the end of a run. */
 int hp_net_init(struct hp_nic *n, struct weft_err *err);
 void hp_net_abandon(struct hp_nic *n);
 

@@ -158,7 +158,7 @@ static const struct hp_pipe *const pipes[HP_PARTS] = {
 	[HP_RSP] = &hp_rsp_pipe,
 };
 
-/* Requests a slot in this cycle, or in the next one when this cycle already had
+/* Requests a slot in this cycle, or in the next one if this cycle already had
  * its slot. */
 static void slot_wake(void *own, struct hp_sched *s)
 {
@@ -204,9 +204,9 @@ static void scheds_init(struct hp_nic *n)
 		s->comp = n->comp;
 		s->n_fu = fus[i];
 		s->width = n->param.issue_width;
-		/* A key that is bound late goes to the unit that is free first,
-		 * so that atomics of VPIDs are served evenly also when there
-		 * are fewer units than VPIDs (SB12). */
+		/* A key without a unit is bound to the first unit that becomes
+		 * free, so that atomics of VPIDs are served evenly even if
+		 * units are fewer than VPIDs (SB12). */
 		s->depth = i == HP_RSP ? 0 : n->param.waitq_depth;
 		s->room = n->param.vci_queue < n->param.issue_width
 				  ? n->param.issue_width
@@ -231,7 +231,8 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 	n->comp = c;
 	n->bus = &c->ports[HP_PORT_BUS];
 	n->place.node = n->param.node;
-	if (n->param.node == 65535) { /* n3.nic is node 3 */
+	/* the number is the default: use that of the node, 3 for n3.nic */
+	if (n->param.node == 65535) {
 		const char *digits = c->name + strcspn(c->name, ".0123456789");
 
 		n->place.node = (uint32_t)strtoul(digits, NULL, 10);
@@ -296,7 +297,9 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct weft_bus_note note;
 
 	if (port >= CELL_CHANNEL_NEWS)
-		return; /* network parts are not queried here */
+		/* not queried, because network parts are needed only for a
+		 * network */
+		return;
 	if (port != HP_PORT_BUS) {
 		cell_channel_arrive(&n->net.np[port - HP_PORT_NETS].ep, f);
 		return;
@@ -345,14 +348,15 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 	int ret = hp_sample(c, err);
 
 	if (n->vcis) {
-		/* mean time at which VCIs were in the device (10.2), entries of
-		 * the requesters' scoreboard: one for each stage (SB2) */
+		/* mean time at which VCIs were in the device (10.2), and
+		 * entries of the requesters' scoreboard, one for each stage
+		 * (SB2) */
 		weft_metric(c, "vci_at", "ns", n->vci_at / (double)n->vcis);
 		weft_metric(c, "scoreboard", "entries",
 			    s->n_fu * s->pipe->stages);
-		/* SB13: issue places not used in slots that had work
-		 * (horizontal), cycles of the run in which a requester had none
-		 * (vertical) */
+		/* SB13: horizontal waste counts unused issue places in slots
+		 * that had work, vertical waste counts cycles of the run in
+		 * which a requester had no job */
 		for (uint32_t i = 0; i < s->n_fu; i++) {
 			const struct hp_fu *fu = &s->fu[i];
 
@@ -371,7 +375,7 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 		if (hp_blocks[i] && hp_blocks[i]->finish)
 			ret = hp_blocks[i]->finish(n, err);
 	if (weft_sim_idle(c->sim)) {
-		/* packets that jobs have made and not sent */
+		/* drops packets that jobs have made and not sent */
 		for (uint32_t i = 0; i < HP_PARTS; i++)
 			for (struct hp_job *j = n->sched[i].all; j;
 			     j = j->chain)

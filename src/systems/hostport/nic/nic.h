@@ -35,17 +35,18 @@
 #include "weft/bus.h"
 
 enum { HP_PORT_BUS, HP_PORT_NETS };
-/* Order within one time: arrivals, callbacks, then the schedulers, so that
- * these see all requests of their cycle. */
+/* Order within one time: arrivals, callbacks, then the schedulers, so that the
+ * schedulers see all requests of their cycle. */
 enum {
 	HP_TAG_NP,
 	HP_TAG_LATER = HP_TAG_NP + HP_NPS,
-	HP_TAG_SLOT, /* + enum hp_part */
+	HP_TAG_SLOT, /* base of the tags of schedulers: enum hp_part is added */
 	HP_TAG_N = HP_TAG_SLOT + 3
 };
 enum hp_part { HP_REQ, HP_CPL, HP_RSP, HP_PARTS };
 
-/* Counters: X(id, name, unit, doc).  Also registers from HP_R_COUNTERS on. */
+/* Counters: X(id, name, unit, doc). They are also registers from HP_R_COUNTERS
+ * on. */
 #define HP_COUNTERS(X)                                                         \
 	X(TRIGGERS, "triggers", "loads", "of Triggerpages")                    \
 	X(ACCEPTED, "accepted", "entries", "put into the CSB")                 \
@@ -116,42 +117,45 @@ struct hp_later {
 	uint64_t seq;
 	struct weft_timer timer;
 };
-/* Calls fn(n, arg) at `cycle` (>= now), after all calls already queued for
- * it. */
+/* Calls fn(n, arg) at `cycle` (>= now), after all calls that are already queued
+ * for that cycle. */
 void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
 
 /* ---- host memory (host_interface.c) ---- */
 
-/* A read or write. Writes reach memory in the order of their requests, and so
- * do reads. A read may pass a write that is not `done`. */
+/* A read or write. Writes reach memory in the order of their requests, and
+ * reads do so too. A read may pass a write that is not `done`. */
 struct hp_dma {
 	struct weft_bus_txn txn; /* status, data */
-	/* Called for a read when all bytes have arrived (data is all ones when
-	 * the bus refused), for a write when it was handed over. May be NULL. d
-	 * and its data are freed afterwards (keep data with weft_slice_ref). */
+	/* Called when all bytes of a read have arrived (all ones when the bus
+	 * refused), or when a write was handed over. May be NULL. d and its
+	 * data are freed afterwards, so that the callback keeps data with
+	 * weft_slice_ref(). */
 	void (*done)(struct hp_nic *n, struct hp_dma *d);
 	void *arg;
-	uint64_t user;	/* for the block that makes the request */
+	uint64_t user;	/* value that the requesting block may use */
 	uint32_t bytes; /* asked for */
 	uint8_t skew;
 	struct hp_dma *next, *chain;
 };
 struct hp_dma_list {
 	struct hp_dma *head, *tail;
-	uint32_t n, out, limit; /* requests that wait; requests at the bus */
+	/* number of requests that wait; number at the bus, and its limit */
+	uint32_t n, out, limit;
 };
-/* Reads `bytes` > 0 bytes at any address. Returns the request, valid until done
- * has returned. */
+/* Reads `bytes` > 0 bytes at any address. Returns the request, which is valid
+ * until done has returned. */
 struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
 			   void (*done)(struct hp_nic *, struct hp_dma *),
 			   void *arg);
-/* Writes a slice and takes its reference. Returns the request, valid until done
- * has returned. */
+/* Writes a slice and takes its reference. Returns the request, which is valid
+ * until done has returned. */
 struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
 			    struct weft_slice data,
 			    void (*done)(struct hp_nic *, struct hp_dma *),
 			    void *arg);
-/* Writes bytes of the device, which are copied, as hp_dma_write() does. */
+/* Writes a copy of bytes of the device. Result and callback are those of
+ * hp_dma_write(). */
 struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 			  uint32_t bytes,
 			  void (*done)(struct hp_nic *, struct hp_dma *),
@@ -161,27 +165,30 @@ struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 
 struct hp_vci {
 	uint64_t w[HP_WORDS];
-	uint16_t vpid;	 /* origin */
-	uint8_t byte;	 /* command */
-	uint8_t main;	 /* enum hp_main */
-	bool ack;	 /* A */
-	bool three;	 /* three-staged: a response arrives (1.5) */
-	bool rma;	 /* names a target window */
-	uint8_t imm;	 /* immediate words that travel */
-	uint8_t first;	 /* index of the first immediate word */
-	enum hp_err err; /* ERR_CMD_INV or none */
+	uint16_t vpid; /* origin */
+	uint8_t byte;  /* command */
+	uint8_t main;  /* enum hp_main */
+	bool ack;      /* A */
+	bool three;    /* three-staged, so that a response arrives (1.5) */
+	bool rma;      /* the instruction names a target window */
+	uint8_t imm;   /* number of immediate words that the packet carries */
+	uint8_t first; /* index of the first immediate word */
+	/* ERR_CMD_INV if the instruction is invalid, else HP_ERR_NOERR */
+	enum hp_err err;
 };
-/* Decodes the words of a VCI. An invalid one has err set and main 0. */
+/* Decodes the words of a VCI. For an invalid VCI it sets err, and main is 0. */
 void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
 
 /* Record of a requester's job (requester.c extends it). */
 struct hp_req {
 	struct hp_job job;
 	struct hp_vci vci;
-	uint64_t trace; /* passed on to the packet */
-	bool reserved;	/* an NQ entry is reserved for it: false only in
-			 * tests */
-	bool ahead;	/* counts in the share of its VPID (fetch.c) */
+	/* message for listeners, which the packet continues; 0 for none */
+	uint64_t trace;
+	/* an NQ entry is reserved for its notification; false only in tests */
+	bool reserved;
+	/* the instruction counts in the share of its VPID (fetch.c) */
+	bool ahead;
 };
 
 /* ---- interrupts (interrupts.c), records for the driver (driver_events.c) ----
@@ -189,19 +196,20 @@ struct hp_req {
 
 /* Sets bits of IRQ_STATUS. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
-/* Clears bits of IRQ_STATUS, except those of records that are left. */
+/* Clears bits of IRQ_STATUS, except those of kinds with records left. */
 void hp_irq_clear(struct hp_nic *n, uint32_t bits);
-/* hp_err_log() records an error that has no queue, hp_irq_vpid() the VPID of an
- * NQE interrupt, hp_tlb_missed() asks the driver for a page. */
+/* Records an error that has no queue. hp_irq_vpid() records the VPID of an NQE
+ * interrupt, and hp_tlb_missed() asks the driver for a page. */
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
-/* Registers of the ring of records. */
+/* Hooks of the registers of the ring of records. */
 struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
-/* VPID_QUIET (quiescence.c): hp_quiet() ends what waits for a VPID that is off.
- * hp_held() returns how many parts of the device still hold something of it. */
+/* VPID_QUIET (quiescence.c): hp_quiet() ends waits of a VPID that is off.
+ * hp_held() returns how many parts of the device still hold something of the
+ * VPID. */
 void hp_quiet(struct hp_nic *n, uint32_t vpid);
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
 /* Sets the number of pages in the area for parked packets
@@ -215,8 +223,9 @@ void hp_park_area(struct hp_nic *n, uint64_t pages);
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
 /* Dispatches a packet at the service port: multicast, high availability. */
 void hp_service(struct hp_nic *n, struct hp_rx *rx);
-/* Sends the acknowledge that rx requested (8.4, 3.4); err 0 is positive. trace:
- * the message that continues with it, or 0. */
+/* Sends the acknowledge that packet h requested (8.4, 3.4). err is 0 for a
+ * positive one. `trace` is the message that continues with the acknowledge, or
+ * 0. */
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	    uint64_t trace);
 
@@ -226,16 +235,17 @@ struct hp_lines;
 struct hp_tlb;
 struct hp_ultra;
 
-/* A block: the functions by which the NIC calls it. Each may be NULL. */
+/* A block, as functions that the NIC calls. Each may be NULL. */
 struct hp_block {
 	const char *name;
 	int (*init)(struct hp_nic *n, struct weft_err *err);
-	/* Accesses of the host to its BAR (enum hp_bar), for ULTRA only.
-	 * hp_reply answers a load. */
+	/* Handles accesses of the host to the block's BAR (enum hp_bar). Only
+	 * ULTRA has them. hp_reply() answers a load. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
 	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
-	/* Tagged accesses: conditional store, store, load. Return true when the
-	 * access was done, accepted, valid. */
+	/* Handle tagged accesses: conditional store, store, load. Return true
+	 * when the conditional store was done, the store was accepted, or the
+	 * load is valid. */
 	bool (*tstore)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tput)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
@@ -243,32 +253,35 @@ struct hp_block {
 	/* Executes CACHE_CMD for its structure. Returns CACHE_STATUS. */
 	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1);
-	/* Takes a packet of its group (ULTRA). */
+	/* Takes a packet of the block's group (ULTRA). */
 	void (*rx)(struct hp_nic *n, struct hp_rx *rx);
 	int (*finish)(struct hp_nic *n, struct weft_err *err);
 	void (*fini)(struct hp_nic *n);
 };
-/* By enum hp_cache, ULTRA last. NULL when the block does not exist. */
+/* Blocks by enum hp_cache, then the others, ULTRA first. An entry is NULL when
+ * the block does not exist. */
 enum { HP_BLOCK_ULTRA = 4, HP_BLOCK_NOTIFY, HP_BLOCKS };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;
 extern const struct hp_block hp_notify_block;
 extern const struct hp_block hp_ultra_block;
-/* By enum hp_part. */
+/* Pipelines of the units, in the order of enum hp_part. */
 extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 
 /* ---- the device ---- */
 
-struct hp_miss { /* records that registers pop or that go to the ring */
+/* FIFO of records that registers pop or that are written to the ring */
+struct hp_miss {
 	RING(uint64_t);
 };
 enum { HP_EVENTS_MAX = 1 << 16 };
 enum { HP_PARK_MAX = 1 << 20 };
-struct hp_park_area { /* for packets that wait (parked_packets.c) */
+struct hp_park_area { /* area for packets that wait (parked_packets.c) */
 	weft_phys_t base;
 	uint32_t pages, used;
-	uint8_t *page;		  /* per page: in use */
-	uint32_t kept[HP_FU_MAX]; /* bytes in the buffers of completers */
+	/* state of each page, set while it is in use */
+	uint8_t *page;
+	uint32_t kept[HP_FU_MAX]; /* bytes in the buffer of each completer */
 };
 struct hp_in;
 struct hp_in_list {
@@ -276,7 +289,8 @@ struct hp_in_list {
 };
 /* Packets that arrived and wait for room in a scheduler's queue. */
 enum { HP_PEND_REPLY, HP_PEND_REQUEST, HP_PEND_RESPONDER, HP_PENDS };
-struct hp_share { /* of a receiver without room (receiver_room.c) */
+/* resources that a receiver without room uses (receiver_room.c) */
+struct hp_share {
 	uint16_t vpid;
 	uint32_t places, bytes, pages;
 };
@@ -287,9 +301,10 @@ struct hp_room {
 	} shares;
 	uint32_t used; /* places */
 };
-struct hp_events { /* the ring; pointers count all records so far */
+/* ring of records; its pointers count all records of the run */
+struct hp_events {
 	weft_phys_t base;
-	uint32_t size; /* records; 0: there is no ring */
+	uint32_t size; /* number of records, or 0 without a ring */
 	uint32_t wp, written, rp;
 };
 
@@ -309,7 +324,7 @@ struct hp_registers { /* 4.10 */
 };
 
 struct hp_nic {
-	struct ex_place place; /* of the node in the network */
+	struct ex_place place; /* position of the node in the network */
 	struct hp_params param;
 	/* below: state */
 	struct weft_comp *comp;
@@ -321,7 +336,8 @@ struct hp_nic {
 	struct hp_room room;
 	/* blocks */
 	struct hp_later later;
-	struct hp_dma_list dma[2]; /* by enum weft_bus_op */
+	/* lists of reads and writes, by enum weft_bus_op */
+	struct hp_dma_list dma[2];
 	struct hp_dma *dma_pool, *dma_all;
 	struct hp_csb csb;
 	struct { /* the load whose answer is pending */
@@ -332,12 +348,14 @@ struct hp_nic {
 	struct hp_marks marks;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;
-	uint64_t vcis; /* VCIs in the device, and the sum of their times in
-			* ns */
+	/* number of VCIs that have reached the device, and sum of the times in
+	 * ns at which they did */
+	uint64_t vcis;
 	double vci_at;
 	struct hp_sched sched[HP_PARTS];
 	struct weft_timer slot[HP_PARTS];
-	uint64_t slot_next[HP_PARTS]; /* first cycle whose slot is unused */
+	/* first cycle whose slot is not used yet */
+	uint64_t slot_next[HP_PARTS];
 	struct hp_net net;
 	struct hp_notify notify;
 	struct hp_in_list pend[HP_PENDS];
@@ -351,13 +369,13 @@ struct hp_nic {
 enum { HP_REG_COMMAND, HP_REG_N };
 extern const struct weft_reg hp_regs[];
 
-/* Answers the load of the present note, or the one that was deferred. */
+/* Answers the load of the present note, or the load that was deferred. */
 static inline void hp_reply(struct hp_nic *n, uint64_t val, uint32_t bytes)
 {
 	weft_bus_of(n->bus)->reply(n->bus, &val, bytes);
 }
 /* Returns whether the scheduler's queue has room for one more VCI, besides
- * those on their way to it. */
+ * those that are being fetched and decoded. */
 static inline bool hp_fetch_room(const struct hp_nic *n)
 {
 	const struct hp_sched *s = &n->sched[HP_REQ];
@@ -378,7 +396,7 @@ static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
 {
 	hp_at(n, hp_now(n) + cycles, fn, arg);
 }
-/* Marks the message as busy with this stage up to now. */
+/* Marks the message for listeners: it was in this stage until now. */
 static inline void hp_mark(const struct hp_nic *n, uint64_t id,
 			   const char *stage)
 {
@@ -394,12 +412,12 @@ static inline void hp_count(struct hp_nic *n, enum hp_counter k, uint64_t by)
 	weft_count(n->comp, k, by);
 }
 
-/* Called by nic.c. */
+/* Functions that nic.c calls. */
 void hp_later_event(struct hp_nic *n);
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d);
 /* Dispatches an access of the host. */
 void hp_access(struct hp_nic *n, const struct weft_bus_note *note);
-/* Executes a load of the Triggerpages. Returns the answer. */
+/* Executes a load of the Triggerpages. Returns the answer to it. */
 uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notification unit (hostport.md 4.9, 6, 7.5 CSB13).
  *
- *   unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
+ * unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
  *
- * An NQE without a reservation that finds no room waits, in order with others
- * of its VPID, so that none is overwritten or dropped. Status NQEs are owed by
- * a bit of the context and merge; the command that requested the last one is
- * kept here. */
+ * An NQE without a reservation that finds no room waits, in order with other
+ * NQEs of its VPID, so that none is overwritten or dropped. A bit of the
+ * context says that a status NQE is owed, so that several of them merge. The
+ * command that requested the last one is kept in cause[]. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/functional_units.h"
@@ -35,7 +35,7 @@ static void notification_tell(const struct hp_nic *n)
 		   u->looking + u->writing + u->waiting, weft_now(n->comp));
 }
 
-/* ---- all of them ---- */
+/* ---- list of all entries ---- */
 
 static void live_add(struct hp_notify *u, struct hp_nqe *e)
 {
@@ -69,8 +69,8 @@ static void nqe_handed(struct hp_nic *n, struct hp_dma *d)
 		e->done(n, e->arg);
 }
 
-/* Writes the entry to the address and with the interrupt that nqe_place()
- * chose. */
+/* Writes the entry to the address that nqe_place() chose, and interrupts if
+ * nqe_place() decided so. */
 static void nqe_write(struct hp_nic *n, void *arg)
 {
 	struct hp_nqe *e = arg;
@@ -133,7 +133,8 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	bool on = c->w[0] & HP_CTX_EN;
 
 	n->notify.looking--;
-	if (!HP_CTX(c->w, HP_F_NQ_RESV)) /* an answer that was not requested */
+	/* an answer whose notification was not requested */
+	if (!HP_CTX(c->w, HP_F_NQ_RESV))
 		e->reserved = false;
 	if (on && (e->reserved || (hp_nq_free(c, n->reg.nq_size) &&
 				   !hp_notify_waits(n, c->vpid)))) {
@@ -186,8 +187,8 @@ static void status_done(struct hp_nic *n, void *arg)
 	hp_pool_put(n->notify.pool, s);
 }
 
-/* Writes the status when there is room, and VCIs triggered before it have been
- * fetched or are parked (T15). The pointers are read once this NQE has its
+/* Writes the status when the queue has room and VCIs triggered before it have
+ * been fetched or are parked (T15). Reads the pointers after this NQE has its
  * entry (T13, O14). */
 static void status_try(struct hp_nic *n, struct hp_ctx *c)
 {
@@ -201,8 +202,8 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 	    !hp_nq_free(c, n->reg.nq_size))
 		return;
 	c->w[0] &= ~HP_CTX_STAT;
-	/* The bit may be set without a command of the device, because contexts
-	 * are memory of the driver. */
+	/* The bit may be set without a command of the device, because the
+	 * driver can write contexts. */
 	if (n->notify.cause)
 		cause = n->notify.cause[c->vpid];
 	s = hp_pool_take(n->notify.pool, n->notify.all);
@@ -227,7 +228,7 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 
 	if (!u->cause)
 		u->cause = need(calloc(HP_VPIDS, sizeof(*u->cause)));
-	/* keep the error when commands merge */
+	/* keeps the earlier error when commands merge */
 	if (!err && c->w[0] & HP_CTX_STAT)
 		err = u->cause[c->vpid] >> 9;
 	u->cause[c->vpid] =

@@ -12,47 +12,50 @@ struct hp_nic;
 struct hp_nqe {
 	uint64_t w[HP_WORDS];
 	uint16_t vpid;
-	bool reserved; /* ends a reservation (4.9); otherwise it waits for
-			* room */
-	/* W2 gets the pointer snapshot (6.2, PS) when the entry is written. */
+	/* ends a reservation (4.9); if false, the entry may wait for room */
+	bool reserved;
+	/* W2 is set to the pointer snapshot (6.2, PS) when the entry is
+	 * written. */
 	bool snapshot;
-	uint64_t trace; /* of the message that it ends */
-	/* Called with arg when there is no room. Returns false when the entry
-	 * cannot wait. May be NULL. */
+	uint64_t trace; /* message that ends with the entry, or 0 */
+	/* Called with arg when the queue has no room. Returns false when the
+	 * entry cannot wait. May be NULL. */
 	bool (*waits)(struct hp_nic *n, void *arg);
-	/* Called with arg when the entry was handed to the bus, or the NQ does
-	 * not exist, see ERR_LOG. May be NULL. */
+	/* Called with arg when the entry was handed to the bus, or was put into
+	 * ERR_LOG because it has no NQ. May be NULL. */
 	void (*done)(struct hp_nic *n, void *arg);
 	void *arg;
-	/* used by notification.c */
+	/* state of notification.c */
 	struct hp_ctx_req ctx;
 	weft_phys_t at;
 	bool irq;
 	struct hp_nqe *next;
-	struct hp_nqe *live, **live_at; /* entries that are not done */
+	/* list of the entries that are not done */
+	struct hp_nqe *live, **live_at;
 };
 struct hp_notify {
 	struct hp_nqe *wait; /* entries that wait for room */
-	uint16_t *cause;     /* by VPID, of the status that is owed: 13:9
-			      * error, 8:5 command, 4:0 parameter; allocated
-			      * on first use */
+	/* command that caused the owed status of each VPID: 13:9 error, 8:5
+	 * command, 4:0 parameter; allocated on first use */
+	uint16_t *cause;
 	struct hp_status *pool, *all;
-	uint32_t looking, writing, waiting; /* number of entries in each step */
+	/* numbers of entries that request a context, are written, and wait */
+	uint32_t looking, writing, waiting;
 	struct hp_nqe *live;
 };
 /* Writes an entry. The unit keeps the pointer until it calls done. */
 void hp_notify(struct hp_nic *n, struct hp_nqe *e);
-/* Requests a status NQE for this command (CSB13). It merges with one that
- * already waits. Called with the context, inside done. */
+/* Requests a status NQE for this command (CSB13). It merges with a status that
+ * already waits. Called inside done of the context request. */
 void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 		      uint32_t par, enum hp_err err);
-/* Retries entries that wait for room, and a status that is owed. Called when
- * NQ_RP of the context has moved or its VCIs were fetched. */
+/* Retries entries that wait for room, and a status that is owed, because NQ_RP
+ * of the context has moved or its VCIs were fetched. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
 /* Ends the entries of a closed VPID that wait for room. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for room of a VPID, because its RDR_RP, PRQ_WP or
- * NQ_RP has moved, or it was closed. */
+ * NQ_RP has moved, or because it was closed. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for queues of the completers or responders, because
  * these have room. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A piece of host memory, page by page (hostport.md 8.2 step 8, 8.8).
  *
- * Physical memory is one piece, or two where a ring wraps. Virtual memory is
- * translated ahead of its use, as far as the unit's list of pages reaches, each
- * page once. A page is in use until the unit has passed it. After a fault no
- * further translation is requested. */
+ * Physical memory is one piece, or two if it wraps at the end of a ring.
+ * Virtual memory is translated ahead of its use, as far as the unit's list of
+ * pages reaches, each page once. A page is in use until the unit has passed it.
+ * After a fault no further translation is requested. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -79,7 +79,8 @@ void hp_walk_virt(struct hp_nic *n, struct hp_walk *w, uint32_t vpid,
 			 : 0;
 	w->room = HP_AHEAD;
 	w->at = w->some;
-	if (w->pages > w->room) { /* some[] is too short */
+	/* allocates a list, because some[] is too short */
+	if (w->pages > w->room) {
 		w->room = w->pages < n->param.list_pages ? w->pages
 							 : n->param.list_pages;
 		w->at = w->list = need(malloc(w->room * sizeof(*w->list)));

@@ -2,20 +2,22 @@
 /* Packets that wait for a translation (our own; in hostport.md 8.8 the unit
  * waits, and with it all packets that the network holds behind this one).
  *
- *   arriving -> buffer of the unit, while there is room: stored from there
- *            -> else pages of the area of main memory that the driver has
- *            given, and back into the ingress buffer, a page at most
+ * An arriving packet enters the buffer of its unit if the buffer has room, and
+ * is stored from there. Otherwise it enters pages of the area of main memory
+ * that the driver has given, and is read back into the ingress buffer, a page
+ * at most at a time.
  *
- * Either way the network gets its cells back and the unit is free for other
- * packets, while the driver is asked for the page, or the receiver has no room.
- * Without an area, or room in it, the unit waits for the driver; packets
- * without room at their receiver are refused (receiver_room.c). */
+ * Either way the network gets its cells back, and the unit is free for other
+ * packets while the driver is asked for the page or the receiver has no room.
+ * Without room in an area, the unit waits for the driver, and packets without
+ * room at their receiver are refused (receiver_room.c). */
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "systems/hostport/nic/functional_units.h"
 
-enum { PIECES = 8 }; /* transactions at a time, each way */
+/* largest number of transactions at a time in each direction */
+enum { PIECES = 8 };
 
 /* ---- the area ---- */
 
@@ -24,7 +26,7 @@ void hp_park_area(struct hp_nic *n, uint64_t pages)
 	struct hp_park_area *a = &n->park;
 
 	if (a->used || pages > HP_PARK_MAX)
-		return; /* keep the area, because it is in use */
+		return; /* keeps the area, because packets are in it */
 	free(a->page);
 	a->page = need(calloc(pages ? pages : 1, sizeof(*a->page)));
 	a->pages = (uint32_t)pages;
@@ -61,7 +63,7 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 
 	if (p->park.pages || p->park.kept)
 		return true;
-	/* a receiver without room may use as much as is left */
+	/* a receiver without room may use at most as many pages as stay free */
 	if (vpid < HP_VPIDS)
 		s = hp_room_share(n, vpid);
 	parked = (s ? s->bytes : 0) + p->size <=
@@ -103,7 +105,7 @@ void hp_park_end(struct hp_nic *n, struct hp_push *p)
 	p->park.pages = 0;
 }
 
-/* ---- there and back ---- */
+/* ---- writing and reading back ---- */
 
 static void park_wrote(struct hp_nic *n, struct hp_dma *d)
 {
@@ -137,7 +139,8 @@ uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	while (k->put < end && k->out < PIECES && !p->stop) {
 		bytes = end - k->put < most ? end - k->put : most;
 		if (bytes < most && !rx->whole && end < p->size)
-			break; /* more of it is on its way */
+			/* the next bytes are still being written to the area */
+			break;
 		k->out++;
 		hp_dma_write(n, area + k->put,
 			     weft_slice_sub(rx->f->payload,

@@ -3,15 +3,16 @@
  * 8.10).
  *
  * Pieces are read in order, a few at a time, into the packet. The packet may
- * leave when its pages are known and the first bytes have arrived, so that the
- * network port, which all processes share, never waits for a translation or the
- * first answer of memory, only for the next piece. (Packets of more than
- * list_pages have the rest translated that far ahead of its use.) A page that
- * cannot be translated, or memory that does not answer, ends the packet there
- * with an abort tail: one word with the error code instead of the rest. */
+ * leave when its pages are known and the first bytes have arrived. The network
+ * port, which all processes share, therefore never waits for a translation or
+ * for the first answer of memory, only for the next piece. Packets of more than
+ * list_pages have the rest translated that far ahead of its use. A page that
+ * cannot be translated, or memory that does not answer, ends the packet with an
+ * abort tail: one word with the error code replaces the rest. */
 #include "systems/hostport/nic/functional_units.h"
 
-enum { PIECES = 8 }; /* reads at a time, and room of a unit */
+/* largest number of reads in flight, for which the unit has room */
+enum { PIECES = 8 };
 
 /* Ends the reading when all bytes have arrived. After a fault the packet, sent
  * or not, consists of its first `got` bytes and the tail. */
@@ -38,7 +39,7 @@ static void pull_check(struct hp_nic *n, struct hp_pull *p)
 		hp_net_more(n, t, UINT32_MAX);
 	}
 	if (!all && !t && p->got)
-		return; /* cut when it is released */
+		return; /* the packet is cut when it is released */
 	hp_walk_end(n, &p->walk);
 	p->over = true;
 }
@@ -61,8 +62,8 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_pull_go(n, p);
 }
 
-/* Starts reads. It reads nothing before the pages are known, and no more than
- * the unit has room for before the packet leaves. */
+/* Starts reads. Reads nothing before the pages are known, and no more than the
+ * unit has room for before the packet leaves. */
 void hp_pull_go(struct hp_nic *n, void *pull)
 {
 	struct hp_pull *p = pull;

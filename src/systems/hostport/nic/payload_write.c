@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Payload of a packet to host memory (hostport.md 8.4 step 5, 8.10).
  *
- * Pieces are written in order as they arrive. The ingress buffer of the unit
- * takes up to a page of the packet from the network while its stores wait (for
- * a translation, the bus). The rest of the packet holds the network back. */
+ * Pieces are written in order as they arrive. While stores wait for a
+ * translation or the bus, the ingress buffer of the unit takes up to a page of
+ * the packet from the network. The rest of the packet stays in the network and
+ * blocks it. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { PIECES = 8 };
@@ -69,8 +70,8 @@ void hp_push_go(struct hp_nic *n, void *push)
 	struct hp_push *p = push;
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
 	uint32_t came = p->rx->here, done;
-	/* Bytes that waited are written piece by piece, so that other packets
-	 * get the bus in between. */
+	/* Bytes that had to wait are written piece by piece, so that other
+	 * packets get the bus in between. */
 	uint32_t pieces = p->copied || p->park.pages ? 1 : PIECES;
 
 	if (p->park.pages)
@@ -79,8 +80,8 @@ void hp_push_go(struct hp_nic *n, void *push)
 	       p->out < pieces)
 		if (!push_piece(n, p, have))
 			break;
-	/* The network need not keep bytes that are stored or parked, nor the
-	 * page of the packet at which the unit works. */
+	/* The network need not keep bytes that are stored or parked, nor those
+	 * that fit into the ingress buffer. */
 	done = p->park.pages ? p->park.there : p->stored + HP_INGRESS;
 	if (p->copied || (p->park.pages && done == p->size))
 		hp_rx_copied(n, p->rx);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPID_QUIET: whether the device holds anything of a VPID (our own; the driver
- * of hostport.md 7.8 gives memory back only when it does not).
+/* VPID_QUIET: whether the device holds anything of a VPID. It is our own,
+ * because the driver of hostport.md 7.8 frees memory only when the device holds
+ * nothing of it.
  *
  * The context is off, so that nothing new begins. Work in progress ends by
- * itself, unless it waits for its process or its driver: a page to be
- * translated, room in the notification queue, room for a message. Those waits
- * end here. The driver reads the register only a few times when a process
+ * itself, unless it waits for its process or its driver: for a translation, for
+ * room in the notification queue, or for room for a message. Such waits end in
+ * this file. The driver reads the register only a few times when a process
  * closes its port. Therefore the device keeps no count per VPID but searches
  * all of its state. */
 #include "systems/hostport/nic/functional_units.h"
@@ -27,7 +28,8 @@ uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 		fetch |= u->op[i].req && u->op[i].ctx.vpid == vpid;
 	while (e && e->vpid != vpid)
 		e = e->live;
-	/* stores to the queue of an ULTRA port that names the VPID */
+	/* counts pending stores to the queue of an ULTRA port that names the
+	 * VPID */
 	for (uint32_t i = 0; i < n->param.ultra_ports; i++)
 		ultra |= n->ultra->cpl[i].vpid == vpid &&
 			 n->ultra->cpl[i].storing;
@@ -45,7 +47,8 @@ uint32_t hp_held(const struct hp_nic *n, uint32_t vpid)
 void hp_quiet(struct hp_nic *n, uint32_t vpid)
 {
 	hp_tlb_drop(n, vpid);
-	/* waiting entries and packets now see that the context is off */
+	/* retries waiting entries and packets, which now find that the context
+	 * is off */
 	hp_notify_again(n, vpid);
 	hp_rx_room(n, vpid);
 }

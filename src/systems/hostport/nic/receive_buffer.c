@@ -4,7 +4,7 @@
  * (receiver_room.c). */
 #include "systems/hostport/nic/completer.h"
 
-/* Refuses the message: nothing is stored, STORE answers and FINISH notifies. */
+/* Refuses the message. Nothing is stored, STORE answers and FINISH notifies. */
 static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 {
 	q->in.err = err;
@@ -28,15 +28,16 @@ static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 {
 	uint32_t size = hp_in_size(&q->in), have = (size + 7) / 8;
-	uint64_t unit = 1ull
-			<< n->reg.rdr_unit; /* counted in whole units (7.3) */
+	uint64_t unit =
+		1ull
+		<< n->reg.rdr_unit; /* the pointer counts whole units (7.3) */
 	uint64_t words = (have + unit - 1) & ~(unit - 1);
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_RDR_RP);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_RDR_WP), start;
 
 	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
-		/* longer than the region can ever be: refused as for the SDR
-		 * (our own) */
+		/* a message longer than the region is refused as for the SDR
+		 * (our own), because it would wait for ever */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;

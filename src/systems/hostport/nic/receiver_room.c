@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets whose receiver has no room (hostport.md 4.6, 4.8, 4.9, 14.3): no
- * entry of its notification queue, no words of its RDR, no posted buffer.
+ * entry of its notification queue, no words of its RDR, or no posted buffer.
  *
- *   no room -> a place (rx_places): the job stands aside, its payload leaves
- *              the network -> room: the oldest of the receiver continues
- *           -> no place: refused, ERR_ROUTE_BROKEN to the origin
- *           -> the receiver is closed (VPID_EN): refused, ERR_TVPID_INV
+ * Such a packet takes a place (rx_places): its job stands aside and its payload
+ * leaves the network. When the receiver has room, its oldest packet continues.
+ * Without a free place the packet is refused, with ERR_ROUTE_BROKEN to the
+ * origin. If the receiver is closed (VPID_EN), the packet is refused with
+ * ERR_TVPID_INV.
  *
  * A receiver may have as many places, bytes of a unit's buffer and pages of the
- * parking area as are left for all others: one takes half, two a third each, so
- * that neither units nor network ports ever wait for a receiver. rx_places = 0
- * is the thesis' way: the unit waits, and the packets that the network holds
- * behind it. Messages of more than a line that find no buffer wait likewise
- * when the driver has given no area.
+ * parking area as are left for all others, so that one receiver takes half and
+ * two take a third each. Neither units nor network ports then ever wait for a
+ * receiver. rx_places = 0 is the way of the thesis: the unit waits, and so do
+ * the packets that the network holds behind this one. Messages of more than a
+ * line that find no buffer wait likewise when the driver has given no area.
  *
  * Messages for the RDR or posted buffers continue in the order of their
  * arrival. Other packets need only an entry of the notification queue, so that
- * they pass packets that already have one reserved. None passes an older one of
- * its ordering key. */
+ * they pass packets that already have one reserved. No packet passes an older
+ * one of its ordering key. */
 #include "systems/hostport/nic/completer.h"
 
-enum { AGAIN = 8 }; /* cycles until pending transactions are checked again */
+/* number of cycles until pending transactions are checked again */
+enum { AGAIN = 8 };
 
 /* ---- shares ---- */
 
@@ -70,7 +72,7 @@ void hp_room_leave(struct hp_nic *n, struct hp_in *in)
 	hp_room_tidy(n, s);
 }
 
-/* ---- standing aside ---- */
+/* ---- jobs stand aside ---- */
 
 static struct hp_push *push_of(struct hp_in *in)
 {
@@ -111,7 +113,7 @@ bool hp_room_stand(struct hp_nic *n, void *packet)
 	return true;
 }
 
-/* ---- the list ---- */
+/* ---- list of waiting packets ---- */
 
 /* Returns whether no older packet must continue before `me`: one of the same
  * receiver when both want its space or the older one waits for an entry, or one
@@ -142,8 +144,8 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 
 /* ---- the end of a packet without room ---- */
 
-/* Notifies the context, then the origin. The error log records a refused
- * answer, because an answer gets no answer. */
+/* Notifies the context, then the origin. Records a refused answer in the error
+ * log, because the sender of an answer gets no answer. */
 static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {
 	enum hp_err err = hp_csb_on(&n->csb, c->vpid) ? HP_ERR_ROUTE_BROKEN
@@ -160,7 +162,8 @@ static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	if (in->reply)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   c->vpid);
-	else if (in->err) /* the origin knows */
+	else if (in->err) /* skipped, because the origin already knows of the
+			     error */
 		hp_err_log(n, HP_CMD(in->err, 0, HP_B_NOTIFY_RMA), c->vpid);
 	else
 		hp_in_refuse(n, in, err);
@@ -186,7 +189,8 @@ static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_in *in = r->arg;
 	struct hp_push *p = push_of(in);
 
-	if (p && p->park.out) /* the transactions in flight end first */
+	/* waits, because transactions in flight end first */
+	if (p && p->park.out)
 		hp_after(n, AGAIN, room_again, in);
 	else
 		room_end(n, in, c);
@@ -216,8 +220,8 @@ void hp_room_behind(struct hp_sched *s, struct hp_job *j)
 	struct hp_in *in = (struct hp_in *)j;
 
 	if (!hp_room_lacks(n, in->head.vpid))
-		return; /* the older packet waits for the driver, so this one
-			   waits too */
+		/* waits, because an older packet waits for the driver */
+		return;
 	j->placed = place_take(n, in) && payload_leaves(n, in);
 	if (j->placed || (in->place && !n->park.pages))
 		return;
@@ -286,10 +290,12 @@ void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	hp_room_leave(n, in);
 	hp_mark(n, in->trace, "waits for room in memory");
 	hp_stall_update(n, c);
-	hp_rx_room(n, c->vpid); /* the next one may fit too */
+	/* retries, because the next packet may fit too */
+	hp_rx_room(n, c->vpid);
 }
 
-/* Retries the oldest packet that wants space, and the oldest that does not. */
+/* Retries the oldest packet that needs space, and the oldest packet that needs
+ * only an NQ entry. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid)
 {
 	bool told[2] = { false, false };

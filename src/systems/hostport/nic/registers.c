@@ -7,8 +7,8 @@ enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 
 /* ---- plain values ---- */
 
-/* Hooks of a register that are one expression of the NIC `n`, of the index `i`
- * in an array of registers, and of the value `val` that is stored. */
+/* Hooks of a register whose value is one expression of the NIC `n`, of the
+ * index `i` in an array of registers, and of the stored value `val`. */
 #define READ(name, expr)                                                       \
 	static uint64_t name##_read(struct weft_comp *c, uint32_t i)           \
 	{                                                                      \
@@ -29,7 +29,7 @@ enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 	WRITE(name, n->reg.name = (expr))
 
 /* Limits the size of a queue: at least two entries, because one stays unused,
- * and pointers of 24 bits. */
+ * and at most what pointers of 24 bits can address. */
 static uint32_t queue_size(uint64_t val)
 {
 	if (val < 2)
@@ -69,7 +69,7 @@ static void vpid_en_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	hp_fetch_weight(n, vpid, (uint32_t)HP_GET(val, 23, 16));
 	if (HP_GET(val, 63, 63))
 		return;
-	hp_rx_room(n, vpid); /* packets that wait for it end */
+	hp_rx_room(n, vpid); /* ends the wait of packets for this VPID */
 	hp_notify_again(n, vpid);
 }
 
@@ -97,7 +97,7 @@ READ(cache_status, n->reg.cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0))
 
 /* ---- records ---- */
 
-/* Takes a record. The interrupt goes away with the last one. */
+/* Takes a record. Clears the interrupt with the last record. */
 static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
 	uint64_t val = HP_NONE;
@@ -169,7 +169,7 @@ static uint64_t route_data_read(struct weft_comp *c, uint32_t i)
 	return val;
 }
 
-/* Tests and sets the lock. A store frees it. */
+/* Tests and sets the lock. A store releases the lock. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
 	struct hp_nic *n = c->state;
@@ -198,7 +198,8 @@ VALUE(driver_state, val)
 #define ARRAY(n, step) .count = n, .stride = step
 #define HOOKS(name) .read = name##_read, .wrote = name##_wrote
 
-/* Registers that users may read, in both pages: X(offset, name, doc). */
+/* Registers of the management page that the information page shows too:
+ * X(offset, name, doc). */
 #define USER_REGS(X)                                                           \
 	X(HP_R_HPID, hpid, "Host Port ID")                                     \
 	X(HP_R_WQ_SIZE, wq_size, "work queue, entries")                        \

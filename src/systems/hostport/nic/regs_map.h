@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bits hi..lo of a word; a value shifted there; a word with these bits
- * replaced. */
+/* HP_GET returns bits hi..lo of a word, HP_PUT a value shifted to these bits,
+ * HP_SET a word with these bits replaced. */
 #define HP_GET(w, hi, lo)                                                      \
 	((uint64_t)(w) >> (lo) & (~0ULL >> (63 - ((hi) - (lo)))))
 #define HP_PUT(v, hi, lo)                                                      \
@@ -22,13 +22,14 @@
 
 enum {
 	HP_VPIDS = 65536,
-	HP_LINE = 64, /* bytes of every entry */
+	HP_LINE = 64, /* bytes of every table entry */
 	HP_WORDS = 8,
 	HP_PAGE = 4096,
-	HP_FAST_WORDS = 5, /* FAST_SEND, fast receive */
+	/* payload words of FAST_SEND and of its notification */
+	HP_FAST_WORDS = 5,
 	HP_FAST_RMA_WORDS = 3,
-	HP_PTR_BITS = 24,  /* of queue pointers */
-	HP_COUNT_MAX = 31, /* of one trigger */
+	HP_PTR_BITS = 24,  /* width of queue pointers */
+	HP_COUNT_MAX = 31, /* largest parameter of one trigger */
 };
 
 /* ---- configuration space ---- */
@@ -53,7 +54,7 @@ enum {
 
 /* Apertures (7.2, 9.3): one BAR each, none prefetchable. */
 enum hp_bar {
-	HP_BAR_MGMT,	/* management page, driver only (V1) */
+	HP_BAR_MGMT,	/* management page, for the driver only (V1) */
 	HP_BAR_INFO,	/* read-only copy of what users may read (4.10) */
 	HP_BAR_TRIGGER, /* 2^16 Triggerpages */
 	HP_BAR_ULTRA,
@@ -85,47 +86,53 @@ enum {
 	HP_R_CACHE_CMD = 0x080,
 	HP_R_CACHE_ARG0 = 0x088,
 	HP_R_CACHE_ARG1 = 0x090,
-	HP_R_CACHE_STATUS = 0x098, /* our own: answer of the last CACHE_CMD */
+	HP_R_CACHE_STATUS = 0x098, /* answer to the last CACHE_CMD (our own) */
 	HP_R_TLB_MISS = 0x0A0,
 	HP_R_TLB_MISS_CNT = 0x0A8,
 	HP_R_IRQ_STATUS = 0x0B0,
 	HP_R_IRQ_VPID = 0x0B8,
 	HP_R_ERR_LOG = 0x0C0,
 	HP_R_CSB_FREE = 0x0C8,
-	HP_R_COUNTERS = 0x100, /* the NIC's counters, in their order */
-	/* Our own: the network as management knows it. Number of nodes, own
-	 * number, and for the node stored in ROUTE_NODE the routing elements to
-	 * its crossbar without the last one, which delivers: count, then four
-	 * words, first element in the lowest byte. */
+	/* the NIC's counters, in the order of HP_COUNTERS */
+	HP_R_COUNTERS = 0x100,
+	/* The network as management knows it (our own): number of nodes, number
+	 * of this node, and routing elements to the crossbar of the node stored
+	 * in ROUTE_NODE, without the last element, which delivers. The elements
+	 * are a count and four words, with the first element in the lowest
+	 * byte. */
 	HP_R_NODES = 0xF80,
 	HP_R_NODE = 0xF88,
-	HP_R_ROUTE_NODE = 0xF90, /* load: elements, or HP_NONE without a
-				  * route */
+	/* load: count of elements, or HP_NONE without a route */
+	HP_R_ROUTE_NODE = 0xF90,
 	HP_R_ROUTE_DATA = 0xFA0, /* 4 */
-	/* Ring of records in main memory, 16 bytes each: the record, then its
-	 * bit of IRQ_STATUS. While its size is not 0, records go there instead
-	 * of into TLB_MISS, IRQ_VPID and ERR_LOG. */
+	/* Ring of records in main memory. A record has 16 bytes: the record and
+	 * its bit of IRQ_STATUS. While the size is not 0, records are written
+	 * to the ring instead of TLB_MISS, IRQ_VPID and ERR_LOG. */
 	HP_R_EVENTS_BASE = 0xFC0,
 	HP_R_EVENTS_SIZE = 0xFC8, /* records */
-	HP_R_EVENTS_RP = 0xFD0,	  /* store: number taken so far; 32 bits */
-	/* Area in which packets wait for translations. Without one, units
-	 * wait. */
+	/* store: number of records taken in the run, modulo 2^32 */
+	HP_R_EVENTS_RP = 0xFD0,
+	/* Area in which packets wait for translations. Without an area, the
+	 * units wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
-	/* Store of a VPID whose context is off: ends what waits for its memory
-	 * or its translations. Load: how much the device still holds of that
-	 * VPID; 0 follows the last store to its memory. */
+	/* A store of a VPID whose context is off ends the waits for its memory
+	 * or its translations. A load returns how much the device still holds
+	 * of that VPID. It returns 0 only after the last store to the VPID's
+	 * memory. */
 	HP_R_VPID_QUIET = 0xFE8,
-	/* for the driver's instances on one node */
-	HP_R_DRIVER_LOCK = 0xFF0,  /* load: 0 = the lock is taken by it;
-				    * store: free */
-	HP_R_DRIVER_STATE = 0xFF8, /* for the driver */
+	/* registers that the driver's instances on one node share */
+	/* load: 0 if the load has taken the lock. Store: releases the lock */
+	HP_R_DRIVER_LOCK = 0xFF0,
+	HP_R_DRIVER_STATE = 0xFF8, /* value that only the driver uses */
 };
 
 enum {
 	HP_CTRL_ENABLE = 1 << 0,
-	HP_CTRL_ORDER = 1 << 1, /* SB6: instructions with equal key */
-	HP_CTRL_HASH = 1 << 2,	/* network keeps order of equal hashes */
+	/* SB6: keeps instructions of equal key in order */
+	HP_CTRL_ORDER = 1 << 1,
+	/* network keeps packets of equal hash in order */
+	HP_CTRL_HASH = 1 << 2,
 };
 #define HP_CTRL_NPS(w)	     ((uint32_t)HP_GET(w, 15, 8))
 #define HP_CTRL_NPS_MAKE(m)  HP_PUT(m, 15, 8)
@@ -142,10 +149,10 @@ enum {
 	HP_IRQ_ULTRA = 1 << 4,
 	HP_IRQ_RECORDS = HP_IRQ_TLB | HP_IRQ_NQE | HP_IRQ_ERR,
 };
-enum { HP_EVENT_WORDS = 2 }; /* of a record in the ring */
+enum { HP_EVENT_WORDS = 2 }; /* number of words of a record in the ring */
 
-/* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when there is no record (our
- * own, because VPID 0 exists). */
+/* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when no record is left. The
+ * value is our own, because VPID 0 exists. */
 #define HP_NONE		    (~0ULL)
 #define HP_LOG_MAKE(cmd, v) (HP_PUT(cmd, 63, 48) | HP_PUT(v, 15, 0))
 #define HP_LOG_CMD(w)	    ((uint32_t)HP_GET(w, 63, 48))
@@ -173,14 +180,15 @@ enum hp_cache { HP_CACHE_CTX, HP_CACHE_WIN, HP_CACHE_ROUTE, HP_CACHE_TLB };
 #define HP_CACHE_WHICH(w) ((uint32_t)HP_GET(w, 15, 8))
 #define HP_CACHE_VPID(w)  ((uint32_t)HP_GET(w, 31, 16))
 #define HP_CACHE_COUNT(w) ((uint32_t)HP_GET(w, 63, 32))
-/* ARG1 of a TLB insert: physical page number, writable; or a fault. */
+/* ARG1 of a TLB insert: the physical page number and whether it is writable, or
+ * a fault. */
 #define HP_TLB_ARG(ppage, writable)                                            \
 	(HP_PUT(writable, 63, 63) | HP_PUT(ppage, 39, 0))
 #define HP_TLB_PAGE(w)	   HP_GET(w, 39, 0)
 #define HP_TLB_WRITABLE(w) ((bool)HP_GET(w, 63, 63))
 #define HP_TLB_FAULT	   (~0ULL)
-/* CACHE_STATUS: 0 busy (entries are being written back), 1 present,
- * 2 in use. */
+/* Bits of CACHE_STATUS: entries are being written back, entry is present, entry
+ * is in use. */
 enum {
 	HP_CACHE_BUSY = 1 << 0,
 	HP_CACHE_PRESENT = 1 << 1,
@@ -198,9 +206,9 @@ enum hp_trigger {
 	HP_T_PRQ_WP = 5,
 	HP_T_COMMANDS
 };
-enum { HP_T_CODES = 512 }; /* addresses of a page */
+enum { HP_T_CODES = 512 }; /* number of addresses of a page */
 
-/* Offset in a page, and in the aperture. */
+/* Offset of a trigger in its page, and offset of a page in the aperture. */
 #define HP_TRIGGER(cmd, par)  (HP_PUT(cmd, 11, 8) | HP_PUT(par, 7, 3))
 #define HP_TRIGGER_PAGE(vpid) ((uint64_t)(vpid) << 12)
 #define HP_TRIGGER_VPID(off)  ((uint32_t)HP_GET(off, 27, 12))
@@ -212,7 +220,8 @@ enum hp_reason {
 	HP_CSB_FULL,
 	HP_CTX_OFF,
 	HP_CMD_BAD,
-	HP_REFUSED, /* rights or priority: csb_vpid_max */
+	/* rights or priority are missing, or csb_vpid_max is reached */
+	HP_REFUSED,
 };
 #define HP_TRUE		   (1ULL << 7)
 #define HP_RET_ACCEPTED(w) ((uint32_t)HP_GET(w, 4, 0))
@@ -304,8 +313,8 @@ enum hp_err {
 
 #define HP_VCI_W0(cmd, rlen, roff)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 39, 32) | HP_PUT(roff, 31, 0))
-/* Our own, in W0: epoch of the owner that is meant. HP_EPOCH_ANY means any
- * owner of the VPID. The longest route has 105 bytes. */
+/* Bits of W0 (our own): epoch of the owner that the instruction means.
+ * HP_EPOCH_ANY means any owner of the VPID. */
 #define HP_VCI_OWNER_PUT(epoch) HP_PUT(epoch, 47, 40)
 #define HP_VCI_W1(tvpid, tag)	(HP_PUT(tvpid, 63, 48) | HP_PUT(tag, 47, 0))
 #define HP_VCI_CMD(w)		((uint32_t)HP_GET((w)[0], 63, 48))
@@ -330,12 +339,13 @@ enum hp_err {
 #define HP_VCI_LEN(w)  ((w)[7])
 /* MISALIGNED_PUT */
 #define HP_VCI_BE(w) ((uint32_t)HP_GET((w)[5], 7, 0))
-/* First immediate word: FAST_SEND 3, FAST_PUT 5, MISALIGNED_PUT 6, FAA and
- * CAS 5. */
+/* Index of the first immediate word: FAST_SEND 3, FAST_PUT 5, MISALIGNED_PUT 6,
+ * FAA and CAS 5. */
 
 /* ---- notifications (6.2) ---- */
 
-enum { HP_NQE_CMD = 7 }; /* index of the word; bits 63:48 are written last */
+/* index of the command word; its bits 63:48 are written last */
+enum { HP_NQE_CMD = 7 };
 #define HP_NQE_W7(cmd, hpid, vpid)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(hpid, 47, 16) | HP_PUT(vpid, 15, 0))
 #define HP_NQE_CMD(w)	((uint32_t)HP_GET((w)[7], 63, 48))
@@ -352,7 +362,8 @@ enum { HP_NQE_CMD = 7 }; /* index of the word; bits 63:48 are written last */
 /* NOTIFY_RMA, W3 */
 #define HP_RMA_W3(win, byte) (HP_PUT(win, 63, 32) | HP_PUT(byte, 7, 0))
 #define HP_NQE_POSTED	     (1ULL << 63) /* NOTIFY_RECV, W1 */
-/* Status, W0: context W0[63:48], command and parameter that caused it. */
+/* W0 of a status: context W0[63:48], and the command and parameter that caused
+ * the status. */
 #define HP_STATUS_W0(ctx0, cmd, par)                                           \
 	(((ctx0)&HP_PUT(~0ULL, 63, 48)) | HP_PUT(cmd, 8, 5) | HP_PUT(par, 4, 0))
 
@@ -368,33 +379,34 @@ enum { HP_NQE_CMD = 7 }; /* index of the word; bits 63:48 are written last */
 #define HP_CTX_STALL_RX (1ULL << 49)
 #define HP_CTX_STAT	(1ULL << 47)
 
-/* Fields of an entry: word, high and low bit; HP_CTX(w, HP_F_WQ_RP),
- * HP_CTX_SET(w, HP_F_WQ_RP, v). */
-#define HP_F_LAST_ERR		     0, 55, 51
-#define HP_F_WQ_PEND		     0, 23, 0
-#define HP_F_WQ_BASE		     1, 63, 24
-#define HP_F_WQ_RP		     1, 23, 0
-#define HP_F_SDR_BASE		     2, 63, 24
-#define HP_F_NQ_RESV		     2, 23, 0
-#define HP_F_RDR_BASE		     3, 63, 24
-#define HP_F_RDR_RP		     3, 23, 0
-#define HP_F_WDT_BASE		     4, 63, 24
-#define HP_F_RDR_WP		     4, 23, 0
-#define HP_F_PRQ_BASE		     5, 63, 24
-#define HP_F_PRQ_RP		     5, 23, 0
-#define HP_F_NQ_BASE		     6, 63, 24
-#define HP_F_NQ_RP		     6, 23, 0
-#define HP_F_PRQ_WP		     7, 47, 24
-#define HP_F_NQ_WP		     7, 23, 0
-#define HP_F_EPOCH		     7, 63, 48 /* our own: which owner */
+/* Fields of an entry, as word, high and low bit. Used in HP_CTX(w, HP_F_WQ_RP)
+ * and HP_CTX_SET(w, HP_F_WQ_RP, v). */
+#define HP_F_LAST_ERR 0, 55, 51
+#define HP_F_WQ_PEND  0, 23, 0
+#define HP_F_WQ_BASE  1, 63, 24
+#define HP_F_WQ_RP    1, 23, 0
+#define HP_F_SDR_BASE 2, 63, 24
+#define HP_F_NQ_RESV  2, 23, 0
+#define HP_F_RDR_BASE 3, 63, 24
+#define HP_F_RDR_RP   3, 23, 0
+#define HP_F_WDT_BASE 4, 63, 24
+#define HP_F_RDR_WP   4, 23, 0
+#define HP_F_PRQ_BASE 5, 63, 24
+#define HP_F_PRQ_RP   5, 23, 0
+#define HP_F_NQ_BASE  6, 63, 24
+#define HP_F_NQ_RP    6, 23, 0
+#define HP_F_PRQ_WP   7, 47, 24
+#define HP_F_NQ_WP    7, 23, 0
+/* number of the owner (our own) */
+#define HP_F_EPOCH		     7, 63, 48
 #define HP_CTX_GET_(w, i, hi, lo)    HP_GET((w)[i], hi, lo)
 #define HP_CTX_SET_(w, i, hi, lo, v) ((w)[i] = HP_SET((w)[i], v, hi, lo))
 #define HP_CTX(w, ...)		     HP_CTX_GET_(w, __VA_ARGS__)
 #define HP_CTX_SET(w, ...)	     HP_CTX_SET_(w, __VA_ARGS__)
-/* Low bits of an epoch, which requests name. No epoch has 0 there, because 0
- * stands for any owner. */
+/* Requests name the low bits of an epoch. No epoch has 0 in these bits, because
+ * 0 stands for any owner. */
 enum { HP_EPOCH_ANY = 0, HP_EPOCH_FIRST = 1, HP_EPOCH_LOW = 0xff };
-/* A base: PA[51:12] in 40 bits. */
+/* Address of a table: PA[51:12], stored in 40 bits. */
 #define HP_BASE(w, ...) (HP_CTX_GET_(w, __VA_ARGS__) << 12)
 
 /* ---- window descriptor (4.7), posted receive descriptor (4.8) ---- */
@@ -424,13 +436,14 @@ enum { HP_PRD_ADDR, HP_PRD_LEN, HP_PRD_FLAGS, HP_PRD_COOKIE };
 /* ---- routing space (3.2) ---- */
 
 enum {
-	HP_RS_DTAG = 0, /* 4 bytes, big-endian */
+	HP_RS_DTAG = 0, /* destination tag, 4 bytes, big-endian */
 	HP_RS_DHASH = 4,
 	HP_RS_NF = 6,
 	HP_RS_NR = 7,
 	HP_RS_HEAD = 8,
 };
-/* Ports in routing elements; [3:0] hops, 1 for the others. */
+/* Ports in routing elements. Bits 3:0 count hops, and are 1 for ports other
+ * than links. */
 enum {
 	HP_PORT_NP = 0, /* + 0..3 */
 	HP_PORT_LP = 4, /* + 0..5 */
@@ -454,47 +467,56 @@ enum {
 	HP_ULTRA_ACK = 1 << 10,
 	HP_ULTRA_NOTIFY = 1 << 9,
 	HP_ULTRA_IRQ = 1 << 8,
-	HP_ULTRA_LAST = 31, /* index of the last word */
+	HP_ULTRA_LAST = 31, /* index of the last word of a packet */
 	HP_ULTRA_PORTS = 2048,
 };
 #define HP_ULTRA_INDEX(i) ((uint32_t)(i) << 3)
-#define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n)) /* of n words */
+/* index of the first of n words */
+#define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n))
 
-/* Driver mode (9.3, 9.8; offsets are our own): page of a requester port. The
- * route is the forward elements, and with a way back a separator and the
- * elements of that, 16 bytes at most. */
+/* Driver pages (9.3, 9.8; offsets are our own): page of a requester port. The
+ * route consists of the forward elements and, if there is a way back, of a
+ * separator and its elements, 16 bytes at most. */
 enum {
-	HP_UR_CTRL = 0x00,  /* bit 0: enabled */
-	HP_UR_VPID = 0x08,  /* origin VPID */
-	HP_UR_TUPID = 0x10, /* the one destination */
-	HP_UR_DEST = 0x18,  /* [47:32] DHASH, [31:0] DTAG */
-	HP_UR_LEN = 0x20,   /* bytes of the route */
-	HP_UR_ROUTE = 0x28, /* 2, first element in the lowest byte */
-	HP_UR_SLICE = 0x38, /* [31:16] upper (exclusive), [15:0] lower bound */
-	HP_UR_PTRS =
-		0x40, /* load: [31:16] WP, [15:0] RP; store: both = lower */
+	HP_UR_CTRL = 0x00, /* bit 0: enabled */
+	HP_UR_VPID = 0x08, /* origin VPID */
+	/* port that receives the packets; a requester port has only one */
+	HP_UR_TUPID = 0x10,
+	HP_UR_DEST = 0x18, /* [47:32] DHASH, [31:0] DTAG */
+	HP_UR_LEN = 0x20,  /* number of bytes of the route */
+	/* two words of the route, with the first element in the lowest byte */
+	HP_UR_ROUTE = 0x28,
+	/* [31:16] upper bound (exclusive), [15:0] lower bound */
+	HP_UR_SLICE = 0x38,
+	HP_UR_PTRS = 0x40, /* load: [31:16] WP, [15:0] RP; store: sets both to
+			      the lower bound */
 	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port. OWNER of both is for the driver. */
+/* Page of a completer port. OWNER of requester and completer is for the
+ * driver. */
 enum {
 	HP_UC_CTRL = 0x00,
-	HP_UC_OUPID = 0x08, /* the one source */
-	HP_UC_HPID = 0x10,  /* its Host Port ID */
-	HP_UC_BASE = 0x18,  /* physical address of the receive queue */
-	HP_UC_SIZE = 0x20,  /* [31:24] words of a slice, [23:0] slices */
-	HP_UC_PTRS = 0x28,  /* load: [47:24] WP, [23:0] RP; store: both = 0 */
-	HP_UC_VPID = 0x30,  /* target VPID */
+	/* port that sends the packets; a completer port has only one */
+	HP_UC_OUPID = 0x08,
+	HP_UC_HPID = 0x10, /* Host Port ID of the sender */
+	HP_UC_BASE = 0x18, /* physical address of the receive queue */
+	HP_UC_SIZE = 0x20, /* [31:24] words of a slice, [23:0] slices */
+	/* load: [47:24] WP, [23:0] RP; store: sets both to 0 */
+	HP_UC_PTRS = 0x28,
+	HP_UC_VPID = 0x30, /* target VPID */
 	HP_UC_OWNER = 0x38,
 };
 enum {
 	HP_ULTRA_EN = 1 << 0,
-	HP_ULTRA_ON_DEVICE = 1 << 1, /* completer: packets are read by loads */
-	HP_ULTRA_CPL_IRQ = 1 << 2,   /* completer: interrupt for each packet */
-	HP_ULTRA_STORES = 1 << 3,    /* completer, load: stores not handed over
-				      * yet */
+	/* completer: packets stay on the device and are read by loads */
+	HP_ULTRA_ON_DEVICE = 1 << 1,
+	HP_ULTRA_CPL_IRQ = 1 << 2, /* completer: interrupt for each packet */
+	/* completer, load: number of stores not handed over yet */
+	HP_ULTRA_STORES = 1 << 3,
 	HP_ULTRA_ROUTE_MAX = 16,
 };
-/* Management region: number of ports, longest packet, words of the queue. */
+/* Management region: number of ports, payload words of the longest packet,
+ * words of the packet queue. */
 enum { HP_UM_PORTS = 0x00, HP_UM_WORDS = 0x08, HP_UM_QUEUE = 0x10 };
 /* Status word of a slice, or of the oldest packet on the device (9.6). */
 #define HP_ULTRA_STATUS(words)	 (1ULL << 63 | (words))

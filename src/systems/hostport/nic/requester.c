@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requester units (hostport.md 8.2): an instruction becomes a packet.
  *
- *   LOOKUP  context, route and origin window side by side; checks (7a)
- *   FRAME   command frame; payload: first page translated
- *   OUTPUT  the packet leaves, payload as it arrives; over when the network
- *           port has taken it: further instructions stay in the work queue
- *   FINISH  notification of a failure, or where no acknowledge was requested
+ * LOOKUP  context, route and origin window side by side; checks (7a)
+ * FRAME   command frame; payload: first page translated
+ * OUTPUT  the packet leaves, payload as it arrives. Ends when the network
+ * port has taken it, so that further instructions stay in the work
+ * queue
+ * FINISH  notification of a failure, or where no acknowledge was requested
  *
  * An instruction that fails a check sends nothing to the network. */
 #include "systems/hostport/nic/functional_units.h"
@@ -20,7 +21,7 @@ struct req {
 	struct hp_pull pull;
 	struct hp_nqe nqe;
 	weft_phys_t sdr;
-	uint64_t len; /* of the transfer */
+	uint64_t len; /* bytes of the transfer */
 	uint32_t epoch;
 	uint32_t waits;
 	enum hp_err err;
@@ -39,7 +40,7 @@ static void req_next(struct hp_nic *n, void *arg)
 /* ---- LOOKUP ---- */
 
 /* Continues once route, context and origin window have arrived. Checks the
- * route, then the window, or the SDR: 6, 7, 5 (6.3). */
+ * route first, then the window or the SDR: errors 6, 7, 5 (6.3). */
 static void lookup_join(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -114,7 +115,8 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FRAME ---- */
 
-/* Makes the frame. Returns false when no network has such a route. */
+/* Makes the frame. Returns false when the route does not fit into any
+ * network. */
 static bool frame_make(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
@@ -158,8 +160,8 @@ static bool wants_sent(const struct req *q)
 	return !q->in.vci.ack && !q->in.vci.three;
 }
 
-/* Ends the stage of the job, whichever it is, when nothing is pending for it.
- * Frame generation and translation run side by side. */
+/* Ends the present stage of the job when nothing is pending for it. Frame
+ * generation and translation run side by side. */
 static void stage_check(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -177,15 +179,16 @@ static void stage_check(struct hp_nic *n, void *arg)
 		if (q->framed || q->waits_port || q->in.job.stage != OUTPUT ||
 		    (q->pulls && !q->pull.over))
 			return;
-		/* With an acknowledge or a response the target reports it. */
+		/* The target reports the error if an acknowledge or a response
+		 * follows. */
 		if (q->pull.cut && wants_sent(q))
 			q->err = HP_ERR_OWINID;
 	}
 	req_next(n, q);
 }
 
-/* Notes that the frame is made or, in OUTPUT, that its words have passed, one
- * per cycle. */
+/* Notes that the frame is made. In OUTPUT, notes that its words have passed,
+ * one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -195,8 +198,8 @@ static void frame_timer(struct hp_nic *n, void *arg)
 }
 
 /* Sets the instruction aside, because the driver has to be asked for a page.
- * Other instructions continue meanwhile, and no more of this process are
- * fetched. */
+ * Other instructions continue meanwhile, but no more instructions of this
+ * process are fetched. */
 static void pull_missed(struct hp_nic *n, void *arg)
 {
 	const struct hp_pull *p = arg;
@@ -206,7 +209,7 @@ static void pull_missed(struct hp_nic *n, void *arg)
 		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* Makes the frame, and reads the payload meanwhile. */
+/* Makes the frame. The payload is read meanwhile. */
 static void req_frame(struct hp_sched *s, struct hp_job *j)
 {
 	struct req *q = (struct req *)j;
@@ -254,7 +257,7 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 	req_finish(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* Frees the share of the VPID. The job may have left long ago. */
+/* Frees the share of the VPID. The job itself may have ended long ago. */
 static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 {
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
@@ -286,7 +289,7 @@ static void req_output(struct hp_sched *s, struct hp_job *j)
 	hp_pull_release(n, &q->pull, hp_now(n),
 			wants_sent(q) ? output_sent : output_gone, q);
 	q->pull.tx->vpid = q->in.vci.vpid;
-	q->in.trace = 0; /* passed on to the packet */
+	q->in.trace = 0; /* the packet continues the message */
 	q->waits_port = !q->pull.tx->pkt;
 	if (q->waits_port)
 		q->pull.tx->taken = output_taken;
@@ -308,7 +311,7 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 		return;
 	}
 	if (q->pull.tx && wants_sent(q) && !q->sent)
-		return; /* called when its last word has left */
+		return; /* the callback continues when the last word has left */
 	e->vpid = v->vpid;
 	e->reserved = true;
 	e->snapshot = true;
@@ -336,7 +339,7 @@ static const char *req_what(const struct hp_job *j)
 	return hp_command_name(((const struct req *)j)->in.vci.byte);
 }
 
-/* Drops a packet that was not sent, because the run has ended in the middle. */
+/* Drops a packet that was not sent, because the run has ended. */
 static void req_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct req *)j)->pull);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Responder units (hostport.md 8.3): requests of other nodes that return data
- * of memory here, GET, FAST_GET, FAA and CAS.
+ * of memory of this node: GET, FAST_GET, FAA and CAS.
  *
- *   LOOKUP  context; window and its check
- *   FRAME   response frame along the way back; pages translated
- *   OUTPUT  the response leaves, payload as it arrives; atomics: one word
- *           read, changed and written before it is read again (5.6)
- *   FINISH  notification where it was requested, or the request was refused
+ * LOOKUP  context; window and its check
+ * FRAME   response frame along the way back; pages translated
+ * OUTPUT  the response leaves, payload as it arrives; atomics: one word
+ * read, changed and written before it is read again (5.6)
+ * FINISH  notification where it was requested, or the request was refused
  *
- * A request that needs a page from the driver stands aside in FRAME and has
- * left the network, so that other requests pass it. */
+ * A request that needs a page from the driver stands aside in FRAME after its
+ * packet has left the network, so that other requests pass it. */
 #include "systems/hostport/nic/functional_units.h"
 
 enum { LOOKUP, FRAME, OUTPUT, FINISH, STAGES };
@@ -18,7 +18,7 @@ struct rsp {
 	struct hp_in in; /* first member, because the job is cast to it */
 	struct hp_pull pull;
 	uint64_t va, operand[2], result;
-	weft_phys_t word; /* on which an atomic works */
+	weft_phys_t word; /* address of the word on which an atomic works */
 	bool atomic, locked, framed, pulls;
 };
 
@@ -36,7 +36,8 @@ static uint32_t rsp_main(const struct rsp *q)
 
 /* ---- LOOKUP ---- */
 
-/* Operands are all the payload that a request has. */
+/* Returns the bytes of the operands, which are the only payload of a
+ * request. */
 static uint32_t operand_bytes(const struct rsp *q)
 {
 	return rsp_main(q) == HP_M_CAS ? 16 : 8;
@@ -128,8 +129,7 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
-/* Ends the stage of the job, whichever it is, when nothing is pending for
- * it. */
+/* Ends the present stage of the job when nothing is pending for it. */
 static void stage_check(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;
@@ -165,8 +165,8 @@ static void stage_check(struct hp_nic *n, void *arg)
 	rsp_next(n, q);
 }
 
-/* Notes that the frame is made or, in OUTPUT, that its words have passed, one
- * per cycle. */
+/* Notes that the frame is made. In OUTPUT, notes that its words have passed,
+ * one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;
@@ -210,8 +210,8 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, n->param.t_frame, frame_timer, q);
 	if (!p->total)
 		return;
-	/* the pages of the payload, which is read as they arrive, or of the
-	 * atomic */
+	/* requests the pages of the payload, which is read as they arrive, or
+	 * the page of the atomic */
 	p->arg = q;
 	p->walk.go = q->atomic ? atomic_page : hp_pull_go;
 	p->walk.missed = walk_missed;
@@ -254,7 +254,7 @@ static void atomic_wrote(struct hp_nic *n, struct hp_dma *d)
 	q->pull.got = q->pull.total;
 	hp_after(n, (q->pull.f->payload.len + 7) / 8, rsp_next, q);
 	hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
-	q->in.trace = 0; /* passed on to the response */
+	q->in.trace = 0; /* the response continues the message */
 }
 
 static void atomic_refuse(struct hp_nic *n, struct rsp *q, enum hp_err err)
@@ -275,7 +275,7 @@ static void atomic_read(struct hp_nic *n, struct hp_dma *d)
 		return;
 	}
 	memcpy(&m, weft_slice_data(d->txn.data), sizeof(m));
-	/* both return the new value in memory (5.6) */
+	/* FAA and CAS return the new value in memory (5.6) */
 	if (rsp_main(q) == HP_M_FAA)
 		q->result = m + q->operand[0];
 	else
@@ -339,7 +339,7 @@ static void rsp_output(struct hp_sched *s, struct hp_job *j)
 		hp_in_end(n, &q->in);
 		hp_after(n, (q->pull.f->payload.len + 7) / 8, frame_timer, q);
 		hp_pull_release(n, &q->pull, hp_now(n), NULL, NULL);
-		q->in.trace = 0; /* passed on to the response */
+		q->in.trace = 0; /* the response continues the message */
 	}
 }
 
@@ -369,7 +369,8 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
-/* Leaves the network: all the payload is operands, which are in the record. */
+/* Leaves the network, because all of the payload is operands, which the record
+ * holds. */
 static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;
@@ -382,8 +383,7 @@ static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
-/* Drops a response that was not sent, because the run has ended in the
- * middle. */
+/* Drops a response that was not sent, because the run has ended. */
 static void rsp_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct rsp *)j)->pull);

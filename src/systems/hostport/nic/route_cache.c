@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing cache (hostport.md 3.2, 8.8): entries of the routing space by offset
- * and length, 32 bytes each. Longer ones are read every time. The driver cannot
- * insert an entry, because a route enters with its first use. */
+ * and length, 32 bytes each. Longer entries are read every time. The driver
+ * cannot insert an entry, because a route enters the cache with its first
+ * use. */
 #include "systems/hostport/nic/functional_units.h"
 
 static void route_done(struct hp_nic *n, void *arg)

@@ -52,8 +52,8 @@ void hp_sched_fini(struct hp_sched *s)
 
 /* ---- scoreboard ---- */
 
-/* Returns whether an ordered job with this key is aside and was put before
- * number `put`. */
+/* Returns whether an ordered job that has this key and was put before number
+ * `put` is aside. */
 static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
 {
 	for (size_t i = 0; i < fu->aside.n; i++) {
@@ -74,8 +74,7 @@ bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid)
 	return false;
 }
 
-/* Returns the unit that has the key (SB4). There is never a second one
- * (SB5). */
+/* Returns the unit that has the key (SB4). At most one unit has it (SB5). */
 static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 {
 	uint32_t found = HP_FU_NONE;
@@ -100,20 +99,21 @@ static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 	return found;
 }
 
-/* Returns the number of jobs before the one that would be issued now. */
+/* Returns the number of jobs before a job that would be issued now. */
 static uint32_t fu_length(const struct hp_fu *fu)
 {
 	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
 }
 
-/* Returns whether no older job of its key is aside. */
+/* Returns whether no older job of this job's key is aside. */
 static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 {
 	return !j->ordered || !aside_has(fu, j->key, j->put);
 }
 
-/* Returns whether the unit may take the job. A prompt job goes neither behind
- * other jobs nor behind one that is aside, not prompt, and could continue. */
+/* Returns whether the unit may take the job. A prompt job may not enter a unit
+ * with other jobs, nor one with a job aside that is not prompt and could
+ * continue. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
 	const struct hp_fu *fu = &s->fu[f];
@@ -129,7 +129,8 @@ static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 	return !fu->slow;
 }
 
-/* Returns the unit with the shortest wait queue, ties in turn. */
+/* Returns the unit with the shortest wait queue. Units with equal queues take
+ * turns. */
 static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 {
 	uint32_t best = HP_FU_NONE;
@@ -148,8 +149,8 @@ static uint32_t fu_shortest(const struct hp_sched *s, const struct hp_job *j)
 
 /* ---- marks and levels for listeners ---- */
 
-/* Reports a queue level to listeners. fu: the unit of a wait queue, NULL for
- * the queue of all units. */
+/* Reports a queue level to listeners. `fu` is the unit of a wait queue, or NULL
+ * for the queue of all units. */
 static void tell_level(const struct hp_sched *s, const struct hp_fu *fu)
 {
 	if (!s->comp || !weft_heard_kind(s->comp, WEFT_TRACE_STATE))
@@ -208,8 +209,8 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 	j->aside = false;
 }
 
-/* Sets job j aside, whose stage is over but an older job of its key is aside.
- * Returns false when j has no place. */
+/* Sets job j aside, because its stage is over but an older job of its key is
+ * aside. Returns false when j gets no place. */
 static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
 	if (s->pipe->behind)
@@ -220,11 +221,12 @@ static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 	return true;
 }
 
-/* Returns the job that ends stage k next: one aside there, or the one in it. */
+/* Returns the job that ends stage k next: a job that is aside in the stage, or
+ * the job in the stage. */
 static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 {
 	struct hp_job *j = fu->stage[k];
-	/* in stages and wait queue */
+	/* number of prompt jobs in stages and wait queue */
 	uint32_t prompt = fu->n - fu->slow - (uint32_t)fu->aside.n;
 
 	for (size_t i = 0; i < fu->aside.n; i++) {
@@ -237,8 +239,8 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
 }
 
-/* Makes one step, in the last stage that can continue. Returns whether there
- * was one. */
+/* Makes one step, in the last stage that can continue. Returns whether a stage
+ * could. */
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
 	uint32_t last = s->pipe->stages - 1;
@@ -279,9 +281,9 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 	return true;
 }
 
-/* Runs a unit until it stands still. Stage functions may end their stage at
- * once, so that a call from inside returns immediately. A step may make room,
- * or release a key, for jobs of the queue. */
+/* Runs a unit until no stage can continue. Returns at once from a nested call,
+ * because stage functions may end their stage inside the call. A step may make
+ * room, or release a key, for jobs of the queue. */
 static void fu_run(struct hp_sched *s, struct hp_fu *fu)
 {
 	if (fu->running)
@@ -333,12 +335,12 @@ static uint32_t scheduler_choose(const struct hp_sched *s, uint32_t i)
 	if (j->ordered) {
 		for (uint32_t k = 0; k < i; k++)
 			if (s->queue[k] && s->queue[k]->key == j->key)
-				return HP_FU_NONE; /* behind another job of its
-						      key */
+				/* waits behind another job of its key */
+				return HP_FU_NONE;
 		f = fu_of_key(s, j->key);
 		if (f != HP_FU_NONE && !fu_may(s, f, j))
-			return HP_FU_NONE; /* other jobs of its key leave
-					    * first */
+			/* waits until other jobs of its key have left */
+			return HP_FU_NONE;
 	}
 	if (f == HP_FU_NONE)
 		f = fu_shortest(s, j);
@@ -383,7 +385,7 @@ void hp_sched_slot(struct hp_sched *s)
 	if (!issued)
 		return;
 	for (uint32_t i = 0; i < s->n_queue; i++)
-		if (s->queue[i]) /* closes the gaps */
+		if (s->queue[i]) /* moves the job over the gaps */
 			s->queue[left++] = s->queue[i];
 	s->n_queue = left;
 	tell_level(s, NULL);

@@ -30,28 +30,30 @@
 enum { HP_FU_MAX = 16, HP_STAGE_MAX = 8 };
 #define HP_FU_NONE UINT32_MAX
 
-/* First member of a unit's own record of an instruction or packet. */
+/* First member of each unit's record of an instruction or packet. */
 struct hp_job {
-	uint64_t key; /* SB1, see hp_key */
+	uint64_t key; /* ordering key of SB1, see hp_key() */
 	bool ordered; /* SB6 */
-	bool over;    /* the work of its stage is done and the next stage is
-		       * occupied */
+	/* the work of its stage is done, but the next stage is occupied */
+	bool over;
 	bool aside;
-	bool placed; /* has a place aside of its own, not one of
-		      * hp_sched.places */
-	bool live;   /* not in the pool */
-	/* Ends without waiting for other jobs. It must never be in a unit
-	 * behind a job that may wait for it. */
+	/* has a place aside of its own, which is not counted in
+	 * hp_sched.places */
+	bool placed;
+	bool live; /* in use, so that it is not in the pool */
+	/* The job ends without waiting for other jobs. It must never be in a
+	 * unit behind a job that may wait for it. */
 	bool prompt;
 	uint8_t fu, stage;
-	uint32_t fus;	     /* mask: units that may take it; 0 = all */
+	/* mask of the units that may take the job; 0 allows all */
+	uint32_t fus;
 	struct hp_job *next; /* pool */
 	struct hp_job *chain;
-	uint64_t put; /* number, in order of hp_sched_put */
+	uint64_t put; /* sequence number of hp_sched_put() */
 };
 
-/* Ordering key: own context, peer (place, VPID), type. The peer's place is the
- * routing offset for requesters, the Host Port ID for arriving packets. */
+/* Ordering key: own context, peer (place, VPID), type. The place is the routing
+ * offset for requesters, and the Host Port ID for arriving packets. */
 enum hp_key_type { HP_KEY_SEND, HP_KEY_RMA, HP_KEY_REPLY };
 static inline uint64_t hp_key(uint32_t vpid, uint32_t far_vpid, uint32_t place,
 			      enum hp_key_type type)
@@ -67,19 +69,20 @@ struct weft_comp;
 
 struct hp_pipe {
 	const char *name;
-	/* for listeners: names of places and stages; what a job is */
+	/* names for listeners: of places and stages, and of the kind of a
+	 * job */
 	const char *queue_name, *wait_name, *stage_name[HP_STAGE_MAX];
 	const char *(*what)(const struct hp_job *j);
-	size_t job_size; /* of the record whose first member is the job */
+	size_t job_size; /* bytes of the record whose first member is the job */
 	uint32_t stages;
 	/* Called when the job enters its stage. */
 	void (*stage[HP_STAGE_MAX])(struct hp_sched *s, struct hp_job *j);
-	/* Called when the job was set aside, so that it gives back what other
-	 * jobs need. May be NULL. */
+	/* Called when the job was set aside, so that it gives back resources
+	 * that other jobs need. May be NULL. */
 	void (*aside)(struct hp_sched *s, struct hp_job *j);
 	/* Called when a stage of the job is over but an older job of its key is
-	 * aside. May give the job a place (placed), or end it otherwise (over
-	 * is cleared). May be NULL. */
+	 * aside. May give the job a place (sets placed), or end it (clears
+	 * over). May be NULL. */
 	void (*behind)(struct hp_sched *s, struct hp_job *j);
 	/* Called when the job has left the last stage and the scoreboard. The
 	 * record then returns to the pool. May be NULL. */
@@ -95,36 +98,46 @@ struct hp_fu {
 	struct hp_job *stage[HP_STAGE_MAX];
 	struct {
 		VEC(struct hp_job *);
-	} aside;			 /* oldest first */
-	uint32_t taken;			 /* of these, jobs in hp_sched.places */
-	uint64_t jobs, busy_since, busy; /* cycles with a job in it */
-	uint32_t n;			 /* jobs in it, wait queue included */
-	uint32_t slow; /* of these, not prompt and not aside */
-	bool running;  /* its own functions are running, which must not be
-			* entered again */
+	} aside; /* oldest first */
+	/* number of jobs aside that occupy hp_sched.places */
+	uint32_t taken;
+	/* number of jobs, cycle at which the present busy time began, and
+	 * number of cycles with a job in the unit */
+	uint64_t jobs, busy_since, busy;
+	/* number of jobs in the unit, wait queue included */
+	uint32_t n;
+	/* number of jobs in n that are neither prompt nor aside */
+	uint32_t slow;
+	/* functions of the unit are running, so that it must not be entered
+	 * again */
+	bool running;
 };
 
 struct hp_sched {
 	const struct hp_pipe *pipe;
 	void *own;	      /* struct hp_nic, or a test */
 	uint32_t n_fu, width; /* issue_width */
-	uint32_t depth;	      /* of wait queues; 0 = none */
-	uint32_t room;	      /* of the queue */
-	uint32_t places;      /* of a unit for jobs set aside */
+	uint32_t depth;	      /* length of each wait queue, or 0 for none */
+	uint32_t room;	      /* length of the queue */
+	/* number of places of each unit for jobs set aside */
+	uint32_t places;
 	void (*wake)(void *own, struct hp_sched *s); /* requests a slot */
 	/* Called when the queue has room again. May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
-	uint64_t (*now)(void *own);   /* cycle, for `busy`.  May be NULL. */
-	const struct weft_comp *comp; /* the component that notifies
-				       * listeners. May be NULL. */
+	/* returns the cycle, for `busy`. May be NULL. */
+	uint64_t (*now)(void *own);
+	/* component that notifies listeners. May be NULL. */
+	const struct weft_comp *comp;
 	/* below: state */
 	struct hp_job **queue; /* oldest first */
 	uint32_t n_queue;
-	uint32_t turn; /* round robin between units with equal load */
+	uint32_t turn; /* next unit of those with equal load */
 	struct hp_fu fu[HP_FU_MAX];
-	uint64_t puts, issues, slots; /* slots: cycles with something in the
-				       * queue */
-	uint64_t waste; /* SB13: issue places unused while jobs wait */
+	/* puts, issues: numbers of jobs. slots: cycles with a job in the
+	 * queue */
+	uint64_t puts, issues, slots;
+	/* SB13: number of issue places that stayed unused while jobs waited */
+	uint64_t waste;
 	struct hp_job *pool, *all;
 };
 
@@ -150,8 +163,8 @@ void hp_sched_put(struct hp_sched *s, struct hp_job *j);
 void hp_sched_slot(struct hp_sched *s);
 /* Ends the stage of job j, and moves it on when the next stage is empty. */
 void hp_stage_done(struct hp_sched *s, struct hp_job *j);
-/* Sets job j aside when there is a place, because its stage will last.
- * hp_stage_done ends the stage as usual. */
+/* Sets job j aside if a place is free, because its stage will last.
+ * hp_stage_done() ends the stage as usual. */
 void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
 /* Returns whether a job of this VPID is aside. */
 bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);

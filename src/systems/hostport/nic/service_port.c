@@ -2,19 +2,19 @@
 /* Service port of a node (hostport.md 3.1, 3.2): multicast port and high
  * availability port.
  *
- * Multicast: a packet that brings branches (wire.h) is sent once along each of
- * them, so that packets make a tree. It is taken whole first, and its cells
- * stay in the network until its copies have been made.
+ * Multicast: a packet that contains branches (wire.h) is sent once along each
+ * of them, so that its copies form a tree. It is received whole first, and its
+ * cells stay in the network until its copies have been made.
  *
  * High availability: packets that no crossbar could route (6.3, code 14). The
- * origin is notified, as far as the way back is known.
+ * origin is notified if the way back is known.
  *
  * Not modelled: commands of the group multicast. */
 #include <string.h>
 
 #include "systems/hostport/nic/functional_units.h"
 
-/* Sends a copy along these elements. Returns false when they are not a
+/* Sends a copy along these elements. Returns false when the elements are not a
  * route. */
 static bool copy(struct hp_nic *n, const struct hp_rx *rx, const uint8_t *el,
 		 uint32_t k)

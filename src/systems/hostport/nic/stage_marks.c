@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the Host Port that are triggered and not fetched yet, see
- * stage_marks.h. They are kept here because the device itself only counts them
- * (WQ_PEND). */
+ * stage_marks.h. This file keeps them, because the device itself only counts
+ * them (WQ_PEND). */
 #include "systems/hostport/nic/functional_units.h"
 
 const char *hp_command_name(uint32_t byte)
@@ -56,8 +56,8 @@ uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid)
 		if (!id || w->vpid != vpid)
 			continue;
 		w->id = 0;
-		/* entries taken at the front are removed now and then, so that
-		 * the list does not grow */
+		/* removes entries that were taken at the front, so that the
+		 * list does not grow */
 		while (m->head < m->wait.n && !m->wait.at[m->head].id)
 			m->head++;
 		if (m->head <= m->wait.n / 2)

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditional store buffer (hostport.md 7.4, 7.5): the one queue that all
- * processes share, filled by loads. It knows neither time nor bus. */
+ * processes share. Loads fill it. Its code uses neither time nor bus. */
 #ifndef SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 #define SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 
 #include "systems/hostport/nic/regs_map.h"
 
-/* 16 + 4 + 5 bits (CSB1). */
+/* An entry has 16 + 4 + 5 bits (CSB1). */
 struct hp_csb_entry {
 	uint16_t vpid;
 	uint8_t cmd, par;
 };
 
 struct hp_csb {
-	struct hp_csb_entry *at; /* depth of them */
+	struct hp_csb_entry *at; /* ring of `depth` entries */
 	uint32_t depth, head, n;
-	uint32_t vpid_max;	    /* CSB14, 0 = off */
-	uint16_t *of_vpid;	    /* entries of a VPID; only with vpid_max */
+	/* largest number of entries of a VPID (CSB14), or 0 for no limit */
+	uint32_t vpid_max;
+	/* number of entries of each VPID, if vpid_max is set */
+	uint16_t *of_vpid;
 	uint64_t on[HP_VPIDS / 64]; /* VPID_EN */
 };
 
-/* Allocates the buffer; depth and vpid_max are set. Returns false when there is
- * no memory. */
+/* Allocates the buffer. The caller has set depth and vpid_max. Returns false
+ * when memory is short. */
 bool hp_csb_init(struct hp_csb *b);
 void hp_csb_fini(struct hp_csb *b);
 static inline bool hp_csb_on(const struct hp_csb *b, uint32_t vpid)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Read-only caches of tables in main memory (hostport.md 8.8): window
- * descriptors and routes. Sets of four lines, LRU.
+ * descriptors and routes. They have sets of four lines with LRU.
  *
- *   get -> `cycles` -> present: done
- *                      else: a line of its set, bytes from memory, done for
- *                      all requests that wait for the line
+ * A lookup takes `cycles`. If the line is present, it is done then. Otherwise a
+ * line of its set is filled from memory, and the fill ends all lookups that
+ * wait for the line.
  *
- * An entry that is longer than a line, or finds all lines of its set being
+ * An entry that is longer than a line, or that finds all lines of its set being
  * filled, is read and not kept. */
 #include <stdlib.h>
 
@@ -85,8 +85,9 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 			   : ASSOC_EMPTY;
 	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
-		if (k->line != c) { /* requested after the line was removed,
-				     * perhaps */
+		/* a lookup that does not wait for this line: the line may have
+		 * been removed before the lookup */
+		if (k->line != c) {
 			at = &k->next;
 			continue;
 		}
@@ -120,7 +121,7 @@ static void line_look(struct hp_nic *n, void *arg)
 	struct hp_lines *l = k->lines;
 	uint32_t i = assoc_find(&l->dir, line_set(l, k->key), 0, k->key);
 
-	if (!k->ok) { /* it cannot succeed */
+	if (!k->ok) { /* skips the wait, because the lookup fails */
 		k->done(n, k->arg);
 		return;
 	}

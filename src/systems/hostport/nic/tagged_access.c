@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tagged accesses to the Host Port (hostport.md 10.1, 10.2): the process is in
- * the tag, not in the address, so that one page is enough for all.
+/* Tagged accesses to the Host Port (hostport.md 10.1, 10.2). The tag names the
+ * process, so that one page is enough for all processes.
  *
- *   TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
- *                         no Triggerpage load, no fetch from the work queue
- *   TLOAD                 a trigger; its response tag says "fully accepted"
- *   ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
- *                         device (ultra.c)
- *   TSTORE                registers that a process stores to: words of ULTRA's
- *                         packets, the read pointer of its queue. Triggers
- *                         are loads: a store alone feeds no shared queue (X3)
+ * TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
+ * no Triggerpage load, no fetch from the work queue
+ * TLOAD                 a trigger; its response tag says "fully accepted"
+ * ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
+ * device (ultra.c)
+ * TSTORE                registers that a process stores to: words of ULTRA's
+ * packets, the read pointer of its queue. Triggers
+ * are loads: a store alone feeds no shared queue (X3)
  *
- * Only tags that the processor vouches for count (X1). A VCI is stored with the
- * NQ entry of its completion or not at all: a process that takes no
- * notifications gets no place in the queue, and an accepted instruction will be
- * executed (CSB11, X4). Therefore the answer waits for the context. */
+ * Only tags that the processor vouches for count (X1). A VCI is accepted only
+ * together with the NQ entry of its completion. A process that takes no
+ * notifications therefore gets no place in the queue, and an accepted
+ * instruction will be executed (CSB11, X4). The answer waits for the context,
+ * because the context counts the NQ entries. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -29,11 +30,11 @@ struct place {
 
 struct hp_tagged {
 	uint32_t n;
-	/* the store that waits for its answer, because the bus has one at a
-	 * time */
+	/* the store that waits for its answer; there is only one, because the
+	 * bus has one at a time */
 	uint64_t w[HP_WORDS], trace;
 	struct hp_ctx_req look;
-	struct place at[]; /* tagged_depth of them, oldest first */
+	struct place at[]; /* ring of tagged_depth places, oldest first */
 };
 
 void hp_tagged_go(struct hp_nic *n)
@@ -86,7 +87,8 @@ static void tagged_access_looked(struct hp_nic *n, struct hp_ctx_req *r,
 	hp_tagged_go(n);
 }
 
-/* Queues a VCI: refused at once, or answered when its context has been read. */
+/* Queues a VCI. Refuses it at once, or answers when its context has been
+ * read. */
 static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_tagged *t = n->fetch.tagged;
@@ -149,8 +151,8 @@ void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note)
 		bus->tagged_reply(n->bus, NULL, 0, done);
 		return;
 	}
-	/* Posted: a refused store is only counted, because its process gets no
-	 * answer. */
+	/* A refused store is only counted, because it is posted and its process
+	 * gets no answer. */
 	done = !note->user && ultra && u->tput(n, note);
 	hp_count(n, done ? HP_K_TAGGED_STORES : HP_K_TAGGED_REFUSED, 1);
 	weft_bus_consumed(n->bus, 1);

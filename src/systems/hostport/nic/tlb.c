@@ -2,17 +2,17 @@
 /* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
  * associative, LRU within shares: see tlb_insert.
  *
- *   get -> t_tlb -> present: done
- *                   else: record {VPID, page, write} for the driver, interrupt;
- *                   the request waits, all others continue
- *   driver: insert -> done for all waiting requests; fault insert -> fault
+ * A request takes t_tlb. If the page is present, the request is done. Otherwise
+ * a record {VPID, page, write} is made for the driver, with an interrupt. The
+ * request waits and all others continue. An insert of the driver ends all
+ * waiting requests, and a fault insert fails them.
  *
  * A unit keeps the physical page that it requested, and names the pages that it
- * uses (struct hp_walk). These are in use, in the TLB or not, so that an
- * instruction that waits for a page takes no entry away from others.
+ * uses (struct hp_walk). A named page is in use even if it is not in the TLB,
+ * so that an instruction that waits for a page takes no entry away from others.
  *
- * Bulk insert: `count` pages from ARG0 on, ARG1 = physical address of as many
- * words as ARG1 of an insert (our own). */
+ * A bulk insert names `count` pages from ARG0 on. ARG1 is the physical address
+ * of as many words, each like ARG1 of an insert (our own). */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -24,12 +24,13 @@ struct tlb_entry {
 };
 
 struct hp_tlb {
-	struct assoc dir;     /* one set: by VPID and virtual page */
-	struct tlb_entry *at; /* of its entries */
+	/* directory of one set, by VPID and virtual page */
+	struct assoc dir;
+	struct tlb_entry *at; /* translations, by entry of the directory */
 	struct hp_xlate *wait;
-	struct hp_walk *walks; /* of all units */
-	uint32_t *owned;       /* entries by VPID */
-	/* the bulk insert in progress */
+	struct hp_walk *walks; /* list of the walks of all units */
+	uint32_t *owned;       /* number of entries of each VPID */
+	/* page and count of the bulk insert in progress */
 	uint64_t bulk_page;
 	uint32_t bulk_count;
 	uint16_t bulk_vpid;
@@ -43,7 +44,8 @@ static uint32_t tlb_find(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 struct tlb_share {
 	const struct hp_tlb *tlb;
 	uint32_t vpid; /* VPID of the new translation */
-	uint32_t most; /* most entries that a VPID has, with the new one */
+	/* largest number of entries of a VPID, counting the new one */
+	uint32_t most;
 };
 
 static bool tlb_may_go(const void *arg, uint32_t i)
@@ -89,7 +91,8 @@ static bool in_use(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 
 /* ---- answers ---- */
 
-/* Ends a request with entry i, ASSOC_NONE when the page has no translation. */
+/* Ends a request with entry i, or with ASSOC_NONE when the page has no
+ * translation. */
 static void tlb_settle(struct hp_nic *n, struct hp_xlate *x, uint32_t i)
 {
 	const struct tlb_entry *at = n->xlate->at;
@@ -121,7 +124,8 @@ static void tlb_look(struct hp_nic *n, void *arg)
 	if (i != ASSOC_NONE || x->vpage >> 36) {
 		if (i != ASSOC_NONE)
 			hp_count(n, HP_K_TLB_HITS, 1);
-		tlb_settle(n, x, i); /* pages beyond 48 bits cannot exist */
+		/* fails at once, because pages beyond 48 bits cannot exist */
+		tlb_settle(n, x, i);
 		x->done(n, x);
 		return;
 	}
@@ -146,8 +150,8 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 /* ---- the driver ---- */
 
 /* Answers the requests that wait for a page of the VPID with entry i, oldest
- * first; all: for any page. They are called in the next callback, because this
- * is a store of the host. */
+ * first. If `all` is set, answers those for any page. Requests are called in
+ * the next callback, because the host's store is still being handled. */
 static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       bool all, uint32_t i)
 {
@@ -164,10 +168,10 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 	}
 }
 
-/* Inserts a translation. A page in use keeps its entry. Another one takes its
- * old entry, a free one, or the least recently used one of the VPIDs that have
- * most, so that a process that uses many pages replaces its own and takes none
- * of a process with fewer. Lowest number first, so that runs repeat. */
+/* Inserts a translation. A page in use keeps its entry. Another page takes its
+ * old entry or a free one. Otherwise it takes the least recently used entry of
+ * the VPIDs that have most, so that a process that uses many pages replaces its
+ * own. Among equal entries the lowest number is taken, so that runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {
@@ -223,7 +227,8 @@ static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 	uint32_t count = HP_CACHE_COUNT(cmd);
 
 	if (t->bulk_count)
-		return HP_CACHE_BUSY; /* one at a time: this one is ignored */
+		/* ignores this bulk insert, because one is in progress */
+		return HP_CACHE_BUSY;
 	if (!count || count > n->param.tlb || count > HP_PAGE / 8 || arg1 % 8)
 		return 0;
 	t->bulk_page = arg0;
@@ -259,7 +264,7 @@ static uint64_t tlb_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 		tlb_insert(n, vpid, arg0, arg1);
 		return tlb_query(n, vpid, arg0);
 	case HP_CACHE_REMOVE:
-		/* an entry in use stays, because its page must not go */
+		/* an entry in use stays, because its page must not be freed */
 		i = tlb_find(n, vpid, arg0);
 		if (i != ASSOC_NONE && !in_use(n, vpid, arg0))
 			tlb_invalidate(n, i);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses of the host: which aperture, which page, and the answers to loads
- * (hostport.md 7.1 to 7.4, 7.6, 7.8).
+/* Accesses of the host: aperture and page of an access, and the answers to
+ * loads (hostport.md 7.1 to 7.4, 7.6, 7.8).
  *
- * A load is answered t_trigger or t_reg cycles after its arrival, where the bus
- * can wait, and takes effect at the end of that time. The bus reports a load
- * once, however often its master retries, so that the entry is in the CSB once
- * (CSB10). */
+ * A load is answered t_trigger or t_reg cycles after its arrival if the bus can
+ * wait, and takes effect at the end of that time. The bus reports a load once,
+ * however often its master retries, so that the CSB gets one entry (CSB10). */
 #include "systems/hostport/nic/nic.h"
 
 /* ---- Triggerpage ---- */
@@ -14,7 +13,8 @@ uint64_t hp_trigger(struct hp_nic *n, uint64_t off, uint32_t bytes)
 {
 	uint32_t vpid = HP_TRIGGER_VPID(off), cmd = HP_TRIGGER_CMD(off);
 	uint32_t par = HP_TRIGGER_PAR(off), got;
-	bool known = off % 8 == 0 && bytes >= 4; /* otherwise no effect (7.3) */
+	/* other loads have no effect (7.3) */
+	bool known = off % 8 == 0 && bytes >= 4;
 	uint64_t val = 0;
 
 	hp_count(n, HP_K_TRIGGERS, known);
@@ -82,7 +82,7 @@ static void access_store(struct hp_nic *n, const struct weft_bus_note *note)
 	for (uint32_t i = 0, size; reg && i < note->bytes; i += size) {
 		uint64_t val = 0;
 
-		/* the largest naturally aligned piece */
+		/* finds the largest naturally aligned piece */
 		for (size = 8;
 		     size > note->bytes - i || (note->off + i) % size;)
 			size /= 2;

@@ -19,7 +19,7 @@
 
 /* ---- driver pages ---- */
 
-/* Returns whether a port has a way that fits into the network. */
+/* Returns whether a port has a route that fits into the network. */
 static bool ultra_routable(const struct ultra_port *p)
 {
 	struct hp_route r = { .nf = 0 };
@@ -29,7 +29,7 @@ static bool ultra_routable(const struct ultra_port *p)
 	return hp_route_fits(&r);
 }
 
-/* Sets the bounds of a slice. They lie in the queue, otherwise the port has no
+/* Sets the bounds of a slice. If they are not in the queue, the port has no
  * slice. */
 static void slice_put(struct ultra_port *p, uint64_t val)
 {
@@ -45,9 +45,9 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
 	bool holds = p->en || !ring_empty(&p->pkts);
 
-	/* The registers that packets of a port use stay unchanged while it is
-	 * enabled or has packets, because each packet was accepted for an
-	 * existing way. */
+	/* The registers that packets of a port use stay unchanged while the
+	 * port is enabled or has packets, because each packet was accepted for
+	 * an existing route. */
 	if (holds &&
 	    (off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
 	     off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8))
@@ -80,7 +80,9 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 		memcpy(p->route + (off - HP_UR_ROUTE), &val, 8);
 		break;
 	case HP_UR_SLICE:
-	case HP_UR_PTRS: /* while it is enabled, the slice holds its packets */
+	/* unchanged while the port is enabled, because the slice holds its
+	 * packets */
+	case HP_UR_PTRS:
 		if (!holds)
 			slice_put(p, off == HP_UR_SLICE
 					     ? val
@@ -204,8 +206,8 @@ static void ultra_put(struct hp_ultra *u, uint32_t off, uint64_t val)
 		ultra_req_word(u, upid, cmd, val);
 		return;
 	}
-	/* The process has taken packets: new read pointer (9.6, steps 9 to
-	 * 11). */
+	/* Moves the read pointer, because the process has taken packets (9.6,
+	 * steps 9 to 11). */
 	if (cmd != HP_ULTRA_RP || !p->en || rp >= p->slices ||
 	    hp_used(p->rp, rp, p->slices) > hp_used(p->rp, p->wp, p->slices))
 		return;
@@ -235,13 +237,13 @@ static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
 					  : req_get(&u->port[upid], cmd);
 	if (off & HP_ULTRA_CPL)
 		return ultra_cpl_load(u, upid, cmd >> 3);
-	/* the only legal load of a user (9.3) */
+	/* the only legal load of a user reads the read pointer (9.3) */
 	return cmd & HP_ULTRA_RP && u->port[upid].en ? u->port[upid].rp : ~0ULL;
 }
 
 /* ---- accesses ---- */
 
-/* Executes a store of words of 64 bit. Two halves arrive in order and make one
+/* Executes a store of words of 64 bits. Two halves arrive in order and make one
  * word. */
 static void ultra_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
@@ -280,10 +282,11 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 		load_now(n, NULL);
 }
 
-/* ---- tagged accesses (10.1): the process is in the tag ---- */
+/* ---- tagged accesses (10.1): the tag names the process ---- */
 
-/* Executes a tagged store, if the page belongs to the tag and the address takes
- * plain stores: words of a packet, the read pointer of the queue. */
+/* Executes a tagged store, if the page belongs to the process of the tag and
+ * the address takes plain stores. Such addresses are words of a packet and the
+ * read pointer of the queue. */
 static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, upid = HP_ULTRA_UPID(off);
@@ -307,7 +310,7 @@ static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 	return takes;
 }
 
-/* Executes a tagged store of a whole packet, if there is room. */
+/* Executes a tagged store of a whole packet, if the slice has room. */
 static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;
@@ -321,7 +324,8 @@ static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 	return true;
 }
 
-/* Answers a tagged load with a word of the oldest packet, if there is one. */
+/* Answers a tagged load with a word of the oldest packet. Returns false when
+ * the port has no packet. */
 static bool ultra_tload(struct hp_nic *n, const struct weft_bus_note *note,
 			uint64_t *val_p)
 {

@@ -8,18 +8,21 @@
 #include "weft/trace.h"
 
 enum {
-	ULTRA_WORDS = 32, /* of a packet: index is 5 bits */
-	ULTRA_NQES = 4,	  /* notifications of a port in flight */
-	ULTRA_FLYING = 4, /* packets given to the network and not yet sent */
+	/* largest number of words of a packet, because the index has 5 bits */
+	ULTRA_WORDS = 32,
+	/* largest number of notifications of a port in flight */
+	ULTRA_NQES = 4,
+	/* largest number of packets handed to the network and not yet sent */
+	ULTRA_FLYING = 4,
 };
 
 /* ---- requester port ---- */
 
 enum ultra_state { ULTRA_IDLE, ULTRA_ASSEMBLE, ULTRA_DROP };
 
-struct ultra_pkt { /* in the packet queue */
+struct ultra_pkt { /* a packet in the packet queue */
 	uint8_t words, flags;
-	uint64_t seen;	/* cycle of its last word */
+	uint64_t seen;	/* cycle in which its last word arrived */
 	uint64_t trace; /* message */
 };
 
@@ -36,22 +39,25 @@ struct ultra_port {
 	/* context */
 	bool en;
 	uint16_t vpid, tupid, dhash;
-	uint64_t owner; /* for the driver */
+	uint64_t owner; /* value of the register OWNER, for the driver */
 	uint32_t dtag;
 	uint8_t route[HP_ULTRA_ROUTE_MAX], route_len;
 	uint16_t lower, upper, rp, wp;
 	/* access sequence (9.5) */
 	enum ultra_state state;
 	uint8_t next, flags, words;
-	uint16_t at; /* position of the next word; WP is committed at the end */
+	/* position of the next word. WP moves to it only at the end of the
+	 * packet */
+	uint16_t at;
 	struct {
 		RING(struct ultra_pkt);
 	} pkts;
-	uint32_t ready; /* packets committed and not scheduled */
+	/* number of packets that are complete and not scheduled */
+	uint32_t ready;
 	uint32_t flying;
 	uint64_t tag; /* first word */
-	/* notifications in flight. A packet that was not accepted has one at a
-	 * time; further ones merge */
+	/* notifications in flight. Only one of them is for a packet that was
+	 * not accepted, and further ones merge. */
 	uint32_t nqes;
 	bool failing, fail_owed;
 	uint64_t fail_tag;
@@ -59,7 +65,7 @@ struct ultra_port {
 
 /* ---- completer port ---- */
 
-struct ultra_slot {		     /* a packet kept on the device */
+struct ultra_slot {		     /* a packet that is kept on the device */
 	uint64_t w[ULTRA_WORDS + 1]; /* status, tag, payload */
 };
 
@@ -68,9 +74,10 @@ struct ultra_cpl {
 	uint16_t oupid, vpid;
 	uint32_t hpid;
 	uint64_t base, owner;
-	uint32_t slices, words; /* of a slice */
+	uint32_t slices, words; /* number of slices, words of a slice */
 	uint32_t rp, wp;
-	uint32_t storing; /* stores to its queue, not handed over yet */
+	/* number of stores to its queue that are not handed over yet */
+	uint32_t storing;
 	struct {
 		RING(struct ultra_slot);
 	} kept;
@@ -83,12 +90,12 @@ struct ultra_in {
 	uint64_t from;	 /* cycle in which the unit took it */
 	uint64_t ack_at; /* earliest cycle of its acknowledge */
 	uint16_t tupid;
-	bool taken; /* by the unit */
+	bool taken; /* the unit has taken the packet */
 	bool checked;
 	struct ultra_in *next;
 };
 
-/* Mean over all packets, for the result of the run. */
+/* Mean over all packets of a run. */
 struct ultra_mean {
 	double sum;
 	uint64_t n;
@@ -96,10 +103,10 @@ struct ultra_mean {
 
 struct hp_ultra {
 	struct hp_nic *n;
-	struct ultra_port *port; /* ultra_ports of them */
+	struct ultra_port *port; /* array of ultra_ports ports */
 	struct ultra_cpl *cpl;
 	uint64_t *queue; /* ultra_packet_queue words */
-	/* lower half of a word whose upper half has not arrived */
+	/* lower half and address of a word whose upper half has not arrived */
 	uint32_t low, low_at;
 	/* requester */
 	uint64_t ready[HP_ULTRA_PORTS / 64];
@@ -107,12 +114,14 @@ struct hp_ultra {
 	bool busy;
 	uint32_t flying;
 	struct ultra_nqe *nqe_pool, *nqe_all;
-	/* completer: oldest first */
+	/* completer: packets, oldest first */
 	struct ultra_in *head, *tail, *pool;
 	uint64_t free_at;
-	bool waiting;	      /* a callback for free_at is pending */
-	uint64_t took, least; /* cycle of the last packet; least distance */
-	/* times of the parts (11.5): absolute times in ns, units in cycles */
+	bool waiting; /* a callback for free_at is pending */
+	/* cycle of the last packet taken, and least distance of two packets */
+	uint64_t took, least;
+	/* Times of the parts of a packet (11.5). seen_at and handed_at are
+	 * times in ns, requester and completer are durations in cycles. */
 	struct ultra_mean seen_at, handed_at, requester, completer;
 };
 
@@ -126,7 +135,8 @@ static inline void ultra_mean_add(struct ultra_mean *m, double v)
 /* Takes a word of a packet that a process stores. */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val);
-/* Returns whether the process (tag) may store a packet of so many words now. */
+/* Returns whether the process with this tag may store a packet of so many words
+ * now. */
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
 /* Starts the next port with a packet, unless the unit is busy. */
@@ -141,7 +151,7 @@ void ultra_cpl_go(struct hp_ultra *u);
 /* Answers a load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);
 
-/* C1 of an ULTRA packet: port and flags, which the acknowledge brings back. */
+/* C1 of an ULTRA packet: port and flags. The acknowledge returns them. */
 #define ULTRA_TAG(upid, flags) ((uint64_t)(flags) << 16 | (upid))
 #define ULTRA_TAG_UPID(t)      ((uint32_t)(t)&0x7ff)
 #define ULTRA_TAG_FLAGS(t)     ((uint32_t)((t) >> 16) & 0xff)

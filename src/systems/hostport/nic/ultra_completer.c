@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ULTRA's completer unit (hostport.md 9.6, 11.5).
  *
- *   packet -> header 2, context 2, checks 2, address 2, store 3, hand-over 1
- *          -> one burst into the receive queue, status word last
- *          -> pointers 2, context 2, acknowledge 2 + 2, idle 1
+ * packet -> header 2, context 2, checks 2, address 2, store 3, hand-over 1
+ * -> one burst into the receive queue, status word last
+ * -> pointers 2, context 2, acknowledge 2 + 2, idle 1
  *
- * 12 cycles to the store, 21 until the next packet is taken. A packet whose
- * port has no free slice waits, and so do the packets of its port behind it.
- * Its cells stay in the network, so that the sender is held back. */
+ * The store takes place after 12 cycles, and the next packet is taken after 21.
+ * A packet whose port has no free slice waits, and so do the packets of its
+ * port behind it. Its cells stay in the network, so that the sender is
+ * blocked. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "systems/hostport/nic/pool.h"
 #include "systems/hostport/nic/ultra.h"
 
-enum { ACK_AFTER = 8 }; /* cycles from hand-over to the acknowledge */
+enum { ACK_AFTER = 8 }; /* number of cycles from hand-over to acknowledge */
 
 static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 {
@@ -29,8 +30,8 @@ static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 
 /* ---- checks (step 3) ---- */
 
-/* Returns whether the packet comes from the one source of its port and fits
- * into a slice. */
+/* Returns whether the packet has the source that its port allows and fits into
+ * a slice. */
 static bool ultra_completer_accepted(struct hp_ultra *u,
 				     const struct ultra_in *i)
 {
@@ -94,7 +95,7 @@ static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 	uint64_t trace = i->rx->f->trace_id, *kept;
 	struct hp_dma *d;
 
-	/* tag, payload, status */
+	/* order of the words in the slice: tag, payload, status */
 	w[0] = i->head.c[2];
 	if (k)
 		memcpy(w + 1, weft_slice_data(i->rx->f->payload) + i->head.skip,
@@ -142,7 +143,8 @@ static void ultra_completer_finish(struct hp_nic *n, void *arg)
 	struct hp_ultra *u = n->ultra;
 	struct ultra_in *i = arg;
 
-	/* The port may have been closed since an earlier check. */
+	/* Checks the packet again, because the port may have been closed
+	 * since. */
 	if (!ultra_completer_accepted(u, i)) {
 		ultra_completer_discard(u, i, false);
 	} else if (i->checked || slice_free(&u->cpl[i->tupid])) {
@@ -154,7 +156,7 @@ static void ultra_completer_finish(struct hp_nic *n, void *arg)
 		ultra_completer_discard(u, i, true);
 	} else {
 		hp_count(u->n, HP_K_RX_STALLS, 1);
-		i->taken = false; /* it has to wait for a slice */
+		i->taken = false; /* the packet has to wait for a slice */
 	}
 	ultra_cpl_go(u);
 }
@@ -167,8 +169,8 @@ static void ultra_completer_more(struct hp_nic *n, struct hp_rx *rx)
 		ultra_completer_finish(n, i);
 }
 
-/* Returns whether the packet is the oldest of its port that need not wait for a
- * slice. */
+/* Returns whether the packet is the oldest of its port and a slice is free for
+ * it. */
 static bool may_go(struct hp_ultra *u, const struct ultra_in *me)
 {
 	if (me->taken)

@@ -13,7 +13,8 @@
 
 #include "systems/hostport/nic/pool.h"
 
-enum { BACK = 6 }; /* scheduler to hand-over, of ultra_req_latency */
+/* number of cycles of ultra_req_latency from scheduler to hand-over */
+enum { BACK = 6 };
 
 static uint32_t ultra_requester_back(const struct hp_nic *n)
 {
@@ -67,8 +68,8 @@ static void ultra_requester_notify(struct ultra_port *p, uint32_t cmd,
 	hp_notify(u->n, &q->e);
 }
 
-/* Writes the notification and raises the interrupt that the flags of a finished
- * packet request. */
+/* Writes the notification and raises the interrupt, if the flags of a finished
+ * packet request them. */
 static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
 				      uint32_t cmd, uint64_t tag, uint32_t hpid,
 				      uint32_t vpid)
@@ -80,8 +81,8 @@ static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
 		hp_irq(p->u->n, HP_IRQ_ULTRA);
 }
 
-/* Notifies a packet that was not accepted (step 5a). One notification is in
- * flight at a time; further ones merge. */
+/* Notifies the process of a packet that was not accepted (step 5a). One such
+ * notification is in flight at a time, and further ones merge. */
 static void ultra_requester_refused(struct ultra_port *p, uint64_t tag)
 {
 	hp_count(p->u->n, HP_K_ULTRA_REFUSED, 1);
@@ -157,8 +158,8 @@ static void ultra_requester_end(struct ultra_port *p)
 		 ultra_requester_committed, p);
 }
 
-/* Takes a word. The index of the first word of a packet gives the number of
- * words. */
+/* Takes a word. The index of the first word of a packet determines the number
+ * of words. */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val)
 {
@@ -226,7 +227,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 
 	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
 		r.fwd[r.nf++] = p->route[i];
-	/* add the way back where there will be an answer */
+	/* adds the way back if the packet requests an answer */
 	for (i++; a && i < p->route_len; i++)
 		r.back[r.nr++] = p->route[i];
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->reg.hpid,
@@ -246,7 +247,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 	return f;
 }
 
-/* Sends the port's next packet behind those in flight. */
+/* Sends the port's next packet behind the packets in flight. */
 static void ultra_requester_inject(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
@@ -268,8 +269,8 @@ static void ultra_requester_inject(struct hp_nic *n, void *arg)
 	ultra_req_go(p->u);
 }
 
-/* Starts the next port with a packet, round robin. A port whose notifications
- * wait for room has to wait too. */
+/* Starts the next port with a packet, round robin. Skips a port whose
+ * notifications wait for room. */
 void ultra_req_go(struct hp_ultra *u)
 {
 	uint32_t ports = u->n->param.ultra_ports, k;
@@ -282,7 +283,9 @@ void ultra_req_go(struct hp_ultra *u)
 
 		p = &u->port[i];
 		if (!(i % 64) && !u->ready[i / 64] && k + 63 <= ports)
-			k += 63; /* none of these 64 ports is ready */
+			/* skips these 64 ports, because none of them is
+			 * ready */
+			k += 63;
 		else if (p->ready && p->en && p->nqes < ULTRA_NQES)
 			break;
 	}

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-enum { TAIL_FIX = 5 }; /* DHASH, VPID element */
+enum { TAIL_FIX = 5 }; /* bytes of DHASH and VPID element */
 
 /* ---- bytes ---- */
 
@@ -83,7 +83,8 @@ uint32_t hp_frame_words(uint32_t cmd)
 	return request[code] ? request[code] : 0x0f;
 }
 
-/* Returns where branches start: behind the first multicast element. */
+/* Returns the index at which branches start, which is behind the first
+ * multicast element. */
 static uint32_t tree_at(const struct hp_route *r)
 {
 	uint32_t i = 0;
@@ -100,8 +101,8 @@ static uint32_t tree_bytes(const struct hp_route *r)
 	return n ? 2 + n : 0;
 }
 
-/* Returns the bytes of the forward elements on the line: up to the one that
- * delivers. */
+/* Returns the bytes of the forward elements on the line, including the element
+ * that delivers. */
 static uint32_t way_bytes(const struct hp_route *r)
 {
 	uint32_t i = 0;
@@ -126,8 +127,8 @@ bool hp_route_fits(const struct hp_route *r)
 	return r->nf && hops <= HP_HOPS_MAX && tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
-/* Writes a way. An element with a special meaning cannot be part of it, so that
- * the packet goes to the high availability port instead. */
+/* Writes a way. Replaces an element with a special meaning by that of the high
+ * availability port, because it cannot be part of a way. */
 static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -185,11 +186,11 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	return f;
 }
 
-/* Bytes of a packet of which `here` have arrived. */
+/* Bytes of a packet of which the first n have arrived. */
 struct part {
 	const uint8_t *b;
 	uint32_t n;
-	enum hp_parse end; /* result when it ends here */
+	enum hp_parse end; /* result when the bytes end too early */
 };
 
 /* Reads the return path, from its separator at *i_p to the end. */
@@ -232,8 +233,8 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 	return HP_PARSE_GOOD;
 }
 
-/* Reads the routing frame: *at_p bytes. Forward elements are left in it when it
- * was not delivered at the end of its way. */
+/* Reads the routing frame and stores its length in *at_p. Forward elements are
+ * left in it when the packet was not delivered at the end of its way. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 			       uint32_t *at_p)
 {
@@ -254,7 +255,7 @@ static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 	h->vpid = (uint32_t)get_be(p->b + i + 1, 2);
 	i += 3;
 	ret = back_read(p, &i, h);
-	/* padding that used elements have left */
+	/* skips the padding that replaced used elements */
 	for (i = wire_round8(i + 1);
 	     i + 8 <= p->n && get_be(p->b + i, 8) == UINT64_MAX; i += 8)
 		;
@@ -291,8 +292,8 @@ enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
 	h->back.dtag = HP_C0_HPID(h->c[0]);
 	h->back.dhash = (uint16_t)h->back.dtag;
 	h->skip = at;
-	/* GET names the bytes that it wants; a packet may have been ended
-	 * early */
+	/* limits the bytes to those received, because GET names the bytes that
+	 * it requests and a packet may have been ended early */
 	if (h->bytes > f->payload.len - at)
 		h->bytes = f->payload.len - at;
 	return HP_PARSE_GOOD;

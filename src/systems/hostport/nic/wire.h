@@ -34,12 +34,12 @@
 #include "systems/extoll/network/route_runs.h"
 
 enum {
-	HP_ROUTE_MAX = 48, /* elements each way */
-	HP_FRAME_MAX = 8,  /* words of a command frame */
-	HP_HOPS_MAX = 63,  /* of a way */
+	HP_ROUTE_MAX = 48, /* largest number of elements in each direction */
+	HP_FRAME_MAX = 8,  /* largest number of words of a command frame */
+	HP_HOPS_MAX = 63,  /* largest number of hops of a way */
 };
 
-/* An entry of the routing space, or the rest of it in a packet. */
+/* An entry of the routing space, or the part of it that a packet still has. */
 struct hp_route {
 	uint32_t dtag;
 	uint16_t dhash;
@@ -49,15 +49,18 @@ struct hp_route {
 
 #define HP_DTAG_ALL UINT32_MAX
 
-/* Command frame (3.4). c[4..7] stay 0 where the command has no such word. */
+/* Command frame (3.4). c[4..7] are 0 if the command has no such word. */
 struct hp_head {
 	uint64_t c[HP_FRAME_MAX];
-	uint32_t vpid;	/* target, from the routing frame */
-	uint32_t bytes; /* user bytes that follow; C3 may say more */
-	uint32_t skip;	/* received: where they start in the payload */
+	uint32_t vpid; /* VPID of the target, from the routing frame */
+	/* number of user bytes in the packet; C3 may name more */
+	uint32_t bytes;
+	/* received packet: offset of the user bytes in the payload */
+	uint32_t skip;
 	uint8_t n_tree, tree[HP_ROUTE_MAX]; /* received: branches */
-	struct hp_route back; /* received: the return path as fwd, nf 0 when
-			       * there is none; dtag is the sender's HPID */
+	/* received packet: the return path in fwd, with nf 0 for none; dtag is
+	 * the sender's HPID */
+	struct hp_route back;
 };
 
 #define HP_C0(cmd, hpid, vpid)                                                 \
@@ -71,21 +74,23 @@ struct hp_head {
 #define HP_C3(dtag, n)	 ((uint64_t)(dtag) << 32 | (uint32_t)(n))
 #define HP_C3_DTAG(c)	 ((uint32_t)((c) >> 32))
 #define HP_C3_SIZE(c)	 ((uint32_t)(c)&0xffffff)
-/* Requests, our own: epoch of the owner that is meant, 0 for any. The byte is
- * free because a packet has 8 MiB at most. */
+/* Bits of C3 of a request (our own): epoch of the owner that the sender means,
+ * or 0 for any. The byte is free because a packet has 8 MiB at most. */
 #define HP_C3_OWNER(c)	       ((uint32_t)(c) >> 24)
 #define HP_C3_OWNER_PUT(epoch) ((uint64_t)((epoch)&0xff) << 24)
 
-/* Returns the mask of the command words C0..C7 of a command, by group and
+/* Returns the mask of the words C0..C7 that a command has, by its group and
  * byte. */
 uint32_t hp_frame_words(uint32_t cmd);
 
 /* Returns a new packet of class `cls` (0 request, 1 reply) along r->fwd, with
  * h->bytes user bytes that the caller fills in (hp_pkt_data). The return path
- * is r->back; h->back is ignored. Returns NULL when hp_route_fits() does. */
+ * is r->back, and h->back is ignored. Returns NULL when hp_route_fits() returns
+ * false. */
 struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
-/* Reads the head of a packet of whose payload `here` bytes have arrived. */
+/* Reads the head of a packet of which the first `here` bytes of payload have
+ * arrived. */
 enum hp_parse {
 	HP_PARSE_GOOD,
 	HP_PARSE_MORE, /* the head has not arrived completely */
@@ -93,8 +98,7 @@ enum hp_parse {
 };
 enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
 			  struct hp_head *h);
-/* Returns the offset of the user bytes in the payload of a packet that was just
- * made. */
+/* Returns the offset of the user bytes in the payload of a new packet. */
 static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 				   const struct hp_head *h)
 {
@@ -104,8 +108,8 @@ static inline uint32_t hp_pkt_skip(const struct weft_frame *f,
 /* Parses an entry of n bytes. Returns false when it is too short
  * (ERR_ROUTE_INV). */
 bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
-/* Returns whether there is a way, it has at most HP_HOPS_MAX hops, and its
- * routing frame has at most EX_RUNS_BYTES bytes. */
+/* Returns whether the route has at least one element, at most HP_HOPS_MAX hops,
+ * and a routing frame of at most EX_RUNS_BYTES bytes. */
 bool hp_route_fits(const struct hp_route *r);
 /* Computes the way from s to the crossbar of d as elements. Returns their
  * count, or -1 when there is none. */

@@ -3,13 +3,13 @@
  * with instructions of all kinds (hostport.md 7, 13.1 T01).
  *
  * Each process has one instruction in flight. Every instruction has a number,
- * which travels in its tag. Two bits record that its issuer was notified of it
- * and that its target was (message, or notification of the access), so that one
- * that is lost, or executed twice, is found. Its effect on memory is compared
- * as well.
+ * which its tag carries. One bit records that the issuer was notified of the
+ * instruction. Another bit records that the target was, by a message or by the
+ * notification of the access. An instruction that is lost or executed twice is
+ * therefore found. Its effect on memory is compared as well.
  *
- *   messages   to any process
- *   RMA        to a line of its own in the window of one of a few servers */
+ * messages   to any process
+ * RMA        to a line of its own in the window of one of a few servers */
 #include <errno.h>
 
 #include "systems/hostport/programs/crowd.h"
@@ -83,7 +83,7 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
-	/* as many instructions as each other, or one more */
+	/* all processes issue equally many instructions, or one more */
 	uint32_t quota = (uint32_t)(a->instructions / a->processes) +
 			 (m->id < a->instructions % a->processes);
 	uint64_t num;
@@ -118,7 +118,8 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 
 /* ---- setting up ---- */
 
-/* Opens process i and its windows: lines of others, a page of its own. */
+/* Opens process i and its windows: the lines of other processes, and a page of
+ * its own. */
 static bool member_open(struct crowd *a, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(a->w.h, 0);

@@ -19,19 +19,20 @@ enum kind {
 	KINDS
 };
 
-enum { LINE_WORDS = 8 }; /* words at a server for each process */
+enum { LINE_WORDS = 8 }; /* number of words that each process has at a server */
 enum { WIN_LINES = HPORT_CROWD_WINS, WIN_OWN = HPORT_CROWD_WINS + 1 };
 
 struct crowd;
 
 struct member {
 	struct crowd *of;
-	uint32_t id, next; /* next: number of its next instruction */
-	uint32_t expect;   /* notifications as a target that must still
-			    * arrive */
+	/* next: number of the next instruction of the process */
+	uint32_t id, next;
+	/* number of notifications as a target that must still arrive */
+	uint32_t expect;
 	bool busy;
-	uint64_t added; /* sum of its FAAs */
-	uint64_t *own;	/* a page that its window 17 shows, or NULL */
+	uint64_t added; /* sum of the operands of its FAAs */
+	uint64_t *own;	/* page that window 17 of the process shows, or NULL */
 };
 
 struct crowd {
@@ -49,16 +50,17 @@ struct crowd {
 
 /* ---- instructions by their number (crowd_operations.c) ---- */
 
-/* Returns random number `what` of instruction `num`, equal on all nodes. */
+/* Returns random value number `what` of instruction `num`, which is equal on
+ * all nodes. */
 uint64_t crowd_draw(uint64_t num, uint32_t what);
 enum kind crowd_kind(const struct crowd *a, uint64_t num);
 /* Returns the process or server to which the instruction goes. */
 uint32_t crowd_target(const struct crowd *a, uint64_t num);
-/* Returns how many words the instruction carries or fetches. */
+/* Returns how many words the instruction sends or fetches. */
 uint32_t crowd_words(const struct crowd *a, uint64_t num);
 /* Puts an instruction into the work queue. Returns 0 or a negative errno. */
 int crowd_post(struct member *m, struct hport *p, uint64_t num);
-/* Returns whether the instruction left the right data behind. */
+/* Returns whether the data in memory are right after the instruction. */
 bool crowd_good(struct member *m, const struct hport_note *n);
 
 #endif

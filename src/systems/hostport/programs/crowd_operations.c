@@ -5,7 +5,7 @@
 
 #include "systems/hostport/programs/crowd.h"
 
-/* Words of a line: data from 0 on. */
+/* Words of a line that have a purpose. Data are at word 0. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
 /* ---- instructions by their number ---- */

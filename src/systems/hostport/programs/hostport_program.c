@@ -6,10 +6,11 @@
 #include <errno.h>
 
 enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
-enum { BUFFERS = 30 }; /* of the 32 in the posted receive queue */
+/* number of posted buffers, of the 32 in the posted receive queue */
+enum { BUFFERS = 30 };
 enum { SEND_PIECE = 40, RDR_UNIT = 6 };
 
-/* Bytes that an instruction carries itself; 0 for others. */
+/* Bytes that an instruction itself carries, or 0 if it carries none. */
 static const uint8_t piece_max[] = {
 	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
 	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
@@ -64,7 +65,9 @@ int hostport_program_words(struct weft_comp *c, const char *name,
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner)
 {
 	struct hport_attr a = {
-		.vpid = v->tagged ? 0 : -1, /* the tag of a monitor is 0 */
+		/* a tagged access of the monitor needs VPID 0, because the tag
+		 * of a monitor is 0 */
+		.vpid = v->tagged ? 0 : -1,
 		.sizes = { .sdr = WORDS, .rdr = WORDS, .rdr_unit = RDR_UNIT },
 		.flags = (v->unordered ? 0 : HPORT_ORDERED) |
 			 (v->way == HPW_POSTED ? HPORT_POSTED : 0),
@@ -123,7 +126,8 @@ void hostport_program_close(struct hpw *v)
 
 void hostport_program_absorb(struct hpw *v)
 {
-	/* the library segments sends, and reports where a segment goes */
+	/* the library segments sends, and reports the position of each
+	 * segment */
 	bool cut = v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 	struct hport_note n;
 
@@ -199,7 +203,8 @@ static int send_whole(struct hpw *v, uint32_t flags)
 	return hport_send(v->p, &v->to, flags, tag, 0, v->size);
 }
 
-/* Sends packets one after the other. Waits when one finds no room. */
+/* Sends packets one after the other. Waits when the slice has no room for a
+ * packet. */
 static void send_ultra(struct hpw *v)
 {
 	const uint64_t *w = (const uint64_t *)v->out;
@@ -249,7 +254,8 @@ void hostport_program_send(struct hpw *v, uint32_t flags)
 		return;
 	}
 	if (v->way == HPW_SEND || v->way == HPW_POSTED) {
-		while (v->done < v->posted) /* the region is in use */
+		/* waits, because the device still reads the region */
+		while (v->done < v->posted)
 			hostport_program_absorb(v);
 		weft_host_copy(v->w.h, v->sdr, v->out, v->size);
 	}
@@ -267,7 +273,7 @@ void hostport_program_recv(struct hpw *v, uint64_t seq)
 
 	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT ||
 	    v->way == HPW_PUT_BYTES) {
-		/* Waits for the last word of the message, because it lands
+		/* Waits for the last word of the message, because it arrives
 		 * last. */
 		while (*last != seq)
 			weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);
@@ -278,7 +284,7 @@ void hostport_program_recv(struct hpw *v, uint64_t seq)
 		return;
 	}
 	if (v->way == HPW_POSTED && v->size > SEND_PIECE)
-		/* one buffer for each segment */
+		/* posts one buffer for each segment */
 		for (uint64_t at = 0, n; at < v->size; at += n) {
 			n = v->size - at < unit ? v->size - at : unit;
 			hostport_program_ok(
@@ -304,7 +310,8 @@ static int driver_main(struct weft_comp *c)
 	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
 	int ret = 0;
 
-	/* By default the first program loads the driver. */
+	/* Loads the driver only with special attributes, because otherwise the
+	 * first program loads it. */
 	if (m.kind || m.boot_bytes || m.object_max)
 		ret = hport_load(w.h, &m);
 	if (ret) {

@@ -8,17 +8,18 @@
 #include "weft/hostport.h"
 
 enum hostport_program_way {
-	HPW_FAST_SEND, /* pieces of 40 bytes */
-	HPW_SEND,      /* copied at both ends */
-	HPW_POSTED,    /* send into a posted buffer: copied once */
-	HPW_FAST_PUT,  /* pieces of 24 bytes */
+	HPW_FAST_SEND, /* FAST_SEND in pieces of 40 bytes */
+	HPW_SEND,      /* SEND, which is copied at both ends */
+	HPW_POSTED,    /* SEND into a posted buffer, which is copied once */
+	HPW_FAST_PUT,  /* FAST_PUT in pieces of 24 bytes */
 	HPW_PUT,
 	HPW_GET,
-	HPW_ULTRA,     /* packets of up to 248 bytes */
-	HPW_PUT_BYTES, /* words, all their bytes enabled */
-	HPW_FAST_GET,  /* pieces of 24 bytes, in notifications */
-	HPW_FAA,       /* words; nothing is added */
-	HPW_CAS,       /* words; they keep their values */
+	HPW_ULTRA,     /* ULTRA in packets of up to 248 bytes */
+	HPW_PUT_BYTES, /* MISALIGNED_PUT of words with all bytes enabled */
+	/* FAST_GET in pieces of 24 bytes, which notifications carry */
+	HPW_FAST_GET,
+	HPW_FAA, /* FAA of each word with operand 0 */
+	HPW_CAS, /* CAS that keeps the value of each word */
 };
 #define HPW_WAYS                                                               \
 	"fast_send|send|posted|fast_put|put|get|ultra|put_bytes|fast_get|"     \
@@ -36,23 +37,24 @@ struct hpw {
 	uint32_t way;
 	bool unordered, tagged;
 	uint64_t mtu;
-	uint64_t size; /* of a message, multiple of 8 */
+	uint64_t size; /* bytes of a message, a multiple of 8 */
 	uint8_t *in, *out, *sdr;
 	uint64_t va;
-	/* counted by hostport_program_absorb */
+	/* Numbers of instructions posted and ended and of messages received.
+	 * hostport_program_absorb() counts them. */
 	uint64_t posted, done, got; /* instructions; bytes */
 	struct ultraw ultra;
 };
 
 enum { HPW_WIN = 1, HPW_CAPABILITY = 0x57454654 };
 
-/* Checks in ops.init that a parameter in bytes consists of whole words. Returns
+/* Checks in ops.init that a parameter in bytes is a multiple of a word. Returns
  * 0 or a negative errno. */
 int hostport_program_words(struct weft_comp *c, const char *name,
 			   uint64_t bytes, struct weft_err *err);
 /* Reports a failed check for a library call that returned `ret`. */
 void hostport_program_refused(struct weft_comp *c, const char *what, int ret);
-/* Opens a port and pairs with node `partner`. Returns 0, or a negative errno
+/* Opens a port and connects with node `partner`. Returns 0, or a negative errno
  * after a failed check. */
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
 /* Waits for all instructions and for the partner, then closes the port. */

@@ -30,8 +30,8 @@
 
 /* ---- setting up ---- */
 
-/* Opens windows: many pages where they are to be missing, otherwise as many as
- * are used. */
+/* Opens windows. They have many pages if pages have to be missing, otherwise
+ * only those that are used. */
 static bool windows_open(struct hpn_actor *a, struct hport *p)
 {
 	struct hpn_scene *s = a->of;
@@ -58,7 +58,7 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 }
 
 /* Opens an actor. Good puts are notified at their target too, because a refused
- * put is. */
+ * put is notified there. */
 static bool actor_open(struct hpn_scene *s, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(s->w.h, 0);
@@ -152,7 +152,9 @@ static int scene_main(struct weft_comp *c)
 	}
 	now = weft_host_now(s->w.h);
 	s->begun = now;
-	s->from = now + s->time / 5; /* until then queues fill */
+	/* the measurement starts after a fifth of the time, because queues fill
+	 * until then */
+	s->from = now + s->time / 5;
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);
 	tell_victims(s);

@@ -40,9 +40,10 @@ struct hpn_actor {
 	struct hpn_scene *of;
 	uint32_t id, depth, out, filled;
 	uint64_t posted, done, failed, tries;
-	weft_time_t since[HPN_SLOTS]; /* post time, by number */
+	/* time at which each instruction was posted, by its number */
+	weft_time_t since[HPN_SLOTS];
 	weft_time_t sum, max;
-	weft_time_t next; /* next attempt of a neighbour */
+	weft_time_t next; /* time of the next attempt of a neighbour */
 	struct weft_rng rng;
 };
 
@@ -78,8 +79,8 @@ static inline bool hpn_misses(enum hpn_kind k)
 	return k >= HPN_TLB_MISS;
 }
 
-/* Runs one turn of a light process (isolation_process.c). Returns for what it
- * waits next. */
+/* Runs one turn of a light process (isolation_process.c). Returns the event for
+ * which the process waits next. */
 struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			  void *arg);
 

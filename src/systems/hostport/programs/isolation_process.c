@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostport.neighbours: the turns of one process, see isolation.c.
  *
- *   busy   some instructions in flight, all the time: victims, and neighbours
- *          without a period
- *   paced  one attempt in a period, give or take half of it: equal times with
- *          and without a fault, so that two runs differ in nothing else */
+ * busy   some instructions in flight, all the time: victims, and neighbours
+ * without a period
+ * paced  one attempt in a period, give or take half of it. The times with and
+ * without a fault are equal, so that two runs differ in nothing else */
 #include "systems/hostport/programs/isolation.h"
 
 static bool isolation_process_faulty(const struct hpn_actor *a)
@@ -24,8 +24,8 @@ static bool isolation_process_endless(const struct hpn_actor *a)
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
 
-/* Returns the page of this instruction. For a fault it is a page that has long
- * left the TLB. */
+/* Returns the page of this instruction. A fault needs a page that left the TLB
+ * long ago. */
 static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
 {
 	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;
@@ -178,7 +178,7 @@ static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
 	} else if (isolation_process_post(a, p) || p->wq_new) {
 		hport_crowd_trigger(p);
 	} else if (isolation_process_endless(a)) {
-		/* more than the queue holds */
+		/* triggers more entries than the queue holds */
 		hport_trigger(p, HP_T_ISSUE, 1);
 	}
 }
@@ -194,7 +194,7 @@ static struct weft_turn turn_paced(struct hpn_actor *a, struct hport *p,
 		return (struct weft_turn){ WEFT_TURN_END };
 	if (now < a->of->until)
 		isolation_process_attempt(a, p, h);
-	/* No pause if no period is set, or while the process fills its
+	/* Makes no pause if no period is set, or while the process fills its
 	 * notification queue before the measurement. */
 	if (!period ||
 	    (hpn_kind_of(a) == HPN_NQ_FULL && isolation_process_endless(a) &&
@@ -214,7 +214,8 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			 !isolation_process_endless(a);
 
 	hport_crowd_on(p, h);
-	/* Attempts follow each other without a period only if each one ends. */
+	/* A process without a period starts the next attempt when the last one
+	 * ends, so that each attempt must end. */
 	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);

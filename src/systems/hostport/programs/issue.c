@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hostport.issue (hostport.md 10.2): node 0 sends FAST_SENDs of one
- * word one after the other, each issued by a load of the Triggerpage, after
+ * word one after the other. Each is issued by a load of the Triggerpage, after
  * which the device reads the instruction from the work queue, or by a tagged
- * conditional store that carries it.
+ * conditional store that carries the instruction.
  *
- *   issued_at  mean time at which an issue began; the NIC reports when it had
- *              the instruction (vci_at)
- *   issue      time of the processor for one
- *   latency    from the begin to the message's notification seen */
+ * issued_at  mean time at which an issue began; the NIC reports when it had
+ * the instruction (vci_at)
+ * issue      time of the processor for one instruction
+ * latency    from the begin of the issue until the notification is polled */
 #include <errno.h>
 
 #include "programs/program.h"

@@ -25,8 +25,8 @@ enum { WIN = 0, TRIES = 8 };
 
 /* ---- device ---- */
 
-/* Counts commands. The page is not open, so that each trigger is refused with
- * its reason. */
+/* Counts the commands that the device knows. The page is not open, so that the
+ * device refuses each trigger and names the reason. */
 static double commands(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;
@@ -42,8 +42,8 @@ static double commands(struct lim *a, struct hport_drv *d)
 
 /* ---- instructions ---- */
 
-/* Sends 1, 2, .. words to itself. Returns the most that the device does without
- * an error. */
+/* Sends 1, 2, .. words to itself. Returns the largest number that the device
+ * executes without an error. */
 static double limits_largest(struct hport *p, const struct hport_peer *me,
 			     bool put)
 {
@@ -104,8 +104,8 @@ static void pages_set(struct hport_drv *d, bool on)
 		d->kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
 		hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(v, on));
 	}
-	hport_drv_load(d, HP_R_VPID_EN); /* the load returns when all stores
-					  * have arrived */
+	/* waits, because the load returns when all stores have arrived */
+	hport_drv_load(d, HP_R_VPID_EN);
 }
 
 static void pages(struct lim *a, struct hport_drv *d)
@@ -120,7 +120,7 @@ static void pages(struct lim *a, struct hport_drv *d)
 	pages_set(d, true);
 	t = weft_host_now(a->w.h);
 	for (uint32_t v = 0; v < HP_VPIDS; v++) {
-		do { /* again while a full CSB refuses it */
+		do { /* repeats while a full CSB refuses the trigger */
 			val = weft_io_load64(
 				a->w.h, &io,
 				HP_TRIGGER_PAGE(v) |
@@ -134,7 +134,7 @@ static void pages(struct lim *a, struct hport_drv *d)
 	pages_set(d, false);
 }
 
-/* Measures the limits that only the kernel can try. */
+/* Measures the limits that only the kernel can test. */
 static int limits_kernel(struct hport_drv *d, void *arg)
 {
 	struct lim *a = arg;
@@ -161,7 +161,7 @@ static int lim_main(struct weft_comp *c)
 
 	a->w = program_from(c);
 	d = weft_dev_open(a->w.h, 0);
-	/* the aperture as firmware measures it, before anything is mapped */
+	/* measures the aperture as firmware does, before anything is mapped */
 	weft_cfg_store(a->w.h, d, at, 4, UINT32_MAX);
 	size = ~(weft_cfg_load(a->w.h, d, at, 4) & ~15u) + 1;
 	weft_cfg_store(a->w.h, d, at, 4, 0);

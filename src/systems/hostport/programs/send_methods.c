@@ -69,8 +69,8 @@ static int way_open(struct way *w, const struct program *prog, uint64_t size,
 
 /* ---- ping-pong ---- */
 
-/* Returns the number in the last word of a message; 1 was the one before the
- * rounds. */
+/* Returns the number in the last word of a message. The numbers of the rounds
+ * start at 2, because the message before the rounds has number 1. */
 static uint64_t way_number(uint64_t seq)
 {
 	return seq + 2;
@@ -112,7 +112,7 @@ static int way_wait(struct pingpong *p, uint64_t seq)
 	if (!p->begins)
 		way_fill(a, seq);
 	hostport_program_recv(v, way_number(seq));
-	/* pieces on different ways may land behind the last word */
+	/* pieces on different ways may arrive after the last word */
 	p->in = a->w.ordered || (a->w.way != HPW_PUT &&
 				 a->w.way != HPW_FAST_PUT &&
 				 a->w.way != HPW_PUT_BYTES)
@@ -130,13 +130,13 @@ static int way_pingpong_open(struct pingpong *p)
 
 	p->alone = hostport_program_fetches(a->w.way);
 	if (p->alone)
-		p->peer = p->w.me; /* a get returns to its origin */
+		p->peer = p->w.me; /* a get delivers data to its origin */
 	return way_open(&a->w, &p->w, p->size, p->partner);
 }
 
-/* Reports the latency by one name for all methods, so that a picture can hold
- * them: until the data are in place, which for messages is half of the round
- * trip. */
+/* Reports the latency under one name for all methods, so that one figure can
+ * hold them. It lasts until the data are in place, which for messages is half
+ * of the round trip. */
 static void way_sized(struct pingpong *p, double ns)
 {
 	if (p->begins && !p->alone)

@@ -20,7 +20,7 @@ struct one {
 	struct hport *p;
 };
 
-/* Returns the time of a call of the clock itself. */
+/* Returns the time that a call of the clock itself takes. */
 static double clock_ns(struct weft_host *h)
 {
 	weft_time_t t = weft_host_now(h);
@@ -39,8 +39,8 @@ static double triggers_ns(struct one *a, uint64_t k)
 	return (double)(weft_host_now(a->w.h) - t) / WEFT_NS - clock_ns(a->w.h);
 }
 
-/* Fits time over the number of operations: slope of the nearest straight line
- * (least squares), and the distance of the times from it. */
+/* Fits time over the number of operations. Computes the slope of the
+ * least-squares line, and the distance of the times from the line. */
 static void trigger_line(struct one *a)
 {
 	double n = 0, sk = 0, st = 0, skk = 0, skt = 0, slope;
@@ -74,8 +74,10 @@ static int one_main(struct weft_comp *c)
 				  program_why(ret));
 		return ret;
 	}
-	triggers_ns(a, 1); /* loads its context into the cache */
-	/* Waits until the work of the trigger is over. */
+	/* warms up, because the first trigger loads the context into the
+	 * cache */
+	triggers_ns(a, 1);
+	/* Waits until the device has processed the trigger. */
 	weft_host_cpu(a->w.h, a->pause);
 	hport_info(a->p, HP_R_HPID);
 	t = weft_host_now(a->w.h);
@@ -149,7 +151,7 @@ static int vpids_give(struct hport_drv *d, void *arg)
 }
 
 /* Returns the time of a round. The cost of the operating system for each thread
- * grows with their number. */
+ * grows with the number of threads. */
 static double round_us(struct many *a, struct thread *t)
 {
 	weft_time_t from = weft_host_now(a->w.h);
@@ -167,7 +169,8 @@ static void many_measure(struct many *a, struct thread *t)
 	double us = 0;
 	uint64_t want = (a->rounds + 1) * a->threads * a->ops;
 
-	round_us(a, t); /* loads contexts into the cache */
+	/* warms up, because the first round loads contexts into the cache */
+	round_us(a, t);
 	for (uint64_t i = 0; i < a->rounds; i++)
 		us += round_us(a, t);
 	weft_metric(a->w.c, "per_operation", "us",
@@ -189,7 +192,7 @@ static int many_main(struct weft_comp *c)
 	a->dev = weft_dev_open(a->w.h, 0);
 	a->t = t = weft_host_calloc(a->w.h, a->threads, sizeof(*t));
 	ret = !t ? -ENOMEM : !a->dev ? -ENODEV : 0;
-	/* Each process has a Triggerpage of its own and no queues, because
+	/* Gives each process a Triggerpage of its own and no queues, because
 	 * Barrier Reached needs none. */
 	for (uint32_t i = 0; !ret && i < a->threads; i++) {
 		ret = hport_drv_run(a->w.h, vpid_take, &t[i]);

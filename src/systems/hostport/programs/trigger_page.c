@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hostport.page (hostport.md 10.2, XI-02): many processes trigger at
- * once, each through a Triggerpage of its own, or all through one page with the
- * process in the tag of the access.
+ * once, each through a Triggerpage of its own, or all through one page, with
+ * the process in the tag of the access.
  *
- *   pages     of the device that the processes have mapped
- *   accepted  triggers, all of which must have been the right process's */
+ * pages     number of pages of the device that the processes have mapped
+ * accepted  number of triggers; each must have been counted for its process */
 #include <errno.h>
 
 #include "programs/program.h"

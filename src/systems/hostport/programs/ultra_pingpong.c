@@ -2,9 +2,9 @@
 /* Program ultra.pingpong (hostport.md 9, 11.5, 11.6): node 0 and a partner
  * exchange packets over ULTRA.
  *
- * latency is the time from a packet's store to its status word seen, measured
- * with the one clock that all nodes have. half_rtt is half of the round trip,
- * as in every ping-pong. */
+ * latency is the time from the store of a packet until its status word is
+ * polled, measured with the one clock that all nodes have. half_rtt is half of
+ * the round trip, as in every ping-pong. */
 #include <errno.h>
 
 #include "programs/pingpong.h"
@@ -19,7 +19,7 @@ struct ultra_pingpong {
 	uint64_t burst;
 	struct ultraw u;
 	uint64_t refused; /* conditional stores */
-	/* of the rounds of a size, in ns */
+	/* times in ns of the rounds of a size */
 	double sent_at, got_at, sum, least, most;
 	uint64_t in[ULTRA_PAYLOAD_MAX];
 };
@@ -40,7 +40,7 @@ static void ultra_pingpong_put(struct ultra_pingpong *a, uint64_t seq)
 		at = (at / a->grid + 2) * a->grid;
 		weft_host_sleep(a->p.w.h, at);
 	}
-	w[0] = at; /* for the partner */
+	w[0] = at; /* time of the store, which the partner subtracts */
 	a->sent_at += (double)at / WEFT_NS;
 	weft_sent(a->p.w.c, a->p.peer, at);
 	if (!a->conditional) {
@@ -83,7 +83,7 @@ static int ultra_pingpong_get(struct ultra_pingpong *a, uint64_t seq)
 
 /* ---- rounds ---- */
 
-/* Pauses for a different time in each round, so that the phases of all clocks
+/* Pauses for a different time in each round, so that the phases of the clocks
  * differ. */
 static void ultra_pingpong_pause(struct ultra_pingpong *a, uint64_t i)
 {
@@ -149,7 +149,7 @@ static int ultra_pingpong_open(struct pingpong *p)
 		return -ENOTSUP;
 	}
 	if (!a->u.d.traps) {
-		/* a load of four bytes (UL-11), unless a driver keeps the
+		/* times a load of four bytes (UL-11), unless a driver keeps the
 		 * registers to itself */
 		t = weft_host_now(p->w.h);
 		weft_io_load32(p->w.h, &a->u.d.mgmt, 0);
@@ -171,7 +171,7 @@ static void ultra_pingpong_close(struct pingpong *p)
 
 static const struct pingpong_ops ultra_pingpong_ops = {
 	.flags = PINGPONG_BOTH | PINGPONG_UNMARKED | PINGPONG_PAIR,
-	.head = 8, /* the time of the store */
+	.head = 8, /* the first word carries the time of the store */
 	.open = ultra_pingpong_open,
 	.send = ultra_pingpong_send,
 	.wait = ultra_pingpong_wait,
@@ -189,8 +189,8 @@ static int ultra_pingpong_main(struct weft_comp *c)
 	ret = pingpong_open(&a->p, c, &ultra_pingpong_ops);
 	if (ret || !pingpong_opens(&a->p))
 		return ret;
-	/* One way, as fast as possible. Bursts are short, because a packet that
-	 * finds no room is not sent again. */
+	/* Sends one way, as fast as possible. Bursts are short, because a
+	 * packet that finds no room is not sent again. */
 	a->p.len = a->p.size;
 	for (uint64_t i = 0; i < a->burst && !ret; i++)
 		if (a->p.begins)

@@ -41,8 +41,8 @@ int ultraw_open(struct ultraw *u, const struct program *w, uint32_t peer,
 	u->w = *w;
 	u->peer = peer;
 	ret = ultra_open(w->h, &u->d);
-	/* The node with the lower number accepts first, so that the two do not
-	 * wait for each other. */
+	/* The node with the lower number accepts first, because otherwise both
+	 * nodes would wait for each other. */
 	for (uint32_t i = 0; !ret && i < 2; i++)
 		ret = i == turn ? ultra_accept(&u->d, &c, peer, attr, &u->rx)
 				: ultra_connect(&u->d, &c, peer, 0, &u->tx);

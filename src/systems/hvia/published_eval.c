@@ -25,7 +25,8 @@ EVAL(hvia_eval_att_ratio,
      repro_value(d, "nodes.nic.att_host=yes", "n0.nic.translation") /
 	     repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation"))
 
-/* hvia/ways: difference to the first point, which is RDMA. */
+/* Returns the difference of point i of hvia/ways to the first point, which is
+ * RDMA. */
 static double published_eval_way(const struct repro_data *d, size_t i)
 {
 	if (i >= d->n_points)
@@ -38,7 +39,8 @@ EVAL(hvia_eval_rdma_with, published_eval_way(d, 1))
 
 EVAL(hvia_eval_rdma_without, published_eval_way(d, 2))
 
-/* hvia/prefetch: pairs of points, without and with; the least or most gain. */
+/* Returns the least or most gain of hvia/prefetch, whose points are pairs
+ * without and with prefetch. */
 static double published_eval_gain(const struct repro_data *d, double sign)
 {
 	double best = NAN;
@@ -57,7 +59,8 @@ EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 
 EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
-/* hvia/waits: mean difference of pairs of points, blocking and polling. */
+/* Returns the mean difference between blocking and polling of hvia/waits, whose
+ * points are such pairs. */
 double hvia_eval_block_mean(const struct repro_data *d)
 {
 	double sum = 0;

@@ -13,18 +13,20 @@
 		return value;                                                  \
 	}
 
-/* us, of hvia/latency and hvia/blocking. */
+/* Latencies in us, from hvia/latency and hvia/blocking. */
 double hvia_eval_latency_4(const struct repro_data *d);
 double hvia_eval_latency_8192(const struct repro_data *d);
 double hvia_eval_latency_10000(const struct repro_data *d);
-/* Of hvia/translation, hvia/ways, hvia/prefetch, hvia/waits. */
+/* Ratios and differences, from hvia/translation, hvia/ways, hvia/prefetch and
+ * hvia/waits. */
 double hvia_eval_att_ratio(const struct repro_data *d);
 double hvia_eval_rdma_with(const struct repro_data *d);
 double hvia_eval_rdma_without(const struct repro_data *d);
 double hvia_eval_gain_least(const struct repro_data *d);
 double hvia_eval_gain_most(const struct repro_data *d);
 double hvia_eval_block_mean(const struct repro_data *d);
-/* Of hvia/blocking: most of all sizes from 10,000 bytes on. */
+/* Highest utilisation over all sizes from 10,000 bytes on, from
+ * hvia/blocking. */
 double hvia_eval_utilisation(const struct repro_data *d);
 
 #endif

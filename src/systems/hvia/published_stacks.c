@@ -68,7 +68,7 @@ double hvia_eval_mvia_small(const struct repro_data *d)
 	for (uint32_t i = 0; i < BELOW_4K; i++) {
 		double v = published_stacks_value(d, MVIA, i, "utilisation");
 
-		if (!(v >= least)) /* also replaces NAN */
+		if (!(v >= least)) /* the comparison is also true for NAN */
 			least = v;
 	}
 	return least;
@@ -83,7 +83,8 @@ double hvia_eval_tcpip_rises(const struct repro_data *d)
 	return 1;
 }
 
-/* hvia/small: all sizes of the card, then of M-VIA, then of TCP/IP. */
+/* Returns the least or greatest speed-up of hvia/small. Its points are all
+ * sizes of the card, then of M-VIA, then of TCP/IP. */
 static double published_stacks_speedup(const struct repro_data *d, bool most)
 {
 	size_t n = d->n_points / 3;

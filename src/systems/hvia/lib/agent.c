@@ -2,8 +2,8 @@
 /* Kernel agent of HVIA-GE: loading, interrupts, dispatch of calls; see agent.h.
  * Source: hvia.md 6.2 to 6.4, 7.5.
  *
- * Kernel time is slept, not computed, because the processor time of a process
- * does not contain the kernel's work for it (7.5). */
+ * The kernel's time is spent asleep and not computing, because the processor
+ * time of a process does not contain the kernel's work for it (7.5). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 	if (!c)
 		return -ENOMEM;
-	/* The first open of a program makes it a process. */
+	/* The first open of a program makes the program a process. */
 	c->proc = weft_proc_self(h);
 	if (!c->proc)
 		c->proc = weft_proc_new(h, 0);
@@ -69,8 +69,8 @@ static void client_drop(struct hvia_agent *a, struct hvia_client *c)
 	free(c);
 }
 
-/* Closes a client, but does not free it: threads of the process may still read
- * it, so it stays until the process ends. */
+/* Closes a client, but frees it only when the process ends, because threads of
+ * the process may still read it. */
 static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 {
 	struct hvia_client *c = ((struct hvia_close *)arg)->client;
@@ -84,13 +84,14 @@ static int agent_close(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
-/* Offset + 1 of the VI and the client in an argument, which must belong to the
- * caller; 0: none. */
+/* Positions (offset + 1) of the VI and of the client in the argument of a call,
+ * or 0 if the argument has none. Both must belong to the caller. */
 #define AT(type, field) (1 + offsetof(struct type, field))
 
 static const struct {
 	agent_fn fn;
-	bool waits; /* takes the lock itself */
+	/* true if the call takes the lock itself, because it waits */
+	bool waits;
 	uint8_t vi, client;
 } agent_calls[HVIA_CALLS] = {
 	[HVIA_CALL_OPEN] = { agent_open },
@@ -159,7 +160,7 @@ static int agent_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return ret;
 }
 
-/* T-36: releases everything that a process had open when it ended. */
+/* Releases everything that a process had open when it ended (T-36). */
 static void agent_gone(struct weft_host *h, void *own, struct weft_proc *p)
 {
 	struct hvia_agent *a = own;
@@ -204,7 +205,8 @@ static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 			 uint64_t cause)
 {
 	if (cause & HVIA_INT_COMPLETION) {
-		/* the debt first, so that no thread runs inside the loop */
+		/* pays the processor time first, so that no other thread runs
+		 * inside the loop */
 		weft_host_cpu(h, 0);
 		for (size_t i = 0; i < a->waits.n; i++) {
 			struct hvia_wait *w = &a->waits.at[i];
@@ -239,15 +241,15 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 	for (;;) {
 		weft_host_isr_wait(h, a->dev, WEFT_NEVER);
 		cause = agent_load(a, h, HVIA_INT_CAUSE);
-		/* The cause is cleared first, so that the line falls before it
-		 * is read again. */
+		/* Clears the cause first, so that the line falls before it is
+		 * read again. */
 		for (; cause; cause = more) {
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
 			/* A completion between load and store has lost its
-			 * cause. It is visible only after a load, therefore
-			 * queues are checked after it. */
+			 * cause. Its status is visible only after a load, so
+			 * that queues are checked after the load. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}
@@ -311,10 +313,11 @@ int hvia_agent_load(struct weft_host *h, struct weft_dev *d)
 		return -ENOMEM;
 	a->dev = d;
 	hvia_att_init(&a->att, HVIA_SDRAM_BYTES);
-	a->locked = true; /* calls wait until the agent is ready */
+	/* held until the agent is ready, so that calls wait */
+	a->locked = true;
 	if (!weft_drv_set(h, d, &drv)) {
 		agent_fini(a);
-		return 0; /* another thread has loaded it */
+		return 0; /* another thread has loaded the agent */
 	}
 	ret = agent_start(a, h);
 	agent_unlock(a);

@@ -17,25 +17,25 @@
 
 enum { HVIA_DISC = 16, HVIA_ERR_QUEUE_LEN = 2048 };
 
-/* Attributes of a VI. Both ends of a connection must agree on the first
- * ones. */
+/* Attributes of a VI. Both ends of a connection must agree on reliability,
+ * transfer size and quality of service. */
 struct hvia_vi_attr {
 	uint16_t reliability;
 	uint32_t max_transfer;
 	uint64_t qos;
 	uint32_t ptag;
 	bool rdma_write, rdma_read;
-	bool stamped; /* completions are numbered */
+	bool stamped; /* the card numbers the completions of this VI */
 };
 
 /* Network address. */
 struct hvia_addr {
 	uint8_t mac[6];
-	uint8_t len; /* bytes of the discriminator */
+	uint8_t len; /* number of bytes of the discriminator */
 	uint8_t disc[HVIA_DISC];
 };
 
-/* Asynchronous error: one that belongs to no call (5.6). */
+/* Asynchronous error, which belongs to no call (5.6). */
 struct hvia_async {
 	uint32_t code, vi, queue;
 	uint64_t token;
@@ -44,8 +44,9 @@ struct hvia_async {
 
 enum hvia_conn_state {
 	HVIA_CONN_NONE,
-	HVIA_CONN_ASKED,    /* request sent */
-	HVIA_CONN_ACCEPTED, /* accept sent, no ack yet */
+	HVIA_CONN_ASKED, /* request sent */
+	/* the accept was sent, its acknowledgement has not arrived */
+	HVIA_CONN_ACCEPTED,
 	HVIA_CONN_UP,
 	HVIA_CONN_ENDED, /* with `result` */
 };
@@ -54,32 +55,33 @@ enum hvia_conn_state {
 struct hvia_kvi {
 	struct weft_proc *proc; /* NULL: free */
 	struct hvia_client *client;
-	struct weft_io page; /* doorbells, in the process */
+	struct weft_io page; /* doorbell page in the process */
 	struct hvia_vi_attr attr;
 	enum hvia_vi_state state;
-	/* in ERROR, and all posted descriptors have been flushed */
+	/* the VI is in ERROR, and all posted descriptors have been flushed */
 	bool flushed;
 	uint32_t event; /* incremented when the connection changes */
 	/* Connection. */
 	enum hvia_conn_state conn;
-	bool peer; /* peer to peer */
+	bool peer; /* the request is peer to peer */
 	int result;
 	uint64_t id;
 	struct hvia_addr local, remote;
 	struct hvia_vi_attr remote_attr;
 	uint32_t remote_vi, tries;
 	weft_time_t again, deadline;
-	uint32_t payload; /* bytes of a frame, the lower limit of both cards */
-	/* Reliable service: next frame and error of each side. Each side sends
-	 * its own with a disconnect, because the acknowledgement may be lost
-	 * with the connection. */
+	/* payload bytes of a frame, the lower limit of both cards */
+	uint32_t payload;
+	/* State of the reliable service: its next frame and its error, on this
+	 * side and on the remote side. A disconnect carries them, because the
+	 * acknowledgement may be lost with the connection. */
 	struct {
 		uint16_t next, error;
 		bool said;
 	} mine, theirs;
 };
 
-/* A process that has opened the card, once for each open. */
+/* A process that has opened the card. It has one client for each open. */
 struct hvia_client {
 	struct hvia_agent *agent;
 	struct weft_proc *proc;
@@ -93,10 +95,11 @@ struct hvia_client {
 /* A queue for whose next completion a client sleeps. */
 struct hvia_armed {
 	uint32_t vi, queue;
-	const volatile uint32_t *status; /* of its oldest descriptor */
+	/* status word of the oldest descriptor of the queue */
+	const volatile uint32_t *status;
 };
 
-/* ---- calls All return 0 or a negative errno. ---- */
+/* ---- calls: all return 0 or a negative errno ---- */
 
 enum hvia_call {
 	HVIA_CALL_OPEN,	 /* struct hvia_open */
@@ -123,9 +126,9 @@ enum hvia_call {
 
 struct hvia_open {
 	struct hvia_client *client;
-	uint32_t number; /* of the client, on its node */
+	uint32_t number; /* number of the client, unique on its node */
 	uint8_t mac[6];
-	uint32_t payload; /* bytes of a message in a frame */
+	uint32_t payload; /* payload bytes of a frame */
 	uint64_t version;
 };
 
@@ -152,9 +155,9 @@ struct hvia_vi_arg {
 };
 
 /* Arms all queues, polls once more, and sleeps until client->event != seen.
- * Returns 0 after a completion or an error, -ETIMEDOUT at the deadline. The
- * queues are polled after arming, otherwise a completion in between would be
- * missed. */
+ * Polls after arming, because a completion in between would be missed
+ * otherwise. Returns 0 after a completion or an error, -ETIMEDOUT at the
+ * deadline. */
 struct hvia_arm_arg {
 	struct hvia_client *client;
 	struct hvia_armed *armed;
@@ -164,15 +167,17 @@ struct hvia_arm_arg {
 
 struct hvia_conn_arg {
 	struct hvia_client *client;
-	uint32_t vi; /* ACCEPT, REQUEST, PEER, DISCONNECT */
+	uint32_t vi; /* VI of ACCEPT, REQUEST, PEER and DISCONNECT */
 	struct hvia_addr local, remote;
 	struct hvia_vi_attr remote_attr; /* result */
-	uint64_t conn; /* LISTEN: result; ACCEPT, REJECT: the request */
+	/* id of a request: the result of LISTEN, an argument of ACCEPT and
+	 * REJECT */
+	uint64_t conn;
 	weft_time_t deadline;
 };
 
-/* An error that the library reports. `end`: the library cannot continue with
- * the VI, so both sides lose the connection. */
+/* An error that the library reports. If `end` is set, both sides lose the
+ * connection, because the library cannot continue with the VI. */
 struct hvia_fail_arg {
 	uint32_t vi, code, queue; /* enum hvia_error */
 	uint64_t token;
@@ -188,11 +193,11 @@ void hvia_client_tell(struct weft_host *h, struct hvia_client *c,
 		      const struct hvia_async *e);
 /* Returns true if the device is an HVIA-GE. */
 bool hvia_probe(struct weft_host *h, struct weft_dev *d);
-/* Loads the agent of the node unless it is loaded. h must be the monitor.
+/* Loads the agent of the node unless it is loaded. `h` must be the monitor.
  * Returns 0, -ENODEV or -ENOMEM. */
 int hvia_agent_load(struct weft_host *h, struct weft_dev *d);
 
-/* ---- the agent's own ---- */
+/* ---- private to the agent ---- */
 
 struct hvia_region {
 	struct weft_proc *proc; /* NULL: free */
@@ -201,7 +206,7 @@ struct hvia_region {
 };
 
 /* A connection request that waits for accept or reject, or was answered lately.
- * Answered requests are kept so that a duplicate gets the same answer. */
+ * Answered requests are kept, so that a duplicate gets an equal answer. */
 struct hvia_request {
 	uint64_t id; /* 0: free */
 	struct hvia_addr from, to;
@@ -209,9 +214,11 @@ struct hvia_request {
 	uint32_t vi; /* VI of the requester */
 	uint32_t payload;
 	bool peer;
-	bool waits;	/* from a peer, and no local VI has asked yet */
-	uint8_t answer; /* type of the answer; 0: none yet */
-	uint32_t mine;	/* VI that accepted */
+	/* the request is from a peer, and no local VI has requested that
+	 * connection yet */
+	bool waits;
+	uint8_t answer; /* type of the answer, or 0 before the answer */
+	uint32_t mine;	/* local VI that accepted the request */
 	uint64_t age;
 };
 
@@ -223,7 +230,7 @@ struct hvia_listener {
 	struct hvia_listener *next;
 };
 
-/* A kernel packet of agent_packets.c. */
+/* A kernel packet, built and parsed by agent_packets.c. */
 struct hvia_pkt {
 	uint8_t type;
 	uint8_t mac[6]; /* address of the remote station */
@@ -238,7 +245,7 @@ struct hvia_pkt {
 /* A disconnect that the remote agent has not confirmed. */
 struct hvia_leaving {
 	struct hvia_pkt pkt;
-	uint32_t tries; /* 0: not sent yet */
+	uint32_t tries; /* number of times sent, or 0 before the first */
 	weft_time_t again;
 };
 
@@ -251,8 +258,9 @@ struct hvia_wait {
 
 enum {
 	HVIA_REQUESTS = HVIA_VIS,
-	HVIA_LEAVING = 8, /* disconnects in flight at a time */
-	HVIA_TRIES = 20,  /* of packets that the remote agent must answer */
+	HVIA_LEAVING = 8, /* largest number of disconnects in flight */
+	/* number of tries for packets that the remote agent must answer */
+	HVIA_TRIES = 20,
 };
 
 struct hvia_agent {
@@ -260,7 +268,7 @@ struct hvia_agent {
 	struct weft_io ctrl;
 	bool locked;
 	uint8_t mac[6];
-	uint32_t payload; /* bytes of a frame */
+	uint32_t payload; /* payload bytes of a frame */
 	uint64_t ctrl_bits, ids, ages;
 	struct hvia_att att;
 	struct {
@@ -269,7 +277,9 @@ struct hvia_agent {
 	struct {
 		uint8_t *l1;
 		uint32_t *l2;
-	} host; /* table in host memory (CTRL.ATT_HOST); NULL: on the card */
+		/* the two levels of a table in host memory (CTRL.ATT_HOST), or
+		 * NULL if the table is on the card */
+	} host;
 	struct weft_proc *ptag[HVIA_PTAGS]; /* owner */
 	struct hvia_kvi vi[HVIA_VIS];
 	struct hvia_client *clients;
@@ -280,10 +290,11 @@ struct hvia_agent {
 	struct hvia_request request[HVIA_REQUESTS];
 	struct {
 		VEC(struct hvia_leaving);
-	} leaving; /* in order of disconnect */
+	} leaving; /* disconnects in the order of their calls */
 	uint64_t compactions;
 	uint32_t opens;
-	uint32_t timer; /* incremented when a packet needs a new time-out */
+	/* incremented when a packet needs an earlier time-out */
+	uint32_t timer;
 };
 
 static inline void agent_store(struct hvia_agent *a, struct weft_host *h,
@@ -304,7 +315,7 @@ static inline void hvia_notify(struct weft_host *h, uint32_t *event)
 	weft_host_wake(h, event);
 }
 
-/* Takes the agent's lock, and sleeps while another thread has it. */
+/* Takes the agent's lock. Sleeps while another thread has it. */
 void agent_lock(struct hvia_agent *a, struct weft_host *h);
 
 static inline void agent_unlock(struct hvia_agent *a)
@@ -312,10 +323,10 @@ static inline void agent_unlock(struct hvia_agent *a)
 	a->locked = false;
 }
 
-/* agent_memory.c; the caller holds the lock */
+/* agent_memory.c, called with the lock held */
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h);
-/* Calls of enum hvia_call: arg is the struct named there. Each returns 0 or a
- * negative errno. */
+/* Calls of enum hvia_call: `arg` is the struct that the enum names. Each
+ * returns 0 or a negative errno. */
 int agent_ptag(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_ptag_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_reg(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -334,7 +345,8 @@ void agent_mem_gone(struct hvia_agent *a, struct weft_host *h,
 		    struct weft_proc *p);
 
 /* agent_vi.c */
-/* Calls of enum hvia_call, as above. */
+/* Calls of enum hvia_call with the arguments that the enum names. Each returns
+ * 0 or a negative errno. */
 int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg);
@@ -348,8 +360,8 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		   struct weft_proc *p);
 /* Handles the error interrupt: takes all errors of the card. */
 void agent_errors(struct hvia_agent *a, struct weft_host *h);
-/* Handles an asynchronous error: ends the VI if it must, and notifies its
- * client. */
+/* Handles an asynchronous error: notifies the client, and ends the VI if the
+ * error requires it. */
 void agent_error(struct hvia_agent *a, struct weft_host *h,
 		 const struct hvia_async *e);
 
@@ -362,24 +374,25 @@ int agent_request(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_peer(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_disconnect(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
-/* Ends the connection of a VI, and notifies the remote side if it was up. */
+/* Ends the connection of a VI. Notifies the remote side if the connection was
+ * up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* Sends packets again that are due, or gives them up. Returns the next time to
- * call it. */
+/* Sends unanswered packets again that are due, or gives them up. Returns the
+ * time of the next call. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,
 		  const struct hvia_pkt *p);
 
 /* agent_packets.c */
-/* Sends a packet, and waits while the card's one buffer is in use. */
+/* Sends a packet. Waits while the card's only buffer is in use. */
 void agent_send(struct hvia_agent *a, struct weft_host *h,
 		const struct hvia_pkt *p);
 /* Reads the oldest received packet and removes it from the card. */
 enum agent_got {
 	AGENT_NONE,
-	AGENT_OTHER, /* of another kind, or malformed: removed */
+	AGENT_OTHER, /* packet of another kind, or malformed; it was removed */
 	AGENT_PACKET,
 };
 enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel agent: connections (hvia.md 5.1, 6.3), as their callers see them.
  *
- *   client                             server
- *   REQUEST  -- CONN_REQ ----------->  LISTEN
- *   PENDING  <-- NO_MATCH, REJECT ---  no listener, or REJECT
- *            <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
- *   CONNECTED -- CONN_ACK ---------->  CONNECTED
- *            -- DISCONNECT --------->  ERROR
- *   IDLE     <-- CONN_ACK -----------
+ * client                             server
+ * REQUEST  -- CONN_REQ ----------->  LISTEN
+ * PENDING  <-- NO_MATCH, REJECT ---  no listener, or REJECT
+ * <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
+ * CONNECTED -- CONN_ACK ---------->  CONNECTED
+ * -- DISCONNECT --------->  ERROR
+ * IDLE     <-- CONN_ACK -----------
  *
- * Peers both send CONN_REQ; the one with the lower address answers the request
- * of the other. A packet without an answer is sent again
+ * Two peers both send CONN_REQ, and the peer with the lower address answers the
+ * request of the other. A packet without an answer is sent again
  * (connection_packets.h). Both sides of a connection start with the low half of
  * its id as sequence number, so that frames of an earlier connection are out of
  * sequence. */
@@ -41,7 +41,7 @@ static uint64_t agent_connections_mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The delay is mixed from the id, which contains the station's address, so that
+/* Computes the delay from the id, which contains the station's address, so that
  * two stations do not collide again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 {
@@ -300,7 +300,7 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg)
 				.token = f->token };
 	bool up = k->conn == HVIA_CONN_UP;
 
-	if (k->state == HVIA_VI_ERROR) /* the error has been reported already */
+	if (k->state == HVIA_VI_ERROR) /* the error has already been reported */
 		return -EBUSY;
 	if (f->end && up) {
 		conn_leave(a, h, f->vi);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: connections that have ended here, until the remote agent
- * confirms it (hvia.md 6.3). Only a few disconnects are in flight at a time,
- * otherwise the end of a process with a thousand VIs would flood the remote
- * agent. A disconnect without answer is sent again, and given up after
- * HVIA_TRIES, because the remote station is gone then. */
+/* Kernel agent: connections that have ended on this node and that the remote
+ * agent has not confirmed (hvia.md 6.3). Only a few disconnects are in flight
+ * at a time, because the end of a process with a thousand VIs would otherwise
+ * flood the remote agent. A disconnect without an answer is sent again. It is
+ * given up after HVIA_TRIES, because the remote station is gone then. */
 #include <string.h>
 
 #include "systems/hvia/lib/connection_packets.h"
@@ -24,8 +24,8 @@ void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 	hvia_notify(h, &a->timer);
 }
 
-/* Sends or gives up the first disconnect that is due. Returns false if none
- * is. */
+/* Sends or gives up the first disconnect that is due. Returns false if no
+ * disconnect is due. */
 static bool leaving_send(struct hvia_agent *a, struct weft_host *h)
 {
 	weft_time_t now = weft_host_now(h);

@@ -12,7 +12,7 @@
 
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 {
-	/* As many regions and pages as the tests of this option need. */
+	/* number of regions and pages that the tests of this option need */
 	enum { REGIONS = 16384, PAGES = 1 << 18 };
 	weft_phys_t l1, l2;
 
@@ -23,7 +23,8 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	if (!a->host.l1 || !a->host.l2)
 		return -ENOMEM;
 	hvia_att_fini(&a->att);
-	/* The two levels are apart, so the book's bounds lie inside both. */
+	/* The two levels are separate, so that the bounds of the book hold for
+	 * each. */
 	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
 	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
 	agent_store(a, h, HVIA_ATT_HOST_L2, l2);
@@ -43,7 +44,7 @@ static void l1_quad(struct hvia_agent *a, struct weft_host *h, uint32_t handle,
 	agent_store(a, h, HVIA_ATT_DATA, val);
 }
 
-/* Writes an entry. The pages field comes last, so that a half-written entry is
+/* Writes an entry. Writes the pages field last, so that a half-written entry is
  * never valid (6.2). */
 static void l1_write(struct hvia_agent *a, struct weft_host *h, uint32_t handle)
 {
@@ -152,7 +153,8 @@ static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 
 	for (uint32_t i = 0; i < pages; i++)
 		if (phys[i] > UINT32_MAX)
-			return -EFAULT; /* 3.3: pages lie below 4 GiB */
+			/* fails, because pages must lie below 4 GiB (3.3) */
+			return -EFAULT;
 	ret = hvia_att_take(&a->att, pages, &m->handle);
 	if (ret == -EAGAIN) {
 		agent_memory_compact(a, h);
@@ -219,8 +221,8 @@ static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 		       : NULL;
 }
 
-/* Makes the card forget all it has fetched or found by the entry, and waits
- * until its work with the entry has ended. */
+/* Makes the card drop everything that it has fetched or found by the entry.
+ * Waits until its work with the entry has ended. */
 static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 				uint32_t handle)
 {
@@ -229,8 +231,8 @@ static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 		host_nap(h, T_hvia_turn);
 }
 
-/* Removes a region (6.2): first its entry, so that no new work finds it; then
- * it waits for work in progress; then the pages are unpinned. */
+/* Removes a region (6.2). Clears its entry first, so that no new work finds it,
+ * then waits for work in progress, and unpins the pages last. */
 static void region_drop(struct hvia_agent *a, struct weft_host *h,
 			uint32_t handle)
 {

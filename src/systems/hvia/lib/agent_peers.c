@@ -8,8 +8,8 @@
 
 /* ---- requests ---- */
 
-/* Picks the place to reuse: the oldest answered request, or the oldest of all
- * if none has been answered, because an open one is still needed. */
+/* Picks the entry to reuse: the oldest answered request, because an open one is
+ * still needed. If none has been answered, picks the oldest of all. */
 static struct hvia_request *request_new(struct hvia_agent *a,
 					const struct hvia_pkt *p)
 {
@@ -42,8 +42,9 @@ static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 	       conn_addr_same(&k->remote, &r->from);
 }
 
-/* Connects two peers that have both asked. The lower address answers and the
- * other one waits for the answer, otherwise both would accept. */
+/* Connects two peers that have both requested the connection. The lower address
+ * answers and the other waits for the answer, because otherwise both would
+ * accept. */
 static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		      struct hvia_request *r)
 {
@@ -137,7 +138,7 @@ static bool agent_peers_about(const struct hvia_kvi *k,
 }
 
 /* Handles an accept. A peer's accept carries the id of the other request, which
- * both use from then on. */
+ * both peers use from then on. */
 static void got_accept(struct hvia_agent *a, struct weft_host *h,
 		       const struct hvia_pkt *p)
 {
@@ -154,7 +155,7 @@ static void got_accept(struct hvia_agent *a, struct weft_host *h,
 	}
 	if (agent_peers_about(k, p) && k->conn == HVIA_CONN_UP)
 		agent_peers_ack(a, h, p, HVIA_T_CONN_ACK);
-	else /* no VI waits for it any more */
+	else /* no VI waits for the accept any more */
 		agent_peers_ack(a, h, p, HVIA_T_DISCONNECT);
 }
 

@@ -31,8 +31,8 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 			      (k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0) |
 				      (k->attr.stamped ? HVIA_VIF_STAMP : 0),
 			      k->attr.ptag, k->remote_vi, k->remote.mac));
-	/* The store has set the flags too, therefore queues of sleeping clients
-	 * are armed again. */
+	/* Arms the queues of sleeping clients again, because the store has set
+	 * the flags too. */
 	for (size_t i = 0; i < a->waits.n; i++)
 		if (a->waits.at[i].q.vi == vi)
 			agent_vi_arm(a, h, &a->waits.at[i].q);
@@ -125,8 +125,8 @@ void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 /* ---- sleeping for completions ---- */
 
 /* Sets the interrupt flags of the queues. Returns true if none of them has a
- * completion. The load at the end follows the stores, so that any later
- * completion raises the interrupt. */
+ * completion. A load follows the stores, so that any later completion raises
+ * the interrupt. */
 static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		    const struct hvia_arm_arg *w)
 {
@@ -134,7 +134,9 @@ static bool arm_all(struct hvia_agent *a, struct weft_host *h,
 		struct hvia_wait e = { w->client, w->armed[i], false };
 
 		if (e.q.vi >= HVIA_VIS || a->vi[e.q.vi].proc != w->client->proc)
-			continue; /* not the caller's, or destroyed */
+			/* the queue does not belong to the caller, or its VI
+			 * was destroyed */
+			continue;
 		vec_push(&a->waits, e);
 		agent_vi_arm(a, h, &e.q);
 	}
@@ -199,8 +201,8 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		k->state = HVIA_VI_ERROR;
 		agent_vi_write(a, h, e->vi);
 		agent_vi_flush(a, h, e->vi);
-		/* Waits for doorbells in flight, so that they have been served
-		 * too. */
+		/* Waits for doorbells in flight, so that the card flushes their
+		 * descriptors too. */
 		host_nap(h, T_hvia_flush_settle);
 		k->flushed = true;
 		hvia_notify(h, &k->event);

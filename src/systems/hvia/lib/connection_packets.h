@@ -6,9 +6,9 @@
 
 #include "systems/hvia/lib/agent.h"
 
-/* Returns the time of the next try of a packet without an answer: soon at
- * first, then after twice the time up to 100 ms (hvia.md 6.3). The time differs
- * a little by station and connection, so that two that collided do not collide
+/* Returns the time of the next try of a packet without an answer. The delay is
+ * short at first and doubles up to 100 ms (hvia.md 6.3). It differs a little by
+ * station and connection, so that two stations that collided do not collide
  * again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 
@@ -26,7 +26,7 @@ int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
 /* Sets the state of a VI and writes its entry on the card. */
 void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	      enum hvia_vi_state state);
-/* Ends an attempt to connect with a result for its caller. */
+/* Ends an attempt to connect, and passes the result to its caller. */
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result);
 /* Resets the state of a VI for a new connection. */
@@ -41,16 +41,17 @@ static inline void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
 /* Sends a packet of this type about the VI's connection. */
 void conn_send(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 	       uint8_t type);
-/* Answers a request, and remembers the answer for duplicates. */
+/* Answers a request, and keeps the answer for duplicates. */
 void conn_answer(struct hvia_agent *a, struct weft_host *h,
 		 struct hvia_request *r, uint8_t type);
 /* Connects the VI to the sender of a request and sends the accept. */
 void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 struct hvia_request *r);
-/* Notifies the remote side that the connection has ended, until it confirms. */
+/* Notifies the remote side that the connection has ended, again and again until
+ * the remote side confirms. */
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
-/* Sends disconnects, as many as may be in flight. Returns the next time to call
- * it. */
+/* Sends disconnects, as many as may be in flight. Returns the time of the next
+ * call. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
 /* Handles the confirmation of a disconnect. */
 void conn_left(struct hvia_agent *a, struct weft_host *h,

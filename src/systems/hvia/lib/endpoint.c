@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over VIs: one reliable VI of VIPL to each other node.
- * Everything is sent as messages: a head, up to max_msg bytes.
+ * Everything is sent as messages: a head, and up to max_msg bytes.
  *
  * A receiver posts `slots` receives for each peer, and a few more for messages
  * that carry only credits, so that a credit never waits for a credit. Messages
@@ -18,9 +18,10 @@ enum { SPARE = 4, LAST = 1, NOTIFY = 2, SWAP = 4 };
 
 struct hvia_ep_head {
 	uint32_t kind, flags;
-	/* bytes here; messages of the peer consumed so far */
+	/* len: bytes of data that follow. consumed: number of messages of the
+	 * peer consumed so far */
 	uint32_t len, consumed;
-	uint64_t imm, addr, key, a; /* EP_ATOMIC: imm is b */
+	uint64_t imm, addr, key, a; /* operands of EP_ATOMIC: imm is b */
 	uint32_t id;
 	int32_t status;
 };
@@ -32,16 +33,17 @@ struct hvia_ep_slot {
 };
 
 struct hvia_ep_peer {
-	VIP_VI_HANDLE vi; /* NULL: the own node */
-	uint8_t *mem;	  /* slots: sending, receiving */
+	VIP_VI_HANDLE vi; /* NULL for the own node */
+	uint8_t *mem;	  /* memory of the slots for sending and receiving */
 	VIP_MEM_HANDLE handle;
-	uint32_t sending, next; /* slots at the card; next slot to use */
+	/* number of slots at the card; next slot to use */
+	uint32_t sending, next;
 };
 
 struct hvia_ep {
 	struct ep core; /* first */
 	size_t stride;	/* bytes of a slot */
-	uint32_t seen;	/* events of the card before the last poll */
+	uint32_t seen;	/* number of events of the card before the last poll */
 	VIP_NIC_HANDLE nic;
 	VIP_PROTECTION_HANDLE ptag;
 	struct hvia_ep_peer *peer;
@@ -63,7 +65,7 @@ static void desc_fill(struct hvia_ep_slot *s, const struct hvia_ep_peer *p,
 	s->desc.DS[0].Local.Length = (uint32_t)bytes;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static bool hvia_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 			    const void *data)
@@ -104,7 +106,7 @@ static bool hvia_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return true;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void receive_post(struct hvia_ep *x, struct hvia_ep_peer *p,
 			 struct hvia_ep_slot *s)
@@ -154,8 +156,8 @@ static void hvia_ep_poll(struct ep *e)
 	for (uint32_t i = 0; i < e->n; i++) {
 		struct hvia_ep_peer *p = &x->peer[i];
 
-		/* The own node: slots between the received and the sent
-		 * ones. */
+		/* The own node has messages in the slots between `got` and
+		 * `sent`. */
 		if (i == e->me) {
 			while (own->got < own->sent &&
 			       received(e, i,
@@ -281,7 +283,7 @@ static void hvia_ep_stop(struct ep *e)
 	for (uint32_t i = 0; x->peer && i < e->n; i++) {
 		struct hvia_ep_peer *p = &x->peer[i];
 
-		/* A connection closes after its sends are done, because the
+		/* Closes a connection after its sends are done, because the
 		 * program considers them sent. The wait ends, because the
 		 * reliable service gives up by itself. */
 		if (p->vi) {

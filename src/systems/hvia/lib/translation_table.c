@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- free blocks: a treap by index, 0 = no node, with most = 0 ---- */
+/* ---- free blocks: a treap by index; index 0 is not a node and has most = 0
+ * ---- */
 
-/* Returns the priority of a block, a fixed mixture of its index, so that runs
- * are equal. */
+/* Returns the priority of a block. It is a fixed mixture of the block's index,
+ * so that runs are equal. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
 	uint32_t x = a->node.at[i].at * 2654435761u;
@@ -27,7 +28,7 @@ static uint32_t translation_table_update(const struct hvia_att *a, uint32_t i)
 	return i;
 }
 
-/* Joins two trees. All blocks of l must lie below all of r. */
+/* Joins two trees. All blocks of l must be below all blocks of r. */
 static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 				       uint32_t r)
 {
@@ -42,7 +43,7 @@ static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 	return translation_table_update(a, r);
 }
 
-/* Splits a tree into the blocks below `at` and the others. */
+/* Splits a tree into the blocks below `at` and the rest. */
 static void translation_table_split(struct hvia_att *a, uint32_t i, uint32_t at,
 				    uint32_t *lo_p, uint32_t *hi_p)
 {
@@ -85,8 +86,8 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 	return i;
 }
 
-/* Removes the outermost block of a tree. Returns its length, which its
- * neighbour gets. */
+/* Removes the outermost block of a tree. Returns its length, because the
+ * neighbour grows by it. */
 static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
 {
@@ -123,7 +124,7 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 	}
 }
 
-/* ---- handles: a heap of those that came back ---- */
+/* ---- handles: a heap of those given back ---- */
 
 static uint32_t handle_pop(struct hvia_att *a)
 {
@@ -139,9 +140,9 @@ static uint32_t handle_pop(struct hvia_att *a)
 	}
 	if (n)
 		heap[i] = h;
-	/* Level 1 shrinks below freed handles. Those beyond its end are dropped
-	 * here, so that none is left when it grows, which it does only if no
-	 * handle is free. */
+	/* Level 1 may have shrunk below freed handles. They are dropped now, so
+	 * that none is left when level 1 grows. It grows only if no handle is
+	 * free. */
 	if (a->spare_handles.n && heap[0] >= a->region.n)
 		vec_clear(&a->spare_handles);
 	return first;
@@ -200,7 +201,7 @@ int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p)
 		a->spare_handles.n ? handle_pop(a) : (uint32_t)a->region.n - 1;
 	a->region.at[*handle_p] =
 		(struct hvia_att_region){ pages, a->node.at[i].at };
-	/* The first entries of the block are used from now on. */
+	/* takes the first entries of the block into use */
 	at = a->node.at[i].at;
 	had = a->node.at[i].len;
 	translation_table_split(a, a->root, at, &lo, &mid);
@@ -225,8 +226,8 @@ void hvia_att_give(struct hvia_att *a, uint32_t handle)
 	uint32_t at = r->l2, len = r->pages, lo, hi, node;
 	size_t i;
 
-	/* The block joins its free neighbours, so that first fit finds long
-	 * blocks. */
+	/* Joins the block with its free neighbours, so that first fit finds
+	 * long blocks. */
 	translation_table_split(a, a->root, at, &lo, &hi);
 	node = translation_table_outermost(a, lo, true);
 	if (node && a->node.at[node].at + a->node.at[node].len == at) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation of the card's address translation table (hvia.md 3.5, 6.2): the
- * kernel agent's own book, without the card.
+ * kernel agent's own book, which does not access the card.
  *
- *   SDRAM   0 ---> level 1, 24 bytes each        level 2, 4 bytes each <--- end
- *           handle 0, 1, 2 ...                              ... 2, 1, 0 index
+ * SDRAM   0 ---> level 1, 24 bytes each        level 2, 4 bytes each <--- end
+ * handle 0, 1, 2 ...                              ... 2, 1, 0 index
  *
- * Handles: the lowest free one, so that level 1 stays short. Level 2: first fit
- * among the free blocks. Both grow towards each other. Registration fails if
- * they would meet after all blocks of level 2 are moved together. */
+ * A region gets the lowest free handle, so that level 1 stays short. Its block
+ * of level 2 is found by first fit. The two levels grow towards each other.
+ * Registration fails if they would meet even after all blocks of level 2 are
+ * moved together. */
 #ifndef SYSTEMS_HVIA_LIB_TRANSLATION_TABLE_H
 #define SYSTEMS_HVIA_LIB_TRANSLATION_TABLE_H
 
@@ -16,12 +17,12 @@
 #include "weft/types.h"
 
 struct hvia_att_region {
-	uint32_t pages; /* 0: the handle is free */
+	uint32_t pages; /* number of pages, or 0 if the handle is free */
 	uint32_t l2;
 };
 
-/* A free block: node of a treap by index. `most` is the longest block in its
- * subtree, so that a search skips subtrees without room. */
+/* A free block, as a node of a treap by index. `most` is the longest block in
+ * its subtree, so that a search skips subtrees without room. */
 struct hvia_att_node {
 	uint32_t at, len, most;
 	uint32_t left, right; /* 0: none */
@@ -29,14 +30,15 @@ struct hvia_att_node {
 
 struct hvia_att {
 	uint32_t sdram; /* bytes */
-	uint32_t used;	/* entries of level 2 */
-	uint32_t live;	/* handles given out */
+	uint32_t used;	/* number of entries of level 2 in use */
+	uint32_t live;	/* number of handles in use */
 	struct {
 		VEC(struct hvia_att_region);
-	} region; /* by handle; the last one is in use */
+	} region; /* regions by handle; the last one is always in use */
 	struct {
 		VEC(uint32_t);
-	} spare_handles; /* heap; the lowest is below region.n */
+	} spare_handles; /* heap of free handles; the lowest is below region.n
+			  */
 	struct {
 		VEC(struct hvia_att_node);
 	} node;
@@ -46,12 +48,13 @@ struct hvia_att {
 	uint32_t root;
 };
 
-/* Starts an empty book of a table of so many bytes. hvia_att_fini frees it. */
+/* Starts an empty book of a table of `sdram` bytes. hvia_att_fini() frees
+ * it. */
 void hvia_att_init(struct hvia_att *a, uint32_t sdram);
 void hvia_att_fini(struct hvia_att *a);
 
-/* Takes a handle and a block of `pages` entries. Returns 0, -ENOSPC if there is
- * no room, or -EAGAIN if there is room after hvia_att_compact. */
+/* Takes a handle and a block of `pages` entries. Returns 0, -ENOSPC if the
+ * table has no room, or -EAGAIN if it has room after hvia_att_compact(). */
 int hvia_att_take(struct hvia_att *a, uint32_t pages, uint32_t *handle_p);
 /* Gives a handle and its block back. The handle must have been taken. */
 void hvia_att_give(struct hvia_att *a, uint32_t handle);

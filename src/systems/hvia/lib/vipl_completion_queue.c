@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: completion queues in software. The card has none (hvia.md 6.1, MaxCQ
- * 0), therefore nothing of this exists without the option "+cq". The library
- * enters completions when it polls the work queues, in the order in which they
- * were completed: the card numbers completions of VIs that have such a queue. A
- * full queue loses completions and reports that once (VI_OVERRUN of the
- * queue). */
+ * 0), therefore they exist only with the option "+cq". The library enters
+ * completions when it polls the work queues. Their order is that of completion,
+ * because the card numbers completions of VIs that have such a queue. A full
+ * queue loses completions and reports that once (VI_OVERRUN of the queue). */
 #include <errno.h>
 
 #include "host/times.h"
@@ -36,7 +35,7 @@ void vipl_cq_detach(struct vipl_queue *q)
 	*pp = q->cq_next;
 	c->users--;
 	q->cq = NULL;
-	/* The entries of the queue are removed too. */
+	/* removes the entries of the work queue too */
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct vipl_queue *e = c->entry[(c->first + i) % c->size];
 
@@ -46,9 +45,9 @@ void vipl_cq_detach(struct vipl_queue *q)
 	c->n = n;
 }
 
-/* Returns the queue with the oldest completion that has no entry. A descriptor
- * that the library has flushed has no number and counts as newer than all
- * others. */
+/* Returns the work queue with the oldest completion that has no entry. A
+ * descriptor that the library has flushed has no number and counts as newer
+ * than all others. */
 static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 {
 	struct vipl_queue *best = NULL;
@@ -63,7 +62,7 @@ static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 
 		if (!p)
 			continue;
-		/* after an error all descriptors are flushed */
+		/* flushes all descriptors if the VI is in error */
 		vipl_queue_done(q);
 		stamp = p->d->CS.Reserved;
 		last = !stamp;
@@ -175,7 +174,7 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 		return VIP_INVALID_PARAMETER;
 	vipl_cq_collect(c);
 	if (EntryCount > VIPL_CQ_ENTRIES || EntryCount < c->n)
-		/* a smaller queue would lose entries */
+		/* fails, because a smaller queue would lose entries */
 		return VIP_ERROR_RESOURCE;
 	entry = weft_host_calloc(weft_host_self(), EntryCount, sizeof(*entry));
 	if (!entry)
@@ -210,7 +209,7 @@ static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
 
 	if (!c || !vi || !recv)
 		return VIP_INVALID_PARAMETER;
-	/* One load of a cache line for each work queue. */
+	/* charges one load of a cache line for each work queue */
 	weft_host_cpu(h, weft_host_time(h, T_vipl_poll) *
 				 (c->users ? c->users : 1));
 	return completion_queue_look(h, c, weft_host_time(h, T_vipl_found), vi,

@@ -49,7 +49,7 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 	ret = vipl_call(n, HVIA_CALL_LISTEN, &c);
 	if (ret != VIP_SUCCESS)
 		return ret;
-	/* A NIC that was closed meanwhile has no requests. */
+	/* returns no request if the NIC was closed meanwhile */
 	*ConnHandle =
 		vipl_nic(NicHandle) ? vipl_handle(VIPL_CONN, n, c.conn) : NULL;
 	if (!*ConnHandle) {
@@ -76,7 +76,8 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 		vipl_rel_connected(v);
 	ret = vipl_call(v->nic, HVIA_CALL_ACCEPT, &c);
 	if (ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		/* otherwise the program may try again */
+		/* keeps the handle otherwise, because the program may try
+		 * again */
 		vipl_forget(VIPL_CONN, ConnHandle);
 	return vipl_vi_leave(v, ret);
 }
@@ -95,7 +96,8 @@ VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 	return vipl_call(n, HVIA_CALL_REJECT, &c);
 }
 
-/* Shared start of VipConnectRequest and VipConnectPeerRequest. */
+/* Checks the arguments of VipConnectRequest and VipConnectPeerRequest and fills
+ * in the call. */
 static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 			     const VIP_NET_ADDRESS *remote, VIP_ULONG timeout,
 			     struct hvia_conn_arg *c)
@@ -106,8 +108,8 @@ static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 	    !addr_in(remote, &c->remote) ||
 	    memcmp(c->local.mac, v->nic->mac, 6))
 		return VIP_INVALID_PARAMETER;
-	/* No station has a group address or the zero address, and no line leads
-	 * from a card to itself. */
+	/* refuses the address, because no station has a group address or the
+	 * zero address, and no line leads from a card to itself */
 	if (c->remote.mac[0] & 1 || !memcmp(c->remote.mac, none, 6) ||
 	    !memcmp(c->remote.mac, v->nic->mac, 6))
 		return VIP_NOT_REACHABLE;
@@ -236,8 +238,9 @@ VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
 	return VIP_SUCCESS;
 }
 
-/* Returns the address of a node: the card's own address with the node's number
- * in the last two bytes, as cards are numbered (02:00:00:00:hh:ll). */
+/* Returns the address of a node. It is the card's own address with the node's
+ * number in the last two bytes, because cards are numbered so
+ * (02:00:00:00:hh:ll). */
 static struct hvia_addr node_addr(const struct vipl_nic *n, uint32_t node)
 {
 	struct hvia_addr a = { 0 };
@@ -248,7 +251,7 @@ static struct hvia_addr node_addr(const struct vipl_nic *n, uint32_t node)
 	return a;
 }
 
-/* Returns the address of a host. A host has one address, index 0. */
+/* Returns the address of a host. A host has only the address of index 0. */
 VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
 			      VIP_NET_ADDRESS *Address, VIP_ULONG NameIndex)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: handles. A handle is a number made of
  *
- *   kind     4 bits   NIC, VI, completion queue, request, tag
- *   owner   20 bits   node and client: other programs' handles are unknown
- *   turn    20 bits   how often the place has been used
- *   place   20 bits   in the program's table
+ * kind     4 bits   NIC, VI, completion queue, request, tag
+ * owner   20 bits   node and client, so that handles of other programs are
+ * unknown
+ * turn    20 bits   number of uses of the place so far
+ * place   20 bits   index in the program's table
  *
- * so that any value from a program is looked up and compared, and never
- * followed as a pointer. A place that has used all its turns is not used again,
- * so that no handle comes back. */
+ * A value from a program is looked up and compared, and never followed as a
+ * pointer. A place that has used all its turns is not used again, so that no
+ * handle is given out twice. */
 #include <string.h>
 
 #include "systems/hvia/lib/vipl_internal.h"
@@ -19,9 +20,10 @@ enum { PLACES = 2048 }; /* at first */
 
 struct vipl_table {
 	uint32_t owner;
-	bool owned;	  /* `owner` is known */
-	uint32_t n, size; /* places used so far, and size of the table */
-	uint32_t free;	  /* place + 1 */
+	bool owned; /* set once `owner` is known */
+	/* number of places used so far, and size of the table */
+	uint32_t n, size;
+	uint32_t free; /* index of the first free place + 1, or 0 for none */
 	struct vipl_entry *at;
 	struct vipl_entry begin[PLACES];
 };
@@ -75,7 +77,8 @@ void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val)
 
 	if (!t)
 		return NULL;
-	if (!t->free && t->n == t->size) { /* the table grows */
+	/* the table is full and has to grow */
+	if (!t->free && t->n == t->size) {
 		if (2 * t->size > FIELD_MAX)
 			return NULL;
 		at = weft_host_calloc(h, 2 * t->size, sizeof(*at));
@@ -131,7 +134,7 @@ void vipl_forget_of(const struct vipl_nic *n)
 			give_back(t, i);
 }
 
-/* ---- of each kind ---- */
+/* ---- handles of each kind ---- */
 
 void *vipl_object(enum vipl_kind kind, const void *handle)
 {

@@ -12,7 +12,7 @@ enum {
 	VIPL_CQS = 1024,
 	VIPL_CQ_ENTRIES = 1 << 20,
 	VIPL_QOS_MAX = 7,
-	VIPL_RING = 16, /* initial places of a work queue */
+	VIPL_RING = 16, /* initial size of the ring of a work queue */
 };
 
 struct vipl_vi;
@@ -29,36 +29,43 @@ struct vipl_notify {
 struct vipl_posted {
 	VIP_DESCRIPTOR *d;
 	VIP_MEM_HANDLE handle;
-	bool open; /* the reliable service has to complete it */
+	bool open; /* the reliable service has to complete the descriptor */
 };
 
-/* A work queue. The library keeps posted descriptors in a ring: it writes Next
+/* A work queue. The library keeps posted descriptors in a ring. It writes Next
  * for other readers and never follows it, because the program may change it.
  * Descriptors are numbered from 1 on. */
 struct vipl_queue {
 	struct vipl_vi *vi;
-	uint32_t dir;		  /* HVIA_Q_SEND, HVIA_Q_RECV */
-	struct vipl_posted *ring; /* by number; NULL until the first post */
-	uint64_t first;		  /* number of the oldest descriptor */
+	uint32_t dir; /* HVIA_Q_SEND, HVIA_Q_RECV */
+	/* descriptors by number, or NULL until the first post */
+	struct vipl_posted *ring;
+	uint64_t first; /* number of the oldest descriptor */
 	uint32_t size, n;
-	uint32_t open; /* posted and not yet completed; reliable VIs only */
-	bool posting;  /* a thread has linked a descriptor and not yet rung */
-	bool raw;      /* of a reliable VI: descriptors are given to the card */
+	/* number of descriptors posted and not yet completed; reliable VIs
+	 * only */
+	uint32_t open;
+	/* a thread has linked a descriptor and not rung its doorbell yet */
+	bool posting;
+	/* queue of a reliable VI whose descriptors are given to the card */
+	bool raw;
 	struct vipl_notify *notify;
 	/* Completion queue. */
 	struct vipl_cq *cq;
 	struct vipl_queue *cq_next;
-	uint32_t entered; /* descriptors from the head on that had an entry */
+	/* number of descriptors at the head that have an entry in the
+	 * completion queue */
+	uint32_t entered;
 };
 
-/* A NIC. It stays until the program ends, because threads of the library may
- * read it. */
+/* A NIC. Its memory is kept until the program ends, because threads of the
+ * library may read it. */
 struct vipl_nic {
 	VIP_NIC_HANDLE self;
 	struct weft_dev *dev;
 	struct hvia_client *client;
 	uint8_t mac[6];
-	uint32_t payload; /* bytes of a frame */
+	uint32_t payload; /* payload bytes of a frame */
 	uint64_t version;
 	bool with_cq, with_reliable, names;
 	uint32_t n_vis, n_cqs;
@@ -74,12 +81,14 @@ struct vipl_vi {
 	VIP_VI_HANDLE self;
 	struct vipl_nic *nic;
 	uint32_t vi;
-	uint32_t inside; /* calls of the program that use it */
-	bool leaving;	 /* no further call may start */
-	uint32_t held;	 /* held by its handle, and by its thread */
+	uint32_t inside; /* number of the program's calls that use the VI */
+	/* the VI is being destroyed, so that no further call may start */
+	bool leaving;
+	/* number of holders: the handle, and the thread of the VI */
+	uint32_t held;
 	struct hvia_kvi *k;
 	struct vipl_queue q[2];
-	/* reliable service; NULL: the card's own service */
+	/* reliable service, or NULL for the card's own service */
 	struct vipl_rel *rel;
 	struct vipl_vi *next;
 };
@@ -90,35 +99,36 @@ struct vipl_cq {
 	uint32_t users;
 	uint32_t inside;
 	struct vipl_queue *queues;
-	/* Completions in order, the oldest at `first`. */
+	/* Entries of completions in order, the oldest at `first`. */
 	struct vipl_queue **entry;
 	uint32_t size, first, n;
-	bool overrun; /* reported, until there is room again */
+	/* the overrun was reported, and the queue has been full since */
+	bool overrun;
 	struct vipl_notify *notify;
 	struct vipl_cq *next;
 };
 
 /* vipl_handles.c: a handle is a number that is looked up in the program's table
- * and never followed. */
+ * and never followed as a pointer. */
 enum vipl_kind { VIPL_NIC = 1, VIPL_VI, VIPL_CQ, VIPL_CONN, VIPL_PTAG };
 
-/* `of` is the object; of tags and connection requests it is their NIC, and
+/* `of` is the object. For tags and connection requests `of` is their NIC, and
  * `val` is the tag or the agent's number of the request. */
 struct vipl_entry {
 	void *of; /* NULL: free */
 	uint64_t val;
 	enum vipl_kind kind;
-	uint32_t turn; /* of this place; incremented with each use */
-	uint32_t next; /* next free place */
+	uint32_t turn; /* number of uses of this place */
+	uint32_t next; /* index of the next free place */
 };
 
-/* Sets the owner field of the program's handles. Call it before the first
- * handle. Returns false if there is no memory. */
+/* Sets the owner field of the program's handles. Called before the first handle
+ * is made. Returns false if memory is short. */
 bool vipl_handles(uint32_t client);
-/* Makes a handle. Returns NULL if there is no room. */
+/* Makes a handle. Returns NULL if the table cannot grow. */
 void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val);
-/* Returns the entry of a handle, or NULL if it is not a handle, no longer
- * valid, or of another kind. */
+/* Returns the entry of a handle. Returns NULL if the value is not a handle, is
+ * no longer valid, or has another kind. */
 struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
 /* Makes a handle invalid. */
 void vipl_forget(enum vipl_kind kind, const void *handle);
@@ -151,7 +161,7 @@ static inline uint32_t vipl_tag(const struct vipl_nic *n,
 
 /* Returns the handle of a tag, or NULL if it was made through another NIC. */
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
-/* Find a VI or a CQ and keep it until the matching leave, so that no other
+/* Finds a VI or a CQ and keeps it until the matching leave, so that no other
  * thread frees it during a call. The leave functions return `ret`. */
 struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x);
 
@@ -184,8 +194,8 @@ static inline VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op,
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
 
 /* vipl_vi.c */
-/* Fills attributes of a local VI. For a remote VI n is NULL, because its tag
- * means nothing here. */
+/* Fills in the attributes of a VI. For a remote VI n is NULL, because its tag
+ * is not valid on this node. */
 void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		   const struct vipl_nic *n);
 /* Drops a holder of the VI. The last one frees it. */
@@ -198,7 +208,7 @@ bool vipl_queue_done(struct vipl_queue *q);
 VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q);
 /* Completes all posted descriptors as flushed (disconnected). */
 void vipl_queue_flush(struct vipl_queue *q);
-/* Links a descriptor to the queue. Returns false if there is no memory. */
+/* Links a descriptor to the queue. Returns false if memory is short. */
 bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 		     VIP_MEM_HANDLE handle);
 /* Returns a posted descriptor by number, or NULL if it is not posted. */
@@ -207,9 +217,9 @@ static inline struct vipl_posted *vipl_queue_at(const struct vipl_queue *q,
 {
 	return number - q->first < q->n ? &q->ring[number % q->size] : NULL;
 }
-/* Sleeps until one of the queues may have a completion, or an error arrived.
- * Queues of reliable VIs and empty ones are not armed, because the card does
- * not complete them. */
+/* Sleeps until one of the queues may have a completion, or an error has
+ * arrived. Does not arm queues of reliable VIs and empty queues, because the
+ * card does not complete them. */
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	       uint32_t seen, weft_time_t deadline);
 /* Returns the token of a descriptor (2.3). */
@@ -226,7 +236,7 @@ static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
 uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 
 /* vipl_notify.c */
-/* Starts the NIC's thread if needed and makes it check its lists. */
+/* Starts the NIC's thread if needed, and makes the thread check its lists. */
 void vipl_serve(struct vipl_nic *n);
 /* Appends a request to a list, which owns it. */
 void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
@@ -234,12 +244,13 @@ void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
 void vipl_notify_drop(struct vipl_notify **list);
 
 /* vipl_completion_queue.c */
-/* Enters completions since the last call. */
+/* Enters the completions since the last call. */
 void vipl_cq_collect(struct vipl_cq *c);
-/* Removes the oldest entry. Returns false if there is none. */
+/* Returns the work queue of the oldest entry and removes the entry. Returns
+ * false if the queue is empty. */
 bool vipl_cq_look(struct vipl_cq *c, struct vipl_queue **q_p);
-/* Add a work queue to a completion queue (NULL: none), and remove it with its
- * entries. */
+/* Adds a work queue to a completion queue, which may be NULL. vipl_cq_detach()
+ * removes it together with its entries. */
 void vipl_cq_attach(struct vipl_cq *c, struct vipl_queue *q);
 void vipl_cq_detach(struct vipl_queue *q);
 
@@ -250,8 +261,8 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
-/* Applies the last acknowledgement of the remote side, which came with its
- * disconnect, before the rest is flushed. */
+/* Applies the last acknowledgement of the remote side before the rest is
+ * flushed, because it arrived with the disconnect. */
 void vipl_rel_last(struct vipl_vi *v);
 void vipl_rel_ended(struct vipl_vi *v);
 

@@ -41,10 +41,11 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 
 /* ---- NIC ---- */
 
-/* Names that programs written for other VI NICs open. Those NICs had completion
- * queues and reliable delivery. */
+/* Names by which programs written for other VI NICs open a card. Those NICs had
+ * completion queues and reliable delivery. */
 static const struct {
-	const char *format; /* with the device's number, or without: device 0 */
+	/* format with the device's number; without a number it is device 0 */
+	const char *format;
 	bool own;
 } nic_names[] = {
 	{ "hvia%u%n", true },	{ "clanvi%u%n", false },
@@ -133,7 +134,9 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 		return VIP_ERROR_RESOURCE;
 	}
 	*NicHandle = n->self;
-	vipl_serve(n); /* errors are reported without a handler too */
+	/* starts the thread, because errors are reported even without a
+	 * handler */
+	vipl_serve(n);
 	return VIP_SUCCESS;
 }
 
@@ -229,7 +232,8 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 
 	if (!n)
 		return VIP_INVALID_PARAMETER;
-	t.ptag = vipl_tag(n, Ptag); /* 0 is not a tag */
+	/* 0 is not a tag, so that the agent refuses it */
+	t.ptag = vipl_tag(n, Ptag);
 	ret = vipl_call(n, HVIA_CALL_PTAG_FREE, &t);
 	if (ret == VIP_SUCCESS)
 		vipl_forget(VIPL_PTAG, Ptag);

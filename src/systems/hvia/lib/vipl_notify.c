@@ -57,7 +57,8 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	};
 	struct vipl_vi *v = n->vis;
 
-	/* A remote RDMA write is not an operation of a local queue. */
+	/* a remote RDMA write has no operation, because it is not one of a
+	 * local queue */
 	if (e->code == HVIA_ERROR_RDMAW_PROT ||
 	    e->code == HVIA_ERROR_RDMAW_DATA ||
 	    e->code == HVIA_ERROR_RDMAW_ABORT)
@@ -112,7 +113,7 @@ static struct vipl_notify notify_pop(struct vipl_notify **list)
 	return copy;
 }
 
-/* Runs one handler if one is due. The lists may change during it. */
+/* Runs one handler if one is due. The handler may change the lists. */
 static bool serve_one(struct vipl_nic *n)
 {
 	struct hvia_client *client = n->client;

@@ -53,11 +53,13 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 
 	if (q->cq) {
 		vipl_cq_collect(q->cq);
-		p->d->CS.Reserved = 0; /* holds the number of its completion */
+		/* will hold the number of the completion */
+		p->d->CS.Reserved = 0;
 	}
 	q->first++;
 	q->n--;
-	/* the program takes it without waiting for the service */
+	/* counts the descriptor as closed, because the program may take it
+	 * without waiting for the service */
 	q->open -= p->open;
 	q->entered -= q->entered != 0;
 	return p->d;
@@ -76,7 +78,7 @@ bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 	struct weft_host *h = weft_host_self();
 	struct vipl_posted *last, *ring;
 
-	if (q->n == q->size) { /* the ring grows */
+	if (q->n == q->size) { /* the ring is full and has to grow */
 		ring = weft_host_calloc(h, size, sizeof(*ring));
 		if (!ring)
 			return false;
@@ -98,9 +100,9 @@ bool vipl_queue_link(struct vipl_queue *q, VIP_DESCRIPTOR *d,
 
 /* ---- posting ---- */
 
-/* Returns the offset of a descriptor in its region. A descriptor that has none
- * gets an offset that no region reaches, so that the card reports the error
- * (5.6). */
+/* Returns the token of a descriptor: its offset in its region. A descriptor
+ * outside its region gets an offset that no region reaches, so that the card
+ * reports the error (5.6). */
 uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
 		    VIP_MEM_HANDLE handle)
 {
@@ -248,7 +250,8 @@ static VIP_RETURN vipl_post_await(struct vipl_vi *v, uint32_t dir,
 	weft_time_t deadline;
 	VIP_RETURN ret;
 
-	if (v && v->q[dir].cq) /* its completions go to the completion queue */
+	/* refused, because the completions go to the completion queue */
+	if (v && v->q[dir].cq)
 		return VIP_ERROR_RESOURCE;
 	ret = vipl_post_done(v, dir, d_p);
 	if (ret != VIP_NOT_DONE)

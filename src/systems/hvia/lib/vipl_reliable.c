@@ -6,7 +6,7 @@
 
 #include "host/times.h"
 
-/* Returns true if the card has sent the slot. */
+/* Returns true if the card has sent the frame of the slot. */
 static bool slot_free(const struct rel_slot *s)
 {
 	return !s->desc.CS.SegCount || s->desc.CS.Status & VIP_STATUS_DONE;
@@ -35,7 +35,8 @@ static void frame_build(struct vipl_rel *r, struct rel_slot *s)
 	if (n == left && d->CS.Control & VIP_CONTROL_IMMEDIATE)
 		s->head.flags |= REL_IMMEDIATE;
 	if (!s->head.flags)
-		s->head.flags = 1u << 15; /* middle of a message */
+		/* flag of a frame in the middle of a message */
+		s->head.flags = 1u << 15;
 	if (rdma) {
 		s->head.va = d->DS[0].Remote.Data.AddressBits + at;
 		s->head.handle = d->DS[0].Remote.Handle;
@@ -76,8 +77,8 @@ static void send_again(struct vipl_rel *r)
 		return;
 	if (++r->tries > REL_TRIES) {
 		rdma = rel_slot(r, r->base % REL_WINDOW)->head.flags & REL_RDMA;
-		/* The oldest send that is not done gets the error; the others
-		 * are flushed. */
+		/* The oldest send that is not done gets the error. The sends
+		 * behind it are flushed. */
 		for (uint64_t i = q->first;; i++) {
 			p = vipl_queue_at(q, i);
 			if (!p || p->open)
@@ -98,8 +99,8 @@ static void send_again(struct vipl_rel *r)
 	r->again = now + weft_host_time(weft_host_self(), T_hvia_again);
 }
 
-/* Returns an open send, or NULL if it is not posted or the program has taken it
- * without waiting. */
+/* Returns an open send. Returns NULL if it is not posted, or if the program has
+ * taken it without waiting. */
 static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 {
 	struct vipl_posted *p = vipl_queue_at(&r->v->q[HVIA_Q_SEND], number);
@@ -159,9 +160,9 @@ void rel_send(struct vipl_rel *r)
 
 		if (!rel_begin(r, HVIA_Q_SEND, p))
 			return;
-		/* A wrong send ends the reliable service. It is checked for
+		/* An invalid send ends the reliable service. It is checked for
 		 * each frame, because its memory may have been deregistered
-		 * since the last one. */
+		 * since the last frame. */
 		bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
 		if (bad) {
 			rel_complete(r, HVIA_Q_SEND, p, 0, bad);
@@ -170,7 +171,9 @@ void rel_send(struct vipl_rel *r)
 		}
 		frame_build(r, s);
 		if (!r->msg[HVIA_Q_SEND].begun)
-			continue; /* the connection has ended meanwhile */
+			/* skips the frame, because the connection has ended
+			 * meanwhile */
+			continue;
 		if (r->base == r->seq)
 			r->again =
 				weft_host_now(weft_host_self()) +
@@ -182,8 +185,8 @@ void rel_send(struct vipl_rel *r)
 	}
 	if (r->v->k->state == HVIA_VI_CONNECTED &&
 	    (r->owe || r->next - r->told >= REL_ACK_EVERY)) {
-		/* Sends an acknowledgement only. If its slot is not free, the
-		 * card's completion runs this again later. */
+		/* Sends an acknowledgement without data. If its slot is in use,
+		 * the card's completion runs this code again later. */
 		struct rel_slot *s =
 			rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
 

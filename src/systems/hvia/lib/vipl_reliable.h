@@ -3,46 +3,50 @@
  * (sending, time), vipl_reliable_receive.c (receiving) and vipl_reliable_vi.c
  * (life of a VI).
  *
- *   user's descriptors <-> copies <-> frames of the VI's own memory <-> card
+ * user's descriptors <-> copies <-> frames of the VI's own memory <-> card
  *
- * A frame is a message of one Ethernet frame over the unreliable VI: header,
- * and as many bytes as both cards take. Frames are numbered. The receiver takes
- * them in order, acknowledges up to the next one it wants, and drops all
- * others. Frames that are not acknowledged in time are sent again. A send is
- * complete when its last frame has been acknowledged, which happens when its
- * bytes are in their place: delivery and reception are one level here. The
- * kernel agent also sends the receiver's last acknowledgement with its
- * disconnect, because a process may end as soon as it has its message. */
+ * A frame is a message of one Ethernet frame over the unreliable VI: a header,
+ * and as many bytes as both cards allow. Frames are numbered. The receiver
+ * takes them in order, acknowledges up to the next frame that it expects, and
+ * drops all others. Frames that are not acknowledged in time are sent again. A
+ * send is complete when its last frame has been acknowledged. Its bytes are
+ * then in their place, so that delivery and reception are one level. The kernel
+ * agent also sends the receiver's last acknowledgement with its disconnect,
+ * because a process may end as soon as it has its message. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 #define SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 
 #include "systems/hvia/lib/vipl_internal.h"
 
 enum {
-	REL_WINDOW = 16, /* frames in flight */
-	REL_RX = 64,	 /* receives of the VI */
-	REL_ACKS = 8,	 /* frames without data in flight */
+	REL_WINDOW = 16, /* largest number of frames in flight */
+	REL_RX = 64,	 /* number of receives that the VI posts */
+	/* largest number of acknowledgements without data in flight */
+	REL_ACKS = 8,
 	REL_SLOTS = REL_WINDOW + REL_ACKS + REL_RX,
 	REL_ACK_EVERY = 8,
 	REL_TRIES = 20,
 };
-enum { REL_DESC = 4096 }; /* more than the longest descriptor */
-/* split over several Ethernet frames if needed */
+enum { REL_DESC = 4096 }; /* bytes, more than the longest descriptor */
+/* smaller cards split a frame into several Ethernet frames */
 enum { REL_PAYLOAD_MIN = 128 };
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
 
-/* On the wire, little endian. */
+/* Header of a frame, little endian on the line. */
 struct rel_head {
-	uint32_t seq;	/* of a frame with data */
-	uint32_t ack;	/* next frame that the sender of this head wants */
-	uint16_t flags; /* of data; 0: acknowledgement only */
+	uint32_t seq; /* sequence number of a frame with data */
+	uint32_t ack; /* next frame that the sender of this header expects */
+	/* flags of the data, or 0 for an acknowledgement only */
+	uint16_t flags;
 	uint16_t bytes;
-	uint32_t error; /* status bits: the receiver refused the send */
-	uint32_t length, immediate; /* of the message */
-	uint32_t handle;	    /* RDMA: remote */
+	/* status bits with which the receiver refused the send, or 0 */
+	uint32_t error;
+	/* length and immediate data of the message */
+	uint32_t length, immediate;
+	uint32_t handle; /* RDMA: remote */
 	uint32_t pad;
-	uint64_t va; /* RDMA: address of this frame's data */
+	uint64_t va; /* RDMA: remote address of this frame's data */
 };
 
 struct rel_slot {
@@ -52,10 +56,10 @@ struct rel_slot {
 };
 
 /* The user's descriptor whose bytes are being moved. It is copied when its
- * message starts, as the card does, and only the copy is used, because the
- * program may change the original. */
+ * message starts, as the card does. Only the copy is used afterwards, because
+ * the program may change the original. */
 struct rel_msg {
-	uint64_t number;   /* number in its queue */
+	uint64_t number;   /* number of the descriptor in its queue */
 	VIP_DESCRIPTOR *d; /* the copy */
 	uint32_t at;	   /* bytes moved */
 	bool begun;	   /* the copy has been made */
@@ -63,23 +67,30 @@ struct rel_msg {
 
 struct vipl_rel {
 	struct vipl_vi *v;
-	uint8_t *slots; /* window, acks, receives */
+	/* slots of the window, of acknowledgements, and of receives */
+	uint8_t *slots;
 	size_t stride;
 	VIP_MEM_HANDLE handle;
 	struct vipl_queue raw[2]; /* descriptors at the card */
-	bool stop, filled;	  /* filled: receives are posted */
-	struct rel_msg msg[2];	  /* current send and receive */
+	/* stop: the thread has to end. filled: receives are posted */
+	bool stop, filled;
+	struct rel_msg msg[2]; /* current send and receive */
 	/* Sending. */
 	/* number of the send that ends with this frame, or 0 */
 	uint64_t ends[REL_WINDOW];
-	uint32_t seq, base; /* next, and oldest not acknowledged */
-	uint32_t acks;	    /* sent so far; slots are used in turn */
+	/* next frame to send, and oldest frame not acknowledged */
+	uint32_t seq, base;
+	/* number of acknowledgements sent so far; their slots are used in
+	 * turn */
+	uint32_t acks;
 	uint32_t tries;
 	weft_time_t again;
 	/* Receiving. */
-	uint32_t next, told; /* frame wanted, and last one acknowledged */
-	bool owe;	     /* acknowledge again */
-	uint32_t error;	     /* sent with the acknowledgement */
+	/* next frame expected, and last frame acknowledged */
+	uint32_t next, told;
+	bool owe; /* acknowledge again */
+	/* status bits to be sent with the acknowledgement, or 0 */
+	uint32_t error;
 };
 
 static inline uint32_t rel_payload(uint32_t payload)
@@ -91,8 +102,8 @@ static inline struct rel_slot *rel_slot(const struct vipl_rel *r, uint32_t i)
 	return (struct rel_slot *)(r->slots + i * r->stride);
 }
 
-/* Returns the bytes at offset `at` of a descriptor and how many are contiguous,
- * or NULL. */
+/* Returns the bytes at offset `at` of a descriptor and the number of contiguous
+ * bytes. Returns NULL beyond the end. */
 uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p);
 /* Checks a descriptor. Returns 0 or the status bits of its error. */
 uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
@@ -100,8 +111,8 @@ uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 /* Returns the oldest descriptor of a queue whose message is not complete, or
  * NULL. */
 struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir);
-/* Copies the descriptor. Returns false if the card could not fetch it: the
- * error has been reported and the VI is in error. */
+/* Copies the descriptor. Returns false if the card could not fetch it. The
+ * error has then been reported and the VI is in error. */
 bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p);
 
 static inline void rel_next(struct vipl_rel *r, uint32_t dir)
@@ -129,7 +140,7 @@ static inline uint32_t rel_data(const struct vipl_rel *r)
 /* Sends as many frames as window and slots allow. */
 void rel_send(struct vipl_rel *r);
 /* Handles an acknowledgement of all frames before `ack`. With an error the
- * remote side refused the next one. Returns true if its reliable service has
+ * remote side refused the next frame. Returns true if its reliable service has
  * ended. */
 bool rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
 /* vipl_reliable_receive.c */

@@ -6,7 +6,7 @@
 
 #include "host/times.h"
 
-/* Refuses a frame: notifies the sender of the reason and ends the
+/* Refuses a frame. Notifies the sender of the reason and ends the
  * connection. */
 static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 				    uint32_t code)
@@ -81,7 +81,7 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 	}
 	if (!(s->head.flags & REL_LAST))
 		return;
-	/* again, because making the copy took time */
+	/* checks again, because making the copy took time */
 	p = rel_current(r, HVIA_Q_RECV);
 	if (p && m->begun)
 		in_done(r, p, &s->head, 0);
@@ -135,15 +135,15 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 	if (!h->flags)
 		return;
-	if (h->seq != r->next) { /* lost, or a duplicate */
+	if (h->seq != r->next) { /* the frame was lost, or is a duplicate */
 		r->owe = true;
 		return;
 	}
 	r->next++;
 	r->owe |= (h->flags & REL_LAST) != 0;
 	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
-	/* Set without a wait after the completion, so that the remote side
-	 * learns of every message that the program knows of. */
+	/* Set at once after the completion, so that the remote side learns of
+	 * every message that the program has received. */
 	r->v->k->mine.next = (uint16_t)r->next;
 }
 
@@ -159,7 +159,9 @@ void rel_receive(struct vipl_rel *r)
 		weft_host_cpu(host, weft_host_time(host, T_vipl_found) +
 					    weft_host_time(host, T_vipl_take));
 		if (status & VIP_STATUS_DESC_FLUSHED_ERROR)
-			continue; /* the connection has ended */
+			/* the connection has ended, so that the frame is
+			 * skipped */
+			continue;
 		if (!(status & VIP_STATUS_ERROR_MASK))
 			got_frame(r, s, s->desc.CS.Length);
 		if (r->v->k->state != HVIA_VI_ERROR)

@@ -29,8 +29,8 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
-/* Reports an error unless the VI has been destroyed, because its number may
- * belong to another VI then. */
+/* Reports an error, but not if the VI has been destroyed, because its number
+ * may belong to another VI then. */
 static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
 {
 	if (!r->stop)
@@ -86,7 +86,8 @@ struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir)
 	struct rel_msg *m = &r->msg[dir];
 	struct vipl_posted *p;
 
-	if (m->number < q->first) { /* the program has taken it */
+	/* the program has already taken the descriptor */
+	if (m->number < q->first) {
 		m->number = q->first;
 		m->begun = false;
 	}
@@ -169,7 +170,8 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 		vipl_queue_take(&r->raw[HVIA_Q_SEND]);
 	memset(d, 0, sizeof(*d));
 	if (r->v->k->state == HVIA_VI_ERROR)
-		return; /* no frame leaves in ERROR: the slot is free */
+		/* the slot stays free, because no frame leaves in ERROR */
+		return;
 	d->CS.SegCount = 1;
 	d->CS.Length = bytes;
 	d->DS[0].Local.Data.Address = &s->head;
@@ -179,7 +181,7 @@ void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 		      weft_host_time(weft_host_self(), T_vipl_post));
 	if (!vipl_queue_link(&r->raw[dir], d, r->handle)) {
 		d->CS.SegCount = 0;
-		return; /* no memory: the slot is free */
+		return; /* the slot stays free, because memory is short */
 	}
 	vipl_ring(weft_host_self(), r->v, dir, d, r->handle);
 }
@@ -246,7 +248,7 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 	return VIP_SUCCESS;
 }
 
-/* Frees the memory of the service. The thread notices and ends. */
+/* Frees the memory of the service, which makes its thread end. */
 void vipl_rel_free(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -262,7 +264,7 @@ void vipl_rel_free(struct vipl_vi *v)
 }
 
 /* Posts receives before a connection is requested or accepted, so that the
- * first frame finds one. */
+ * first frame finds a receive. */
 void vipl_rel_connected(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -276,11 +278,12 @@ void vipl_rel_connected(struct vipl_vi *v)
 		rel_post(r, HVIA_Q_RECV, rel_slot(r, REL_WINDOW + REL_ACKS + i),
 			 rel_payload(v->nic->payload));
 	hvia_notify(weft_host_self(),
-		    &v->nic->client->event); /* the thread sleeps for these
-						events from now on */
+		    &v->nic->client->event); /* from now on the thread sleeps
+						until one of these events */
 }
 
-/* Handles the newest descriptor of a queue, which was linked just now. */
+/* Handles the newest descriptor of a queue, which the caller has just
+ * linked. */
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 {
 	struct vipl_rel *r = v->rel;
@@ -298,7 +301,7 @@ void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 		return;
 	}
 	if (!reliable_vi_reach(r, dir, p, p->d))
-		return; /* the card could not fetch it (2.3) */
+		return; /* the card could not fetch the descriptor (2.3) */
 	if (q->open >= HVIA_QUEUE_MAX) {
 		rel_tell(r, &overrun);
 		return;

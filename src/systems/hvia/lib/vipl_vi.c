@@ -60,8 +60,8 @@ void vipl_vi_drop(struct vipl_vi *v)
 	weft_host_free(h, v);
 }
 
-/* Makes a VI. Completion queues, which the caller holds meanwhile, may be
- * NULL. */
+/* Makes a VI. The completion queues may be NULL. The caller holds them
+ * meanwhile. */
 static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 			    struct vipl_cq *send, struct vipl_cq *recv,
 			    struct vipl_vi *v)
@@ -74,7 +74,7 @@ static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 	v->self = vipl_handle(VIPL_VI, v, 0);
 	if (!v->self)
 		return VIP_ERROR_RESOURCE;
-	v->leaving = true; /* not usable yet */
+	v->leaving = true; /* not usable until its set-up is complete */
 	n->n_vis++;
 	arg.attr.stamped = send || recv;
 	ret = vipl_call(n, HVIA_CALL_VI, &arg);
@@ -145,7 +145,8 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 
 	if (!v)
 		return VIP_INVALID_PARAMETER;
-	/* Descriptors are posted, or another thread is in a call. */
+	/* refused, because descriptors are posted or another thread is in a
+	 * call */
 	if (v->q[0].n || v->q[1].n || v->inside > 1)
 		return vipl_vi_leave(v, VIP_ERROR_RESOURCE);
 	if (v->k->state != HVIA_VI_IDLE)
@@ -206,7 +207,7 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 		return vipl_vi_leave(v, VIP_INVALID_PARAMETER);
 	ret = attr_check(v->nic, ViAttribs);
 	/* The service of a VI cannot change, because its memory was set up when
-	 * it was made. */
+	 * the VI was made. */
 	if (ret == VIP_SUCCESS && (ViAttribs->ReliabilityLevel !=
 				   VIP_SERVICE_UNRELIABLE) != (v->rel != NULL))
 		ret = VIP_INVALID_RELIABILITY_LEVEL;

@@ -2,13 +2,13 @@
 /* Address translation of HVIA-GE (hvia.md 3.2, 3.3, 3.5, 3.6, 7.3): the table
  * in SDRAM, the look-up of both levels, moves of level-2 entries.
  *
- * A look-up takes compute 14 (index 4, check 8, add 2), level 1 9 and level 2 7
- * cycles; each further page 7 + 2. With CTRL.ATT_HOST the levels are read from
- * host memory instead, 24 and 4 bytes. One look-up runs at a time; the receive
- * engine's comes first.
+ * A look-up takes 14 cycles of computing (index 4, check 8, add 2), 9 cycles
+ * for level 1 and 7 for level 2. Each further page takes 7 + 2. With
+ * CTRL.ATT_HOST the levels are read from host memory instead, 24 and 4 bytes.
+ * One look-up runs at a time, and that of the receive engine has priority.
  *
- * Not modelled: refresh of the SDRAM, its rows. Stores of the host take no time
- * from look-ups. */
+ * Not modelled: refresh of the SDRAM, its rows. Stores of the host do not delay
+ * look-ups. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,8 @@ static void address_translation_finish(struct hv_nic *n, bool ok)
 	address_translation_go(n, ATT_IDLE, 0);
 }
 
-/* Starts the next look-up: step 1, then the level-1 entry is requested. */
+/* Starts the next look-up: step 1, after which the level-1 entry is
+ * requested. */
 static void att_idle(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
@@ -108,7 +109,7 @@ static void att_idle(struct hv_nic *n)
 		address_translation_go(n, ATT_CHECK, n->p.t_index + n->p.t_l1);
 }
 
-/* Requests the level-1 entry from a table in host memory, when the index is
+/* Requests the level-1 entry from a table in host memory once its index is
  * computed. */
 static void att_l1(struct hv_nic *n)
 {
@@ -124,9 +125,9 @@ static void att_l1(struct hv_nic *n)
 		    HVIA_L1_BYTES);
 }
 
-/* Steps 3 to 5. Returns false if the access is not allowed. A doorbell's offset
- * counts from the multiple of 64 at or below the start of the region, because
- * descriptors are aligned and regions are not. */
+/* Runs steps 3 to 5. Returns false if the access is not allowed. A doorbell's
+ * offset counts from the multiple of 64 at or below the start of the region,
+ * because descriptors are aligned and regions are not. */
 static bool address_translation_check(struct hv_att *a)
 {
 	const struct hvia_l1 *e = &a->e;
@@ -169,7 +170,7 @@ static void att_check(struct hv_nic *n)
 
 	if (a->dma.txn.data.buf) {
 		ok = hv_dma_take(&a->dma, &a->e);
-		/* by quadwords, because 24 bytes may lie in two chunks */
+		/* reads by quadwords, because 24 bytes may lie in two chunks */
 	} else if (ok) {
 		for (uint32_t i = 0; i < 3; i++)
 			w[i] = hv_sdram_load(n, hvia_l1_addr(h) + 8 * i);
@@ -209,7 +210,7 @@ static void att_l2in(struct hv_nic *n)
 	address_translation_go(n, ATT_ADD, n->p.t_add);
 }
 
-/* Step 6, and step 7 if the range continues in the next page. */
+/* Runs step 6, and step 7 if the range continues in the next page. */
 static void att_add(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;
@@ -281,8 +282,8 @@ void hv_move_start(struct hv_nic *n, uint64_t count)
 						count * n->p.t_move));
 }
 
-/* Moves all entries at the end of the time, because stopped engines read none
- * in between. */
+/* Moves all entries at the end of the move's time, because stopped engines read
+ * none in between. */
 void hv_move_event(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE and host memory (hvia.md 2.1): master of the PCI bus, one read and
- * one write at a time, in order. Each unit has one transaction of its own and
- * is woken at its end. Transactions wait while the command register does not
- * let the card be master. */
+/* Access of HVIA-GE to host memory (hvia.md 2.1). The card is a master of the
+ * PCI bus with one read and one write at a time, in order. Each unit has one
+ * transaction and is woken at its end. Transactions wait while the command
+ * register does not let the card be master. */
 #include <assert.h>
 #include <string.h>
 

@@ -50,13 +50,13 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 	struct hv_vi *v = &n->vi[vi];
 
 	if (v->active && s != HVIA_VI_CONNECTED) {
-		/* The message is lost, so its descriptor starts anew. */
+		/* The message is lost, so that its descriptor starts anew. */
 		v->fetched = v->fetched && v->rdma;
 		v->active = false;
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	/* sends are pending since their doorbell */
+	/* sends need no start, because they are pending since their doorbell */
 	hv_vi_work(n, vi, HVIA_Q_RECV);
 }
 
@@ -76,7 +76,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	if (!over) /* otherwise the VI has failed already */
+	if (!over) /* if the FIFO is full, the VI has failed already */
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
 			   hvia_token(at->handle, (uint32_t)at->va));
 }
@@ -100,8 +100,8 @@ void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 			hv_apb_forget_vi(n, vi);
 			if (!v->active || v->rdma)
 				continue;
-			/* A message is being received, and the status of its
-			 * descriptor cannot be written any more. */
+			/* a message is being received, but the status of its
+			 * descriptor cannot be written any more */
 			v->active = false;
 			v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
 			hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT,
@@ -147,7 +147,7 @@ void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 	struct weft_slice s;
 
 	if (n->vi[vi].flags & HVIA_VIF_STAMP) {
-		/* skips 0, which means no number */
+		/* skips 0, because 0 means no number */
 		n->stamp += n->stamp == UINT32_MAX ? 2 : 1;
 		w[0] = n->stamp;
 		wide = true;
@@ -157,8 +157,8 @@ void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 	hv_dma(n, d, WEFT_BUS_WRITE, pa + (wide ? 16 : 24), s);
 }
 
-/* Counts a completion, whose status is being written, and raises the interrupt
- * if the queue is armed. */
+/* Counts a completion whose status is being written. Raises the interrupt if
+ * the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q)
 {
 	struct hv_vi *v = &n->vi[vi];
@@ -191,7 +191,7 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	/* A message starts; the send engine picks it up in turn. */
+	/* a message starts; the send engine picks it up in its turn */
 	if (queue == HVIA_Q_SEND && weft_heard(n->comp)) {
 		vec_push(&n->bells,
 			 (struct hv_bell){ weft_msg_open(n->comp), vi });
@@ -238,7 +238,7 @@ void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 	switch (i % 4 * 8) {
 	case HVIA_VI_0:
 		v->flags = (uint8_t)(val >> 8 & ~HVIA_VIF_FLUSH);
-		/* The fetched descriptor was allowed to the earlier tag,
+		/* The fetched descriptor was checked with the earlier tag,
 		 * therefore it is fetched again. */
 		if (v->ptag != (uint16_t)(val >> 16) && !v->active &&
 		    !v->closing) {

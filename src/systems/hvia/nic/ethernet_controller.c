@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gigabit Ethernet controller of HVIA-GE, the "driver in hardware" (hvia.md 1,
  * 3.9, 7.1, 7.2): Tx and Rx buffers, descriptor rings in local memory, and the
- * 82544 behind the local PCI bus.
+ * 82544 behind the local PCI bus. Times are in cycles.
  *
- *   send     FIFO 2, Tx buffer 2, Tx descriptor 6; when the MAC has room for a
- *            descriptor (one outstanding): tail write 6, then the MAC fetches
- *            the descriptor, 14, and the first burst, 16
- *   receive  the MAC stores the last burst, 18, and the descriptor, 12; the
- *            poll sees DD after 4
+ * send     FIFO 2, Tx buffer 2, Tx descriptor 6; when the MAC has room for a
+ * descriptor (one outstanding): tail write 6, then the MAC fetches
+ * the descriptor, 14, and the first burst, 16
+ * receive  the MAC stores the last burst, 18, and the descriptor, 12; the
+ * poll sees DD after 4
  *
- * The local bus has only these times: transfers of the two directions do not
+ * The local bus has only these times. Transfers of the two directions do not
  * wait for each other. */
 #include <assert.h>
 #include <string.h>
@@ -90,7 +90,8 @@ static void on_sent(void *own, uint32_t index)
 		n->gec.buffers--;
 	if (!n->gec.tail)
 		hv_wake_local(n, HV_U_TX, 0);
-	if (n->send.state == SEND_BUF) /* it waits for a Tx buffer */
+	/* the send engine waits for a Tx buffer */
+	if (n->send.state == SEND_BUF)
 		hv_wake(n, HV_U_SEND, 0);
 }
 
@@ -128,7 +129,7 @@ static void ethernet_controller_received(struct hv_nic *n, uint32_t i)
 			       f->ready);
 }
 
-/* ---- movements of the MAC's bytes ---- */
+/* ---- transfers of the MAC's bytes ---- */
 
 static void on_move(void *own, const struct mac_move *mv)
 {
@@ -177,7 +178,8 @@ void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)
 		g->rx[i] = weft_slice_ref(mv->data);
 		g->rx_trace = mv->trace_id;
 		break;
-	case MAC_RX_BACK: /* the buffer keeps its address for the next frame */
+	/* the descriptor keeps the address of its buffer for the next frame */
+	case MAC_RX_BACK:
 		memcpy(g->rx_desc[mv->index] + 8, bytes + 8, 8);
 		ethernet_controller_received(n, mv->index);
 		break;
@@ -206,8 +208,8 @@ void hv_gec_init(struct hv_nic *n)
 	cfg.receive = n->p.mac_receive;
 	cfg.ahead = n->p.tx_outstanding - 1;
 	cfg.rx_fifo = (uint32_t)n->p.rx_fifo;
-	/* The MAC accepts every frame of the standard, whatever limit the
-	 * engine has. */
+	/* The MAC accepts every frame of the standard, even if the limit of the
+	 * engine is lower. */
 	cfg.frame_max = n->p.mtu > HVIA_F_MTU ? n->p.mtu : HVIA_F_MTU;
 	cfg.tag = HV_TAG_MAC;
 	n->gec.mac = mac_new(n->comp, &n->comp->ports[HV_PORT_LINK], &cfg,
@@ -219,7 +221,7 @@ void hv_gec_init(struct hv_nic *n)
 	}
 }
 
-/* Sets up the MAC as a driver would on loading. */
+/* Sets up the MAC as a driver does when it is loaded. */
 void hv_gec_start(struct hv_nic *n)
 {
 	struct mac *m = n->gec.mac;
@@ -232,7 +234,7 @@ void hv_gec_start(struct hv_nic *n)
 	mac_store(m, MAC_RDLEN, HV_RING * MAC_DESC);
 	mac_store(m, MAC_TIPG, 8);
 	mac_store(m, MAC_TCTL, MAC_TCTL_EN | MAC_TCTL_PSP);
-	if (n->p.mtu > ETH_FRAME_MAX) /* buffers of 16 KB */
+	if (n->p.mtu > ETH_FRAME_MAX) /* long frames need buffers of 16 KB */
 		rctl |= MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16;
 	mac_store(m, MAC_RCTL, rctl);
 	n->gec.rdt = HV_RING - 1;

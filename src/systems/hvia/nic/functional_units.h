@@ -20,16 +20,16 @@ enum hv_unit {
 	HV_U_RECV,  /* receive engine: front */
 	HV_U_SEND,
 	HV_U_ATT,
-	HV_U_TX,   /* GEC: Tx descriptor controller */
+	HV_U_TX,   /* GEC: controller of Tx descriptors */
 	HV_U_MOVE, /* moves of level-2 entries */
-	HV_U_MAC,  /* transfers of the MAC, one for each kind */
+	HV_U_MAC,  /* transfers of the MAC, one unit for each kind */
 	HV_UNITS = HV_U_MAC + MAC_KINDS,
-	HV_TAG_MAC = HV_UNITS /* the MAC's own */
+	HV_TAG_MAC = HV_UNITS /* tags from here on belong to the MAC */
 };
 
 /* ---- host memory ---- */
 
-/* A transaction of a unit, which is woken at its end. */
+/* A transaction of a unit. The unit is woken at its end. */
 struct hv_dma {
 	struct weft_bus_txn txn;
 	enum hv_unit unit;
@@ -49,29 +49,29 @@ struct hv_piece {
 struct hv_xlate {
 	/* Request. */
 	uint32_t handle, ptag, len;
-	uint64_t va; /* by_offset: offset in the region */
+	uint64_t va; /* address, or offset in the region if by_offset is set */
 	bool by_offset, remote;
 	/* Result. */
 	bool pending, ok;
 	uint32_t n_piece;
-	struct hv_piece piece[2]; /* may cover less than len */
+	struct hv_piece piece[2]; /* the pieces may cover less than len bytes */
 };
 
 enum hv_att_state { ATT_IDLE, ATT_L1, ATT_CHECK, ATT_L2, ATT_L2IN, ATT_ADD };
 
 struct hv_att {
 	enum hv_att_state state;
-	uint32_t owner; /* of the current look-up */
+	uint32_t owner; /* owner of the current look-up */
 	struct hv_xlate x[HV_OWNERS];
 	struct hvia_l1 e;
 	uint32_t k, inpage, left;
-	struct hv_dma dma; /* table in host memory */
+	struct hv_dma dma; /* read of a table in host memory */
 	uint32_t l1_count;
 	uint64_t host_l1, host_l2;
 	uint64_t addr;	/* ATT_ADDR */
 	uint32_t asked; /* ATT_BUSY */
 	uint8_t *sdram[1024];
-	/* Sum of the times of look-ups of one page. */
+	/* Time spent in look-ups of one page, and their number. */
 	weft_time_t begun, spent;
 	uint64_t singles;
 	/* moves */
@@ -82,7 +82,7 @@ struct hv_att {
 
 /* Address of a descriptor. */
 struct hv_where {
-	uint64_t va; /* by_offset: offset in the region */
+	uint64_t va; /* address, or offset in the region if by_offset is set */
 	uint32_t handle;
 	bool by_offset;
 };
@@ -95,7 +95,7 @@ struct hv_bell {
 
 struct hv_q {
 	uint16_t posted;
-	uint16_t flush; /* descriptors to be flushed */
+	uint16_t flush; /* number of descriptors to be flushed */
 	struct hv_where head;
 };
 
@@ -104,15 +104,17 @@ struct hv_vi {
 	uint16_t ptag, peer, tx_seq, rx_seq;
 	uint32_t max_transfer;
 	struct hv_q q[2];
-	/* Head receive descriptor. */
-	bool fetched, prep; /* is fetched; waits to be fetched */
+	/* Head of the receive queue. */
+	/* fetched: its descriptor is here. prep: it waits to be fetched */
+	bool fetched, prep;
 	struct hvia_desc desc;
 	weft_phys_t desc_pa;
 	/* Message that is being received. */
 	bool active, rdma, bad;
-	bool closing;	      /* the head is being completed */
-	uint32_t length, got; /* of the message: all bytes, placed bytes */
-	/* Place of the next byte in the segments. */
+	bool closing; /* the head descriptor is being completed */
+	/* bytes of the message: in total, and already placed */
+	uint32_t length, got;
+	/* Position of the next byte: segment, and offset in it. */
 	uint16_t seg;
 	uint32_t seg_off;
 };
@@ -139,14 +141,15 @@ enum hv_send_state {
 
 struct hv_send {
 	enum hv_send_state state;
-	uint32_t vi, last; /* last: VI that was served before */
+	uint32_t vi, last; /* last: VI that was served before this one */
 	struct hv_dma dma;
 	struct hv_where at;
 	weft_phys_t desc_pa, block_pa;
 	struct hvia_desc desc;
 	struct hvia_seg seg[HVIA_SEGMENTS];
-	uint32_t n_read; /* segments read so far */
-	/* Position in the message. */
+	uint32_t n_read; /* number of segments read so far */
+	/* Position of the next packet: byte in the message, segment, byte in
+	 * the segment. */
 	uint32_t offset, i_seg, seg_off;
 	/* Packet that is being built. */
 	struct weft_slice frame;
@@ -181,7 +184,7 @@ struct hv_head { /* header of a frame (3.8) */
 	uint64_t va;
 };
 
-/* Segments that have been read. */
+/* Segments of a receive descriptor that have been read. */
 struct hv_window {
 	bool valid;
 	uint32_t vi, first, n;
@@ -197,24 +200,26 @@ struct hv_apb {
 };
 enum { HV_APB_MAX = 16 };
 
-/* Job from the front of the receive engine to its writes, in order: bytes of a
- * packet, the end of a packet, the end of a message. */
+/* Job from the front of the receive engine to its writes: bytes of a packet,
+ * the end of a packet, or the end of a message. Jobs stay in order. */
 struct hv_job {
 	uint32_t vi, handle;
 	uint32_t desc; /* region of the descriptor that will be completed */
 	struct weft_slice data;
 	uint32_t pos, n_piece, i_piece;
 	struct hv_piece piece[2];
-	bool buffer; /* frees the Rx buffer */
-	bool end;    /* of a packet */
-	bool last;   /* of a message */
+	bool buffer; /* the job frees the Rx buffer */
+	bool end;    /* the job ends a packet */
+	bool last;   /* the job ends a message */
 	bool rdma, empty;
-	bool complete; /* completes the head receive descriptor with: */
+	/* the job completes the head receive descriptor with these values: */
+	bool complete;
 	uint32_t status, length, immediate;
 	weft_time_t ready; /* time of the next step */
 	uint64_t trace;	   /* message */
 };
-enum { HV_JOBS = 2 }; /* with bytes: one being written, one waiting */
+/* number of jobs with bytes: one is being written, one waits */
+enum { HV_JOBS = 2 };
 
 struct hv_recv {
 	enum hv_recv_state state;
@@ -222,16 +227,19 @@ struct hv_recv {
 	uint32_t vi;
 	struct hv_window win;
 	/* Packet. */
-	bool imm;    /* a descriptor was found for its immediate data */
-	bool packet; /* false: a descriptor is being prepared */
+	/* a descriptor was found for the immediate data of the packet */
+	bool imm;
+	bool packet; /* false while a descriptor is being prepared instead */
 	bool ahead;  /* the look-up is for the next packet */
-	bool stale;  /* and its region has changed since */
+	/* the region of that look-up has changed since it started */
+	bool stale;
 	struct weft_slice frame;
 	uint64_t trace; /* message */
 	struct hv_head h;
-	uint32_t n, pos;   /* bytes of it: all, handed on */
+	/* bytes of the packet: in total, and already handed on */
+	uint32_t n, pos;
 	uint32_t handle;   /* region of the look-up */
-	struct hv_job job; /* RECV_HAND: the job that waits for room */
+	struct hv_job job; /* RECV_HAND: job that waits for room */
 	/* Address Prefetch Buffer. */
 	struct hv_apb apb[HV_APB_MAX];
 	uint64_t uses;
@@ -242,7 +250,7 @@ struct hv_recv {
 
 struct hv_write {
 	enum hv_write_state state;
-	uint32_t waiting; /* jobs with bytes */
+	uint32_t waiting; /* number of jobs with bytes that wait */
 	struct hv_dma dma;
 	struct {
 		RING(struct hv_job);
@@ -271,13 +279,14 @@ struct hv_tx_frame {
 
 struct hv_rx_frame {
 	struct weft_slice data;
-	weft_time_t ready; /* at the engine: the next edge */
+	weft_time_t ready; /* time of the next edge at the engine */
 	uint64_t trace;	   /* message */
 };
 
 struct hv_gec {
 	struct mac *mac;
-	/* Transmit: queue, buffers in use, descriptors at the MAC. */
+	/* Transmit side: queue, number of buffers in use, number of descriptors
+	 * at the MAC. */
 	struct {
 		RING(struct hv_tx_frame);
 	} txq;
@@ -288,7 +297,7 @@ struct hv_gec {
 	/* Receive. */
 	uint8_t rx_desc[HV_RING][MAC_DESC];
 	struct weft_slice rx[HV_RING];
-	uint64_t rx_trace; /* of the frame that the MAC is storing */
+	uint64_t rx_trace; /* message of the frame that the MAC is storing */
 	uint32_t rdt, rx_used;
 	struct {
 		RING(struct hv_rx_frame);

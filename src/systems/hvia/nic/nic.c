@@ -93,7 +93,7 @@ static int hv_init(struct weft_comp *c, struct weft_err *err)
 	n->book.dma.unit = HV_U_BOOK;
 	n->att.dma.unit = HV_U_ATT;
 	n->send.last = HVIA_VIS - 1;
-	/* The name gives the station: n3.nic is station 3. */
+	/* The name of the component gives the station: n3.nic is station 3. */
 	while (*name && *name != '.' && (*name < '0' || *name > '9'))
 		name++;
 	eth_addr_of(n->mac, (uint32_t)strtoul(name, NULL, 10));
@@ -109,8 +109,8 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 	const struct weft_clock *bus;
 	struct hv_nic *n = c->state;
 
-	/* Two stations with one address would receive each other's frames, and
-	 * connections between them would never be made. */
+	/* fails, because two stations with one address would receive each
+	 * other's frames, and connections between them could not be made */
 	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++) {
 		const struct weft_comp *o = weft_sim_at(c->sim, i);
 		const struct hv_nic *m = o->state;
@@ -123,7 +123,8 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 				c->name, o->name);
 	}
 	bus = weft_bus_of(n->bus)->clock(n->bus);
-	/* A clock as fast as the bus's runs in step with it. */
+	/* uses the bus's clock if the card's is as fast, so that both run in
+	 * step */
 	n->clk = n->p.clock.num == bus->num && n->p.clock.den == bus->den
 			 ? bus
 			 : &n->p.clock;

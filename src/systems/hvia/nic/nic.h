@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to HVIA-GE (class hvia.nic). See nic.c.
  *
- * All units run at the card's clock, which is the host bus's if both are
- * equally fast. The local bus between GEC and MAC has a clock of its own, of
- * the card's frequency and unknown phase, so its cycles count from their cause.
- * A unit does one thing at a time and has one wake-up: `go(state, cycles)` sets
- * the next state and its time. Wake-ups of one edge run in the order of enum
- * hv_unit, so that the receive engine comes before the send engine, and the
- * table after both. */
+ * All units run at the card's clock. This is the clock of the host bus if both
+ * are equally fast. The local bus between GEC and MAC has a clock of the card's
+ * frequency and unknown phase, so that its cycles count from the event that
+ * starts them. A unit does one thing at a time and has one wake-up: `go(state,
+ * cycles)` sets the next state and its time. Wake-ups of one edge run in the
+ * order of enum hv_unit, so that the receive engine precedes the send engine,
+ * and the table runs after both. */
 #ifndef SYSTEMS_HVIA_NIC_NIC_H
 #define SYSTEMS_HVIA_NIC_NIC_H
 
@@ -71,7 +71,7 @@ struct hv_kernel {
 	uint8_t data[2048];
 };
 
-/* Parameters: the rows in nic.c describe each. */
+/* Parameters: the rows in nic.c describe each of them. */
 struct hv_params {
 	uint64_t mac_addr;
 	uint32_t mtu, t_scan, t_check, t_fifo, t_txbuf, t_txd;
@@ -87,7 +87,8 @@ struct hv_params {
 };
 
 struct hv_nic {
-	struct hv_params p; /* first: rows of parameters have offsets in it */
+	/* first member, because rows of parameters have offsets in it */
+	struct hv_params p;
 	struct weft_comp *comp;
 	struct weft_port *bus;
 	const struct weft_clock *clk;
@@ -103,17 +104,17 @@ struct hv_nic {
 	} errors;
 	struct {
 		VEC(struct hv_bell);
-	} bells; /* in order; empty unless a listener is attached */
+	} bells; /* messages in order; empty unless a listener is attached */
 	uint64_t err_info;
 	uint32_t stamp; /* number of the last numbered completion */
 	bool err_overflow;
 	uint8_t mac[6];
 	uint8_t ktx[2048];
 	uint32_t ktx_len;
-	struct hv_kernel *krx; /* kernel_rx of them */
+	struct hv_kernel *krx; /* array of kernel_rx packets */
 	uint32_t krx_first, krx_n;
 	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
-	/* VIs with a fetched receive head; may name others */
+	/* superset of the VIs whose receive head is fetched */
 	uint64_t heads[HVIA_VIS / 64];
 	struct hv_vi *vi;
 	struct hv_att att;
@@ -153,7 +154,8 @@ static inline void hv_wake(struct hv_nic *n, enum hv_unit u, uint32_t cycles)
 	weft_timer_arm(n->comp, &n->timer[u], u, hv_time(n, cycles));
 }
 
-/* Return the VI that the receive (send) engine is working on. */
+/* Returns the VI that the receive engine is working on. hv_send_vi() returns
+ * that of the send engine. */
 static inline struct hv_vi *hv_recv_vi(struct hv_nic *n)
 {
 	return &n->vi[n->recv.vi];
@@ -170,7 +172,7 @@ static inline uint32_t hv_payload(const struct hv_nic *n)
 }
 
 /* dma.c */
-/* Queues a transaction of a unit, which is woken at its end. */
+/* Queues a transaction of a unit. The unit is woken at its end. */
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	    weft_phys_t addr, struct weft_slice data);
 
@@ -185,13 +187,13 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 bool hv_dma_take(struct hv_dma *d, void *to);
 /* Ends the transaction that the bus has completed and starts the next. */
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
-/* Hook of the command register: starts waiting transactions, if the card may be
+/* Hook of the command register. Starts waiting transactions if the card may be
  * master. */
 void hv_command_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 
 /* address_translation.c */
-/* Return and set bytes and quadwords of the SDRAM. It is allocated on first
- * use. */
+/* Returns bytes of the SDRAM, which is allocated on first use. The functions
+ * below load and store quadwords. */
 uint8_t *hv_sdram(struct hv_nic *n, uint32_t addr);
 uint64_t hv_sdram_load(struct hv_nic *n, uint32_t addr);
 void hv_sdram_store(struct hv_nic *n, uint32_t addr, uint64_t val);
@@ -211,7 +213,7 @@ static inline uint64_t hv_move_left(const struct hv_nic *n)
 void hv_move_event(struct hv_nic *n);
 
 /* doorbells.c */
-/* Handles a doorbell: counts a posted descriptor, while the card is enabled. */
+/* Handles a doorbell: counts a posted descriptor if the card is enabled. */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
 /* Hooks of the VI table, four words for each VI. */
 uint64_t hv_vi_read(struct weft_comp *c, uint32_t i);
@@ -230,7 +232,8 @@ static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 /* Queues an asynchronous error for the host. */
 void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
 		 enum hvia_error code, uint64_t token);
-/* Like hv_vi_error(), but the VI is in error from now on. */
+/* Queues an asynchronous error like hv_vi_error(), and puts the VI into
+ * error. */
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
 		uint64_t token);
 /* Drops the rest of a chain, because one of its descriptors cannot be
@@ -243,13 +246,13 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 
 /* Counts a completion and raises the interrupt if the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
-/* Writes {stamp or 0, immediate, length, status} to the descriptor at pa. The
- * first two are written only if the VI's completions have them, or `wide` is
+/* Writes {stamp or 0, immediate, length, status} to the descriptor at pa.
+ * Writes the first two only if the VI's completions have them or `wide` is
  * set. */
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
-/* hv_vi_forget drops descriptors fetched from a region, except those that an
- * engine is working on. hv_vi_holds returns true if one of these is left. */
+/* Drops descriptors fetched from a region, except those that an engine is
+ * working on. hv_vi_holds() returns true if such a descriptor is left. */
 void hv_vi_forget(struct hv_nic *n, uint32_t handle);
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 
@@ -261,7 +264,8 @@ static inline void hv_send_go(struct hv_nic *n, enum hv_send_state s,
 	hv_wake(n, HV_U_SEND, cycles);
 }
 
-/* Looks up an address and enters state s, which runs when it is found. */
+/* Looks up an address and enters state s, which runs when the address is
+ * known. */
 void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		       const struct hv_where *at, uint32_t len);
 
@@ -276,7 +280,7 @@ static inline bool hv_send_rdma(const struct hv_send *s)
 	return (s->desc.control & HVIA_OP) == HVIA_OP_RDMAWRITE;
 }
 
-/* Runs the function of the engine's state. */
+/* Runs the function of the send engine's state. */
 void hv_send_event(struct hv_nic *n);
 
 static inline void hv_send_kick(struct hv_nic *n)
@@ -289,14 +293,14 @@ static inline void hv_send_kick(struct hv_nic *n)
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
 
 /* send_packet.c */
-/* States of the engine that build a packet. */
+/* States of the send engine that build a packet. */
 void hv_packet_next(struct hv_nic *n);
 void hv_packet_buf(struct hv_nic *n);
 void hv_packet_xa(struct hv_nic *n);
 void hv_packet_dr(struct hv_nic *n);
 
 /* receive_engine.c */
-/* Runs the function of the engine's state. */
+/* Runs the function of the receive engine's state. */
 void hv_recv_event(struct hv_nic *n);
 
 static inline void hv_recv_kick(struct hv_nic *n)
@@ -307,8 +311,8 @@ static inline void hv_recv_kick(struct hv_nic *n)
 
 /* Starts the next packet, or fetches the next head. */
 void hv_recv_idle(struct hv_nic *n);
-/* End a packet and free its Rx buffer. hv_recv_drop also counts it as
- * dropped. */
+/* Ends a packet and frees its Rx buffer. hv_recv_drop() also counts the packet
+ * as dropped. */
 void hv_recv_release(struct hv_nic *n);
 void hv_recv_drop(struct hv_nic *n, uint32_t counter);
 
@@ -325,47 +329,52 @@ void hv_recv_resume(struct hv_nic *n);
 /* Returns true if the engine works with a region. */
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
 
-/* Completes the head descriptor with an error and drops its packet. */
+/* Completes the head descriptor with an error, and drops the packet that was to
+ * fill it. */
 void hv_recv_refused(struct hv_nic *n, uint32_t status);
 /* Continues after bytes of the packet were handed to the writes. */
 void hv_recv_handed(struct hv_nic *n);
 
 /* packet_filter.c: checks of packets */
-/* States of the engine. */
+/* States of the receive engine that check a packet. */
 void hv_recv_hdr(struct hv_nic *n);
 void hv_recv_chk(struct hv_nic *n);
 void hv_recv_accept(struct hv_nic *n);
 
 /* receive_address.c: addresses of the bytes */
-/* States of the engine, from the look-up in the prefetch buffer on. */
+/* States of the receive engine, from the look-up in the prefetch buffer on. */
 void hv_place_lookup(struct hv_nic *n);
 void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
-/* Looks up addresses of the VI's next packet, if they are known already. */
+/* Looks up addresses for the VI's next packet, if its place is known
+ * already. */
 void hv_place_ahead(struct hv_nic *n);
-/* Drop prefetched addresses of a VI, or of a region; ~0 = all. */
+/* Drops prefetched addresses of a VI. hv_apb_forget() drops those of a region,
+ * or all if the handle is ~0. */
 void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
 void hv_apb_forget(struct hv_nic *n, uint32_t handle);
 
 /* receive_descriptor.c: receive descriptors */
-/* States of the engine that fetch and check the head. */
+/* States of the receive engine that fetch and check the head. */
 void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
-/* Completes the head without bytes of a packet: flushed, wrong, partial, or
- * with the immediate data of an RDMA write. */
+/* Completes the head without bytes of a packet, because it is flushed, wrong,
+ * partial, or takes the immediate data of an RDMA write. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 
 /* receive_write.c: writes, bookkeeping, completion */
-/* Queues a job, which has its turn after earlier ones. */
+/* Queues a job. Jobs run in the order of their calls. */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
-/* Hands bytes to the writes. Waits for room, then calls hv_recv_handed. */
+/* Hands bytes to the writes. Waits for room if necessary, then calls
+ * hv_recv_handed(). */
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
-/* Run the next step of writes and of bookkeeping. */
+/* Runs the next step of the writes. hv_book_event() runs the next step of the
+ * bookkeeping. */
 void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
 
@@ -376,13 +385,14 @@ static inline bool hv_write_busy(const struct hv_nic *n)
 }
 
 /* ethernet_controller.c */
-/* Make the GEC and its MAC, and start them as a driver would. */
+/* Makes the GEC and its MAC. hv_gec_start() starts them as a driver does. */
 void hv_gec_init(struct hv_nic *n);
 void hv_gec_start(struct hv_nic *n);
 
-void hv_gec_free(struct hv_nic *n); /* frees the oldest Rx buffer */
+void hv_gec_free(struct hv_nic *n); /* Frees the oldest Rx buffer. */
 void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f);
-/* Run the transmit side, and the end of a transfer of the MAC. */
+/* Runs the transmit side. hv_gec_mac_event() handles the end of a transfer of
+ * the MAC. */
 void hv_gec_tx_event(struct hv_nic *n);
 void hv_gec_mac_event(struct hv_nic *n, uint32_t kind);
 
@@ -398,7 +408,7 @@ static inline uint64_t hv_command(const struct hv_nic *n)
 }
 /* Handles an access of the host to the card. */
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note);
-/* Sets causes and drives the interrupt line. */
+/* Sets causes of interrupts and drives the interrupt line. */
 void hv_irq(struct hv_nic *n, uint64_t causes);
 
 static inline void hv_ctrl_reset(struct hv_nic *n)

@@ -48,7 +48,7 @@ static bool packet_filter_ours(struct hv_nic *n, uint32_t *counter_p)
 	       !memcmp(p + HVIA_F_SRC, v->mac, 6);
 }
 
-/* Sequence of the VI (5.5). */
+/* Checks the sequence number against that of the VI (5.5). */
 void hv_recv_chk(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -104,8 +104,8 @@ static void no_descriptor(struct hv_nic *n)
 	hv_count(n, HV_K_DROP_EMPTY);
 }
 
-/* Starts a message. Returns false if it waits for its descriptor or cannot
- * start. */
+/* Starts a message. Returns false if the message waits for its descriptor or
+ * cannot start. */
 static bool packet_filter_begin(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -135,7 +135,7 @@ static bool packet_filter_begin(struct hv_nic *n)
 }
 
 /* Finds the receive descriptor for immediate data of an RDMA write. Returns
- * false if it must be fetched first. */
+ * false if the descriptor must be fetched first. */
 static bool packet_filter_immediate(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -166,15 +166,16 @@ void hv_recv_accept(struct hv_nic *n)
 		n->recv.state = RECV_STALL;
 		return;
 	}
-	if (v->state != HVIA_VI_CONNECTED) { /* it may have ended meanwhile */
+	/* the connection may have ended meanwhile */
+	if (v->state != HVIA_VI_CONNECTED) {
 		hv_recv_drop(n, HV_K_DROP_VI);
 		return;
 	}
 	if ((!v->active && !packet_filter_begin(n)) ||
 	    !packet_filter_immediate(n))
 		return;
-	/* Bytes of the packet: all bytes of the frame, or the rest of the
-	 * message. */
+	/* The packet carries all bytes of the frame, or the rest of the message
+	 * if that is shorter. */
 	left = r->h.length - v->got;
 	have = r->frame.len - HVIA_F_DATA;
 	r->n = left < have ? left : have;

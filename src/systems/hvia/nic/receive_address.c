@@ -2,10 +2,10 @@
 /* Addresses for the bytes of a packet (hvia.md 3.7, 5.3): Address Prefetch
  * Buffer, segments of the receive descriptor, translation.
  *
- * The buffer holds up to two ranges of one segment, for the next packet. A
- * range outside it (another segment, a third page) is looked up while the
- * packet waits: 16 bytes of the descriptor for one of the first two segments,
- * 64 for four further ones. */
+ * The buffer holds up to two ranges of one segment for the next packet. A range
+ * outside it (another segment, a third page) is looked up while the packet
+ * waits. The engine reads 16 bytes of the descriptor for one of the first two
+ * segments, and 64 bytes for four further segments. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -21,7 +21,7 @@ void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi)
 
 void hv_apb_forget(struct hv_nic *n, uint32_t handle)
 {
-	/* A look-up in progress may have read the old table. */
+	/* a look-up in progress may have read the old table */
 	if (n->recv.ahead && (handle == ~0u || n->recv.handle == handle))
 		n->recv.stale = true;
 	for (uint32_t i = 0; i < HV_APB_MAX; i++)
@@ -40,8 +40,8 @@ static void seg_read(struct hv_nic *n, weft_phys_t pa)
 	hv_dma_read(n, &r->dma, pa, r->win.n * HVIA_SEGMENT);
 }
 
-/* Looks up the address of the next segments. They may be in the descriptor's
- * next page. */
+/* Looks up the address of the next segments, because they may be in the
+ * descriptor's next page. */
 static void seg_ask(struct hv_nic *n)
 {
 	struct hv_recv *r = &n->recv;
@@ -173,7 +173,7 @@ static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 void hv_place_more(struct hv_nic *n)
 {
 	if (hv_recv_vi(n)->rdma) {
-		/* RDMA: the packet carries the address. */
+		/* an RDMA packet carries its address */
 		struct hv_recv *r = &n->recv;
 
 		r->handle = r->h.handle;
@@ -230,8 +230,8 @@ void hv_place_xa(struct hv_nic *n)
 		return;
 	}
 	if (!n->recv.stale) {
-		/* The entry of the VI, a free one, or the least recently used
-		 * one. */
+		/* takes the entry of the VI, else a free one, else the least
+		 * recently used one */
 		for (uint32_t i = 0; i < n->p.prefetch; i++) {
 			if (a[i].valid && a[i].vi == n->recv.vi) {
 				best = &a[i];

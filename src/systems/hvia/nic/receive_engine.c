@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Front of the receive engine of HVIA-GE (hvia.md 5.3, 5.5). A state is named
- * after the event that the engine waits for; its function runs after that
+ * after the event for which the engine waits. Its function runs after that
  * event.
  *
- *   HDR    frame at the engine, header read    CHK    checks
- *   STALL  the descriptor before is completed  LOOKUP prefetch buffer
- *   XS SEG segment read (receive_address.c)              XA     translation
- *   HAND   room at the writes (receive_write.c)
- *   XD RD DCHK  receive descriptor fetched and checked (receive_descriptor.c)
+ * HDR    frame at the engine, header read    CHK    checks
+ * STALL  the descriptor before is completed  LOOKUP prefetch buffer
+ * XS SEG segment read (receive_address.c)              XA     translation
+ * HAND   room at the writes (receive_write.c)
+ * XD RD DCHK  receive descriptor fetched and checked (receive_descriptor.c)
  *
- * One packet, or one descriptor, at a time; packets first. */
+ * The engine works on one packet or one descriptor at a time. Packets have
+ * priority. */
 #include "systems/hvia/nic/nic.h"
 
 /* ---- next work ---- */
@@ -36,7 +37,7 @@ void hv_recv_idle(struct hv_nic *n)
 			   n->p.t_forward + n->p.t_rxbuf + n->p.t_header);
 		return;
 	}
-	/* Receive queues whose head must be fetched. */
+	/* fetches the heads of the receive queues that need it */
 	while (!ring_empty(&r->prep)) {
 		r->vi = *ring_front(&r->prep);
 		ring_pop(&r->prep);
@@ -85,7 +86,7 @@ void hv_recv_handed(struct hv_nic *n)
 		hv_place_more(n);
 		return;
 	}
-	/* All bytes have been handed on. */
+	/* all bytes have been handed on */
 	v = hv_recv_vi(n);
 	j = (struct hv_job){ .vi = r->vi,
 			     .handle = ~0u,
@@ -102,8 +103,8 @@ void hv_recv_handed(struct hv_nic *n)
 	if (!v->active) { /* the connection has ended meanwhile */
 		j.last = false;
 	} else if (j.last) {
-		/* The message ends, and with it its descriptor if it has
-		 * one. */
+		/* ends the message, and completes its descriptor if it has
+		 * one */
 		v->active = false;
 		j.complete = v->closing = !v->rdma || r->imm;
 		j.length = v->got;
@@ -175,7 +176,7 @@ static const char *const recv_name[RECV_STATES] = {
 	[RECV_XD] = "XD",	[RECV_RD] = "RD",	  [RECV_DCHK] = "DCHK",
 };
 
-/* Stages of a message, by the state in which the engine was. */
+/* Name of a stage of a message, by the state in which the engine was. */
 static const char *const waited_for[RECV_STATES] = {
 	[RECV_IDLE] = "waits for the engine",
 	[RECV_HDR] = "to the engine, header",
@@ -221,7 +222,7 @@ bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)
 			i < writes ? ring_nth(&n->write.q, i)
 				   : ring_nth(&n->book.q, i - writes);
 
-		/* bytes that will be written, or a status */
+		/* the job writes bytes to the region, or a status */
 		if ((j->n_piece && j->handle == handle) ||
 		    (j->complete && j->desc == handle))
 			return true;

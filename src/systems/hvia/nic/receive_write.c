@@ -3,7 +3,7 @@
  * 7.1 T4, T5). Bytes are written to host memory, one packet after the other.
  * When they are visible, the engine does its bookkeeping and completes the
  * receive descriptor. Meanwhile the front handles the next packet, so that a
- * short packet waits only for the writes of the one before (7.2). */
+ * short packet waits only for the writes of the packet before (7.2). */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -82,8 +82,8 @@ void hv_write_event(struct hv_nic *n)
 	j = ring_front(&n->write.q);
 	if (n->write.state == WRITE_WR) {
 		if (!hv_dma_take(&n->write.dma, NULL)) {
-			/* No memory answers at that address, so the message is
-			 * damaged. */
+			/* no memory answers at that address, so that the
+			 * message is damaged */
 			if (j->rdma)
 				hv_vi_error(n, j->vi, HVIA_Q_RECV,
 					    HVIA_ERROR_RDMAW_DATA,
@@ -147,8 +147,8 @@ static void book_book(struct hv_nic *n)
 
 /* ---- completion ---- */
 
-/* Writes {Reserved, ImmediateData, Length, Status}; without the first two if
- * there are no immediate data (3.1). */
+/* Writes {Reserved, ImmediateData, Length, Status}. Omits the first two if the
+ * message has no immediate data (3.1). */
 static void write_status(struct hv_nic *n)
 {
 	struct hv_job *j = ring_front(&n->book.q);
@@ -176,8 +176,8 @@ static void write_status(struct hv_nic *n)
 	n->book.dma.txn.trace_id = j->trace;
 }
 
-/* Completes the head. A link that was set after the descriptor had been read is
- * read again now, because its owner may reuse the descriptor after the
+/* Completes the head. If a link was set after the descriptor had been read,
+ * reads it now, because the owner may reuse the descriptor after the
  * completion. */
 static void book_compl(struct hv_nic *n)
 {

@@ -70,8 +70,8 @@ enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 static void ctrl_store(struct hv_nic *n, uint64_t val)
 {
 	if (val & HVIA_CTRL_RESET) {
-		/* Engines end their current work. No descriptor is posted or
-		 * known afterwards. */
+		/* Engines end their current work. Afterwards no descriptor is
+		 * posted or known. */
 		memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
 		memset(n->pending, 0, sizeof(n->pending));
 		memset(n->heads, 0, sizeof(n->heads));
@@ -316,16 +316,16 @@ const struct weft_reg hv_regs[] = {
 
 /* ---- accesses of the host ---- */
 
-/* Handles an access of the host. With memory accesses off the card takes no
- * store and answers no load. */
+/* Handles an access of the host. With memory accesses off the card ignores a
+ * store and does not answer a load. */
 void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 {
 	bool mine = !note->space || hv_command(n) & HVIA_CMD_MEMORY;
 	uint64_t v;
 
 	if (note->kind == WEFT_NOTE_STORE) {
-		/* Outside configuration space only whole quadwords are
-		 * allowed. */
+		/* Accesses outside configuration space must be of whole
+		 * quadwords. */
 		for (uint32_t i = 0, k; mine && i < note->bytes; i += k) {
 			k = note->bytes - i < 8 ? note->bytes - i : 8;
 			if (note->space && (k < 8 || note->off % 8)) {
@@ -345,13 +345,13 @@ void hv_access(struct hv_nic *n, const struct weft_bus_note *note)
 	v = weft_reg_load(n->comp, note->space, (uint32_t)note->off,
 			  note->bytes);
 	if (note->space == 1 + HVIA_BAR_CTRL) {
-		/* Side effects of a load. A read on behalf of a store has
+		/* A load has side effects. A read on behalf of a store has
 		 * none. */
 		if (note->off == HVIA_ATT_DATA) {
 			n->att.addr = (n->att.addr + 8) % HVIA_SDRAM_BYTES;
 		} else if (note->off == HVIA_ATT_BUSY) {
-			hv_vi_forget(
-				n, n->att.asked); /* not what an engine uses */
+			hv_vi_forget(n, n->att.asked); /* drops only descriptors
+							  that no engine uses */
 		} else if (note->off == HVIA_ERR_POP &&
 			   !ring_empty(&n->errors)) {
 			n->err_info = ring_front(&n->errors)->info;

@@ -2,16 +2,16 @@
 /* HVIA-GE: the registers and formats for drivers and user libraries (hvia.md 2,
  * 3, 5.6).
  *
- * BAR0: doorbells, a page per VI. BAR1: control registers, kernel packets, VI
- * table. All values are little endian; registers are 64 bit. The source prints
- * no register: offsets are those of hvia.md 2.2 [R]. Choices that 2.2 leaves
- * open are marked "own". */
+ * BAR0 holds doorbells, a page per VI. BAR1 holds control registers, kernel
+ * packets and the VI table. All values are little endian, and registers have 64
+ * bits. The source prints no register, so that offsets are those of hvia.md 2.2
+ * [R]. Choices that 2.2 leaves open are marked "own". */
 #ifndef SYSTEMS_HVIA_NIC_REGS_MAP_H
 #define SYSTEMS_HVIA_NIC_REGS_MAP_H
 
 #include <stdint.h>
 
-/* Own, because the source names none. */
+/* Numbers of our own, because the source names none. */
 #define HVIA_VENDOR_ID 0x10EEu
 #define HVIA_DEVICE_ID 0x4856u
 #define HVIA_VERSION   0x00010000u
@@ -21,13 +21,14 @@ enum {
 	HVIA_BAR_CTRL = 1,
 	HVIA_BAR_CTRL_BYTES = 0x10000,
 	HVIA_VIS = 1024,
-	HVIA_QUEUE_MAX = 1024, /* descriptors posted to one queue */
-	HVIA_SEGMENTS = 252,   /* of a descriptor */
+	/* largest number of descriptors posted to one queue */
+	HVIA_QUEUE_MAX = 1024,
+	HVIA_SEGMENTS = 252, /* largest number of segments of a descriptor */
 	HVIA_PAGE = 4096,
 	HVIA_PTAGS = 4096, /* 12 bits */
 };
 
-/* Part of configuration space that a driver sets. */
+/* Registers of configuration space that a driver sets. */
 enum {
 	HVIA_CFG_COMMAND = 0x04,
 	HVIA_CMD_MEMORY = 1 << 1,
@@ -45,8 +46,8 @@ static inline uint64_t hvia_doorbell(uint32_t vi, uint32_t queue)
 	return (uint64_t)vi * HVIA_PAGE +
 	       (queue == HVIA_Q_SEND ? HVIA_DB_SEND : HVIA_DB_RECV);
 }
-/* Makes a token. `offset` is that of the descriptor from hvia_desc_base of its
- * region, a multiple of 64. */
+/* Makes a token. `offset` counts from hvia_desc_base() of the region to the
+ * descriptor, and is a multiple of 64. */
 static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 {
 	return (uint64_t)offset << 32 | handle;
@@ -54,9 +55,9 @@ static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 #define HVIA_TOKEN_HANDLE(t) ((uint32_t)(t))
 #define HVIA_TOKEN_OFFSET(t) ((uint32_t)((t) >> 32))
 
-/* Descriptors are aligned but regions begin anywhere, therefore offsets count
- * from the multiple of 64 at or below the start. Bounds are those of the
- * region. */
+/* Returns the address from which offsets of descriptors count, the multiple of
+ * 64 at or below the start of the region, because descriptors are aligned but
+ * regions begin anywhere. Bounds are those of the region. */
 static inline uint64_t hvia_desc_base(uint64_t va)
 {
 	return va & ~63ULL;
@@ -69,32 +70,38 @@ enum {
 	HVIA_CTRL = 0x008,
 	HVIA_STATUS = 0x010,
 	HVIA_INT_CAUSE = 0x018, /* ones clear */
-	HVIA_INT_MASK = 0x020,	/* ones let a cause through */
-	HVIA_MAC = 0x028,	/* first byte on the line lowest */
-	HVIA_ATT_ADDR = 0x030,	/* SDRAM byte address, a multiple of 8 */
-	/* The 64 bits at ATT_ADDR, which grows by 8 with each access. */
+	/* a cause whose bit is 1 raises the interrupt */
+	HVIA_INT_MASK = 0x020,
+	/* station address, with the first byte on the line lowest */
+	HVIA_MAC = 0x028,
+	HVIA_ATT_ADDR = 0x030, /* SDRAM byte address, a multiple of 8 */
+	/* The 64 bits at ATT_ADDR. Each access increments ATT_ADDR by 8. */
 	HVIA_ATT_DATA = 0x038,
-	HVIA_ATT_L1_COUNT = 0x040, /* handles below this are looked up */
-	HVIA_ERR_POP = 0x048,	   /* load: next error, see below */
-	HVIA_ERR_INFO = 0x050,	   /* token of the error popped last */
-	/* Own, 6.2. Store a handle: the card drops its prefetched addresses and
-	 * the receive descriptors fetched from it. Load: 1 while an engine
-	 * works with the region. */
+	/* number of handles of level 1; higher ones are refused */
+	HVIA_ATT_L1_COUNT = 0x040,
+	/* load: takes the next error, in the format of HVIA_ERR_VALID */
+	HVIA_ERR_POP = 0x048,
+	/* token of the error that ERR_POP returned last */
+	HVIA_ERR_INFO = 0x050,
+	/* Own, 6.2. A store of a handle makes the card drop its prefetched
+	 * addresses and the receive descriptors fetched from the region. A load
+	 * returns 1 while an engine works with the region. */
 	HVIA_ATT_BUSY = 0x058,
-	/* Own, 6.2, compaction: level-2 indices. A store to COUNT moves so many
-	 * entries, lowest index first, 2 cycles each; it reads as the number
-	 * left. Engines must be stopped (CTRL.STOP, STATUS.IDLE), because they
-	 * could read a half-moved table. */
+	/* Own, 6.2: compaction by level-2 indices. A store to COUNT moves so
+	 * many entries, lowest index first, in 2 cycles each. A load of COUNT
+	 * returns the number left. Engines must be stopped (CTRL.STOP,
+	 * STATUS.IDLE), because they could read a half-moved table. */
 	HVIA_MOVE_FROM = 0x060,
 	HVIA_MOVE_TO = 0x068,
 	HVIA_MOVE_COUNT = 0x070,
-	/* Own: level 2 for one entry: store index << 32 | page address. */
+	/* Own: sets one level-2 entry, by a store of index << 32 | page
+	 * address. */
 	HVIA_ATT_L2 = 0x078,
-	/* Own, CTRL.ATT_HOST: bus addresses of the levels in host memory;
-	 * handle h is at L1 + 24 h, index i at L2 + 4 i there. */
+	/* Own, CTRL.ATT_HOST: bus addresses of the levels in host memory.
+	 * Handle h is at L1 + 24 h, index i at L2 + 4 i. */
 	HVIA_ATT_HOST_L1 = 0x080,
 	HVIA_ATT_HOST_L2 = 0x088,
-	HVIA_PAYLOAD_MAX = 0x090, /* own: bytes of a message in one frame */
+	HVIA_PAYLOAD_MAX = 0x090, /* own: largest payload of a frame in bytes */
 };
 
 enum {
@@ -103,7 +110,7 @@ enum {
 	HVIA_CTRL_PREFETCH = 1 << 2,
 	HVIA_CTRL_ATT_HOST = 1 << 3, /* the ATT is in host memory */
 	HVIA_CTRL_IRQ = 1 << 4,
-	HVIA_CTRL_STOP = 1 << 5, /* own: engines start no new work */
+	HVIA_CTRL_STOP = 1 << 5, /* own: engines start no new work while set */
 };
 
 enum {
@@ -116,13 +123,13 @@ enum {
 #define HVIA_STATUS_RX_BUFFERS(s) ((uint32_t)((s) >> 8 & 0xff)) /* in use */
 
 enum {
-	HVIA_INT_COMPLETION = 1 << 0, /* of a queue that was armed */
-	HVIA_INT_ERROR = 1 << 1,      /* error FIFO is not empty */
-	HVIA_INT_PACKET = 1 << 2,     /* kernel packet received */
+	HVIA_INT_COMPLETION = 1 << 0, /* an armed queue has a completion */
+	HVIA_INT_ERROR = 1 << 1,      /* the error FIFO is not empty */
+	HVIA_INT_PACKET = 1 << 2,     /* a kernel packet was received */
 };
 
 /* ERR_POP: {valid 63, overflow 62 (errors were lost before this one), queue 32,
- * code 31:16, VI 15:0}; 0: the FIFO is empty. */
+ * code 31:16, VI 15:0}, or 0 when the FIFO is empty. */
 #define HVIA_ERR_VALID	  (1ULL << 63)
 #define HVIA_ERR_OVERFLOW (1ULL << 62)
 #define HVIA_ERR_QUEUE(e) ((uint32_t)((e) >> 32 & 1))
@@ -147,14 +154,15 @@ enum hvia_error {
 };
 
 /* Kernel packets: whole Ethernet frames from the destination address on,
- * without FCS. One buffer to send (2.2), several received: the window shows the
- * oldest, and a store to KRX_LENGTH removes it. The layout is own. */
+ * without FCS. One buffer sends (2.2) and several receive. The window shows the
+ * oldest received packet, and a store to KRX_LENGTH removes it. The layout is
+ * own. */
 enum {
-	/* store: send so many bytes; reads 0 when sent */
+	/* store: sends so many bytes; load: 0 after they were sent */
 	HVIA_KTX_LENGTH = 0x400,
-	/* of the oldest, 0 = none; store: removes it */
+	/* load: bytes of the oldest packet, or 0 for none; store: removes it */
 	HVIA_KRX_LENGTH = 0x408,
-	HVIA_KRX_TYPE = 0x410, /* byte 14 of that frame */
+	HVIA_KRX_TYPE = 0x410, /* byte 14 of the oldest packet */
 	HVIA_KTX = 0x800,      /* 2 KB */
 	HVIA_KRX = 0x1000,     /* 2 KB */
 	HVIA_KPKT_BYTES = 1514,
@@ -169,16 +177,16 @@ static inline uint64_t hvia_vi_entry(uint32_t vi, uint32_t byte)
 	return HVIA_VI_TABLE + (uint64_t)vi * HVIA_VI_STRIDE + byte;
 }
 
-/* Quadwords of an entry: accesses of 8 bytes. A store of the first one sets
- * state, flags (the card's own keep their value), protection tag, remote VI and
- * the first two bytes of the remote address. Store it last, because it makes
- * the entry valid. */
+/* Quadwords of an entry, accessed by 8 bytes. A store of the first one sets
+ * state, flags (except those that the card sets), protection tag, remote VI and
+ * the first two bytes of the remote address. It is stored last, because it
+ * makes the entry valid. */
 enum {
 	HVIA_VI_0 = 0,	/* state, flags, ptag, remote VI, MAC[0..1] */
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */
 	HVIA_VI_2 = 16, /* maximum transfer size, posted send, receive (RO) */
-	/* Own (reserved in 3.4): command.  Sets the flags that are ones,
-	 * clears those of bits 15:8; reads as flags. */
+	/* Own (reserved in 3.4): command. A store sets the flags that are ones
+	 * and clears those of bits 15:8. A load returns the flags. */
 	HVIA_VI_3 = 24,
 };
 
@@ -190,17 +198,19 @@ enum hvia_vi_state {
 };
 enum {
 	HVIA_VIF_RDMA_WRITE = 1 << 0,
-	HVIA_VIF_IRQ_SEND = 1 << 1, /* interrupt at the next completion */
-	HVIA_VIF_IRQ_RECV = 1
-			    << 2, /* the card clears both when it interrupts */
-	/* Own: completes posted descriptors with DESC_FLUSHED; clears
-	 * itself. */
+	/* the next completion of the send queue interrupts */
+	HVIA_VIF_IRQ_SEND = 1 << 1,
+	HVIA_VIF_IRQ_RECV = 1 << 2, /* the card clears both interrupt flags when
+				       it interrupts */
+	/* Own: completes posted descriptors with DESC_FLUSHED. The card then
+	 * clears the flag. */
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,
 	/* Own: completions of this VI have 16 bytes, with their number among
-	 * all completions of the card in Reserved, because completion queues in
-	 * software find several at a time and must order them. */
+	 * all completions of the card in Reserved. Completion queues in
+	 * software need it, because they find several completions at a time and
+	 * must order them. */
 	HVIA_VIF_STAMP = 1 << 5,
 };
 
@@ -230,7 +240,7 @@ static inline uint64_t hvia_vi_1(const uint8_t mac[6], uint32_t tx_seq,
 enum {
 	HVIA_DESC_ALIGN = 64,
 	HVIA_DESC_CONTROL = 32, /* bytes of the control segment */
-	HVIA_SEGMENT = 16,	/* bytes of any other */
+	HVIA_SEGMENT = 16,	/* bytes of any other segment */
 };
 
 struct hvia_desc {
@@ -241,7 +251,8 @@ struct hvia_desc {
 };
 
 struct hvia_seg {
-	uint64_t addr; /* local address; first one of RDMA: remote */
+	/* local address; in the first segment of RDMA the remote address */
+	uint64_t addr;
 	uint32_t handle, length;
 };
 
@@ -281,17 +292,18 @@ enum { HVIA_L1_BYTES = 24, HVIA_L2_BYTES = 4 };
 
 struct hvia_l1 {
 	uint64_t va;
-	uint32_t pages; /* 0 = entry free */
+	uint32_t pages; /* number of pages, or 0 if the entry is free */
 	uint32_t l2;	/* index of its first level-2 entry */
 	uint32_t length;
-	uint16_t first; /* bytes of the first page, 1..4096 */
+	uint16_t first; /* number of bytes used in the first page, 1..4096 */
 	uint16_t attr;
 };
 enum { HVIA_ATT_RDMA_WRITE = 1 << 0, HVIA_ATT_RDMA_READ = 1 << 1 };
 #define HVIA_ATT_PTAG(attr)	((uint32_t)(attr) >> 4)
 #define HVIA_ATT_ATTR(ptag, rd) ((uint16_t)((ptag) << 4 | (rd)))
 
-/* SDRAM byte addresses: level 1 from the bottom, level 2 from the top. */
+/* Returns byte addresses in SDRAM: level 1 grows from the bottom, level 2 from
+ * the top. */
 static inline uint32_t hvia_l1_addr(uint32_t handle)
 {
 	return handle * HVIA_L1_BYTES;
@@ -303,7 +315,7 @@ static inline uint32_t hvia_l2_addr(uint32_t index)
 
 /* ---- frame (3.8) ---- */
 
-#define HVIA_ETHERTYPE 0x88B5u /* high byte first on the line */
+#define HVIA_ETHERTYPE 0x88B5u /* the high byte is first on the line */
 enum {
 	HVIA_F_DST = 0,
 	HVIA_F_SRC = 6,
@@ -313,9 +325,10 @@ enum {
 	HVIA_F_DST_VI = 16,
 	HVIA_F_SRC_VI = 18,
 	HVIA_F_SEQ = 20,
-	HVIA_F_LENGTH = 22, /* of the message */
-	HVIA_F_OFFSET = 26, /* in the message; RDMA: immediate data */
-	HVIA_F_VA = 30,	    /* RDMA: remote; SEND: low half immediate data */
+	HVIA_F_LENGTH = 22, /* bytes of the message */
+	HVIA_F_OFFSET = 26, /* offset in the message; RDMA: immediate data */
+	/* RDMA: remote address; SEND: immediate data in the low half */
+	HVIA_F_VA = 30,
 	HVIA_F_HANDLE = 38, /* RDMA: remote */
 	HVIA_F_DATA = 42,
 	HVIA_F_MIN = 60, /* without FCS */
@@ -325,7 +338,7 @@ enum {
 enum {
 	HVIA_T_SEND = 0,
 	HVIA_T_RDMA_WRITE = 1,
-	/* kernel agent, 8..15 (6.3) */
+	/* packets of the kernel agent, 8..15 (6.3) */
 	HVIA_T_KERNEL = 8,
 	HVIA_T_CONN_REQ = 8,
 	HVIA_T_CONN_ACCEPT = 9,

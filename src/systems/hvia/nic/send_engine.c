@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Send engine of HVIA-GE (hvia.md 5.2). A state is named after the event that
- * the engine waits for; its function runs after that event.
+/* Send engine of HVIA-GE (hvia.md 5.2). A state is named after the event for
+ * which the engine waits. Its function runs after that event.
  *
- *   SCAN  doorbell found           XD  descriptor's address   RD  descriptor
- *   XM RM address, bytes of further segments                  CHK checks
- *   XA    address of data          BUF a Tx buffer            DR  data
- *   LAST  last byte in Tx buffer   COMPL engine's own time    NEXT link
- *   DONE  status written
+ * SCAN  doorbell found           XD  descriptor's address   RD  descriptor
+ * XM RM address, bytes of further segments                  CHK checks
+ * XA    address of data          BUF a Tx buffer            DR  data
+ * LAST  last byte in Tx buffer   COMPL engine's own time    NEXT link
+ * DONE  status written
  *
- * One descriptor at a time from beginning to end; then the next VI in turn. */
+ * The engine handles one descriptor at a time from beginning to end, then that
+ * of the next VI. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -23,8 +24,8 @@ static void send_idle(struct hv_nic *n)
 	s->state = SEND_IDLE;
 	if (!(n->ctrl & HVIA_CTRL_ENABLE) || n->ctrl & HVIA_CTRL_STOP)
 		return;
-	/* The next VI after the last one that has a posted descriptor, so that
-	 * all VIs are served in turn. */
+	/* finds the next VI with a posted descriptor after the VI served last,
+	 * so that all VIs are served in turn */
 	for (uint32_t k = 0; k <= HVIA_VIS / 64; k++) {
 		uint32_t w = (from / 64 + k) % (HVIA_VIS / 64);
 		uint64_t bits = n->pending[w];
@@ -63,7 +64,7 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = hv_send_vi(n)->q[HVIA_Q_SEND].head;
-	/* The message of the VI's oldest doorbell. */
+	/* takes the message of the VI's oldest doorbell */
 	s->trace = 0;
 	for (size_t i = 0; i < n->bells.n; i++)
 		if (n->bells.at[i].vi == s->vi) {
@@ -100,7 +101,7 @@ static void send_xd(struct hv_nic *n)
 	s->dma.txn.trace_id = s->trace;
 }
 
-/* Reads further segments, of which 64 bytes hold four. */
+/* Reads further segments. One read of 64 bytes holds four of them. */
 static void send_engine_more(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
@@ -225,8 +226,8 @@ static void write_status(struct hv_nic *n)
 	hv_vi_status(n, s->vi, &s->dma, s->desc_pa, w, false);
 }
 
-/* Completes the descriptor. A link that was set after the descriptor had been
- * read is read again now, because its owner may reuse the descriptor after the
+/* Completes the descriptor. If a link was set after the descriptor had been
+ * read, reads it now, because the owner may reuse the descriptor after the
  * completion. */
 static void send_compl(struct hv_nic *n)
 {
@@ -274,7 +275,7 @@ static const char *const send_name[SEND_STATES] = {
 	[SEND_NEXT] = "NEXT", [SEND_DONE] = "DONE",
 };
 
-/* Stages of a message, by the state in which the engine was. */
+/* Name of a stage of a message, by the state in which the engine was. */
 static const char *const waited_for[SEND_STATES] = {
 	[SEND_IDLE] = "waits for the engine",
 	[SEND_SCAN] = "finds the doorbell",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2): data gathered
- * across segments and pages, a header, then to the GEC. */
+ * across segments and pages, a header, and the transfer to the GEC. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -66,7 +66,7 @@ static void send_packet_full(struct hv_nic *n)
 	hv_send_go(n, SEND_LAST, n->p.t_fifo + n->p.t_txbuf);
 }
 
-/* Looks up the next bytes of the packet, which lie in one segment. */
+/* Looks up the next bytes of the packet that lie in one segment. */
 static void send_packet_piece(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;
@@ -124,7 +124,7 @@ void hv_packet_buf(struct hv_nic *n)
 {
 	n->send.state = SEND_BUF;
 	/* A packet takes a Tx buffer at its first data read and keeps it until
-	 * the frame has left, which wakes the engine. */
+	 * the frame has left. The engine is woken when a buffer is freed. */
 	if (!n->send.got && n->gec.buffers >= HV_TX_BUFFERS)
 		return;
 	if (n->send.n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hvia.capacity (hvia.md 3.5, HV-20): capacity of HVIA-GE's address
- * translation table. It registers in the kernel agent's book until no region
- * fits: buffers of one page, and one buffer for each VI. */
+ * translation table. It registers regions in the kernel agent's book until no
+ * region fits: buffers of one page, and one buffer for each VI. */
 #include "systems/hvia/lib/translation_table.h"
 #include "weft/prog.h"
 
@@ -9,7 +9,8 @@ struct capacity {
 	uint64_t vis;
 };
 
-/* Registers up to `most` regions of `pages` pages. Returns how many fit. */
+/* Registers up to `most` regions of `pages` pages. Returns the number of
+ * regions that fit. */
 static uint32_t fill(uint32_t pages, uint64_t most)
 {
 	struct hvia_att a = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program host.main: an ordinary C program with main(), compiled as a shared
- * object (cc -shared -fPIC), on a node. Each instance loads a copy of its own,
- * so that globals are the process's own. It may call libraries of the simulator
+ * object (cc -shared -fPIC), on a node. Each instance loads its own copy, so
+ * that globals belong to its process. It may call libraries of the simulator
  * (vipl.h, and all public headers).
  *
  * Its exit, abort, assert, clocks, sleep, malloc and its output to stdout and
- * stderr belong to the simulated machine; the rest of the C library is the
+ * stderr belong to the simulated machine. The rest of the C library is the
  * simulator's. Time passes only in calls of libraries and in sleep, therefore a
  * loop that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
@@ -24,7 +24,8 @@
 #include "systems/hvia/programs/host_main_load.h"
 #include "vipl.h"
 
-enum { ARGS = 129 }; /* the program, and words of 255 characters */
+/* largest argc: the program, and words of 255 characters */
+enum { ARGS = 129 };
 
 struct mainp {
 	char file[256], args[256], out[256], nic[64];
@@ -170,8 +171,8 @@ static int my_gethostname(char *name, size_t n)
 	return 0;
 }
 
-/* Opens the NIC of the parameter, if set, because programs take names from
- * files, environments and other makers. */
+/* Opens the NIC of the parameter if it is set, because programs take names of
+ * NICs from files and environments, or expect other makers. */
 static VIP_RETURN my_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
 {
 	const struct mainp *p = host_main_self();
@@ -265,9 +266,9 @@ static int mainp_main(struct weft_comp *c)
 	bool ok = false;
 	int n = 0, ret;
 
-	/* Loading runs code of the file, and its output replaces a file.
-	 * Therefore both happen only when the machine runs, never while an
-	 * experiment is checked. */
+	/* Loads the program when the machine runs, never while an experiment is
+	 * checked, because loading runs code of the file and its output
+	 * replaces a file. */
 	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
 	p->stdout_ = out_open(c, p->out);
 	p->stderr_ = out_open(c, "");

@@ -65,8 +65,8 @@ void *main_load(const char *file, int *fd_p, char *why, size_t size)
 	if (!dl) {
 		const char *said = dlerror();
 
-		/* The loader's text names the copy, which the user does not
-		 * know. */
+		/* skips the name of the copy, because the user does not know
+		 * it */
 		if (!strncmp(said, path, strlen(path)))
 			said += strlen(path) + strlen(": ");
 		snprintf(why, size,
@@ -140,7 +140,8 @@ static bool main_load_redirect(const struct link_map *m,
 			s++;
 		if (!s->name || !s->to)
 			continue;
-		/* The table may have become read-only after relocation. */
+		/* makes the table writable, because it may have become
+		 * read-only after relocation */
 		if (mprotect((void *)(slot & ~(size - 1)), size,
 			     PROT_READ | PROT_WRITE))
 			return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared object as a program of its own: a private copy of file, data and
+/* A shared object as a separate program, with a private copy of file, data and
  * symbols. Calls of the C library that would leave the simulated machine are
  * redirected. */
 #ifndef SYSTEMS_HVIA_PROGRAMS_HOST_MAIN_LOAD_H
@@ -8,21 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* New target of references to `name`. */
+/* Redirects references to `name` to another function. */
 struct main_sym {
 	const char *name;
 	void *to;
 };
 
-/* Loads a copy of the file. Returns NULL on an error and writes the reason.
- * Close *fd_p after the object, because the loader also knows files by their
- * names, and this name is the number of the descriptor. */
+/* Loads a copy of the file. Returns NULL on an error and writes the reason. The
+ * caller closes *fd_p after the object, because the loader also knows files by
+ * their names, and this name is the number of the descriptor. */
 void *main_load(const char *file, int *fd_p, char *why, size_t size);
-/* Redirects references of the object; `tab` ends with a NULL name. Returns
+/* Redirects references of the object. `tab` ends with a NULL name. Returns
  * false on other processors, or if memory cannot be made writable. */
 bool main_redirect(void *dl, const struct main_sym *tab);
 
-/* host_main_memory.c: malloc and its family */
+/* host_main_memory.c: replacements of malloc and its family */
 extern const struct main_sym main_mem[];
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of unmodified programs: malloc and its family from the program's own
- * heap, so that the place of a block in its page follows from the program's
- * calls alone. Memory that the C library has allocated (strdup, getline, and
- * while the program was loaded) is freed there. */
+ * heap, so that the place of a block in its page depends on the program's calls
+ * alone. Memory that the C library has allocated (by strdup or getline, or
+ * while the program was loaded) is freed by the C library. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -15,8 +15,9 @@
 
 enum { ALIGN = 16, PAGE = 4096 };
 
-/* Returns true if the block is from the program's heap. Without a running
- * thread the program is being unloaded; then its heap is freed as a whole. */
+/* Returns true if the block is from the program's heap. Returns false without a
+ * running thread, because the program is being unloaded and its heap is freed
+ * as a whole. */
 static bool main_memory_owned(const void *p, size_t *bytes_p)
 {
 	struct weft_host *h = weft_host_self();
@@ -114,8 +115,8 @@ static size_t my_usable(void *p)
 					      : malloc_usable_size(p);
 }
 
-/* Reads into a buffer of the C library and copies, because the C library would
- * resize the program's buffer. */
+/* Reads into a buffer of the C library and copies it, because the C library
+ * would otherwise resize the program's buffer. */
 static ssize_t my_getdelim(char **line, size_t *n, int end, FILE *f)
 {
 	char *own = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program vipl.pingpong (hvia.md 6.5): messages between node 0 and a partner
- * over VIPL, each side with a receive descriptor posted ahead; send/receive or
- * RDMA write whose target polls the last byte; polling or blocking. */
+ * over VIPL. Each side posts a receive descriptor ahead. Messages are sent by
+ * send/receive, or by RDMA write, where the target polls the last byte. Sides
+ * poll or block. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,13 +24,14 @@ struct vipl_pingpong {
 	VIP_PROTECTION_HANDLE ptag;
 	VIP_VI_HANDLE vi;
 	VIP_NIC_ATTRIBUTES attr;
-	VIP_DESCRIPTOR *desc; /* two receives that alternate, then sends */
-	uint64_t reaped;      /* sends that were taken back */
+	/* two receive descriptors that alternate, then those of the sends */
+	VIP_DESCRIPTOR *desc;
+	uint64_t reaped; /* number of sends that were taken back */
 	uint8_t *out, *in;
 	VIP_MEM_HANDLE handle;
 	uint64_t remote;
 	uint32_t remote_handle;
-	/* processor time: at the start of the round, and its sum */
+	/* processor time at the start of the round, and sum over all rounds */
 	weft_time_t round, busy;
 };
 
@@ -49,8 +51,8 @@ static bool vip_ok(struct vipl_pingpong *v, const char *what, VIP_RETURN ret)
 
 /* ---- messages ---- */
 
-/* Returns the last byte of a message, from which alone the target of an RDMA
- * write knows that it has arrived. */
+/* Returns the last byte of a message. The target of an RDMA write detects the
+ * arrival by it alone. */
 static uint8_t vipl_pingpong_last(uint64_t seq)
 {
 	return (uint8_t)(seq % 255 + 1);
@@ -94,7 +96,7 @@ static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 	return vip_ok(v, "VipPostSend", VipPostSend(v->vi, d, v->handle));
 }
 
-/* Takes sends back. They are done when the answer has arrived, or earlier. */
+/* Takes sends back. They are done at the latest when the answer has arrived. */
 static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 {
 	VIP_DESCRIPTOR *d;
@@ -104,9 +106,9 @@ static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 			;
 }
 
-/* Sends, then posts the next receive while the message is in flight. If it were
- * posted earlier, the card would fetch both descriptors at once, and the
- * processor's accesses to the card would meet its reads on the bus. */
+/* Sends, then posts the next receive while the message is in flight. If the
+ * receive were posted earlier, the card would fetch both descriptors at once,
+ * and the processor's accesses to the card would delay its reads on the bus. */
 static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
@@ -123,8 +125,8 @@ static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 		vipl_pingpong_reap(v, seq + 1);
 	} else {
 		/* A node that blocks does not spin for its sends. It gives the
-		 * processor to others while the card reads descriptor and data,
-		 * and takes sends back now and then. */
+		 * processor to other threads while the card reads descriptor
+		 * and data, and takes sends back now and then. */
 		now = weft_host_now(p->w.h);
 		weft_host_sleep(p->w.h, now + v->pause);
 		if (v->reaped + SENDS / 2 <= seq)
@@ -145,7 +147,8 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 
 	p->in = v->in;
 	if (v->op == OP_RDMA) {
-		/* polls the word with the last byte, as the target */
+		/* polls the word with the last byte, because this node is the
+		 * target */
 		while (*(volatile uint8_t *)last != vipl_pingpong_last(seq)) {
 			memcpy(&old, word, 8);
 			if (*(volatile uint8_t *)last ==
@@ -236,7 +239,7 @@ static void vip_address(struct vipl_pingpong *v, uint32_t node,
 	memcpy(to->bytes + 10, &disc, 4);
 }
 
-/* Connects to the partner: the lower node listens, the other one requests. */
+/* Connects to the partner. The lower node listens, and the other requests. */
 static bool vip_connect(struct vipl_pingpong *v)
 {
 	union vip_address local, remote;
@@ -252,7 +255,7 @@ static bool vip_connect(struct vipl_pingpong *v)
 					     &remote.a, &attr, &conn)) &&
 		       vip_ok(v, "VipConnectAccept",
 			      VipConnectAccept(conn, v->vi));
-	do { /* until the peer listens */
+	do { /* repeats until the peer listens */
 		host_nap(v->p.w.h, T_hvia_connect_poll);
 		ret = VipConnectRequest(v->vi, &local.a, &remote.a,
 					VIP_INFINITE, &attr);
@@ -285,7 +288,8 @@ static int vipl_pingpong_open(struct pingpong *p)
 		return -EIO;
 	v->out = data + v->offset;
 	v->in = data + room + v->offset;
-	/* One receive is posted ahead. Node 0 posts its own after its send. */
+	/* One receive is posted ahead. Node 0 posts its receive after its
+	 * send. */
 	if (v->op == OP_SEND && !p->begins && !vipl_pingpong_post_recv(v, 0))
 		return -EIO;
 	program_put(&p->w, "vpp.at", (uintptr_t)v->in);

@@ -6,7 +6,7 @@
 
 #include "hppair.h"
 
-/* hppair_run and hppair_free. */
+/* Runs both sides by hppair_run(), then frees the bench. */
 void hppair_once(void (*before)(struct hppair *), hppair_fn near,
 		 hppair_fn far);
 /* Parameters of the NICs for `before`: pairs ended by NULL. */
@@ -15,7 +15,7 @@ extern const char *const *hppair_sets;
 void hppair_set(struct hppair *t);
 uint64_t hppair_counter(const struct hppair *t, uint32_t node,
 			const char *name);
-/* Runs a far side that only takes part in n meetings. */
+/* Runs a far side that does nothing but n meetings. */
 void hppair_far_1(struct hppair *t, struct hpend *e);
 void hppair_far_2(struct hppair *t, struct hpend *e);
 
@@ -24,8 +24,8 @@ void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed);
 /* Checks that the message of a NOTIFY_RECV holds the words of hpend_sdr. */
 void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
 		     uint32_t seed);
-/* Checks that the rest of the region is still 0xee, then fills all of it with
- * 0xee. */
+/* Checks that the rest of the region is still 0xee. Then fills all of it with
+ * 0xee for the next message. */
 void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
@@ -35,8 +35,8 @@ void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 		   uint64_t cookie);
 
 enum {
-	HPEND_WIN = 3, /* open to all */
-	HPEND_OWN = 5, /* for its owner's instructions */
+	HPEND_WIN = 3, /* window open to all */
+	HPEND_OWN = 5, /* window for the instructions of its owner */
 	HPEND_CAPA = 0x1234,
 	HPEND_LEN = 280 * HP_PAGE,
 };

@@ -10,20 +10,21 @@
 /* Set up by hports_new. A test may change parameters before hports_run. */
 struct hports {
 	struct exrig rig;
-	weft_time_t service; /* of the driver, for a page: 1 us */
-	uint32_t step;	     /* how far programs are: see hports_await */
+	/* time in which the driver serves a miss, 1 us by default */
+	weft_time_t service;
+	uint32_t step; /* progress of the programs, for hports_await() */
 };
 extern struct hports hports;
 
-/* bus NULL: HyperTransport. */
+/* Makes the bench. A bus of NULL is HyperTransport. */
 void hports_new(const char *dims, const struct weft_class *bus);
-/* Programs of a node, ended by NULL. */
+/* Sets the programs of a node. The list ends with NULL. */
 void hports_progs(uint32_t node, const exrig_fn *fn);
 #define HPORTS_PROGS(node, ...)                                                \
 	hports_progs(node, (const exrig_fn[]){ __VA_ARGS__, NULL })
 /* Runs a driver on every node and the programs, then frees the bench. */
 void hports_run(void);
-/* These programs on one node. */
+/* Sets these programs for one node and runs the bench. */
 #define HPORTS_ONE(...)                                                        \
 	do {                                                                   \
 		hports_new("1", NULL);                                         \
@@ -46,7 +47,7 @@ uint64_t hports_count(const uint8_t *p, uint64_t n, int byte);
 /* Returns the next notification. Fails unless it arrives within t. */
 struct hport_note hports_note(struct hport *p, weft_time_t t);
 
-/* Program of a victim. When hports.step is HPORTS_GONE it allocates the free
+/* Program of a victim. When hports.step is HPORTS_GONE, it allocates the free
  * memory and fills it. At HPORTS_OVER it checks that no byte has changed. */
 enum { HPORTS_BLOCK = 64 * 1024, HPORTS_THEIRS = 'V' };
 enum { HPORTS_GONE = 1, HPORTS_TAKEN, HPORTS_OVER };

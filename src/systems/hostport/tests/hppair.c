@@ -13,8 +13,8 @@ static hppair_fn side[2];
 
 /* ---- memory ---- */
 
-/* Maps virtual page v to another physical page of the piece, each to one,
- * because 7 and 300 have no common divisor. */
+/* Maps virtual page v to a different physical page of the piece. The map is one
+ * to one, because 7 and 300 have no common divisor. */
 static uint32_t perm(uint64_t v)
 {
 	return (uint32_t)(v * 7 + 3) % HPEND_PAGES;
@@ -25,8 +25,8 @@ static uint8_t *byte_at(struct hpend *e, uint64_t off)
 	return e->mem + (uint64_t)HP_PAGE * perm(off / HP_PAGE) + off % HP_PAGE;
 }
 
-/* Brings writes of devices up to now into memory. The host does so by itself
- * only while its programs run. */
+/* Brings the writes that devices have made until now into memory, because the
+ * host does so by itself only while its programs run. */
 static void settle(struct hpend *e)
 {
 	struct weft_comp *host = pair->rig.node[e == &pair->end[1]].host;
@@ -256,7 +256,8 @@ void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w)
 
 	w = w ? w : own;
 	for (uint32_t i = 0; !hpproc_wait(&e->p, w); i++)
-		assert_true(i < 100); /* 10 ms: 1 MiB, no page of it there */
+		/* at most 10 ms, enough for 1 MiB with a miss at each page */
+		assert_true(i < 100);
 	if (HP_NQE_CMD(w) != cmd)
 		print_error("%s: CMD %04x, not %04x\n",
 			    other(e) ? "origin" : "target", HP_NQE_CMD(w), cmd);

@@ -9,7 +9,8 @@
 #include "hpproc.h"
 
 enum {
-	HPEND_PAGES = 300, /* of memory; pages are mapped out of order */
+	/* number of pages of the memory; they are mapped out of order */
+	HPEND_PAGES = 300,
 	HPEND_VPID0 = 0x11,
 	HPEND_VPID1 = 0x12,
 	HPEND_HPID0 = 1,
@@ -24,11 +25,11 @@ struct hpend {
 	uint32_t vpid;
 	uint8_t *mem;
 	weft_phys_t mem_phys;
-	uint64_t out[8];   /* bits: pages that are not mapped */
-	bool read_only;	   /* pages are inserted not writable */
-	bool hold;	   /* misses are not served */
+	uint64_t out[8];   /* bit per page, set if the page is not mapped */
+	bool read_only;	   /* pages are inserted read-only */
+	bool hold;	   /* misses are not served while set */
 	uint32_t misses;   /* served */
-	uint64_t flags;	   /* of the context */
+	uint64_t flags;	   /* flags of the context */
 	uint32_t meetings; /* see hppair_meet */
 };
 
@@ -40,23 +41,23 @@ struct hppair {
 
 typedef void (*hppair_fn)(struct hppair *t, struct hpend *e);
 
-/* Runs both sides. Calls `before`, unless NULL, to set parameters, sizes and
- * flags of the bench before it starts. The caller frees the bench by
- * hppair_free. */
+/* Runs both sides. If `before` is not NULL, calls it first, so that it can set
+ * parameters, sizes and flags of the bench. The caller frees the bench by
+ * hppair_free(). */
 void hppair_run(struct hppair *t, void (*before)(struct hppair *t),
 		hppair_fn near, hppair_fn far);
 void hppair_free(struct hppair *t);
-/* Waits for the other side: each call meets one call of that side. */
+/* Waits for the other side. Each call meets one call of that side. */
 void hppair_meet(struct hpend *e);
 
-/* Byte `off` of the memory at HPEND_VA. */
+/* Returns the address of byte `off` of the memory at HPEND_VA. */
 uint8_t *hpend_at(struct hpend *e, uint64_t off);
 void hpend_fill(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
 uint8_t hpend_byte(uint32_t i, uint32_t seed);
 /* Returns whether n bytes at off are those that hpend_fill writes with this
  * seed. */
 bool hpend_equal(struct hpend *e, uint64_t off, uint32_t n, uint32_t seed);
-/* Returns whether all memory but [off, off+n) has this value. */
+/* Returns whether all memory outside [off, off+n) has this value. */
 bool hpend_rest(struct hpend *e, uint64_t off, uint32_t n, uint8_t val);
 void hpend_set(struct hpend *e, uint8_t val);
 
@@ -68,19 +69,20 @@ uint64_t hpend_cache(struct hpend *e, uint32_t op, uint32_t which,
 void hpend_win(struct hpend *e, uint32_t id, uint64_t off, uint64_t len,
 	       uint64_t flags, uint64_t owner);
 
-/* RMA instruction to the other side's window. */
+/* Parameters of an RMA instruction to the other side's window. */
 struct hprma {
 	uint32_t byte, win, capa, owin;
 	uint64_t off, ooff, len;
 	uint64_t imm[3];
 };
 void hpend_rma(struct hpend *e, const struct hprma *a);
-/* Send of len bytes at off of the SDR. */
+/* Issues a send of len bytes at offset off of the SDR. */
 void hpend_send(struct hpend *e, uint32_t byte, uint64_t off, uint64_t len);
-/* Takes the next NQE but status entries into w. It must have this CMD. */
+/* Takes the next NQE that is not a status into w. Fails unless it has this
+ * CMD. */
 void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
-/* Takes the next NQE of the other side's queue as hpend_expect does, called
- * from this side. */
+/* Takes the next NQE of the other side's queue from this side, and checks its
+ * CMD. */
 void hpend_other(struct hpend *e, uint32_t cmd, uint64_t *w);
 /* Checks that no notification arrives for a while at either node. */
 void hpend_silent(struct hpend *e);

@@ -62,7 +62,7 @@ const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid)
 	return d->ct + HP_WORDS * vpid;
 }
 
-/* Forward path to the other node's NP0, return path to our NP1. */
+/* forward path to NP0 of the other node, return path to NP1 of this node */
 static void route_write(struct hpdrv *d, uint32_t to)
 {
 	const struct topology *t = &d->rig->topo;
@@ -147,7 +147,9 @@ void hpdrv_enable(struct hpproc *p, uint64_t flags)
 	HP_CTX_SET(w, HP_F_PRQ_BASE, p->prq_phys >> 12);
 	HP_CTX_SET(w, HP_F_NQ_BASE, p->nq_phys >> 12);
 	hpdrv_set(d, HP_R_VPID_EN, HP_VPID_EN(p->vpid, true));
-	hpdrv_get(d, HP_R_HPID); /* it is there */
+	/* loads a register, because the load returns after the stores have
+	 * arrived */
+	hpdrv_get(d, HP_R_HPID);
 }
 
 void hpdrv_disable(struct hpdrv *d, uint32_t vpid)

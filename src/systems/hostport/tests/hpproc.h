@@ -11,20 +11,22 @@
 /* Driver of a node. Sizes of 0 mean the defaults of appendix B. */
 struct hpdrv {
 	uint32_t wq, nq, prq, wdt, sdr, rdr; /* sizes (hostport.md 4.10) */
-	uint64_t ctrl;			     /* HP_CTRL_ENABLE is added */
+	/* bits of CTRL besides HP_CTRL_ENABLE */
+	uint64_t ctrl;
 	struct exrig *rig;
 	uint32_t node;
 	struct weft_host *h;
 	struct weft_dev *dev;
 	struct weft_io mgmt;
 	uint64_t *ct; /* context table */
-	uint8_t *rs;  /* routing space: route to node i at 64 * i */
+	uint8_t *rs;  /* routing space, with the route to node i at 64 * i */
 	weft_phys_t ct_phys, rs_phys;
 };
 enum {
 	HPDRV_ROUTE = 64,
 	HPDRV_RLEN = 32
-}; /* bytes for a route; bytes of it in use */
+	/* bytes reserved for a route, and bytes that a route uses */
+};
 
 struct hpproc {
 	struct hpdrv *drv;
@@ -34,20 +36,21 @@ struct hpproc {
 	uint64_t *wq, *sdr, *rdr, *wdt, *prq;
 	volatile uint64_t *nq;
 	weft_phys_t wq_phys, sdr_phys, rdr_phys, wdt_phys, prq_phys, nq_phys;
-	uint32_t wi, ni, pi; /* next entry of WQ, NQ, PRQ */
-	uint32_t owed;	     /* NQEs taken, not told to the NIC */
+	uint32_t wi, ni, pi; /* index of the next entry of WQ, NQ, PRQ */
+	/* number of NQEs taken and not reported to the NIC */
+	uint32_t owed;
 };
 
-/* Makes a bench of two or more Host Ports. dims are those of exrig_new; a bus
- * of NULL is HyperTransport. */
+/* Makes a bench of two or more Host Ports. `dims` has the format of
+ * exrig_new(). A bus of NULL is HyperTransport. */
 void hprig_new(struct exrig *r, const char *dims, const struct weft_class *bus);
 /* Makes a bench of one node, runs fn as its only program, and frees the
  * bench. */
 void hprig_one(exrig_fn fn);
-/* Maps the management page and stores nothing there. */
+/* Maps the management page without a store to it. */
 void hpdrv_map(struct hpdrv *d, struct weft_host *h);
-/* Sets the driver up, once per node before any other call. The HPID of node i
- * is i + 1. */
+/* Sets the driver up. Called once per node before any other call. The HPID of
+ * node i is i + 1. */
 void hpdrv_open(struct hpdrv *d, struct exrig *r, uint32_t node,
 		struct weft_host *h);
 uint64_t hpdrv_get(struct hpdrv *d, uint32_t off);
@@ -62,35 +65,34 @@ const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid);
 void hpdrv_enable(struct hpproc *p, uint64_t flags);
 void hpdrv_disable(struct hpdrv *d, uint32_t vpid);
 
-/* Allocates the queues, enables the VPID, maps its page. */
+/* Allocates the queues, enables the VPID and maps its page. */
 void hpproc_open(struct hpproc *p, struct hpdrv *d, struct weft_host *h,
 		 uint32_t vpid, uint64_t flags);
 uint64_t hpproc_trigger(struct hpproc *p, uint32_t cmd, uint32_t par);
-/* Writes an instruction into the work queue. hpproc_issue triggers n of them
+/* Writes an instruction into the work queue. hpproc_issue() triggers n of them
  * and repeats each trigger until it is accepted. */
 void hpproc_put(struct hpproc *p, const uint64_t *w);
 void hpproc_issue(struct hpproc *p, uint32_t n);
-/* Writes and issues a FAST_SEND of n words to a VPID of a node. a is HP_A or
- * 0. */
+/* Writes and issues a FAST_SEND of n words to a VPID of a node. `a` is HP_A for
+ * an acknowledge, or 0. */
 void hpproc_fast_send(struct hpproc *p, uint32_t node, uint32_t vpid,
 		      uint32_t a, uint64_t tag, const uint64_t *data,
 		      uint32_t n);
-/* W0 and W1 of a VCI to node. */
+/* Fills in W0 and W1 of a VCI to a node. */
 void hpproc_to(uint64_t *w, uint32_t byte, uint32_t node, uint32_t vpid,
 	       uint64_t tag);
 /* Takes the next NQE and clears its entry. Returns false after 100 us without
- * one. */
+ * an NQE. */
 bool hpproc_nqe(struct hpproc *p, uint64_t *w);
-/* Increments NQ RP by the number of entries taken. Status NQEs follow. */
+/* Increments NQ RP by the number of entries taken, which makes status NQEs. */
 void hpproc_free(struct hpproc *p);
-/* Takes the next NQE but status entries. Frees entries before the queue is
- * full. */
+/* Takes the next NQE that is not a status. Gives entries back before the queue
+ * is full. */
 bool hpproc_wait(struct hpproc *p, uint64_t *w);
-/* Writes a FAST_SEND of one word to the process itself and does not issue
- * it. */
+/* Writes a FAST_SEND of one word to the process itself, without issuing it. */
 void hpproc_self(struct hpproc *p, uint64_t tag);
-/* Takes NQEs until k FAST_SENDs to itself have completed, and stores their tags
- * in this order. */
+/* Takes NQEs until k FAST_SENDs of the process to itself have completed. Stores
+ * their tags in the order of completion. */
 void hpproc_own(struct hpproc *p, uint64_t *tags, uint32_t k);
 
 #endif

@@ -78,14 +78,14 @@ static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
 	return false;
 }
 
-/* Returns how many jobs of unit u are in front of a new one, including its
- * first stage. */
+/* Returns how many jobs of unit u precede a new one, the job in the first stage
+ * included. */
 static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 {
 	return s->waiting[u] + (s->stage[u][0] != NULL);
 }
 
-/* Returns true if an older job with its key stands aside. */
+/* Returns true if an older job with the key of this job stands aside. */
 static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
 {
 	for (uint32_t i = 0; i < s->n_aside[j->unit]; i++) {
@@ -99,7 +99,7 @@ static bool must_wait(const struct ref_sched *s, const struct ref_job *j)
 }
 
 /* Returns whether unit u has a job that is not prompt and may have to wait. A
- * job that stands aside counts once it can continue. */
+ * job that stands aside counts only when it can continue. */
 static bool unit_slow(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)
@@ -121,7 +121,7 @@ static bool unit_takes(const struct ref_sched *s, uint32_t u,
 	return unit_line(s, u) <= s->depth && !(j->prompt && unit_slow(s, u));
 }
 
-/* SB5, for a job that is in a unit. */
+/* Checks SB5 for a job that is in a unit. */
 static void check_alone(struct ref_sched *s, const struct ref_job *j)
 {
 	uint32_t k = 0;
@@ -131,8 +131,8 @@ static void check_alone(struct ref_sched *s, const struct ref_job *j)
 	s->twice += k > 1;
 }
 
-/* Returns the unit for queue entry i, or -1. left[] holds the older entries of
- * this slot that were not issued. */
+/* Returns the unit for this job of the queue, or -1. left[] holds the older
+ * jobs of the queue that were not issued in this slot. */
 static int pick(struct ref_sched *s, const struct ref_job *j,
 		struct ref_job **left, uint32_t n_left)
 {
@@ -198,13 +198,13 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 	j->stage = k;
 	j->due = s->cycle + j->time[k];
 	j->over = !j->time[k];
-	if (j->miss == k &&
-	    j->time[k]) /* steps aside, because it waits without a place */
+	if (j->miss == k && j->time[k]) /* the job stands aside, because it
+					   waits and needs no place */
 		step_aside(s, j);
 }
 
-/* Returns whether prompt jobs are in unit u. Other jobs that stand aside must
- * not return in front of them. */
+/* Returns whether prompt jobs are in unit u, because other jobs that stand
+ * aside must not return in front of them. */
 static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)
@@ -216,8 +216,8 @@ static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 	return false;
 }
 
-/* Takes the job that ends stage k of unit u now, or returns NULL. Jobs that
- * stand aside go first. */
+/* Returns the job that ends stage k of unit u now, or NULL. Jobs that stand
+ * aside have priority. */
 static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
 {
 	struct ref_job *j;
@@ -238,14 +238,14 @@ static struct ref_job *take(struct ref_sched *s, uint32_t u, uint32_t k)
 	return j;
 }
 
-/* Sets a job aside when an older one of its key stands aside, so that others
- * can pass it. */
+/* Sets a job aside if an older job of its key stands aside, so that jobs of
+ * other keys can pass it. */
 static bool gives_way(struct ref_sched *s, struct ref_job *j)
 {
 	return j->over && must_wait(s, j) && step_aside(s, j);
 }
 
-/* One move in unit u. */
+/* Makes one move in unit u. Returns false if no job can move. */
 static bool move(struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = s->stages; k-- > 0;) {
@@ -286,7 +286,7 @@ static struct ref_job *older(struct ref_job *a, struct ref_job *b)
 	return a && a->id < b->id ? a : b;
 }
 
-/* The oldest job whose stage has lasted its time, or NULL. */
+/* Returns the oldest job whose time in its stage has passed, or NULL. */
 static struct ref_job *due(const struct ref_sched *s)
 {
 	struct ref_job *best = NULL;

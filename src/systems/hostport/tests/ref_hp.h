@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* References for the Host Port's trigger path, written from hostport.md alone:
- * the conditional store buffer (7.3 to 7.5) access by access, the scheduler
+ * the conditional store buffer (7.3 to 7.5) access by access, and the scheduler
  * with scoreboard and wait queues (8.7) cycle by cycle. */
 #ifndef HOSTPORT_TESTS_REF_HP_H
 #define HOSTPORT_TESTS_REF_HP_H
@@ -13,7 +13,9 @@
 enum { REF_CSB_MAX = 512 };
 
 struct ref_csb {
-	uint32_t depth, limit; /* entries; of one VPID, 0 = no limit */
+	/* depth: number of entries. limit: largest number of entries of one
+	 * VPID, or 0 for no limit */
+	uint32_t depth, limit;
 	uint32_t n;
 	struct ref_csb_entry {
 		uint32_t vpid, command, parameter;
@@ -40,12 +42,14 @@ struct ref_job {
 	uint32_t id, unit, stage;
 	uint64_t key, due;
 	bool ordered;
-	bool prompt;		   /* only into units without others (8.5) */
-	uint32_t units;		   /* mask of those that may take it */
-	uint32_t time[REF_STAGES]; /* cycles in each stage */
-	bool over;		   /* the time of its stage has passed */
-	uint32_t miss; /* stage in which it waits for the driver; >= the number
-			* of stages: none */
+	/* the job may enter only units without other jobs (8.5) */
+	bool prompt;
+	uint32_t units;		   /* mask of the units that may take the job */
+	uint32_t time[REF_STAGES]; /* number of cycles in each stage */
+	bool over;		   /* the job has spent its time in its stage */
+	/* stage in which the job waits for the driver; a number beyond the last
+	 * stage means none */
+	uint32_t miss;
 };
 
 struct ref_sched {
@@ -55,13 +59,14 @@ struct ref_sched {
 	struct ref_job *wait[REF_FUS][REF_WAIT];
 	uint32_t waiting[REF_FUS];
 	struct ref_job *stage[REF_FUS][REF_STAGES];
-	/* jobs set aside, oldest first: they leave their stage free for
-	 * others */
+	/* jobs set aside, oldest first, so that other jobs can use their
+	 * stage */
 	struct ref_job *aside[REF_FUS][REF_PLACES];
 	uint32_t n_aside[REF_FUS], places;
-	uint32_t last; /* unit that was given a job last */
+	uint32_t last; /* unit that received the last job */
 	uint64_t issued, cycle;
-	uint32_t twice; /* cycles in which two units had one key, against SB5 */
+	/* number of cycles in which two units had one key, which SB5 forbids */
+	uint32_t twice;
 	uint32_t left[4096], n_left;
 };
 

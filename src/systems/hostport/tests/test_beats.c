@@ -14,15 +14,15 @@ enum { VPID = 8, ROUNDS = 12, AFTER = 500 };
 
 static struct hpdrv drv;
 
-/* Two entries, each as it was when first seen valid. */
+/* Two entries, with the content that each had when it was first valid. */
 struct watch {
 	volatile uint64_t *at[2];
 	uint64_t seen[2][HP_WORDS];
 	bool valid[2];
 };
 
-/* Fills both entries as an earlier round would have left them, but with an
- * invalid command. */
+/* Fills both entries with the content of an earlier round, but with an invalid
+ * command. */
 static void watch_begin(struct watch *s, struct hpproc *p)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -33,7 +33,7 @@ static void watch_begin(struct watch *s, struct hpproc *p)
 	}
 }
 
-/* Looks once at both entries. An entry that was seen valid must not change. */
+/* Polls both entries once. Fails if an entry that was valid has changed. */
 static void watch_look(struct watch *s)
 {
 	for (uint32_t i = 0; i < 2; i++) {

@@ -24,7 +24,7 @@ static int call(struct weft_host *h, uint32_t op, void *arg)
 
 enum { THEIRS = 7, MINE = 9, CLOSED = 11 };
 
-/* Every call that names a port. */
+/* makes every call that names a port, on a port of another process */
 static void refused(struct weft_host *h, uint32_t vpid, weft_phys_t phys,
 		    uint64_t va)
 {
@@ -81,7 +81,7 @@ static int stranger(struct weft_host *h, struct exrig *r, uint32_t node)
 	refused(h, HP_VPIDS - 1, theirs.phys, theirs.va);
 	refused(h, HP_VPIDS, theirs.phys, theirs.va);
 	refused(h, UINT32_MAX, theirs.phys, theirs.va);
-	/* for the kernel alone, for no process */
+	/* refused, because only the kernel may make these calls */
 	assert_int_equal(call(h, HPORT_C_RUN, &run), -EPERM);
 	assert_int_equal(call(h, HPORT_C_SERVE, &serve), -EPERM);
 	assert_int_equal(hport_load(h, &(struct hport_memory){ 0 }), -EBUSY);
@@ -107,14 +107,15 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	m = hport_alloc(p, 2 * HP_PAGE, &va);
 	n = hport_alloc(p, 1, &at);
-	/* whole pages, placed between two regions */
+	/* the size is rounded to whole pages, and the region is placed between
+	 * two others */
 	assert_int_equal(at, va + 3 * HP_PAGE);
 	assert_null(hport_alloc(p, 0, &at));
 	assert_null(hport_alloc(p, UINT64_MAX, &at));
 	assert_int_equal(hport_map(p, m, 0, &at), -EFAULT);
 	assert_int_equal(hport_map(p, m, 64 * HP_PAGE, &at), -EFAULT);
 	assert_int_equal(hport_map(p, &a, 8, &at), -EFAULT);
-	/* addresses before, between and behind regions */
+	/* addresses before, between and behind the regions */
 	for (uint32_t i = 0; i < 3; i++) {
 		static const int32_t off[] = { -1, 2 * HP_PAGE, 4 * HP_PAGE };
 
@@ -126,7 +127,8 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(call(h, HPORT_C_FREE, &a), -EINVAL); /* no phys */
 	assert_true(weft_mem_phys(h, m + HP_PAGE, &a.phys));
 	assert_int_equal(call(h, HPORT_C_FREE, &a),
-			 -EINVAL); /* not its start */
+			 -EINVAL); /* refused, because the address is not the
+				      start of a region */
 	hport_free(p, NULL);
 	hport_free(p, n);
 	a.va = va + 2 * HP_PAGE - 1;
@@ -163,7 +165,7 @@ static int look(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* Looks the process up as its monitor, which alone may do so. */
+/* Finds the process by its monitor, because only a monitor may query it. */
 static struct query query;
 
 static int looker(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -199,8 +201,9 @@ static void touch(struct hport *p, uint32_t page, uint8_t *want)
 
 static const uint8_t out[] = { 0, 1, 63, 64, 65, 127, 128, 130, 199 };
 
-/* 64 pages exist from the beginning, others from their first use. Pages that
- * the O/S takes go, and no translation remains when the memory is freed. */
+/* 64 pages exist from the beginning, and others from their first use on. Pages
+ * that the operating system takes are removed, and no translation is left when
+ * the memory is freed. */
 static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -223,7 +226,8 @@ static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	touch(p, 63, want);
 	touch(p, 199, want);
 	all_pages_are(h, want);
-	hport_page_in(p, query.va + PAGES * HP_PAGE); /* no page of it */
+	/* ignored, because the region has no such page */
+	hport_page_in(p, query.va + PAGES * HP_PAGE);
 	for (uint32_t i = 0; i < sizeof(out); i += 2)
 		touch(p, out[i], want);
 	all_pages_are(h, want);
@@ -265,11 +269,12 @@ static int sized(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_memory_equal(&got, &sizes[row].get, sizeof(got));
 	assert_int_equal(hport_info(p, HP_R_NQ_SIZE), got.nq);
 	assert_int_equal(hport_info(p, HP_R_RDR_UNIT), got.rdr_unit);
-	a.sizes.wq = 32; /* the first one decides */
+	/* ignored, because the first process decides the sizes */
+	a.sizes.wq = 32;
 	assert_int_equal(hport_open(h, &a, &q), 0);
 	assert_int_equal(hport_sizes_of(q).wq, got.wq);
-	/* all descriptors of the table are accepted, the one behind it is
-	 * not */
+	/* accepts all descriptors of the table, but not the one behind the
+	 * last */
 	assert_int_equal(hport_window(q, got.wdt - 1, 0, 8, 0, 0), 0);
 	assert_int_equal(hport_window(q, got.wdt, 0, 8, 0, 0), -EINVAL);
 	assert_int_equal(hport_window(q, 0, 4, 8, 0, 0), -EINVAL);
@@ -308,7 +313,7 @@ static void way(struct weft_host *h, uint32_t from, uint32_t to, uint32_t n)
 	weft_oob_put(h, key, n);
 }
 
-/* Checks a route: elements 1.. and network port 0 forward, network port 1
+/* Checks a route: elements 1, 2, .. and network port 0 forward, network port 1
  * back. */
 static void route_is(const uint8_t *b, uint32_t hpid, uint32_t nf, uint32_t nr)
 {
@@ -343,7 +348,7 @@ static const struct {
 	{ 68, 31, HPORT_ROUTE - HP_RS_HEAD - 1 - 32, -EHOSTUNREACH },
 	{ 128, (uint32_t)-1, 1, -EHOSTUNREACH }, /* no way */
 	{ 0x123ff, 2, 2, 0 },
-	{ 0x12400, 2, 2, -EHOSTUNREACH }, /* no such node */
+	{ 0x12400, 2, 2, -EHOSTUNREACH }, /* the network has no such node */
 };
 
 /* Runs the driver of many nodes without a device. */
@@ -430,8 +435,8 @@ static int serves_next(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The thread of the bench serves until the port is closed, then another one may
- * serve. */
+/* The thread of the bench serves until the port is closed. Afterwards another
+ * thread may serve. */
 static void one_thread_of_a_node_serves(void **state)
 {
 	HPORTS_ONE(opens_twice, serves_too, serves_next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checks of a window (hostport.md 4.7, 6.3) as one function: random
- * accesses to random descriptors, compared with the rules in their order. Each
- * bit and each edge is hit. */
+ * accesses to random descriptors are compared with the rules in their order.
+ * The random values reach each bit and each edge. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static enum hp_err rules(const struct hp_access *a, const struct hp_look *k)
 	return HP_ERR_NOERR;
 }
 
-/* Near a number, or anywhere. */
+/* Returns a number close to n, or any number. */
 static uint64_t near(uint64_t n)
 {
 	switch (any(8)) {

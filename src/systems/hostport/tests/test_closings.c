@@ -49,7 +49,7 @@ static void closing_a_port_waits_for_the_message_being_read(void **state)
 	hports_run();
 }
 
-/* ---- a port that is closed while a put of others is stored ---- */
+/* ---- a port that is closed while a put from another node is stored ---- */
 
 static int put_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -75,7 +75,7 @@ static void closing_a_port_waits_for_what_is_stored_to_it(void **state)
 	HPORTS_ONE(put_and_close, hports_victim);
 }
 
-/* ---- a reply that comes when its VPID has another owner ---- */
+/* ---- a reply that arrives when its VPID has another owner ---- */
 
 static int get_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -96,7 +96,7 @@ static int get_and_close(struct weft_host *h, struct exrig *r, uint32_t node)
 	mine = hports_window(v, 0, BLOCK, HPORTS_THEIRS, NULL);
 	assert_false(hport_wait(v, &n, weft_host_now(h) + 3 * hports.service));
 	assert_int_equal(hports_count(mine, BLOCK, HPORTS_THEIRS), BLOCK);
-	/* the new owner's own get is answered */
+	/* the get of the new owner is answered */
 	hport_get(v, &to, 0, tag, &far, 0, 0, 4096);
 	n = hports_note(v, WEFT_MS);
 	assert_int_equal(n.error, 0);
@@ -143,7 +143,7 @@ static void a_closed_port_takes_no_messages(void **state)
 	HPORTS_ONE(send_to_closed, hports_victim);
 }
 
-/* Addresses of both owners are equal. */
+/* uses equal addresses for both owners */
 static int put_to_next(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *q = hports_open(h, 7), *p = hports_open(h, 9);
@@ -181,8 +181,8 @@ static void windows_go_with_the_port(void **state)
 
 enum { OWNED = 9, CLOSINGS = 60, AFTER = 4 };
 
-/* Sends to one owner while and after it closes. No message is accepted once the
- * close has ended. */
+/* Sends to one owner while it closes and afterwards. No message is accepted
+ * once the close has ended. */
 static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 4);
@@ -258,12 +258,13 @@ static void a_port_that_is_off_refuses_instead_of_trying_for_ever(void **state)
 	HPORTS_ONE(switched_off);
 }
 
-/* ---- programs that close at the same moment ---- */
+/* ---- programs that close at one moment ---- */
 
-static weft_time_t behind; /* time from the second close to the first */
+/* time from the begin of the second close to that of the first */
+static weft_time_t behind;
 
 /* Closes a port whose two regions enclose that of the other port in the
- * driver's list. The pages of its first region take a while. */
+ * driver's list. Freeing the pages of its first region takes a while. */
 static int close_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 0);

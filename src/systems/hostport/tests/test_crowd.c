@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Check of hostport.crowd (systems/hostport/programs/crowd_operations.c): it
- * must find every word that an instruction left wrong. */
+/* Check of hostport.crowd (systems/hostport/programs/crowd_operations.c). It
+ * must find every word that an instruction has left wrong. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static uint64_t *line_of(uint32_t id)
 }
 
 /* Writes the effects of instruction `num`. Returns the number of words that the
- * check reads, and where they are. */
+ * check reads, and stores their address and position. */
 static uint32_t happens(struct member *m, struct hport_note *n,
 			uint64_t **what_p, uint32_t *at_p)
 {
@@ -56,12 +56,12 @@ static uint32_t happens(struct member *m, struct hport_note *n,
 	case CAS:
 		l[ *at_p = 7] = n->data[0] = w;
 		return 1;
-	default: /* a message: others look at it */
+	default: /* a message, whose words the check does not read */
 		return 0;
 	}
 }
 
-/* A change of any word of an instruction is noticed. */
+/* Changes each word of an instruction and expects the check to fail. */
 static void every_word_counts(void **state)
 {
 	uint32_t seen[KINDS] = { 0 };
@@ -86,14 +86,15 @@ static void every_word_counts(void **state)
 			what[i] ^= 1ull << num % 64;
 		}
 	}
-	assert_int_equal(seen[FAST_PUT], 2 + 4 + 8); /* 1 to 3 words */
+	/* 1 to 3 words for each size */
+	assert_int_equal(seen[FAST_PUT], 2 + 4 + 8);
 	assert_int_equal(seen[PUT], 2 + 4 + 8 + 16 + 32 + 64);
 	assert_int_equal(seen[FAST_GET], seen[FAST_PUT]);
 	assert_int_equal(seen[GET], seen[PUT]);
 	assert_int_equal(seen[PUT_BYTES] & seen[FAA] & seen[CAS], 2);
 }
 
-/* A wrong answer is noticed, as wrong memory is. */
+/* Expects a wrong answer to fail the check, as wrong memory does. */
 static void answers_count(void **state)
 {
 	for (uint64_t num = 0; num < NUMBERS; num++) {

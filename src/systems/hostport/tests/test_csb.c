@@ -20,7 +20,7 @@ static uint32_t below(struct weft_rng *g, uint32_t n)
 	return (uint32_t)weft_rng_below(g, n);
 }
 
-/* A few processes, anywhere. */
+/* Returns one of a few processes, or sometimes any VPID. */
 static uint32_t some_vpid(struct weft_rng *g, const uint32_t *vpids, uint32_t n)
 {
 	return below(g, 40) ? vpids[below(g, n)] : below(g, 65536);
@@ -108,8 +108,8 @@ static int one(uint64_t seed, void *totals)
 	return bad;
 }
 
-/* The answers that the specification prints (hostport.md 13.1, appendix A) (T02
- * to T07). */
+/* Checks the answers that the specification prints for T02 to T07 (hostport.md
+ * 13.1, appendix A). */
 static int golden(void)
 {
 	struct hp_csb *b = calloc(1, sizeof(*b));

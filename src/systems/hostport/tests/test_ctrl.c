@@ -11,14 +11,16 @@
 
 enum { VPID = 0x30, EACH = 6, LONG = 32768 };
 
-static const weft_time_t start = 400 * WEFT_US; /* all are open by then */
+/* time at which all ports are open */
+static const weft_time_t start = 400 * WEFT_US;
 
 /* ---- order of equal hashes ---- */
 
 static struct order {
 	struct exrig r;
 	uint64_t ctrl;
-	uint8_t seen[2 * EACH]; /* node and number, as they came */
+	/* node and number of each message, in the order of arrival */
+	uint8_t seen[2 * EACH];
 } order;
 
 static void order_open(struct hpdrv *d, struct hpproc *p, struct weft_host *h,
@@ -49,7 +51,7 @@ static void six(struct hpproc *p, uint32_t node)
 }
 
 /* Node 1 occupies the cable to node 2 with a long packet and queues six short
- * ones behind it. Meanwhile the packets of node 0 arrive at crossbar 1. */
+ * packets behind it. Meanwhile the packets of node 0 arrive at crossbar 1. */
 static int order_send(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -73,7 +75,8 @@ static int order_take(struct weft_host *h, struct exrig *r, uint32_t node)
 	order_open(&d, &p, h, r, node);
 	weft_host_sleep(h, start);
 	assert_true(hpproc_wait(&p, w));
-	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV); /* the long one */
+	/* the long packet arrives first */
+	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV);
 	for (uint32_t i = 0; i < 2 * EACH; i++) {
 		assert_true(hpproc_wait(&p, w));
 		order.seen[i] = (uint8_t)((HP_NQE_HPID(w) - 1) * 16 + w[2]);
@@ -103,7 +106,7 @@ static void order_run(uint64_t ctrl, const char *crossbars)
 	exrig_free(&order.r);
 }
 
-/* With the hash the packets of node 0 are first, because they arrived first.
+/* With the hash the packets of node 0 leave first, because they arrived first.
  * Without it round robin alternates between the two inputs. */
 static void test_hash_order(void **state)
 {
@@ -128,11 +131,12 @@ static void test_hash_order(void **state)
 	}
 }
 
-/* ---- a source with two ways into the network ---- */
+/* ---- a source with two network ports ---- */
 
 enum { WAYS = 3, RUN = 3 };
 
-/* Node 0 occupies the cable from 1 to 2 with a long packet to 2. */
+/* Node 0 occupies the cable from node 1 to node 2 with a long packet to node
+ * 2. */
 static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -146,8 +150,8 @@ static int ways_long(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Sends three messages to crossbar 1 by network port 0, three by port 1 and
- * three by port 0 again, all behind the long packet. */
+/* Sends three messages through network port 0 to crossbar 1, three through port
+ * 1, and three through port 0 again. All wait behind the long packet. */
 static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -172,7 +176,7 @@ static int ways_send(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Adds cross traffic: node 2 sends to 3, too. */
+/* Adds cross traffic: node 2 also sends to node 3. */
 static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;
@@ -181,7 +185,7 @@ static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	order_open(&d, &p, h, r, node);
 	weft_host_sleep(h, start);
-	assert_true(hpproc_wait(&p, w)); /* the long one */
+	assert_true(hpproc_wait(&p, w)); /* the long packet arrives first */
 	assert_int_equal(HP_NQE_CMD(w), HP_B_NOTIFY_RECV);
 	for (uint64_t i = 0; i < EACH; i++)
 		hpproc_fast_send(&p, 3, VPID, 0, i, &i, 1);
@@ -227,8 +231,8 @@ static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
 	return wrong;
 }
 
-/* O08: three crossbars, cross traffic at the second. Without the hash, messages
- * by the two ports overtake each other. */
+/* O08 with three crossbars and cross traffic at the second. Without the hash,
+ * messages through the two ports overtake each other. */
 static void test_o08_order_does_not_depend_on_the_way(void **state)
 {
 	assert_int_equal(ways_run(HP_CTRL_HASH, "yes"), 0);
@@ -242,7 +246,8 @@ enum { MESSAGES = 4 };
 
 static struct ports {
 	struct exrig r;
-	uint32_t mask[2], reads; /* written by both; as they read then */
+	/* mask: stored by each node. reads: value read back by node 0 */
+	uint32_t mask[2], reads;
 } ports;
 
 static int ports_near(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -259,7 +264,7 @@ static int ports_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	ports.reads = HP_CTRL_NPS(hpdrv_get(&d, HP_R_CTRL));
 	for (uint32_t i = 0; i < MESSAGES; i++)
 		hpproc_fast_send(&p, 1, VPID, HP_A, i, &word, 1);
-	if (!ports.reads) { /* no packet leaves until one port may send */
+	if (!ports.reads) { /* no packet leaves until a port may send */
 		assert_false(hpproc_wait(&p, w));
 		hpdrv_set(&d, HP_R_CTRL, HP_CTRL_ENABLE | HP_CTRL_NPS_MAKE(2));
 	}
@@ -305,7 +310,9 @@ static void test_port_masks_choose_the_network_port(void **state)
 	static const struct {
 		uint32_t mask[2], reads;
 		const char *n_np;
-		uint32_t from, back; /* port of requests, of acknowledges */
+		/* port by which requests arrive, port by which acknowledges
+		 * return */
+		uint32_t from, back;
 	} t[] = {
 		{ { 0xff, 3 }, 3, "2", 0, 1 }, { { 1, 1 }, 1, "2", 0, 0 },
 		{ { 2, 2 }, 2, "2", 1, 1 },    { { 0, 3 }, 0, "2", 1, 1 },
@@ -326,7 +333,8 @@ static void test_port_masks_choose_the_network_port(void **state)
 			uint64_t near = port_frames(0, p);
 			uint64_t far = port_frames(1, p);
 
-			/* both kinds are a cell or two each */
+			/* all requests have equally many cells, one or two, and
+			 * so have all acknowledges */
 			assert_int_equal(near % MESSAGES, 0);
 			assert_int_equal(near > 0, p == t[k].from);
 			assert_int_equal(far, p == t[k].back ? MESSAGES : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Context cache of the Host Port (hostport.md 4.3, 8.8) through its internal
- * functions, with accesses in any order: which contexts it keeps, replaces and
- * writes back. No change may be lost. */
+ * functions, with accesses in any order. The test checks which contexts it
+ * keeps, replaces and writes back, and that no change is lost. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -176,8 +176,8 @@ static void contexts_are_kept_by_use_and_written_back(void **state)
 	run(contexts, two_sets);
 }
 
-/* Changes more contexts of one set than it has ways, and asks for each again
- * while it is written back. */
+/* Changes more contexts of one set than the set has ways, and requests each
+ * again while it is written back. */
 enum { CROWD = 40 };
 
 static int crowd(struct weft_host *h, struct exrig *r, uint32_t node)

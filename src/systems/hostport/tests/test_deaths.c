@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes of two Host Ports that send, put and get among each other, close
- * and open again, and die at random moments without closing, while others
- * allocate the memory that is freed. In every case no process may read or
- * change bytes of another. */
+ * and open again, and die at random moments without closing. Meanwhile other
+ * processes allocate the memory that is freed. No process may read or change
+ * bytes of another. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void act(struct life *a)
 	}
 }
 
-/* Opens and closes a few times, then dies without closing. */
+/* Opens and closes a port a few times, then dies without closing. */
 static int actor(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct life a = { .h = h };
@@ -138,7 +138,7 @@ static void check(const struct block *b)
 		assert_int_equal(b->p[i], THEIRS);
 }
 
-/* Allocates by first fit, so it gets the memory that was freed last. */
+/* Allocates by first fit, so that it gets the memory that was freed last. */
 static int watcher(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct block b[LIVE] = { { NULL, 0 } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edges of queues, caches and windows of the Host Port: the entry that is
- * replaced, the one that goes first, the first one too many (hostport.md 4.2,
- * 4.6, 4.7, 7.3, 8.8). */
+/* Edges of queues, caches and windows of the Host Port (hostport.md 4.2, 4.6,
+ * 4.7, 7.3, 8.8): the entry that is replaced, the packet that is handled first,
+ * and the first one beyond a limit. */
 #include "unit/cmocka_all.h"
 
 #include "hpend.h"
@@ -28,7 +28,8 @@ static void near_tlb(struct hppair *t, struct hpend *e)
 	hpend_windows(e);
 	for (uint32_t i = 1; i <= 4; i++)
 		put_page(e, i);
-	put_page(e, 1); /* the oldest is used again */
+	/* uses the oldest entry again, so that another is replaced */
+	put_page(e, 1);
 	put_page(e, 5);
 	assert_true(page_there(e, 1));
 	assert_false(page_there(e, 2));
@@ -92,12 +93,14 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 
 	hpproc_open(&second, &e->d, e->h, 0x44, 0);
 	hpend_sdr(e, LONG / 8, 1);
-	hpend_send(e, HP_B_SEND, 0, LONG); /* fills most of it */
+	hpend_send(e, HP_B_SEND, 0, LONG); /* fills most of the region */
 	hpend_expect(e, HP_B_SEND, NULL);
-	hpend_send(e, HP_B_SEND, 0, LONG); /* finds no space */
+	/* waits, because the region has no space left */
+	hpend_send(e, HP_B_SEND, 0, LONG);
 	hpend_expect(e, HP_B_SEND, NULL);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);
-	/* from another process, while there is space for it */
+	/* sends a short message from another process, for which the region has
+	 * space */
 	hpproc_to(w, HP_B_SEND, 1, HPEND_VPID1, 9);
 	w[3] = 0;
 	w[4] = SHORT;
@@ -117,8 +120,8 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
 	hpend_rdr_free(e, LONG / 8);
-	/* both are notified when stored; the words of the long one are first in
-	 * the region */
+	/* both messages are notified when they are stored; the words of the
+	 * long message are first in the region */
 	for (uint32_t i = 0; i < 2; i++) {
 		hpend_expect(e, HP_B_NOTIFY_RECV, w);
 		end[w[3] == SHORT] = HP_PS_LO(w[2]);
@@ -133,8 +136,8 @@ static void small_rdr(struct hppair *t)
 	t->end[1].d.rdr = SMALL;
 }
 
-/* No message waits for an entry of the notification queue when the region is
- * full. */
+/* Drops messages without an entry of the notification queue, so that none waits
+ * for an entry when the region is full. */
 static void small_rdr_no_entry(struct hppair *t)
 {
 	small_rdr(t);
@@ -164,9 +167,9 @@ static void near_beyond(struct hppair *t, struct hpend *e)
 {
 	const uint64_t *c;
 
-	/* nothing was received */
+	/* refused, because nothing was received */
 	assert_int_equal(status_error(e, HP_T_RDR_RP, 1), HP_ERR_CMD_INV);
-	/* eight entries hold seven */
+	/* refused, because a queue of eight entries holds seven */
 	assert_int_equal(status_error(e, HP_T_PRQ_WP, 8), HP_ERR_CMD_INV);
 	assert_int_equal(status_error(e, HP_T_PRQ_WP, 7), HP_ERR_NOERR);
 	assert_int_equal(status_error(e, HP_T_PRQ_WP, 1), HP_ERR_CMD_INV);
@@ -200,7 +203,8 @@ static void near_below(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* The window begins in the middle of memory all of whose pages exist. */
+/* The window begins in the middle of memory, so that all pages around it
+ * exist. */
 static void far_below(struct hppair *t, struct hpend *e)
 {
 	hpend_set(e, 0xee);
@@ -238,7 +242,7 @@ static void near_records(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* The driver takes no record of the ring. */
+/* Lets the ring of records fill up, because the driver takes none. */
 static void far_records(struct hppair *t, struct hpend *e)
 {
 	weft_phys_t phys;

@@ -16,8 +16,8 @@ static void run(exrig_fn fn)
 	hprig_one(fn);
 }
 
-/* Stores the register while instructions are fetched, a little later in each
- * round. */
+/* Stores the register while instructions are fetched. Each round stores it a
+ * little later. */
 static int enable_again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -55,8 +55,8 @@ static uint32_t places(const struct hp_fetch_unit *u, uint32_t vpid)
 	return k;
 }
 
-/* The device reads one VCI at a time. Between two of them the VPID waits for
- * its next turn. */
+/* Makes the device read one VCI at a time, so that the VPID waits for its next
+ * turn between two of them. */
 static int goes_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const struct hp_fetch_unit *u =
@@ -94,8 +94,8 @@ static void a_vpid_whose_turn_goes_on_is_marked_as_in_turn(void **state)
 	exrig_free(&r);
 }
 
-/* Fills all four places: VPID 1 has two of them, and VPID 2 has had one for
- * `ago` cycles. */
+/* Fills all four places. VPID 1 has two of them, and VPID 2 was last fetched
+ * `ago` cycles ago. */
 static bool full_beside(struct hp_nic *n, uint64_t ago)
 {
 	struct hp_shares *s = &n->fetch.share;
@@ -130,7 +130,8 @@ static void a_vpid_that_was_still_for_long_has_no_share(void **state)
 	run(still);
 }
 
-/* STAT demands a status entry, but the device knows no command to report. */
+/* Sets STAT, which demands a status entry, without a command that the device
+ * could report. */
 static int owe_status(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], tag;

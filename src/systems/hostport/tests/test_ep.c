@@ -60,7 +60,7 @@ static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
 /* ---- messages ---- */
 
 /* Instructions of the sender and of the receiver. An instruction of 0 bytes
- * marks the end of a message, and a credit may arrive in between. */
+ * marks the end of a message. A credit may arrive in between. */
 static const struct {
 	uint32_t bytes, near, far;
 } ways[] = {
@@ -108,8 +108,8 @@ static void messages_far(struct end *e)
 	}
 }
 
-/* Sends more long messages than there are places. The rest arrive as the user
- * returns places. */
+/* Sends more long messages than the receiver has places. The rest arrive when
+ * the user returns places. */
 enum { LONG = 7 };
 
 static void long_near(struct end *e)
@@ -132,7 +132,8 @@ static void long_far(struct end *e)
 
 		while (n < LONG && !e->ep->ops->wait(e->ep, until))
 			n += (uint32_t)e->ep->ops->poll(e->ep, &ev[n], 1);
-		assert_true(n > held); /* as many as there are places */
+		/* the receiver holds as many as it has places */
+		assert_true(n > held);
 		for (; held < n; held++) {
 			assert_int_equal(ev[held].imm, held);
 			check(ev[held].data, EAGER + 8, 1);
@@ -141,8 +142,8 @@ static void long_far(struct end *e)
 	}
 }
 
-/* Brings writes of devices on node 1 into its memory, as its own programs would
- * see them. */
+/* Brings the writes of devices on node 1 into its memory, so that the test sees
+ * them as programs of node 1 would. */
 static void settle(void)
 {
 	struct weft_port *p = &rig->node[1].host->ports[0];
@@ -153,8 +154,8 @@ static void settle(void)
 
 /* ---- memory ---- */
 
-/* Instructions for bytes at an address that a device can reach or not, with
- * skews of the near and the far address. */
+/* Instructions for bytes at an address that the device can or cannot reach,
+ * with offsets of the near and the far address from a word. */
 static const struct {
 	uint32_t bytes, near, far;
 	bool heap;
@@ -163,7 +164,7 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0 },	     { 8, 0, 0, 0, 1, 1 },
 	{ 24, 0, 0, 1, 1, 1 },	     { 3, 0, 2, 0, 1, 1 },
 	{ 7, 1, 3, 0, 2, 1 },	     { 32, 0, 0, 0, 1, 1 },
-	{ 65536, 8, 16, 0, 1, 1 },  /* as it is */
+	{ 65536, 8, 16, 0, 1, 1 },  /* words are aligned */
 	{ 65536, 0, 0, 1, 16, 16 }, /* bounced, a page at a time */
 	{ 8192, 4, 0, 0, 2, 2 },    /* words do not lie on words */
 	{ 8192, 4, 4, 0, 3, 3 },    /* put: bytes, words, bytes */
@@ -177,7 +178,7 @@ static void moves_near(struct end *e, uint8_t *heap, uint64_t addr,
 	const struct weft_ep_ops *o = e->ep->ops;
 	uint8_t *there = end[1].mem;
 
-	o->poll(e->ep, NULL, 0); /* credits are on their way */
+	o->poll(e->ep, NULL, 0); /* polls, because credits are in flight */
 	weft_host_sleep(e->ep->host, weft_host_now(e->ep->host) + 10 * WEFT_US);
 	for (uint32_t i = 0; i < MOVES; i++) {
 		uint8_t *buf = (moves[i].heap ? heap : e->mem) + moves[i].near;
@@ -238,8 +239,8 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 							  .raddr = addr,
 							  .rkey = key }),
 		-EINVAL);
-	/* beyond the window; wrong capability; no notification for failed
-	 * operations */
+	/* beyond the window, and with a wrong capability; failed operations are
+	 * not notified at the target */
 	assert_int_equal(
 		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
 							  .dst = 1,
@@ -278,12 +279,12 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 							  .operand = 1 }),
 		0);
 	next(e, WEFT_EV_ERROR);
-	weft_ep_send(e->ep, 1, NULL, 0, 77, NULL); /* the other side may go */
+	weft_ep_send(e->ep, 1, NULL, 0, 77, NULL); /* lets the other side end */
 	next(e, WEFT_EV_SENT);
 }
 
-/* A region may end where the pinned memory ends, and one byte more is
- * refused. */
+/* Accepts a region that ends where the pinned memory ends, and refuses one more
+ * byte. */
 static void last_page_near(struct end *e)
 {
 	static const struct {
@@ -310,8 +311,8 @@ static void last_page_near(struct end *e)
 	assert_int_equal(e->ep->ops->mr_reg(e->ep, two, 1, &mr), -EFAULT);
 }
 
-/* A call costs 20 ns of the processor, both a poll that finds nothing and a
- * progress call without work. */
+/* Checks that a call costs 20 ns of the processor, both a poll that finds
+ * nothing and a progress call without work. */
 static void cost_near(struct end *e, uint64_t addr, uint64_t key)
 {
 	struct weft_ep_event ev;

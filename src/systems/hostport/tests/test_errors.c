@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every error code of table 4.2 (hostport.md 6.3), at every place that reports
- * it, and the precedence when several checks fail; scenarios Q11, Q12, Q19 and
+ * it, and the precedence when several checks fail. Scenarios Q11, Q12, Q19 and
  * Q20 of 13.2, R23 of 13.3. The last test checks that every code was seen. */
 #include "unit/cmocka_all.h"
 
@@ -13,7 +13,7 @@
 
 enum {
 	NEAR = 1,     /* origin NQE */
-	NEAR_LOG = 2, /* its ERR_LOG: there is no NQ */
+	NEAR_LOG = 2, /* ERR_LOG of the origin, because it has no NQ */
 	FAR_RMA = 4,  /* target NOTIFY_RMA */
 	FAR_RECV = 8, /* target NOTIFY_RECV */
 	FAR_LOG = 16, /* target ERR_LOG */
@@ -46,8 +46,8 @@ static uint32_t seen[HP_ERRS];
 enum route { OK, NO_BYTES, BEYOND, TOO_SHORT, FOREIGN };
 enum { NOBODY = 0x999, DISABLED = 8, LOCKED = 9, NO_WIN = 64 };
 
-/* An instruction by its differences from a good one: offset 0, 8 bytes, window
- * HPEND_WIN. */
+/* An instruction, by its differences from a good one with offset 0, 8 bytes and
+ * window HPEND_WIN. */
 struct row {
 	enum hp_err err;
 	uint32_t cmd;
@@ -55,9 +55,9 @@ struct row {
 	uint32_t vpid, win, owin;
 	bool capa; /* wrong */
 	uint64_t off, ooff, len;
-	uint64_t prd; /* bytes of a posted buffer, physical */
+	uint64_t prd; /* bytes of a posted buffer with a physical address */
 	uint32_t skew;
-	bool hand; /* the packet is made by hand */
+	bool hand; /* the test makes the packet, because no requester would */
 };
 
 enum {
@@ -74,8 +74,8 @@ enum {
 	}
 
 static const struct row rows[] = {
-	/* no such command, too many words, reserved group, an error code as
-	 * command */
+	/* an unknown command, too many words, a reserved group, an error code
+	 * as command */
 	BAD(CMD_INV, 0x50),
 	BAD(CMD_INV, 0x80),
 	BAD(CMD_INV, HP_B_ACK),
@@ -147,18 +147,18 @@ static const struct row rows[] = {
 	BAD(ROUTE_INV, S, .route = NO_BYTES, .ooff = 4),
 	BAD(OOFFSET, S, .ooff = 4, .len = 12),
 	BAD(OLENGTH, S, .ooff = 65528, .len = 12),
-	/* at the target: 14, 8, 9, 10, 12, 13, 11 */
+	/* precedence at the target: 14, 8, 9, 10, 12, 13, 11 */
 	BAD(ROUTE_BROKEN, P, .route = FOREIGN, .vpid = NOBODY),
 	BAD(TVPID_INV, P, .vpid = NOBODY, .win = NO_WIN),
 	BAD(TWINID_INV, P, .win = DISABLED, .capa = 1),
 	BAD(TWINID_CAPA, P, .capa = 1, .off = 4),
 	BAD(TOFFSET, P, .off = 4, .len = 12, .hand = 1),
 	BAD(TLENGTH, P, .off = HPEND_LEN, .len = 12, .hand = 1),
-	/* posted: 15 (below), 16, 17 */
+	/* posted receive: 16, 17, and 15 in rows_pa */
 	BAD(POSTED_PA_INV, S, .len = 48, .prd = 40, .skew = 4),
 };
 
-/* Physical buffers are not allowed. */
+/* Rows for a context that does not allow physical buffers. */
 static const struct row rows_pa[] = {
 	BAD(POSTED_PA, S, .len = 48, .prd = 48),
 	BAD(POSTED_PA, S, .len = 48, .prd = 40, .skew = 4),
@@ -195,7 +195,7 @@ static void vci_of(const struct row *r, uint64_t *w)
 	}
 }
 
-/* A packet that no requester would make. */
+/* Sends a packet that no requester would make. */
 static void inject(struct hppair *t, struct hp_head *h, uint32_t bytes)
 {
 	struct hp_nic *n = t->rig.node[0].nic->state;
@@ -245,7 +245,7 @@ static void raise_one(struct hppair *t, struct hpend *e, const struct row *r)
 
 static void near_rows(struct hppair *t, struct hpend *e)
 {
-	/* a route to node 1 with the label of another node */
+	/* route to node 1 with the DTAG of another node */
 	memcpy(e->d.rs + 2 * HPDRV_ROUTE, e->d.rs + HPDRV_ROUTE, HPDRV_ROUTE);
 	e->d.rs[2 * HPDRV_ROUTE + 3] = 77;
 	hpend_win(e, LOCKED, 0, HP_PAGE, HP_WIN_EN | HP_WIN_LOCK,
@@ -255,7 +255,7 @@ static void near_rows(struct hppair *t, struct hpend *e)
 		const struct row *r = &table[i];
 		uint64_t sent = hppair_counter(t, 0, "packets_out");
 
-		hppair_meet(e); /* a buffer may have been posted */
+		hppair_meet(e); /* the target may have posted a buffer by now */
 		raise_one(t, e, r);
 		hpend_expect(e,
 			     HP_CMD(r->err, HP_CMD_GROUP(r->cmd),
@@ -271,7 +271,8 @@ static void near_rows(struct hppair *t, struct hpend *e)
 	assert_int_equal(hpdrv_get(&e->d, HP_R_ERR_LOG), HP_NONE);
 }
 
-/* The target gets the notification of the row, and no byte was stored. */
+/* Checks that the target gets the notification of the row and that no byte was
+ * stored. */
 static void far_row(struct hpend *e, const struct row *r)
 {
 	uint32_t places = reported[r->err];
@@ -342,7 +343,7 @@ static void test_each_bad_instruction_reports_its_error(void **state)
 
 /* ---- without an acknowledge ---- */
 
-/* Q12 with A=0: the packet is sent, then the error follows and is in the
+/* Runs Q12 with A=0: the packet is sent, then the error follows and is in the
  * log. */
 static void near_no_ack(struct hppair *t, struct hpend *e)
 {
@@ -368,9 +369,9 @@ static void test_no_ack(void **state)
 	hppair_once(NULL, near_no_ack, far_no_ack);
 }
 
-/* ---- the origin goes away ---- */
+/* ---- an origin that closes its port ---- */
 
-/* Closed before the acknowledge arrives: the completer reports
+/* Closes the port before the acknowledge arrives, so that the completer reports
  * ERR_OVPID_INV. */
 static void near_closed(struct hppair *t, struct hpend *e)
 {
@@ -378,7 +379,7 @@ static void near_closed(struct hppair *t, struct hpend *e)
 	hpend_send(e, S, 0, 64);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 10 * WEFT_US);
 	hpdrv_disable(&e->d, e->vpid);
-	hppair_meet(e); /* now the target receives the packet */
+	hppair_meet(e); /* from now on the target receives the packet */
 	hppair_meet(e);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 20 * WEFT_US);
 	assert_int_equal(hpdrv_get(&e->d, HP_R_ERR_LOG),
@@ -394,8 +395,8 @@ static void far_closed(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* Closed before its instructions are fetched: the requester reports the
- * error. */
+/* Closes the port before its instructions are fetched, so that the requester
+ * reports the error. */
 static void near_pending(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], rec;
@@ -442,7 +443,8 @@ static void test_packets_of_unknown_kind_are_counted(void **state)
 	hppair_once(NULL, near_strange, hppair_far_2);
 }
 
-/* Behind all others. */
+/* Runs after all other tests, because it reads the codes that they have
+ * seen. */
 static void test_every_error_code_was_seen_where_specified(void **state)
 {
 	for (uint32_t i = 1; i < HP_ERRS; i++) {

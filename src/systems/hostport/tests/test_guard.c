@@ -21,8 +21,9 @@ static struct hprma put_to(uint32_t win, uint64_t off, uint64_t len)
 			       .len = len };
 }
 
-/* Window 9 is locked for this VPID of another node, 11 for another VPID of this
- * node. All pages around the windows exist. */
+/* Opens window 9, locked for the VPID of the other node, and window 11, locked
+ * for another VPID of this node. All pages around the windows exist, so that
+ * only the checks can refuse an access. */
 static void far_guarded(struct hppair *t, struct hpend *e)
 {
 	hpend_set(e, 0xee);
@@ -57,8 +58,8 @@ static void a_lock_is_for_the_vpid_of_one_node(void **state)
 	hppair_once(NULL, near_lock, far_guarded);
 }
 
-/* The sum of offset and length wraps modulo 2^64 to less than the window's
- * length. */
+/* Uses an offset whose sum with the length wraps modulo 2^64 to less than the
+ * window's length. */
 static void near_wrap(struct hppair *t, struct hpend *e)
 {
 	static const uint64_t below[] = { 8, 64, HP_PAGE, 4 * HP_PAGE };
@@ -85,8 +86,9 @@ static void an_offset_that_wraps_does_not_reach_below_a_window(void **state)
 
 /* ---- translations ---- */
 
-/* Opens window 0 at the address that the other process uses, too. The page is
- * missing here, and the answer for the other VPID's page arrives. */
+/* Opens window 0 at an address that the other process uses too. The page is
+ * missing here, and the driver's answer for the page of the other VPID must not
+ * be used. */
 static void near_answer(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);
@@ -141,9 +143,10 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 5, 0);
-	/* no message arrived, so no word of the RDR can be returned */
+	/* refused, because no message arrived and no word of the RDR can be
+	 * returned */
 	assert_int_equal(status(&p, HP_T_RDR_RP, 1), HP_ERR_CMD_INV);
-	/* seven of eight entries are accepted, eight are not */
+	/* seven of eight entries are accepted, but not eight */
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 8), HP_ERR_CMD_INV);
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 7), 0);
 	assert_int_equal(status(&p, HP_T_PRQ_WP, 1), HP_ERR_CMD_INV);
@@ -179,7 +182,7 @@ static bool is_read(const struct hp_nic *n)
 
 enum taken { STAYS, REMOVED, FLUSHED };
 
-/* Asks for the context of VPID 6 inside the device. Returns how that ended. */
+/* Requests the context of VPID 6 inside the device. Returns the outcome. */
 static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 {
 	static uint64_t w0;
@@ -209,7 +212,9 @@ static int removed(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (enum taken how = REMOVED; how <= FLUSHED; how++) {
 		w[0] = HP_CTX_EN;
 		assert_true(ask(h, r, how) & HP_CTX_EN);
-		w[0] = 0; /* the driver's, since the cache has none */
+		/* changes the table, because the cache does not hold the
+		 * context */
+		w[0] = 0;
 		assert_false(hp_ctx_busy(nic_of(r)));
 		assert_false(hp_ctx_cmd(nic_of(r), HP_CACHE_QUERY, 6));
 		assert_false(ask(h, r, STAYS) & HP_CTX_EN);
@@ -234,8 +239,8 @@ static void read_back(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 	*(uint64_t *)q->arg = HP_CTX(c->w, HP_F_WQ_RP) + 1000;
 }
 
-/* The context is wanted again while its write-back waits behind other stores. A
- * read does not wait for them. */
+/* Requests the context again while its write-back waits behind other stores,
+ * which a read does not wait for. */
 static int again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	static uint8_t bytes[HP_PAGE];
@@ -289,8 +294,8 @@ static void rests(struct hpend *e)
 	}
 }
 
-/* Once the device says that it holds nothing, it reads no more bytes of a
- * message from that memory. */
+/* Closes a port during its message. Once the device reports that it holds
+ * nothing of the VPID, it reads no more bytes of that memory. */
 static void near_message(struct hppair *t, struct hpend *e)
 {
 	hppair_meet(e);
@@ -320,7 +325,8 @@ static void what_is_being_read_is_held(void **state)
 	hppair_once(NULL, near_message, far_message);
 }
 
-/* A translation that no driver inserts, and a queue that no process empties. */
+/* Leaves a translation that no driver inserts, and a queue that no process
+ * empties. */
 static void near_waits(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process whose pages are missing does not delay others (hostport.md 8.8,
- * Q09) in units of any kind, in network ports, or in the buffers of the
+ * Q09), in units of any kind, in network ports, or in the buffers of the
  * network. Sixty instructions, or twelve long ones, wait for a page that is
  * never inserted. Meanwhile a message, a put, a get and an atomic take as long
- * as alone. */
+ * as they do alone. */
 #include "unit/cmocka_all.h"
 #include "hpproc.h"
 #include "systems/hostport/nic/nic.h"
@@ -17,22 +17,25 @@ enum {
 	SENDS = 8,
 	PARK = 512
 };
-enum { FIRST = 10, BESIDE = 20 }; /* of exrig.v: times by kind of probe */
+/* indices of exrig.v: times of each kind of probe, in the first run and beside
+ * the misses */
+enum { FIRST = 10, BESIDE = 20 };
 #define VA 0x10000000ull
 
-/* Operation of the process. The last page of it is missing, at the origin or
- * the target. */
+/* Operation of the process. Its last page is missing, at the origin or at the
+ * target. */
 struct way {
 	uint32_t byte;
 	uint64_t bytes;
 	bool far;
-	bool parked; /* in main memory */
+	bool parked; /* the payload is parked in main memory */
 };
 
 static struct hpdrv drv[2];
 static struct way way;
 
-/* Maps all pages, or all but one. Byte i holds `fill` plus i. */
+/* Opens a window with all its pages mapped, or all but the last. Byte i holds
+ * `fill` plus i. */
 static uint8_t *window(struct hpproc *p, bool all, uint8_t fill,
 		       weft_phys_t *phys_p)
 {
@@ -71,7 +74,7 @@ static uint32_t many(void)
 	return way.bytes > HP_PAGE ? FEW : MANY;
 }
 
-/* Returns the pages that all processes need. */
+/* Returns the number of pages that all instructions together need. */
 static uint64_t pages(void)
 {
 	return many() * ((way.bytes + HP_PAGE - 1) / HP_PAGE);
@@ -120,7 +123,8 @@ static void begin(struct hpproc *p)
 	hpproc_issue(p, many());
 }
 
-/* Waits until all clocks have the phase that they had at every other call. */
+/* Waits until all clocks have the phase that they had at every other call, so
+ * that equal work takes equal time. */
 static weft_time_t same_phase(struct hpproc *p)
 {
 	weft_time_t unit = 16 * WEFT_US;
@@ -129,8 +133,8 @@ static weft_time_t same_phase(struct hpproc *p)
 	return weft_host_now(p->h);
 }
 
-/* Runs one operation of a kind that uses other units, from y to its other
- * half. */
+/* Runs one operation of a kind, from process y to the other half of its memory,
+ * and returns its time. */
 static weft_time_t probe(struct hpproc *p, uint32_t byte)
 {
 	weft_time_t t = same_phase(p);
@@ -154,7 +158,7 @@ static const uint32_t probes[] = { HP_B_FAST_SEND | HP_A | 1, HP_B_PUT | HP_A,
 				   HP_B_GET, HP_B_FAA };
 enum { PROBES = sizeof(probes) / sizeof(*probes) };
 
-/* The longest of some, by kind. */
+/* Stores the longest time of several probes, by kind. */
 static void probe_all(struct hpproc *p, uint64_t *max)
 {
 	for (uint32_t i = 0; i < PROBES * SENDS; i++) {
@@ -165,7 +169,7 @@ static void probe_all(struct hpproc *p, uint64_t *max)
 	}
 }
 
-/* Compares the bytes at both ends after a put or get, which may have waited. */
+/* Compares the bytes at both ends after a put or get that may have waited. */
 static void check_bytes(const uint8_t *here, const uint8_t *there)
 {
 	uint64_t at = (GONE + 1) * HP_PAGE - way.bytes;
@@ -188,14 +192,16 @@ static int near(struct weft_host *h, struct exrig *r, uint32_t node)
 	window(&y, true, 50, &phys);
 	r->p[0] = window(&x, way.far, 100, &phys);
 	until(&x, &r->v[0]);
-	probe_all(&y, &r->v[FIRST]); /* fills the caches */
+	/* fills the caches, so that the next probes take equal time */
+	probe_all(&y, &r->v[FIRST]);
 	if (way.byte)
 		begin(&x);
 	weft_host_sleep(h, weft_host_now(h) + 4 * WEFT_MS);
 	r->v[5] = exrig_counter(r->node[0].nic, "tlb_misses") +
 		  exrig_counter(r->node[1].nic, "tlb_misses");
 	probe_all(&y, &r->v[BESIDE]);
-	assert_false(hpproc_nqe(&x, w)); /* none has ended */
+	/* none of the instructions has ended */
+	assert_false(hpproc_nqe(&x, w));
 	r->v[4] = 1;
 	if (!way.far)
 		page_in(&x, phys);
@@ -243,7 +249,7 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
-/* A miss of one process does not delay the probes of another. */
+/* Checks that a miss of one process does not delay the probes of another. */
 static void test_miss_delays_no_other_process(void **state)
 {
 	uint64_t alone[PROBES], beside[PROBES];

@@ -25,14 +25,17 @@ static void runs_are_taken_first_fit_and_joined_again(void **state)
 	assert_int_equal(hport_runs_take(&r, 3), 0);
 	assert_int_equal(hport_runs_take(&r, 1), 3);
 	assert_int_equal(hport_runs_take(&r, 4), 4);
-	assert_int_equal(hport_runs_take(&r, 3), -1); /* two are left */
+	/* refused, because only two pages are left */
+	assert_int_equal(hport_runs_take(&r, 3), -1);
 	assert_int_equal(hport_runs_take(&r, 0), -1);
 	assert_int_equal(hport_runs_take(&r, UINT64_MAX), -1);
 	assert_int_equal(hport_runs_give(&r, 0), 3);
 	assert_int_equal(hport_runs_give(&r, 0), 0);
-	assert_int_equal(hport_runs_give(&r, 5), 0); /* inside a run */
+	/* refused, because page 5 is inside a run */
+	assert_int_equal(hport_runs_give(&r, 5), 0);
 	assert_int_equal(hport_runs_give(&r, 10), 0);
-	assert_int_equal(hport_runs_take(&r, 4), -1); /* five, in pieces */
+	/* refused, because the five free pages are in pieces */
+	assert_int_equal(hport_runs_take(&r, 4), -1);
 	assert_int_equal(hport_runs_take(&r, 2), 0);
 	assert_int_equal(hport_runs_give(&r, 3), 1);
 	assert_int_equal(hport_runs_take(&r, 2), 2);
@@ -52,11 +55,13 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	hport_buddy_init(&b, 3);
 	assert_true(hport_buddy_whole(&b));
 	assert_int_equal(hport_buddy_take(&b, 4), -1);
-	assert_int_equal(hport_buddy_take(&b, 0), 0); /* 1, 2-3, 4-7 left */
+	/* page 0 of the block; pages 1, 2-3 and 4-7 are left */
+	assert_int_equal(hport_buddy_take(&b, 0), 0);
 	assert_int_equal(hport_buddy_take(&b, 1), 2);
 	assert_int_equal(hport_buddy_take(&b, 0), 1);
 	assert_int_equal(hport_buddy_take(&b, 3), -1);
-	assert_int_equal(hport_buddy_take(&b, 0), 4); /* 5, 6-7 left */
+	/* page 4; pages 5 and 6-7 are left */
+	assert_int_equal(hport_buddy_take(&b, 0), 4);
 	assert_int_equal(hport_buddy_take(&b, 2), -1);
 	assert_int_equal(hport_buddy_give(&b, 3), -1); /* inside one */
 	assert_int_equal(hport_buddy_give(&b, 5), -1); /* free */
@@ -73,8 +78,8 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	assert_int_equal(hport_buddy_take(&b, 3), 0);
 }
 
-/* The table is larger than its block, so an entry that looks like the other
- * half lies behind it. */
+/* The table of pieces is larger than its block. An entry behind the block that
+ * looks like the other half must not be joined. */
 static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
 {
 	struct hport_buddy b;
@@ -86,7 +91,7 @@ static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
 	assert_true(hport_buddy_whole(&b));
 }
 
-/* Every second page is free, so there is no pair to join. */
+/* Every second page is free, so that no two free pages make a pair. */
 static void pieces_that_are_no_halves_of_one_stay_apart(void **state)
 {
 	struct hport_buddy b;
@@ -115,7 +120,7 @@ static void orders_hold_what_is_asked_and_less_than_twice(void **state)
 	}
 }
 
-/* Calls both allocators in random order against one bit per page: no page is
+/* Calls both allocators in random order against one bit per page. No page is
  * given twice, no request is refused while it fits, and all pages return. */
 enum { PAGES = 512, HELD = 40 };
 
@@ -236,7 +241,7 @@ static void await(struct weft_host *h, uint32_t n)
 
 static struct hport_memory how;
 
-/* Memory in use without the driver's tables. */
+/* Memory in use before the test, so without the driver's tables. */
 static struct hport_kmem before;
 
 static int look(struct hport_drv *d, void *arg)
@@ -306,7 +311,7 @@ static int take_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(b.phys % (2 * MIB), 0);
 	assert_int_equal(hport_drv_run(h, take, &c), -ENOMEM);
 	assert_int_equal(kmem_of(h).long_, 1);
-	/* the next owner reads no byte of the previous one */
+	/* the next owner must not read a byte of the previous one */
 	memset(a.mem, 'A', a.bytes);
 	c = (struct piece){ .bytes = PAGE };
 	assert_int_equal(hport_drv_run(h, take, &c), 0);
@@ -327,7 +332,8 @@ static void the_page_allocator_gives_powers_of_two_up_to_2_mib(void **state)
 	run(take_pages, NULL);
 }
 
-/* Programs hold every second 64 KiB piece of the remaining memory. */
+/* Lets programs hold every second 64 KiB piece of the remaining memory, so that
+ * it is fragmented. */
 static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	enum { MAX = 64 * MIB / (64 * KIB) };
@@ -346,7 +352,8 @@ static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 		weft_mem_free(h, held[i]);
 	assert_int_equal(hport_drv_run(h, take, &a), 0);
 	assert_int_equal(kmem_of(h).pieces, 0);
-	assert_int_equal(hport_drv_run(h, take, &b), 0); /* of the region */
+	/* memory of the region */
+	assert_int_equal(hport_drv_run(h, take, &b), 0);
 	assert_int_equal(kmem_of(h).pieces, 1);
 	assert_int_equal(kmem_of(h).blocks.n, 1);
 	hport_drv_run(h, give, &a);
@@ -368,7 +375,7 @@ static void memory_in_pieces_is_refused_by_the_page_allocator(void **state)
 
 /* ---- ports ---- */
 
-/* The region has room for the tables and the queues of two ports. */
+/* Makes a region with room for the tables and the queues of two ports. */
 static struct hport *port[3];
 static struct hport_attr any_port = { .vpid = -1 };
 
@@ -408,7 +415,7 @@ static void a_region_that_is_full_refuses_ports_and_loses_nothing(void **state)
 	run(load_small, open_until_full);
 }
 
-/* Ends with two open ports and closes neither. */
+/* Ends with two open ports, without closing them. */
 static int dies(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	await(h, LOADED);
@@ -450,7 +457,7 @@ static int load_wrong(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	assert_int_equal(hport_load(h, &how),
 			 how.boot_bytes ? -ENOMEM : -EINVAL);
-	/* the device has no driver that works */
+	/* fails, because the driver could not be loaded */
 	assert_int_equal(hport_open(h, NULL, &p),
 			 how.boot_bytes ? -ENOMEM : -EINVAL);
 	return 0;
@@ -460,7 +467,7 @@ static void a_region_that_the_node_does_not_have_is_an_error(void **state)
 {
 	static const struct hport_memory wrong[] = {
 		{ .boot_bytes = 65 * MIB },
-		{ .boot_bytes = 1 * MIB }, /* no context table */
+		{ .boot_bytes = 1 * MIB }, /* too small for the context table */
 		{ .object_max = 2 * MIB + 1 },
 		{ .kind = HPORT_MEM_PAGES + 1 },
 	};

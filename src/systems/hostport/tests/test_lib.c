@@ -13,7 +13,7 @@
 
 enum { BYTES = 16 * HP_PAGE, CAPA = 99, FIRST = 4, WINS = 4 };
 
-static weft_time_t took; /* the put with a miss */
+static weft_time_t took; /* time of the put with a miss */
 static const struct hport_tag tag = { 11, 22 };
 
 struct end {
@@ -24,7 +24,7 @@ struct end {
 	uint64_t va;
 };
 
-static weft_time_t service; /* of the driver, per miss */
+static weft_time_t service; /* time of the driver for a miss */
 
 static int driver(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -83,7 +83,7 @@ static void done(struct end *e, uint32_t error)
 	assert_int_equal(n.tag.api, 22);
 }
 
-/* ---- R21: lock all but one ---- */
+/* ---- R21: a lock of all windows but one ---- */
 
 static void windows_near(struct end *e)
 {
@@ -121,7 +121,7 @@ static void memory_near(struct end *e)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		e->mem[i] = (uint8_t)(i * 7 + i / 256);
-	/* a page that the O/S has taken returns after a miss */
+	/* a page that the operating system has taken returns after a miss */
 	assert_true(hport_page_out(e->p, e->va + 5 * HP_PAGE));
 	from = weft_host_now(e->h);
 	hport_put(e->p, &e->to, HPORT_ACK, tag, &far, 0, 0, BYTES);
@@ -236,8 +236,8 @@ static void test_library_walks_locks_and_swaps_windows(void **state)
 	once(10 * WEFT_US, "2us");
 }
 
-/* A miss takes irq_latency, tlb_driver_service of appendix B and the insert,
- * plus at most the accesses to the driver's registers. */
+/* Checks that a miss takes irq_latency, tlb_driver_service of appendix B and
+ * the insert, plus at most the accesses to the driver's registers. */
 static void test_miss_time(void **state)
 {
 	weft_time_t base = once(0, "2us");

@@ -48,7 +48,7 @@ static void a_full_error_log_loses_the_newest(void **state)
 
 /* ---- messages that are too long ---- */
 
-enum { RDR = 512 }; /* words; one stays free */
+enum { RDR = 512 }; /* words of the region; it holds one less */
 
 static void near_long(struct hppair *t, struct hpend *e)
 {
@@ -68,7 +68,8 @@ static void far_long(struct hppair *t, struct hpend *e)
 
 	hppair_meet(e);
 	hpend_expect(e, HP_CMD(HP_ERR_TWINID, 0, HP_B_NOTIFY_RECV), w);
-	assert_int_equal(w[3], 8 * RDR); /* so long it was */
+	/* the notification has the length of the refused message */
+	assert_int_equal(w[3], 8 * RDR);
 	assert_int_equal(e->p.rdr[0], 0);
 	hppair_meet(e);
 	hppair_meet(e);
@@ -90,7 +91,7 @@ static void a_message_longer_than_the_region_is_refused(void **state)
 
 enum { VCIS = 5 };
 
-/* The page still takes triggers, but the context is not enabled. */
+/* Turns the context off while the page still takes triggers. */
 static void near_off(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS], *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Caches of windows and routes of the Host Port (hostport.md 8.8) through their
- * internal functions, with accesses in any order: which lines they keep and
- * replace, and the content of a copy while memory changes. */
+ * internal functions, with accesses in any order. The test checks which lines
+ * they keep and replace, and the content of a copy while memory changes. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static uint64_t clock_now;
 
 struct table {
 	struct hp_lines *l;
-	uint64_t *mem; /* eight words for each key */
+	uint64_t *mem; /* table in memory, eight words for each key */
 	weft_phys_t phys;
 	struct lru copy[LRU_WAYS];
 	uint64_t hits, misses;
@@ -92,7 +92,7 @@ static void table_new(struct weft_host *h, struct table *t, uint32_t entries)
 	assert_non_null(t->mem);
 }
 
-/* Looks one address up at a time. */
+/* Looks up one key at a time and compares the result with the reference. */
 static void look_one(struct weft_host *h, struct hp_nic *n, struct table *t,
 		     uint64_t key)
 {
@@ -144,7 +144,7 @@ static void act_lines(struct weft_host *h, struct hp_nic *n, struct table *t)
 		break;
 	case 4:
 	case 5:
-	case 6: /* memory changes, but not the cached copy */
+	case 6: /* changes memory, but not the cached copy */
 		t->mem[HP_WORDS * key + 7] = weft_rng_u64(&rng);
 		break;
 	default:
@@ -162,7 +162,8 @@ static int lines(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	hpdrv_open(&drv, r, node, h);
 	weft_rng_seed(&rng, 5, 0);
-	table_new(h, &t, LRU_WAYS + 3); /* as many as fill sets of four */
+	/* a few entries more than a set of four lines holds */
+	table_new(h, &t, LRU_WAYS + 3);
 	for (uint32_t i = 0; i < OPS; i++)
 		act_lines(h, n, &t);
 	assert_int_equal(exrig_counter(r->node[0].nic, "route_hits"), t.hits);
@@ -189,8 +190,8 @@ static bool kept(const struct table *t, uint64_t key)
 	return hp_lines_cmd(t->l, HP_CACHE_QUERY, key);
 }
 
-/* One read serves all requests for a line. A set holds four lines that are
- * being filled. */
+/* Checks that one read serves all requests for a line, and that a set holds
+ * four lines that are being filled. */
 static void one_read(struct weft_host *h, struct exrig *r, struct table *t)
 {
 	uint64_t was = reads(r);
@@ -234,8 +235,8 @@ static bool filling(const struct table *t)
 	return false;
 }
 
-/* The driver changes the entry and removes the copy during the read, and the
- * second lookup follows. Returns false if the read ended too early. */
+/* Changes the entry and removes the copy during the read, as a driver does,
+ * then looks the key up again. Returns false if the read ended too early. */
 static bool taken_away(struct weft_host *h, struct exrig *r, struct table *t,
 		       enum how how, weft_time_t after)
 {
@@ -260,8 +261,8 @@ static bool taken_away(struct weft_host *h, struct exrig *r, struct table *t,
 	return true;
 }
 
-/* An entry longer than a line, or at an address without memory, is read and not
- * kept. */
+/* Checks that an entry longer than a line, or at an address without memory, is
+ * read and not kept. */
 static void not_kept(struct weft_host *h, struct exrig *r, struct table *t)
 {
 	struct hp_look k;

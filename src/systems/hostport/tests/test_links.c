@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many packets through several crossbars of the Host Port's network: scenarios
  * O08 of hostport.md 13.4, L09 and L10 of 13.6. The network is a ring of four
- * nodes; a process on each sends and receives. */
+ * nodes with a process on each that sends and receives. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -12,16 +12,17 @@ extern const struct weft_class weft_class_fault_bits;
 
 enum { VPID = 0x30, NODES = 4, UNDER_WAY = 8, UNIT = 6 };
 
-/* Messages that a process sends to others and expects from them. */
+/* Messages that a process sends to other nodes and expects from them. */
 struct job {
-	uint32_t to[2], count; /* destinations; messages to each */
+	/* to: destinations. count: number of messages to each */
+	uint32_t to[2], count;
 	uint32_t expect[NODES];
 };
 
 static struct scene {
 	struct exrig r;
 	const struct job *job;
-	uint32_t bytes; /* of the longest message */
+	uint32_t bytes; /* length of the longest message */
 	struct hpdrv d[NODES];
 	struct hpproc p[NODES];
 	uint32_t got[NODES][NODES]; /* [at][from] */
@@ -158,8 +159,9 @@ static uint64_t sum(struct scene *s, const char *name)
 
 /* ---- O08 ---- */
 
-/* Node 0 sends to 2 through 1 (three crossbars); 1 and 3 also send to 2 and to
- * each other, so all traffic meets at the ports of 1 and 2 (O08). */
+/* Node 0 sends to node 2 through node 1 (three crossbars). Nodes 1 and 3 also
+ * send to node 2 and to each other, so that all traffic meets at the ports of
+ * nodes 1 and 2 (O08). */
 static void test_o08_order(void **state)
 {
 	static const struct job job[NODES] = {
@@ -171,7 +173,8 @@ static void test_o08_order(void **state)
 	struct scene *s = scene_new("4", job, 600);
 
 	scene_run(s);
-	assert_true(sum(s, "conflicts") > 0); /* there was cross traffic */
+	/* cross traffic has caused conflicts */
+	assert_true(sum(s, "conflicts") > 0);
 	exrig_free(&s->r);
 }
 
@@ -207,8 +210,8 @@ static void test_l10_errors(void **state)
 enum { LONGEST = 65000 };
 
 /* Returns the time of a stream to the neighbour over a line of so many cycles
- * each way, with room for so many cells of 64 bytes at its end. The port
- * asserts that it never holds more. */
+ * each way and room for so many cells of 64 bytes at its end. The port asserts
+ * that it never holds more cells. */
 static weft_time_t stream(const char *slots, const char *cycles)
 {
 	static const struct job job[NODES] = { { { 1, 1 }, 20, { 0 } },
@@ -234,17 +237,19 @@ static void test_l09_credits(void **state)
 	weft_time_t last = 0, raw = 0;
 
 	scene.bytes = LONGEST;
-	for (uint32_t i = 0; i < 20; i++) /* 2 bytes in a cycle of 330 MHz */
+	/* a cycle of 330 MHz carries 2 bytes */
+	for (uint32_t i = 0; i < 20; i++)
 		raw += size_of(&scene, i) * (WEFT_SEC / 660000000);
 	for (uint32_t i = 0; i < 3; i++) {
 		weft_time_t few = stream("4", cycles[i]);
 		weft_time_t full = stream("64", cycles[i]);
 
-		/* too few: a round trip for each handful */
+		/* with too few slots, each handful of cells needs a round
+		 * trip */
 		assert_true(few > 2 * full);
 		assert_true(few > 3 * last / 2);
-		/* more slots do not help once they cover the line: cells and
-		 * heads fill the rest of the time */
+		/* More slots do not help once they cover the line, because
+		 * cells and heads fill the rest of the time. */
 		assert_int_equal(stream("128", cycles[i]), full);
 		assert_in_range(full, raw, raw * 10 / 8);
 		last = few;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 65,536 processes on one Host Port (hostport.md 13.1 T01, HP-09; 13.4 O12 to
- * O14). The queues of 16 processes share a page, because they are that small.
+ * O14). The queues are so small that those of 16 processes share a page.
  * Pointers may begin anywhere in a ring. */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static struct hpdrv drv;
 static uint64_t *queues;
 static uint32_t tries[HP_VPIDS];
 
-/* Entry i of process v: a WQ entry, then three NQ entries. */
+/* Returns entry i of process v: a WQ entry, then three NQ entries. */
 static uint64_t *entry(uint32_t v, uint32_t i)
 {
 	return queues + (uint64_t)HP_WORDS * (SHARE * v + i);
@@ -52,8 +52,8 @@ static void all_open(struct weft_host *h, struct exrig *r)
 	}
 }
 
-/* Triggers all processes at once, as fast as the bus permits. A rejected one
- * tries again. */
+/* Triggers all processes at once, as fast as the bus permits, and repeats
+ * rejected triggers. */
 static void all_trigger(struct weft_host *h, struct exrig *r)
 {
 	struct weft_io pages;
@@ -82,7 +82,8 @@ static void all_trigger(struct weft_host *h, struct exrig *r)
 	}
 }
 
-/* The process has its completion and its own message, in either order. */
+/* Checks that the process has its completion and its own message, in either
+ * order. */
 static void one_check(uint32_t v)
 {
 	uint32_t sent = 0, got = 0;
@@ -157,7 +158,7 @@ static void test_t01_all_processes(void **state)
 	assert_true(rejected > 0);
 }
 
-/* O13: a cache of one set changes times and nothing else. */
+/* O13: a cache of one set changes the times of the run, but not its results. */
 static void test_o13_small_cache(void **state)
 {
 	uint64_t rejected;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that try to reach memory and registers of others through the Host
- * Port: memory that is freed while in use, lies next to their own, or is
- * addressed outright. Victims get the memory that attackers had before. */
+ * Port: memory that is freed while in use, lies beside their own, or is named
+ * by its address. Victims get the memory that attackers had before. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ enum { BLOCK = HPORTS_BLOCK, MINE = 'A' };
 
 static const struct hport_tag tag = { 1, 2 };
 
-/* ---- memory that goes in the middle of a put: window, pages, port ---- */
+/* ---- memory that is freed in the middle of a put: window, pages, port ---- */
 
 static int put_and_free(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -63,7 +63,7 @@ static int put_to_freed(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(n.error, i ? HP_ERR_TWINID : 0);
 		if (i)
 			break;
-		hport_free(p, m); /* and the window stays */
+		hport_free(p, m); /* frees the memory while its window stays */
 		hports.step = HPORTS_GONE;
 		hports_await(h, HPORTS_TAKEN);
 	}
@@ -110,7 +110,7 @@ static void memory_freed_while_mapped_is_given_to_nobody_else(void **state)
 	HPORTS_ONE(map_and_free, hports_victim);
 }
 
-/* ---- memory of others: beside one's own, or named outright ---- */
+/* ---- memory of others: beside one's own, or named by address ---- */
 
 static uint8_t *small;
 
@@ -163,9 +163,10 @@ static int posted_pa(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	assert_int_equal(hport_open(h, &a, &p), -EPERM);
 	assert_null(p);
-	p = hports_open_any(h); /* nor when it is a process already */
+	/* opens again, because the program may be a process already */
+	p = hports_open_any(h);
 	assert_int_equal(hport_open(h, &a, &p), -EPERM);
-	return 0; /* without a close */
+	return 0; /* ends without a close */
 }
 
 static void physical_addresses_are_refused_to_processes(void **state)
@@ -190,8 +191,9 @@ static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
 	return n.error;
 }
 
-/* Windows 0 to 3 are neighbours. A lock closes one of them, an unlock opens all
- * four. A lock of all others leaves one window to each process. */
+/* Checks that a lock closes one of the neighbouring windows 0 to 3, that an
+ * unlock opens all four, and that a lock of all others leaves one window to
+ * each process. */
 static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),
@@ -199,8 +201,8 @@ static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	for (uint32_t i = 0; i < 4; i++)
 		hports_window(own, i, 4096, 0, NULL);
-	/* order 0 2 1 3: a window is joined in front of one that has a
-	 * neighbour */
+	/* joins in the order 0 2 1 3, so that a window is joined in front of
+	 * one that has a neighbour */
 	assert_int_equal(hport_window_join(own, 1, 0), 0);
 	assert_int_equal(hport_window_join(own, 2, 0), 0);
 	assert_int_equal(hport_window_join(own, 3, 1), 0);
@@ -274,7 +276,8 @@ static int forge_pages(struct weft_host *h, struct exrig *r, uint32_t node)
 
 			assert_false(weft_io_map(h, d, bar, off, HP_PAGE,
 						 WEFT_UC, &io));
-			if (off > 5 * HP_PAGE) /* not one's own */
+			/* pages beyond the caller's own */
+			if (off > 5 * HP_PAGE)
 				weft_io_store64(h, &io, HP_R_VPID_EN,
 						HP_VPID_EN(7, false));
 		}

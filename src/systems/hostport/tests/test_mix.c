@@ -18,7 +18,7 @@
 #include "hpproc.h"
 
 enum { PROCS = 3, EACH = 60, PAGES = 64, WIN = 1, LONGEST = 2048 };
-enum { TYPES = 2 }; /* Send, RMA: of the ordering key */
+enum { TYPES = 2 }; /* number of types of the ordering key: Send and RMA */
 
 struct side {
 	struct hpdrv drv;
@@ -30,7 +30,8 @@ static struct {
 	struct side side[2];
 	struct weft_rng rng;
 	bool ordered;
-	uint64_t next[PROCS][PROCS][TYPES]; /* numbers given, by key */
+	/* next number of a message, by ordering key */
+	uint64_t next[PROCS][PROCS][TYPES];
 	uint64_t seen[PROCS][PROCS][TYPES];
 	bool came[PROCS][PROCS][TYPES][PROCS * EACH];
 	uint64_t total, overtaken, twice, misses;
@@ -68,7 +69,7 @@ static void open_all(struct side *s, struct exrig *r, uint32_t node,
 	}
 }
 
-/* Serves TLB misses, in place of the driver's interrupt. */
+/* Serves TLB misses, because the driver of this test takes no interrupts. */
 static void serve(struct side *s)
 {
 	uint64_t rec;

@@ -8,7 +8,8 @@
 #include "hpproc.h"
 #include "systems/hostport/nic/wire.h"
 
-enum { VPID = 0x30, MINE = HPDRV_ROUTE * EXRIG_NODES /* routes made here */ };
+/* MINE: offset of the routes that the test makes */
+enum { VPID = 0x30, MINE = HPDRV_ROUTE * EXRIG_NODES };
 
 struct scene {
 	struct exrig r;
@@ -85,7 +86,7 @@ static void send_along(struct hpproc *p, const uint8_t *el, uint32_t nf,
 	hpproc_issue(p, 1);
 }
 
-/* ---- L07, L08: 43 62 01 and the way back ---- */
+/* ---- L07, L08: route 43 62 01 and the way back ---- */
 
 static void six_origin(struct scene *s, struct hpproc *p)
 {
@@ -117,7 +118,7 @@ static void six_nodes(void **state)
 	assert_int_equal(s.got[11], 1);
 	for (uint32_t i = 0; i < 12; i++)
 		seen += packets_of(&s, i);
-	assert_int_equal(seen, 12); /* six crossbars, both ways */
+	assert_int_equal(seen, 12); /* six crossbars, in both directions */
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(packets_of(&s, way[i]), 2);
 	exrig_free(&s.r);
@@ -156,7 +157,7 @@ static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 
 static void counts_origin(struct scene *s, struct hpproc *p)
 {
-	/* no hop at all; one hop too many, behind the last node */
+	/* a way without hops, and a way with a hop beyond the last node */
 	static const uint8_t el[2][3] = { { 0x41, 0x40, 0x01 },
 					  { 0x42, 0x01, 0x01 } };
 	static const uint8_t back[] = { 0x51, 0x11 };
@@ -188,8 +189,8 @@ static void the_origin_hears_of_counts_that_are_wrong(void **state)
 
 static void cast_origin(struct scene *s, struct hpproc *p)
 {
-	/* to node 1's multicast port, which delivers to itself and forwards to
-	 * node 2's; that one delivers to itself and node 3 */
+	/* the multicast port of node 1 delivers to node 1 and forwards to that
+	 * of node 2, which delivers to nodes 2 and 3 */
 	static const uint8_t el[] = { 0x41, 0xa1, 1,	0x01, 7,    0x41,
 				      0xa1, 1,	  0x01, 2,    0x41, 0x01 };
 	uint64_t w[HP_WORDS];
@@ -217,7 +218,7 @@ static void multicast_packet_crosses_each_cable_once(void **state)
 		assert_int_equal(s.last[i][2], 2);
 		assert_int_equal(s.last[i][3], ~2ull);
 	}
-	/* one packet on each cable of the tree */
+	/* each cable of the tree carries one packet */
 	assert_int_equal(exrig_counter(s.r.node[0].nic, "packets_out"), 3);
 	assert_int_equal(exrig_counter(s.r.node[1].nic, "copies"), 6);
 	assert_int_equal(exrig_counter(s.r.node[2].nic, "copies"), 6);
@@ -227,8 +228,8 @@ static void multicast_packet_crosses_each_cable_once(void **state)
 
 static void uncast_origin(struct scene *s, struct hpproc *p)
 {
-	/* branches: one without elements, one longer than the list, and one of
-	 * each behind a branch to the process of node 1 */
+	/* branches without elements and longer than their list, first at node 1
+	 * and then behind a branch to the process of node 1 */
 	static const uint8_t el[4][6] = { { 0x41, 0xa1, 0, 0x01 },
 					  { 0x41, 0xa1, 3, 0x01 },
 					  { 0x41, 0xa1, 1, 0x01, 0, 0x01 },
@@ -258,8 +259,8 @@ static void a_wrong_list_of_branches_is_counted(void **state)
 
 static void broken_origin(struct scene *s, struct hpproc *p)
 {
-	/* an element that does not exist, one that leads nowhere, and one that
-	 * names the port itself */
+	/* an element that does not exist, one without a cable, and one that
+	 * names the port of the packet */
 	static const uint8_t el[3][2] = { { 0x41, 0xc1 },
 					  { 0x41, 0x81 },
 					  { 0x41, 0xb1 } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notifications of every instruction at both ends, word by word (hostport.md
  * 6.2). All bytes of the user tag and the API tag differ, so that no word can
- * pass for another. */
+ * be confused with another. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@ enum { OFF = 64, OWN = 128, LONG = 48 };
 
 struct row {
 	uint32_t byte;
-	uint32_t words;	 /* results, or a fast message */
-	uint64_t bytes;	 /* of the access, or the message */
-	uint32_t target; /* command byte of the notification there */
+	uint32_t words;	 /* number of words of results, or of a fast message */
+	uint64_t bytes;	 /* length of the access or of the message */
+	uint32_t target; /* command byte of the notification at the target */
 };
 
 static const struct row rows[] = {
@@ -90,7 +90,8 @@ static uint64_t result(const struct row *r, uint32_t i)
 {
 	if (is_main(r, HP_M_FAA))
 		return word(20) + word(5);
-	return word(20 + i); /* a CAS that does not compare */
+	/* value that does not change, because the CAS compares unequal */
+	return word(20 + i);
 }
 
 static void origin_is(const struct row *r, const uint64_t *w)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of the Host Port that other scenarios leave at their defaults
- * (hostport.md appendix B, 14.3): each option changes its behaviour and nothing
- * else. */
+ * (hostport.md appendix B, 14.3). The test checks that each option changes its
+ * behaviour and nothing else. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 
 /* ---- rx_block_limit ---- */
 
-enum { FULL = 64000, MORE = 2400 }; /* the second does not fit any more */
+/* bytes; the region has no space for the second message */
+enum { FULL = 64000, MORE = 2400 };
 
 static void near_limit(struct hppair *t, struct hpend *e)
 {
@@ -29,7 +30,8 @@ static void near_limit(struct hppair *t, struct hpend *e)
 	assert_int_equal(hppair_counter(t, 1, "rx_stalls"), 1);
 	hppair_meet(e);
 	hppair_meet(e);
-	hpend_send(e, HP_B_SEND | HP_A, 0, MORE); /* there is room again */
+	/* accepted, because the region has space again */
+	hpend_send(e, HP_B_SEND | HP_A, 0, MORE);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
 	hppair_meet(e);
 }
@@ -75,7 +77,8 @@ static void drop(struct hppair *t)
 	hppair_set(t);
 }
 
-/* No message waits. One that finds no room is in the error log. */
+/* Checks that no message waits, because a message without room is recorded in
+ * the error log. */
 static void near_drop(struct hppair *t, struct hpend *e)
 {
 	for (uint64_t i = 0; i < SENT; i++) {

@@ -34,7 +34,7 @@ static void until(struct weft_host *h, const uint64_t *flag)
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* SEND of n bytes from the start of the SDR. */
+/* Writes a SEND of n bytes from the start of the SDR. */
 static void put_send(struct hpproc *p, uint32_t vpid, uint64_t tag, uint32_t n)
 {
 	uint64_t w[HP_WORDS];
@@ -54,8 +54,8 @@ static void put_fast(struct hpproc *p, uint32_t vpid, uint64_t tag)
 
 /* ---- O01 ---- */
 
-/* Contexts of many targets. They share their queues, because no process reads
- * them. */
+/* Makes contexts of many targets. They share their queues, because no process
+ * reads them. */
 static int o01_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -117,7 +117,8 @@ static void test_o01_one_process_uses_all(void **state)
 
 /* ---- O03, O04 ---- */
 
-static uint32_t overtaken; /* messages that came before an older one */
+/* number of messages that arrived before an older one */
+static uint32_t overtaken;
 
 static int o03_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -146,7 +147,7 @@ static int o03_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Sends long and short messages in turn. */
+/* Sends long and short messages alternately. */
 static int o03_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS];
@@ -174,7 +175,7 @@ static uint32_t o03_run(bool ordered, const char *const *set)
 	struct exrig r;
 
 	bench(&r, set);
-	/* completers keep order when CTRL of their own node says so */
+	/* completers keep the order if CTRL of their own node demands it */
 	drv[0].ctrl = HP_CTRL_ORDER;
 	drv[1].ctrl = ordered ? HP_CTRL_ORDER : 0;
 	r.v[2] = ordered;
@@ -206,7 +207,8 @@ static void test_o04_not_ordered(void **state)
 
 /* ---- O02 ---- */
 
-/* Much more work than the pipeline holds, all triggered at one moment. */
+/* Numbers of much more work than the pipeline holds. All of it is triggered at
+ * one moment. */
 enum { PROCS = 8, EACH = 1000, WINDOW = 20 };
 static struct hpproc proc[PROCS];
 
@@ -229,7 +231,7 @@ static int o02(struct weft_host *h, struct exrig *r, uint32_t node)
 
 		for (; put < EACH && 2 * put < got + 2 * WINDOW; put++, k++) {
 			hpproc_to(w, HP_B_SEND, 0, proc[me].vpid, put);
-			w[4] = 40; /* a fast receive */
+			w[4] = 40; /* payload bytes of a fast receive */
 			hpproc_put(&proc[me], w);
 		}
 		hpproc_issue(&proc[me], k);
@@ -237,7 +239,8 @@ static int o02(struct weft_host *h, struct exrig *r, uint32_t node)
 		got++;
 	}
 	r->v[8 + me] = weft_host_now(h) - 50 * WEFT_US;
-	weft_host_sleep(h, weft_host_now(h) + WEFT_MS); /* last status NQEs */
+	/* waits for the last status NQEs */
+	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
 	return 0;
 }
 
@@ -312,7 +315,8 @@ static void test_o06_same_unit(void **state)
 	b = put_key(&s, 2);
 	c = put_key(&s, 1);
 	hp_sched_slot(&s);
-	assert_int_equal(c->fu, a->fu); /* and a has not left */
+	/* both are in one unit, because `a` has not left */
+	assert_int_equal(c->fu, a->fu);
 	assert_int_not_equal(b->fu, a->fu);
 	assert_int_equal(s.n_queue, 0);
 	hp_sched_fini(&s);
@@ -325,7 +329,8 @@ static uint32_t left_behind(uint32_t width, uint32_t depth)
 
 	put_key(&s, 1);
 	hp_sched_slot(&s);
-	put_key(&s, 1); /* has to wait for the first */
+	/* has to wait for the first job, because the keys are equal */
+	put_key(&s, 1);
 	put_key(&s, 2); /* has not */
 	hp_sched_slot(&s);
 	hp_sched_slot(&s);
@@ -337,9 +342,12 @@ static uint32_t left_behind(uint32_t width, uint32_t depth)
 /* O07 */
 static void test_o07_head_of_line(void **state)
 {
-	assert_int_equal(left_behind(1, 0), 2); /* single issue: both */
-	assert_int_equal(left_behind(4, 0), 1); /* multi-issue: the first */
-	assert_int_equal(left_behind(4, 4), 0); /* with wait queues: none */
+	/* single issue leaves both jobs behind */
+	assert_int_equal(left_behind(1, 0), 2);
+	/* multi-issue leaves the first job behind */
+	assert_int_equal(left_behind(4, 0), 1);
+	/* wait queues leave no job behind */
+	assert_int_equal(left_behind(4, 4), 0);
 }
 
 /* ---- O12 ---- */
@@ -359,7 +367,7 @@ static int o12(struct weft_host *h, struct exrig *r, uint32_t node)
 	writes = exrig_counter(r->node[0].nic, "writes");
 	memcpy(nq, (const void *)(uintptr_t)p.nq, sizeof(nq));
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
-	/* nothing by the old context */
+	/* the old context has written nothing */
 	assert_int_equal(exrig_counter(r->node[0].nic, "writes"), writes);
 	assert_memory_equal(nq, (const void *)(uintptr_t)p.nq, sizeof(nq));
 	while ((rec = hpdrv_get(&drv[0], HP_R_ERR_LOG)) != HP_NONE) {

@@ -26,7 +26,7 @@ static void vci_self(uint64_t *w, uint32_t vpid, uint64_t tag)
 {
 	hpproc_to(w, HP_B_FAST_SEND | 1, 0, vpid, tag);
 	w[0] = HP_SET(w[0], 32, 47,
-		      32); /* a route that the cache keeps (8.8) */
+		      32); /* length of a route that the cache keeps (8.8) */
 	w[3] = ~tag;
 }
 
@@ -40,7 +40,7 @@ struct light {
 };
 static struct light light[PROCS];
 
-/* Sends one message at a time to its own process. */
+/* Sends messages of the process to itself, one at a time. */
 static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 				   void *arg)
 {
@@ -69,7 +69,8 @@ static struct weft_turn light_turn(struct weft_host *h, struct weft_proc *proc,
 	return (struct weft_turn){ .kind = WEFT_TURN_AGAIN };
 }
 
-/* v[0]: number of domains; v[8..]: when each had ended. */
+/* Runs O10. v[0] is the number of domains, v[8..] the time at which each has
+ * ended. */
 static int o10(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint32_t domain[4] = { 0 };
@@ -135,8 +136,8 @@ static bool give(struct weft_host *h, struct weft_proc *p, uint32_t vpid,
 			     HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC, io);
 }
 
-/* A window is a virtual address. The address of another process leads to the
- * caller's own page, or to none (V4). */
+/* Runs O11. A window names a virtual address. The address of another process
+ * leads to the caller's own page, or to none (V4). */
 static int o11(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t off = HP_TRIGGER(HP_T_SNAPSHOT, 0), w[HP_WORDS];
@@ -152,7 +153,8 @@ static int o11(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_true(give(h, own, 10, &mine));
 	assert_true(give(h, other, 11, &alias));
 	assert_true(give(h, other, 12, &theirs));
-	assert_false(give(h, own, 11, &no)); /* one process each (V2) */
+	/* fails, because a page belongs to one process (V2) */
+	assert_false(give(h, own, 11, &no));
 	assert_true(weft_proc_enter(h, own));
 	assert_int_equal(weft_io_load64(h, &mine, off) & 0xff, 0x81);
 	assert_int_equal(weft_io_load64(h, &alias, off) & 0xff, 0x81);
@@ -179,7 +181,8 @@ static void test_o11_only_own_pages(void **state)
 
 /* ---- tagged accesses ---- */
 
-/* v[1]: accepted, v[2]: refused, v[3]: reads of the NIC for one VCI. */
+/* Runs X01. v[1] counts accepted stores, v[2] refused stores, v[3] reads of the
+ * NIC for one VCI. */
 static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], reads, val;
@@ -192,7 +195,7 @@ static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 	proc = weft_proc_new(h, 0);
 	assert_true(weft_proc_set_tag(h, proc, 500));
 	assert_true(weft_proc_map(h, proc, drv.dev, HP_BAR_TRIGGER, 0, HP_PAGE,
-				  WEFT_UC, &page)); /* of VPID 0: not used */
+				  WEFT_UC, &page)); /* unused page of VPID 0 */
 	assert_true(weft_proc_enter(h, proc));
 	reads = exrig_counter(r->node[0].nic, "reads");
 	for (uint32_t i = 0; i < TAGGED; i++) {
@@ -204,7 +207,7 @@ static int x01(struct weft_host *h, struct exrig *r, uint32_t node)
 	}
 	for (uint32_t i = 0; i < 2 * r->v[1]; i++)
 		assert_true(hpproc_nqe(&p, w));
-	/* one read for the context, one for the route; none for the VCI
+	/* one read for the context and one for the route, but none for the VCI
 	 * (X04) */
 	r->v[3] = exrig_counter(r->node[0].nic, "reads") - reads;
 	assert_false(hpproc_nqe(&p, w));
@@ -250,8 +253,8 @@ static void test_x01_tagged_store(void **state)
 
 enum { CROWD = 1000, TRIES = 3 };
 
-/* A process that repeats a conditional store until it is taken, a few times at
- * most. */
+/* A process that repeats a conditional store, a few times at most, until it is
+ * accepted. */
 struct member {
 	struct hpproc p;
 	struct weft_io page;
@@ -284,8 +287,8 @@ static void crowd_start(struct weft_host *h, struct member *m, uint32_t vpid)
 	assert_true(weft_proc_start(h, proc, crowd_turn, m));
 }
 
-/* v[0]: stored, v[1]: refused. Each stored instruction is executed once, by the
- * process that the tag names. */
+/* Runs X01. v[0] counts stored instructions, v[1] refused ones. Each stored
+ * instruction is executed once, by the process that the tag names. */
 static int x01_crowd(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS];

@@ -110,9 +110,9 @@ static void test_t14_increment(void **state)
 	run(t14);
 }
 
-/* A snapshot shows the VCIs that were triggered before it. Then, in a queue of
- * 4, the second VCI finds no free entry. It is executed after the pointer
- * update that makes room. */
+/* Runs T15. A snapshot shows the VCIs that were triggered before it. Then, in a
+ * queue of 4, the second VCI finds no free entry. It is executed after the
+ * pointer update that makes room. */
 static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS];
@@ -121,7 +121,8 @@ static int t15(struct weft_host *h, struct exrig *r, uint32_t node)
 	drv.nq = 4;
 	hpdrv_open(&drv, r, node, h);
 	hpproc_open(&p, &drv, h, 5, 0);
-	hpproc_to(w, 0x50, 0, 5, 1); /* no command: completes at once */
+	/* completes at once, because the command does not exist */
+	hpproc_to(w, 0x50, 0, 5, 1);
 	hpproc_put(&p, w);
 	hpproc_issue(&p, 1);
 	hpproc_trigger(&p, HP_T_SNAPSHOT, 0);
@@ -157,7 +158,8 @@ static void test_t15_order(void **state)
 
 /* ---- O14 ---- */
 
-/* After a flush the table in memory agrees with the last status NQE. */
+/* Runs O14. After a flush the table in memory agrees with the last status
+ * NQE. */
 static int o14(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t w[HP_WORDS], before[HP_WORDS];
@@ -221,8 +223,8 @@ static void rings_put(uint64_t *c, const struct ring *nq,
 	HP_CTX_SET(c, HP_F_PRQ_WP, prq->wp);
 }
 
-/* Applies a command to the pointers (7.3). Returns false if it passes the other
- * pointer. */
+/* Applies a command to the pointers (7.3). Returns false if the pointer would
+ * pass the opposite one. */
 static bool apply(uint32_t cmd, uint32_t by, uint32_t unit, struct ring *nq,
 		  struct ring *rdr, struct ring *prq)
 {
@@ -266,7 +268,7 @@ static int any_pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 		rings_put((uint64_t *)hpdrv_ctx(&drv, 5), &nq, &rdr, &prq);
 		p.ni = nq.wp;
 		ok = apply(cmd, by, unit, &nq, &rdr, &prq);
-		nq.wp = (nq.wp + 1) % NQ; /* of the status */
+		nq.wp = (nq.wp + 1) % NQ; /* entry of the status */
 		assert_true(hpproc_trigger(&p, cmd, by) & HP_TRUE);
 		assert_true(hpproc_nqe(&p, w));
 		assert_int_equal(HP_CMD_ERR(HP_NQE_CMD(w)),

@@ -32,12 +32,12 @@ static const struct posted posteds[] = {
 	{ 100, 100, 1, 4, 0, HP_ERR_POSTED_PA_INV, 0 }, /* Q17 */
 	{ 100, 100, 1, 0, 4, HP_ERR_POSTED_PA_INV, 0 },
 	{ 100, 1u << 28, 1, 0, 0, HP_ERR_POSTED_PA_INV, 0 }, /* no memory */
-	{ 100, 0, 0, 0, 0, HP_ERR_POSTED_TRUNC, 0 }, /* buffers of no bytes */
+	{ 100, 0, 0, 0, 0, HP_ERR_POSTED_TRUNC, 0 }, /* buffers of 0 bytes */
 	{ 100, 0, 1, 0, 0, HP_ERR_POSTED_TRUNC, 0 },
 };
 enum { POSTEDS = sizeof(posteds) / sizeof(*posteds) };
 
-static bool forbidden; /* PRDs with physical addresses are (Q16) */
+static bool forbidden; /* PRDs with physical addresses are forbidden (Q16) */
 
 static void near_posted(struct hppair *t, struct hpend *e)
 {
@@ -54,7 +54,7 @@ static void near_posted(struct hppair *t, struct hpend *e)
 		hpend_expect(e, HP_CMD(err, 0, A), NULL);
 		hppair_meet(e);
 	}
-	/* small ones need no buffer */
+	/* fast messages need no buffer */
 	hpend_sdr(e, 5, 99);
 	hpend_send(e, S, 0, 40);
 	hpend_expect(e, S, NULL);
@@ -114,7 +114,7 @@ static void test_posted_receive_lands_truncates_and_refuses(void **state)
 
 /* ---- PR4: wrong descriptors, buffers at the end of memory ---- */
 
-#define END (64ull << 20) /* of the node's memory */
+#define END (64ull << 20) /* end of the node's memory */
 
 static const struct {
 	uint64_t addr, len, flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of the Host Port for its driver (hostport.md 4.10, 6.1 N7, 8.8): TLB
  * misses, VPIDs and the error log, read by registers and by the ring in main
- * memory, and the interrupts that stay up while records are left. */
+ * memory. Interrupts stay asserted while records are left. */
 #include "unit/cmocka_all.h"
 
 #include "hpproc.h"
@@ -25,7 +25,7 @@ static void irq_is(struct exrig *r, uint32_t bits, uint64_t raised)
 	assert_int_equal(exrig_counter(r->node[0].nic, "irqs"), raised);
 }
 
-/* Each kind has its bit, which stays set while records are left. */
+/* Checks that each kind has its bit, which stays set while records are left. */
 static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
@@ -38,11 +38,13 @@ static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS_CNT), 2);
 	hp_irq_vpid(n, 9);
 	hp_irq_vpid(n, 8);
-	hp_irq_vpid(n, 9); /* the record is in the ring already */
+	/* adds no record, because the ring has one for this VPID */
+	hp_irq_vpid(n, 9);
 	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, HP_B_PUT), 0xfedc);
 	hp_irq(n, HP_IRQ_ULTRA);
 	irq_is(r, HP_IRQ_RECORDS | HP_IRQ_ULTRA, 1);
-	hpdrv_set(&drv, HP_R_IRQ_STATUS, ~0ull); /* records come back */
+	/* the bits of records are set again, because records are left */
+	hpdrv_set(&drv, HP_R_IRQ_STATUS, ~0ull);
 	irq_is(r, HP_IRQ_RECORDS, 1);
 	assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS),
 			 HP_MISS_MAKE(0xabcdull, 0x987654321, 1ull));
@@ -111,8 +113,8 @@ static void place_is(uint32_t i, uint64_t w, uint64_t bit)
 	ring[2 * i + 1] = 0;
 }
 
-/* Misses come first, then VPIDs. The error log has half of the ring. Counts
- * continue when places are reused. */
+/* Checks that misses precede VPIDs, that the error log has half of the ring,
+ * and that counts continue when places are reused. */
 static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
@@ -137,13 +139,15 @@ static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	settle(h);
 	for (uint32_t i = 0; i < 3; i++)
 		place_is(3 + i, 11 + i, HP_IRQ_TLB);
-	assert_int_equal(ring[1], 0);	    /* full */
-	hpdrv_set(&drv, HP_R_EVENTS_RP, 7); /* more than there are */
+	assert_int_equal(ring[1], 0); /* full */
+	/* ignored, because the ring has fewer records */
+	hpdrv_set(&drv, HP_R_EVENTS_RP, 7);
 	assert_int_equal(hpdrv_get(&drv, HP_R_EVENTS_RP), 0);
 	hpdrv_set(&drv, HP_R_EVENTS_RP, 2);
 	settle(h);
 	place_is(0, 14, HP_IRQ_TLB);
-	assert_int_equal(ring[2 * 1 + 1], 0); /* five of six: no error */
+	/* the ring holds five of six records, so that no error may enter */
+	assert_int_equal(ring[2 * 1 + 1], 0);
 	hpdrv_set(&drv, HP_R_EVENTS_RP, 7);
 	settle(h);
 	for (uint32_t i = 0; i < 3; i++)

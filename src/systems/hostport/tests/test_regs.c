@@ -81,17 +81,17 @@ static const struct {
 	{ HP_R_RDR_UNIT, 3, 3 },
 	{ HP_R_CACHE_ARG0, 0x123456789abcdef0, 0x123456789abcdef0 },
 	{ HP_R_CACHE_ARG1, ~0ull, ~0ull },
-	{ HP_R_CACHE_STATUS, 7, 0 }, /* not for stores, from here on */
+	{ HP_R_CACHE_STATUS, 7, 0 }, /* read-only from here on */
 	{ HP_R_TLB_MISS_CNT, 7, 0 },
 	{ HP_R_CSB_FREE, 7, 256 },
 	{ HP_R_NODES, 7, 1 },
 	{ HP_R_NODE, 7, 0 },
 	{ HP_R_COUNTERS, 7, 0 },
-	{ HP_R_ROUTE_NODE, 0, 0 }, /* itself: no element */
+	{ HP_R_ROUTE_NODE, 0, 0 }, /* to itself: no element */
 	{ HP_R_ROUTE_DATA, 7, 0 },
 	{ HP_R_ROUTE_NODE, 1, HP_NONE },
 	{ HP_R_EVENTS_BASE, 0x123456789aff, 0x123456789af0 },
-	{ HP_R_EVENTS_RP, 1, 0 }, /* more than there are */
+	{ HP_R_EVENTS_RP, 1, 0 }, /* ring has no record */
 	{ HP_R_EVENTS_SIZE, HP_EVENTS_MAX + 1, HP_EVENTS_MAX },
 	{ HP_R_EVENTS_SIZE, 5, 5 },
 	{ HP_R_PARK_BASE, 0x123456789aff, 0x123456789000 },
@@ -136,8 +136,8 @@ static void values_of_reset_and_limits_of_stores(void **state)
 	hprig_one(values);
 }
 
-/* A device with one network port, which keeps the order of equal hashes, and
- * another number. */
+/* Checks a device with other parameters: one network port, order of equal
+ * hashes, another node number. */
 static int other_parameters(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const uint64_t all = HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |
@@ -169,7 +169,7 @@ static void registers_follow_the_parameters(void **state)
 	exrig_free(&r);
 }
 
-/* Test and set. */
+/* Checks that a load tests and sets the lock. */
 static int lock(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	hpdrv_map(&drv, h);
@@ -219,7 +219,8 @@ static void configuration_space_is_as_the_table_says(void **state)
 	hprig_one(spaces);
 }
 
-/* With memory access disabled the device takes no store and answers no load. */
+/* Checks that the device ignores stores and does not answer loads while memory
+ * access is disabled. */
 static int deaf(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	hpdrv_map(&drv, h);

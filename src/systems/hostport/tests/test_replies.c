@@ -9,7 +9,7 @@
 
 enum { FLOOD = 60, ROUNDS = 20, VICTIM_NQ = 16, OTHER = 0x55 };
 
-static struct hpproc other; /* of node 1 */
+static struct hpproc other; /* second process of node 1 */
 
 static void before(struct hppair *t)
 {
@@ -33,7 +33,7 @@ static void near_flood(struct hppair *t, struct hpend *e)
 		assert_true(hpproc_wait(&e->p, w));
 }
 
-/* Sends acknowledges to the node whose units are occupied. */
+/* Checks that acknowledges reach the node whose units are occupied. */
 static void work_on(void)
 {
 	uint64_t w[HP_WORDS], data = 2;
@@ -79,7 +79,7 @@ static void test_replies_pass(void **state)
 	}
 }
 
-/* Requests leave a quarter of the queue, rounded up, to replies. */
+/* Checks that requests leave a quarter of the queue, rounded up, to replies. */
 static void far_queue(struct hppair *t, struct hpend *e)
 {
 	const struct hp_nic *n = t->rig.node[1].nic->state;

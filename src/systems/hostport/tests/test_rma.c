@@ -43,7 +43,7 @@ static void near_sizes(struct hppair *t, struct hpend *e)
 		assert_true(hpend_equal(e, a.ooff, (uint32_t)a.len, i));
 		assert_true(hpend_rest(e, a.ooff, (uint32_t)a.len, 0xdd));
 		hpend_set(&t->end[1], 0xee);
-		/* one translation per page, each way */
+		/* each page is translated once in each direction */
 		for (uint32_t k = 0; k < 2; k++) {
 			uint64_t all = hppair_counter(t, k, "tlb_hits") +
 				       hppair_counter(t, k, "tlb_misses");
@@ -126,7 +126,7 @@ static void near_bytes(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* memory before, operands, memory and answer afterwards */
+/* memory before, operands, then memory and answer afterwards */
 static const struct {
 	uint32_t byte;
 	uint64_t before, a, b, after;

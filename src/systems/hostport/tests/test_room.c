@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receivers without room (hostport.md 4.6, 4.8, 4.9): another process floods
- * one that never reads its queues. Messages between two others take as long as
- * before, every loss is reported, and accepted messages arrive in order once
- * the process reads. */
+/* Receivers without room (hostport.md 4.6, 4.8, 4.9): a process floods another
+ * that never reads its queues. Messages between two other processes take as
+ * long as before. Every loss is reported, and accepted messages arrive in order
+ * once the process reads. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ struct way {
 	const char *name;
 	uint32_t byte;
 	uint64_t bytes;
-	uint64_t flags; /* of the receiver's context */
+	uint64_t flags; /* flags of the receiver's context */
 	bool wrong;	/* capability */
 };
 
@@ -45,22 +45,24 @@ static const struct way ways[] = {
 
 static const struct way *way;
 static struct hpproc good[2];
-static uint32_t sent, done, refused; /* counted at the origin */
+static uint32_t sent, done, refused; /* counts at the origin */
 
-/* Returns whether the way has an answer: the origin gets it once, from the
- * other side. */
+/* Returns whether the way has an answer, which the origin then gets once from
+ * the other side. */
 static bool answered(void)
 {
 	return way->byte & HP_A || HP_MAIN(way->byte) == HP_M_FAST_GET;
 }
 
-/* Sends a message to node 1 and waits for the answer. Returns the time. */
+/* Returns the time from sending a message to node 1 until its answer
+ * arrives. */
 static weft_time_t round_trip(struct hpend *e)
 {
 	weft_time_t unit = 16 * WEFT_US, from;
 	uint64_t w[HP_WORDS], data = 3;
 
-	/* wait until clocks have the phase that they had at every other call */
+	/* waits until the clocks have the phase that they had at every other
+	 * call, so that equal work takes equal time */
 	weft_host_sleep(e->h, (weft_host_now(e->h) / unit + 1) * unit);
 	from = weft_host_now(e->h);
 	hpproc_fast_send(&good[0], 1, GOOD, 0, 1, &data, 1);
@@ -99,7 +101,7 @@ static void flood_one(struct hpend *e, uint64_t tag)
 	hpproc_issue(&e->p, 1);
 }
 
-/* Takes a notification. An origin that wants no acknowledge gets one for the
+/* Takes a notification. An origin that requests no acknowledge gets one for the
  * sending, and another one if the message was refused. */
 static bool flood_take(struct hpend *e)
 {
@@ -175,7 +177,8 @@ static void near_room(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* Reads the queues at last: accepted messages are in order. */
+/* Reads the queues at the end and checks that accepted messages are in order.
+ * Returns their number. */
 static uint32_t drain(struct hpend *e)
 {
 	uint32_t got = 0;
@@ -193,7 +196,7 @@ static uint32_t drain(struct hpend *e)
 	return got;
 }
 
-/* Returns the records of the error log, including those beyond its end. */
+/* Returns the number of records of the error log, lost ones included. */
 static uint64_t logged(const struct hppair *t)
 {
 	return hppair_counter(t, 1, "err_logs") +
@@ -223,15 +226,15 @@ static void far_room(struct hppair *t, struct hpend *e)
 	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
 	assert_true(sent == FLOOD || answered());
 	assert_true(kept > 0 || answered());
-	/* each message arrived, or its origin got an error; wrong ones are in
-	 * the log only */
+	/* each message arrived or its origin got an error; wrong messages are
+	 * only in the log */
 	if (!way->wrong)
 		assert_int_equal(got + refused, sent);
 	else
 		assert_int_equal(got + logged(t), sent);
 }
 
-/* ---- it is closed ---- */
+/* ---- a receiver that is closed ---- */
 
 static void near_closed(struct hppair *t, struct hpend *e)
 {
@@ -244,8 +247,8 @@ static void near_closed(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* Messages that wait for a closed process leave the device, and their origin
- * gets an error. */
+/* Checks that messages leave the device when the process for which they wait is
+ * closed, and that their origin gets an error. */
 static void far_closed(struct hppair *t, struct hpend *e)
 {
 	uint32_t filled = SLOW_NQ - 1;

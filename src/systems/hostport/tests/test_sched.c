@@ -30,7 +30,7 @@ struct rig {
 	struct hp_pipe pipe;
 	uint64_t cycle, slot_at, slot_next, aside;
 	uint32_t left[JOBS], n_left;
-	struct job *at[JOBS]; /* by id, NULL: not there */
+	struct job *at[JOBS]; /* jobs by id, NULL while not in the scheduler */
 };
 
 static uint32_t below(struct weft_rng *g, uint32_t n)
@@ -99,7 +99,7 @@ static uint64_t id_of(const struct hp_job *j)
 	return j ? ((const struct job *)j)->ref->id : UINT64_MAX;
 }
 
-/* O05: no key is in two units. */
+/* Compares both sides after a cycle. O05: no key is in two units. */
 static int compare(struct rig *r, const struct ref_sched *ref)
 {
 	int bad =
@@ -130,7 +130,7 @@ static int compare(struct rig *r, const struct ref_sched *ref)
 	return bad;
 }
 
-/* SB4, O03: jobs with equal keys never overtake. */
+/* Checks SB4 and O03: jobs with equal keys never overtake each other. */
 static int in_order(const struct rig *r, const struct ref_job *job)
 {
 	for (uint32_t a = 0; a < r->n_left; a++)
@@ -185,7 +185,7 @@ static void make_jobs(struct ref_job *job, uint32_t n, uint32_t fus,
 	for (uint32_t i = 0; i < n; i++) {
 		job[i] = (struct ref_job){ .id = i, .key = below(g, keys) };
 		job[i].ordered = below(g, 4) >= loose;
-		/* a function of the key, as in the NIC */
+		/* units depend on the key, as they do in the NIC */
 		job[i].units =
 			masks && job[i].key % 3 == 0 && fus > 1 ? all / 2 : all;
 		job[i].prompt = replies && job[i].key % 3;

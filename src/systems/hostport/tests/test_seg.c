@@ -11,7 +11,7 @@
 
 enum { FROM = 1, TO = 2, UNIT = 64, WINDOW = 4096, WQ = 4, LONG_WQ = 256 };
 
-static struct hport *p, *q; /* of one program */
+static struct hport *p, *q; /* two ports of one program */
 static struct hport_peer to;
 static uint8_t *mine, *theirs;
 static const struct hport_tag tag = { 7, 0x123456 };
@@ -52,7 +52,7 @@ static void equal(const uint8_t *m, uint64_t n, uint32_t seed)
 		assert_int_equal(m[i], byte(i, seed));
 }
 
-/* One notification for all segments. */
+/* Checks the one notification for all segments. */
 static void done(uint32_t error)
 {
 	struct hport_note n = hports_note(p, WEFT_MS);
@@ -100,12 +100,14 @@ static int sends(struct weft_host *h, struct exrig *r, uint32_t node)
 	open_both(h, WQ);
 	sdr = hport_sdr(p, &room);
 	assert_int_equal(hport_set_mtu(p, 0), 0);
-	assert_int_equal(hport_set_mtu(p, UNIT + 7), 0); /* a multiple of 8 */
+	/* accepted and rounded to a multiple of 8 */
+	assert_int_equal(hport_set_mtu(p, UNIT + 7), 0);
 	assert_int_equal(hport_set_mtu(q, UNIT), 0);
 	for (uint64_t n = 8; n <= 1024; n += n < 200 ? 8 : 104) {
 		fill(sdr + 16, n, (uint32_t)n);
 		assert_int_equal(hport_send(p, &to, HPORT_ACK, tag, 16, n), 0);
-		/* no message begins before the previous one has been posted */
+		/* a message must not begin before the previous one has been
+		 * posted */
 		if (n > UNIT * WQ) {
 			assert_true(hport_unposted(p));
 			assert_int_equal(hport_set_mtu(p, 8), -EAGAIN);
@@ -115,7 +117,8 @@ static int sends(struct weft_host *h, struct exrig *r, uint32_t node)
 		done(0);
 		reassemble(n, (uint32_t)n);
 	}
-	assert_int_equal(hport_set_mtu(p, 0), 0); /* none is cut */
+	/* no message is segmented from now on */
+	assert_int_equal(hport_set_mtu(p, 0), 0);
 	assert_int_equal(hport_send(p, &to, HPORT_ACK, tag, 16, 1024), 0);
 	done(0);
 	assert_int_equal(hports_note(q, WEFT_MS).bytes, 1024);
@@ -153,7 +156,8 @@ static int accesses(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(mine[39], 0xdd);
 		assert_int_equal(mine[40 + n], 0xdd);
 	}
-	/* the last segment does not fit: one error for the whole message */
+	/* the last segment does not fit, which gives one error for the whole
+	 * message */
 	far.off = WINDOW - 3 * UNIT;
 	assert_int_equal(hport_put(p, &to, 0, tag, &far, 0, 0, 4 * UNIT), 0);
 	done(HP_ERR_TWINID);
@@ -187,7 +191,7 @@ static int limits(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_false(hport_barrier(p, 32));
 	hports_pause(h, WEFT_US);
 	assert_int_equal(exrig_counter(r->node[0].nic, "barriers"), 1);
-	/* three of four entries, then none */
+	/* three of four entries are accepted, then none */
 	for (uint32_t i = 0; i < WQ - 1; i++)
 		assert_int_equal(hport_fast_send(p, &to, HPORT_MORE, tag, w, 1),
 				 0);
@@ -207,7 +211,7 @@ static void posting_has_limits(void **state)
 	HPORTS_ONE(limits);
 }
 
-/* Posts so many at a time and leaves their notifications in the queue. */
+/* Posts many messages at a time and leaves their notifications in the queue. */
 static int many(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_far far = { 0, 0, 0 };

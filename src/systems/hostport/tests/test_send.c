@@ -104,8 +104,8 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 		hpend_sdr(e, lengths[i] / 8, i);
 		hpend_send(e, byte, 0, lengths[i]);
 		hpend_expect(e, byte, NULL);
-		/* after the notification the device reads no more of the region
-		 * (Q08) */
+		/* changes the region, because the device reads no more of it
+		 * after the notification (Q08) */
 		memset(e->p.sdr, 0xcc, lengths[i]);
 		hppair_meet(e);
 	}
@@ -141,7 +141,7 @@ static void test_long_send_passes_the_receive_region(void **state)
 }
 
 /* Sends all lengths up to the whole SDR (Q04), through a region whose size is
- * not a multiple of any of them (Q05). */
+ * not a multiple of any of the lengths (Q05). */
 enum { WHOLE = 200 };
 
 static void near_whole(struct hppair *t, struct hpend *e)
@@ -182,9 +182,10 @@ static void test_send_of_any_size_is_exact_across_the_wrap(void **state)
 
 /* ---- Q06: RDR full; Q13: meaning of an acknowledge ---- */
 
-static struct hpproc third; /* of node 1 */
+static struct hpproc third; /* second process of node 1 */
 
-/* Sends to the other process of node 1, by the network port of replies. */
+/* Sends to the second process of node 1, through the network port of
+ * replies. */
 static void send_third(struct hpend *e, uint64_t tag)
 {
 	uint8_t *b = e->d.rs + 2 * HPDRV_ROUTE;
@@ -206,18 +207,19 @@ static void near_full(struct hppair *t, struct hpend *e)
 	hpend_sdr(e, 8000, 1);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 64000);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
-	/* only 192 words are free: sent, not stored (Q13) */
+	/* the message is sent but not stored, because only 192 words are free
+	 * (Q13) */
 	hpend_send(e, HP_B_SEND, 0, 2400);
 	hpend_expect(e, HP_B_SEND, NULL);
 	hpend_send(e, HP_B_SEND | HP_A, 0, 2408);
 	assert_false(hpproc_wait(&e->p, w));
-	/* packets of other ports pass */
+	/* packets through the other port pass the message that waits */
 	for (uint32_t i = 0; i < 10; i++)
 		send_third(e, i);
 	hppair_meet(e);
 	hppair_meet(e);
 	hpend_expect(e, HP_B_SEND | HP_A, NULL);
-	/* the data are there when the origin is notified */
+	/* the data are in memory when the origin is notified */
 	hpend_at(&t->end[1], 0);
 	for (uint32_t i = 0; i < 2408; i++)
 		assert_int_equal(
@@ -303,7 +305,7 @@ static void small_nq(struct hppair *t)
 	t->end[1].d.nq = 512; /* not read */
 }
 
-/* Time of sends one after the other. */
+/* Returns the time of several sends, one after the other. */
 static weft_time_t some_sends(struct hpproc *p)
 {
 	weft_time_t from = weft_host_now(p->h);
@@ -324,7 +326,7 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	const uint64_t *c;
 
 	hpproc_open(&other, &e->d, e->h, 0x77, 0);
-	some_sends(&other); /* caches know it */
+	some_sends(&other); /* fills the caches for this process */
 	alone = some_sends(&other);
 	for (uint32_t i = 0; i < 2 * NQ; i++)
 		hpproc_fast_send(&e->p, 1, HPEND_VPID1, 0, i, &data, 1);
@@ -338,7 +340,8 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	for (uint32_t i = 0; i < 100; i++) /* Q21 */
 		while (!(hpproc_trigger(&e->p, HP_T_SNAPSHOT, 0) & HP_TRUE))
 			;
-	/* Q22: the update is not applied, and reported when there is room */
+	/* Q22: the update is not applied, and is reported when the queue has
+	 * room */
 	while (!(hpproc_trigger(&e->p, HP_T_NQ_RP, NQ) & HP_TRUE))
 		;
 	weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);
@@ -351,7 +354,7 @@ static void near_nq(struct hppair *t, struct hpend *e)
 		assert_int_equal(HP_NQE_USER(w), i);
 	}
 	hpproc_free(&e->p);
-	assert_true(hpproc_nqe(&e->p, w)); /* one for all of them */
+	assert_true(hpproc_nqe(&e->p, w)); /* one status for all updates */
 	assert_int_equal(HP_NQE_CMD(w),
 			 HP_CMD(HP_ERR_CMD_INV, 0, HP_B_NOTIFY_CC));
 	assert_int_equal(HP_PS_HI(w[3]), NQ - 1); /* newest NQ_RP */

@@ -14,7 +14,7 @@
 #include "weft/ep.h"
 #include "weft/hostport.h"
 
-/* One or two programs of each of n nodes. */
+/* Runs one or two programs on each of n nodes. */
 static void on_nodes(uint32_t n, exrig_fn fn, exrig_fn second)
 {
 	struct exrig r;
@@ -34,11 +34,11 @@ static void on_nodes(uint32_t n, exrig_fn fn, exrig_fn second)
 	exrig_free(&r);
 }
 
-/* ---- an endpoint in queues of another's size ---- */
+/* ---- an endpoint in queues whose size another process chose ---- */
 
-/* Two nodes with 8 requests each. A slot needs two notifications of each node,
- * beside 2 * 20 and 96 for other uses. The receive region of 320 words is never
- * full; the send region has 256 words. */
+/* Sizes for two nodes with 8 requests each. A slot needs two notifications of
+ * each node, besides 2 * 20 and 96 for other uses. The receive region of 320
+ * words is never full. The send region has 256 words. */
 static const struct {
 	uint32_t nq, rdr, sdr;
 	int ret;
@@ -190,8 +190,8 @@ static int map(struct weft_host *h, uint32_t unit, uint32_t upid)
 	return call(h, HPORT_C_ULTRA_MAP, &a);
 }
 
-/* Takes all ports of a unit in turn, after which none is left. A returned one
- * is available again. */
+/* Takes all ports of a unit one by one, until none is left. A returned port is
+ * available again. */
 static void taken(struct weft_host *h, struct exrig *r, uint32_t unit,
 		  uint32_t ports)
 {
@@ -223,13 +223,14 @@ static void refused(struct weft_host *h, uint32_t ports, uint32_t vpid)
 	assert_int_equal(reg(h, 1, 0, HP_UR_LEN, 1), -EBADF);
 	assert_int_equal(reg(h, 0, 0, HP_PAGE, 1), -EINVAL);
 	assert_int_equal(reg(h, 0, 0, HP_UR_LEN + 4, 1), -EINVAL);
-	/* memory and the share of the packet queue belong to the driver */
+	/* refused, because memory and the share of the packet queue belong to
+	 * the driver */
 	assert_int_equal(reg(h, 0, 0, HP_UR_SLICE, 0), -EPERM);
 	assert_int_equal(reg(h, 0, 0, HP_UR_PTRS, 0), -EPERM);
 	assert_int_equal(reg(h, HP_ULTRA_CPL, 0, HP_UC_BASE, 0), -EPERM);
 	assert_int_equal(reg(h, HP_ULTRA_CPL, 0, HP_UC_SIZE, 0), -EPERM);
 	assert_int_equal(read_reg(h, 0, 0, HP_UR_SLICE, &val), 0);
-	/* a VPID of its own process, or one without an owner */
+	/* accepts a VPID of the caller's process, or one without an owner */
 	assert_int_equal(reg(h, 0, 0, HP_UR_VPID, vpid), 0);
 	assert_int_equal(read_reg(h, 0, 0, HP_UR_VPID, &val), 0);
 	assert_int_equal(val & 0xffff, vpid);
@@ -244,7 +245,8 @@ static void refused(struct weft_host *h, uint32_t ports, uint32_t vpid)
 	assert_int_equal(queue(h, 0, 4, 255), 0);
 	assert_int_equal(read_reg(h, HP_ULTRA_CPL, 0, HP_UC_SIZE, &val), 0);
 	assert_int_equal(val, 255ull << 24 | 4);
-	assert_int_equal(queue(h, 0, 4, 255), -EINVAL); /* it has one */
+	/* refused, because the port has a queue */
+	assert_int_equal(queue(h, 0, 4, 255), -EINVAL);
 	/* pages */
 	assert_int_equal(map(h, 0, 0), 0);
 	assert_int_equal(map(h, 0, 0), -EBUSY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that arrive when their VPID has another owner. A receiver without
- * room stops the network (rx_places=0, as in the thesis), so requests to VPID 9
- * wait behind its messages for longer than a VPID rests. Meanwhile 9 is closed
- * and opened again. The programs use weft/hostport.h alone. */
+ * room stops the network (rx_places=0, as in the thesis), so that requests to
+ * VPID 9 wait behind its messages for longer than a VPID rests. Meanwhile VPID
+ * 9 is closed and opened again. The programs use weft/hostport.h alone. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@
 
 enum { DEAF = 7, OWNED = 9, FLOOD = 400, PAGE = 4096, LAPS = 300 };
 enum { MINE = 'A', THEIRS = 'V' };
-enum { READY = 1, SENT, CHANGED, TOLD, LOOKED }; /* how far programs are */
+enum { READY = 1, SENT, CHANGED, TOLD, LOOKED }; /* progress of the programs */
 
-/* A node has one program. */
+/* Runs one program on each node. */
 static void run(const char *dims, const exrig_fn *fn)
 {
 	hports_new(dims, NULL);
@@ -57,7 +57,7 @@ static void post_all(struct hport *p, const struct hport_peer *to)
 #undef TAG
 }
 
-/* Each request has one notification, with that error. */
+/* Checks that each request has one notification, with that error. */
 static void all_told(struct weft_host *h, struct hport *p, uint32_t error)
 {
 	uint32_t seen = 0;
@@ -88,7 +88,8 @@ static void flood(struct weft_host *h, struct hport *p,
 		while (hport_poll(p, &n))
 			;
 	}
-	assert_true(weft_host_now(h) >= until); /* not all could leave */
+	/* some packets could not leave by then */
+	assert_true(weft_host_now(h) >= until);
 }
 
 static int sender(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -109,7 +110,7 @@ static int sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	while (hport_wait(loud, &n, weft_host_now(h) + 100 * WEFT_US))
 		;
 	all_told(h, p, HP_ERR_TVPID_INV);
-	assert_int_equal(count(m, MINE), PAGE); /* the get brought nothing */
+	assert_int_equal(count(m, MINE), PAGE); /* the get has stored nothing */
 	hports.step = TOLD;
 	hports_await(h, LOOKED);
 	to = hports_peer(p, 1, OWNED);
@@ -188,7 +189,8 @@ static int asks(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hports_peer(p, 1, OWNED).epoch, HP_EPOCH_FIRST);
 	assert_int_equal(hport_connect(p, 1, HP_VPIDS, &to), -22);
 	hports_await(h, CHANGED);
-	hports_pause(h, 100 * WEFT_US); /* the out-of-band network's 50 us */
+	/* waits for the out-of-band network, which takes 50 us */
+	hports_pause(h, 100 * WEFT_US);
 	assert_int_equal(hports_peer(p, 1, OWNED).epoch, HP_EPOCH_FIRST + 1);
 	hport_close(p);
 	return 0;
@@ -206,7 +208,7 @@ static void other_nodes_learn_of_the_next_owner(void **state)
 	run("2", (const exrig_fn[]){ asks, changes });
 }
 
-/* ---- a message before there is an owner ---- */
+/* ---- a message to a VPID without an owner ---- */
 
 static uint32_t answer(struct hport *p, uint32_t tag)
 {
@@ -219,11 +221,11 @@ static uint32_t answer(struct hport *p, uint32_t tag)
 	while (hport_wait(p, &n, weft_host_now(weft_host_self()) + WEFT_MS))
 		if (n.event == HPORT_DONE)
 			return n.error;
-	return UINT32_MAX; /* it is lost */
+	return UINT32_MAX; /* returns no word, because the message is lost */
 }
 
-/* The device reads the context of a free VPID. Nevertheless the context that
- * its first owner gets is valid at once. */
+/* Sends to a free VPID, so that the device reads its context. Nevertheless the
+ * context that the first owner gets is valid at once. */
 static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 3), *q;
@@ -268,8 +270,8 @@ static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The context that its owner gets is valid, even if the device read it while it
- * was being written. */
+/* Opens the VPID meanwhile. The context of its owner is valid, even if the
+ * device read the context while it was being written. */
 static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	for (uint32_t i = 0; i < OPENED; i++) {

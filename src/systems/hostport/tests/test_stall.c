@@ -11,9 +11,11 @@ enum { VPID = 0x30, MESSAGES = 20, BYTES = 4096, RDR = 1024, UNIT = 6 };
 
 static struct scene {
 	struct exrig r;
-	bool stops;	 /* the receiver reads only when told to */
-	uint64_t irq[3]; /* IRQ_STATUS while stopped, after clearing, at the
-			  * end */
+	/* the receiver reads only after the sender has finished */
+	bool stops;
+	/* IRQ_STATUS while the network is stopped, after clearing, and at the
+	 * end */
+	uint64_t irq[3];
 } scene;
 
 static uint64_t status(struct hpdrv *d)
@@ -71,7 +73,7 @@ static int far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Returns how often the sender's timer has expired. */
+/* Returns the number of times that the sender's timer has expired. */
 static uint64_t run(bool stops, const char *cycles)
 {
 	uint64_t n, irqs;
@@ -102,7 +104,7 @@ static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 	assert_int_equal(scene.irq[2], 0);
 }
 
-/* 300 us: the timer has not expired at the first look. */
+/* After 300 us the timer has not expired when the test reads it first. */
 static void test_the_timer_counts_cycles_of_the_core(void **state)
 {
 	assert_int_equal(run(true, "30000"), 1);
@@ -110,7 +112,8 @@ static void test_the_timer_counts_cycles_of_the_core(void **state)
 	assert_int_equal(scene.irq[1], HP_IRQ_DEADLOCK);
 }
 
-/* Packets wait for each other's cells, and the receiver is slow. */
+/* Packets wait for cells of each other, and the receiver is slow, but the port
+ * moves. */
 static void test_a_port_that_moves_raises_none(void **state)
 {
 	assert_int_equal(run(false, "5000"), 0);

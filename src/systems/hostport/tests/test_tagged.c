@@ -27,8 +27,8 @@ static uint32_t stores(struct weft_host *h, const struct weft_io *page)
 	return done;
 }
 
-/* All accepted instructions have been executed, though no notification was
- * taken. */
+/* Checks that all accepted instructions have been executed, although no
+ * notification was taken. */
 static void executed(const struct hpproc *p, uint32_t n)
 {
 	uint64_t seen = 0;
@@ -50,7 +50,8 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	drv = (struct hpdrv){ .nq = NQ };
 	hpdrv_open(&drv, r, node, h);
-	hpproc_open(&proc[0], &drv, h, 0, 0); /* the monitor's tag */
+	/* VPID 0 is the tag of the monitor */
+	hpproc_open(&proc[0], &drv, h, 0, 0);
 	hpproc_open(&proc[1], &drv, h, 501, 0);
 	second = weft_proc_new(h, 0);
 	assert_true(weft_proc_set_tag(h, second, 501));
@@ -59,13 +60,13 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	r->v[0] = stores(h, &proc[0].page);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	executed(&proc[0], (uint32_t)r->v[0]);
-	/* the entries are free again, but one holds the status */
+	/* the entries are free again, except the one of the status */
 	for (uint32_t i = 0; i < NQ - 1; i++)
 		assert_true(hpproc_nqe(&proc[0], w));
 	hpproc_free(&proc[0]);
 	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
 	r->v[1] = stores(h, &proc[0].page);
-	/* one process keeps nothing from another */
+	/* a full queue of one process does not affect another process */
 	assert_true(weft_proc_enter(h, second));
 	r->v[2] = stores(h, &page);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
@@ -124,13 +125,14 @@ static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
 	return io;
 }
 
-/* No store is accepted under a wrong tag, at a wrong offset or with a condition
- * that does not exist. t->v[0] counts the packets until the slice was full. */
+/* Checks that no store is accepted under a wrong tag, at a wrong offset or with
+ * a condition that does not exist. t->v[0] counts the packets until the slice
+ * is full. */
 static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[8] = { 77 }, note[HP_WORDS];
 
-	/* the monitor's tag is not the port's */
+	/* refused, because the monitor's tag is not that of the port */
 	assert_false(ultra_send_cond(&e->tx, 0, 1, w, WORDS));
 	e->tx.page = enter(e, HP_ULTRA_PAGE(0), VPID);
 	ultrarig_meet(e);
@@ -138,7 +140,8 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 				     16, 0));
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(2), w,
 				     16, 1ull << 56));
-	/* as long as an instruction, but at another offset than those */
+	/* refused, because a store of this length is an instruction only at
+	 * other offsets */
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(8), w,
 				     sizeof(w), 1ull << 56));
 	for (uint64_t tag = 0; tag < KEPT; tag++) {
@@ -148,7 +151,8 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 		assert_true(hpproc_wait(&e->p, note));
 		assert_int_equal(note[0], tag);
 	}
-	/* the target keeps KEPT packets, after which the slice here fills up */
+	/* the target keeps KEPT packets, after which the slice of the origin
+	 * fills up */
 	for (uint32_t i = 0; i < TRIES; i++)
 		t->v[0] += ultra_send_cond(&e->tx, 0, KEPT + t->v[0], w, WORDS);
 	ultrarig_meet(e);
@@ -162,7 +166,7 @@ static void ultra_far(struct ultrarig *t, struct ultra_end *e)
 	assert_false(ultra_poll_tagged(&e->rx, &tag, w, WORDS));
 	ultrarig_meet(e);
 	ultrarig_meet(e);
-	/* it is there, and not for this tag */
+	/* the packet has arrived, but not for this tag */
 	assert_false(ultra_poll_tagged(&e->rx, &tag, w, WORDS));
 	e->rx.page = enter(e, HP_ULTRA_CPL | HP_ULTRA_PAGE(0), VPID);
 	for (uint64_t i = 0; i < KEPT + t->v[0]; i++) {
@@ -206,9 +210,9 @@ static void tagged_packet(struct ultra_end *e, uint64_t tag)
 		       sizeof(w));
 }
 
-/* One refusal each: the tag of another process, a tag in the program's own
- * data, a Triggerpage, the management page, the driver's registers of its
- * port. */
+/* Makes one store for each reason of refusal: the tag of another process, a tag
+ * in the program's own data, a Triggerpage, the management page, the driver's
+ * registers of its port. */
 static void regs_near(struct ultrarig *t, struct ultra_end *e)
 {
 	struct weft_proc *p = tagged_proc(e, VPID);
@@ -231,7 +235,7 @@ static void regs_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
-/* The third packet waits for a slice until its process has stored the read
+/* Lets the third packet wait for a slice until its process has stored the read
  * pointer. */
 static void regs_far(struct ultrarig *t, struct ultra_end *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in the receive data region (hostport.md 4.8) that a process takes in
- * any order. Each has its bytes. A place returns to the device when all places
- * in front of it have returned. */
+ * any order. Each keeps its bytes until it is taken. A place returns to the
+ * device when all places in front of it have returned. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -13,11 +13,12 @@ enum { UNIT = 64, UNITS = 8, ME = 7, SILENCE = 100 };
 static struct {
 	struct hport *p;
 	struct hport_peer to;
-	struct hport_note note[UNITS]; /* messages, oldest first */
+	/* notifications of the messages, oldest first */
+	struct hport_note note[UNITS];
 	uint32_t got, done;
 } in;
 
-static uint32_t unit; /* log2 words: pieces of the region */
+static uint32_t unit; /* log2 of the words in which the region is divided */
 
 static void open_small(struct weft_host *h)
 {
@@ -32,7 +33,7 @@ static void open_small(struct weft_host *h)
 	in.to = hports_peer(in.p, 0, ME);
 }
 
-/* Returns false if nothing arrived for a while. */
+/* Takes the next notification. Returns false if none arrives for a while. */
 static bool hear(void)
 {
 	weft_time_t until = weft_host_now(weft_host_self()) + SILENCE * WEFT_US;
@@ -110,8 +111,8 @@ static void messages_are_taken_in_any_order(void **state)
 		HPORTS_ONE(in_any_order);
 }
 
-/* Three messages of eight units each: every third one continues at the
- * beginning of the region. */
+/* Takes three messages of eight units each. Every third message continues at
+ * the beginning of the region. */
 static int unread(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);
@@ -133,8 +134,8 @@ static void messages_give_their_places_back_unread(void **state)
 
 /* ---- the oldest stays ---- */
 
-/* The rest of the region is taken: no message gets a place while the oldest one
- * keeps its own. */
+/* Takes all other messages while the oldest keeps its place, so that no new
+ * message gets one. */
 static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);

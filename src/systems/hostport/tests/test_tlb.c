@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that are missing, read-only or taken back: scenarios R19 and R22 of
- * hostport.md 13.3, and 8.10. */
+ * hostport.md 13.3, and section 8.10. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -20,18 +20,20 @@ static void page_out(struct hpend *e, uint32_t page, bool out)
 		    0);
 }
 
-enum { HOLE = 40 }; /* number of the page, equal in both memories */
+enum { HOLE = 40 }; /* number of the missing page, equal in both memories */
 
 struct fault {
 	uint32_t byte;
 	uint64_t off, ooff, len;
-	bool origin; /* the hole is at the origin, else at the target */
+	/* if set, the page is missing at the origin, else at the target */
+	bool origin;
 	enum hp_err near, far; /* NQEs */
-	uint32_t stored;       /* bytes that are stored in spite of the hole */
+	/* number of bytes that are stored in spite of the missing page */
+	uint32_t stored;
 	bool sends;
 };
 
-/* The missing page is page 40 of the named side. */
+/* Instructions whose page 40 is missing at the origin or the target. */
 static const struct fault faults[] = {
 	{ P, 0, HOLE *HP_PAGE, 64, true, HP_ERR_OWINID, 0, 0, false },
 	{ P, 0, (HOLE - 1) * HP_PAGE, 2 * HP_PAGE, true, HP_ERR_OWINID,
@@ -111,7 +113,7 @@ static void test_untranslatable_page_reports_its_side(void **state)
 	hppair_free(&t);
 }
 
-/* A page that may be read but not written. */
+/* Uses a page that may be read but not written. */
 static void near_read_only(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_get(0, 0, 64), b = hpend_put(0, 0, 64);
@@ -139,9 +141,10 @@ static void test_read_only(void **state)
 	hppair_free(&t);
 }
 
-/* ---- R22: the O/S wants a page back ---- */
+/* ---- R22: the operating system takes a page back ---- */
 
-/* The page is in use: a put waits at the target for its second page. */
+/* Takes a page that is in use, because a put waits at the target for its second
+ * page. */
 static void far_swap(struct hppair *t, struct hpend *e)
 {
 	uint64_t v = HPEND_VA / HP_PAGE;
@@ -194,7 +197,8 @@ static void test_used_translation_is_not_swapped_out(void **state)
 	hppair_free(&t);
 }
 
-/* One bulk insert brings all pages of a transfer, so that it has no miss. */
+/* Inserts all pages of a transfer by one bulk insert, so that it has no
+ * miss. */
 static void near_bulk(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8 * HP_PAGE);

@@ -22,7 +22,8 @@ struct entry {
 static struct {
 	struct entry at[SIZE];
 	uint64_t clock, hits, misses, faults;
-	struct hp_walk walk; /* uses one page while bytes is not 0 */
+	/* the walk uses one page while its bytes are not 0 */
+	struct hp_walk walk;
 	uint64_t walk_page;
 } ref;
 static struct weft_rng rng;
@@ -72,8 +73,8 @@ static bool in_use(uint16_t vpid, uint64_t vpage)
 }
 
 /* Returns the entry to replace: the oldest one of the VPID that has most. The
- * new owner counts the entry that it gets. A VPID that has fewer than others
- * loses none. */
+ * new owner counts the entry that it gets. A VPID that has fewer entries than
+ * others loses none. */
 static struct entry *victim(uint16_t vpid)
 {
 	uint32_t most = owned(vpid) + 1;
@@ -171,7 +172,7 @@ static uint64_t some_answer(void)
 }
 
 /* Looks one page up twice at a time. The driver gets one request, and a second
- * one if the second lookup wants to write. */
+ * one if only the second lookup writes. */
 static void look_up(struct weft_host *h, struct hp_nic *n, uint16_t vpid,
 		    uint64_t vpage)
 {
@@ -196,7 +197,7 @@ static void look_up(struct weft_host *h, struct hp_nic *n, uint16_t vpid,
 		assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS),
 				 HP_MISS_MAKE((uint64_t)vpid, vpage, 1ull));
 	assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS), HP_NONE);
-	/* answers for others are none for it */
+	/* inserts for another VPID or another page do not end the lookup */
 	command(n, HP_CACHE_INSERT, vpid ^ 1, vpage, HP_TLB_FAULT);
 	command(n, HP_CACHE_INSERT, vpid, vpage + 1, HP_TLB_FAULT);
 	rest(h);
@@ -348,8 +349,9 @@ static uint32_t there(struct hp_nic *n, uint32_t vpid)
 	return bits;
 }
 
-/* A bulk insert of more pages than the table holds, or from an address that is
- * not a multiple of 8, inserts none. A second command during one is ignored. */
+/* Checks that a bulk insert of more pages than the table holds, or from an
+ * address that is not a multiple of 8, inserts none, and that a second command
+ * meanwhile is ignored. */
 static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);
@@ -366,7 +368,7 @@ static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(bulk(5, 2, 100, phys + 4), 0);
 	rest(h);
 	assert_int_equal(there(n, 5), 0);
-	begin(n, &k, 5, 101, true); /* it waits for one of them */
+	begin(n, &k, 5, 101, true); /* the lookup waits for one of the pages */
 	hp_tlb_block.cache(n, HP_CACHE_CMD(HP_CACHE_BULK, 3ull, 5ull, 4ull),
 			   100, phys);
 	assert_int_equal(hp_tlb_block.cache(
@@ -396,7 +398,7 @@ static void pages_are_inserted_in_bulk(void **state)
 
 /* ---- misses without an answer ---- */
 
-/* Addresses beyond 48 bits and VPIDs that are closed have no page. */
+/* Checks that addresses beyond 48 bits and closed VPIDs have no page. */
 static int none(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggerpage and conditional store buffer on a running Host Port: scenarios
- * T02 to T12 of hostport.md 13.1; T01 is in test_many.c, the others in
+ * T02 to T12 of hostport.md 13.1. T01 is in test_many.c, T13 to T15 are in
  * test_pointers.c. */
 #include "unit/cmocka_all.h"
 #include "hpproc.h"
@@ -75,10 +75,11 @@ static int answers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpdrv_get(&drv, HP_R_CSB_FREE), 22);
 	hpdrv_disable(&drv, p.vpid);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x160200); /* T06 */
-	hpdrv_set(&drv, HP_R_CTRL, 0); /* the device is off: no free entries */
+	/* turns the device off, so that it reports no free entries */
+	hpdrv_set(&drv, HP_R_CTRL, 0);
 	assert_int_equal(hpproc_trigger(&p, HP_T_ISSUE, 1), 0x200);
-	/* a load of the upper half does not trigger, one of the lower half does
-	 * (7.3) */
+	/* a load of the upper half does not trigger, but a load of the lower
+	 * half does (7.3) */
 	assert_int_equal(weft_io_load32(h, &p.page, 12), 0);
 	assert_int_equal(exrig_counter(r->node[0].nic, "vcis"), 5);
 	assert_int_equal(exrig_counter(r->node[0].nic, "accepted"), 5);
@@ -95,8 +96,10 @@ static void test_trigger_loads_return_specified_answers(void **state)
 
 struct ear {
 	struct weft_listener l;
-	uint64_t opened;	/* its number */
-	uint32_t opens, failed; /* messages; ends of that one, not arrived */
+	uint64_t opened; /* its number */
+	/* opens: number of messages begun. failed: number of ends of the last
+	 * one that report a failure */
+	uint32_t opens, failed;
 };
 
 static void hear(struct weft_listener *l, const struct weft_trace *t)
@@ -149,8 +152,9 @@ static weft_time_t time_of(struct weft_host *h, const struct weft_io *io,
 	return weft_host_now(h) - t;
 }
 
-/* v[0]: a register, v[1]: a trigger into an empty CSB, v[2]: half full, v[3]:
- * full. With t_ctx 64 an entry stays for 640 ns, longer than a load takes. */
+/* Measures loads: v[0] of a register, v[1] of a trigger into an empty CSB, v[2]
+ * half full, v[3] full. With t_ctx 64 an entry stays for 640 ns, longer than a
+ * load takes. */
 static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -162,7 +166,8 @@ static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t i = 0; i < 20; i++)
 		hpproc_trigger(&p, HP_T_BARRIER, 0);
 	r->v[2] = time_of(h, &p.page, HP_TRIGGER(HP_T_BARRIER, 0));
-	/* loads are slower than entries here, so the CSB does not fill up */
+	/* loads are slower than entries in this run, so that the CSB does not
+	 * fill up */
 	for (uint32_t i = 0; i < 2000; i++)
 		if (!(hpproc_trigger(&p, HP_T_BARRIER, 0) & HP_TRUE))
 			break;
@@ -204,10 +209,10 @@ static void test_t11_as_fast_as_a_register(void **state)
 	assert_int_equal(v[0], 630 * WEFT_NS); /* L1 */
 	for (uint32_t i = 1; i < 4; i++)
 		assert_int_equal(v[i], v[0]);
-	assert_true(v[5] > 0); /* it was full */
+	assert_true(v[5] > 0); /* the CSB was full at some time */
 }
 
-/* 18 core cycles fit into the six bus clocks of the target, 19 do not
+/* 18 core cycles fit into the six bus clocks of the target, but 19 do not
  * (11.3). */
 static void test_hp03_breaks_at_19(void **state)
 {
@@ -217,7 +222,7 @@ static void test_hp03_breaks_at_19(void **state)
 	assert_int_equal(v[1], v[0]);
 	time_run(v, "19", "4");
 	assert_true(v[1] > v[0]);
-	time_run(v, "4", "19"); /* registers as well */
+	time_run(v, "4", "19"); /* loads of registers take 19 cycles as well */
 	assert_true(v[0] > v[1]);
 }
 
@@ -254,7 +259,7 @@ static int t10(struct weft_host *h, struct exrig *r, uint32_t node)
 	uint32_t me = (uint32_t)r->v[0]++;
 	struct hpproc *p = &proc[me];
 
-	if (!me) { /* the driver of both */
+	if (!me) { /* node 0 is the driver for both programs */
 		hpdrv_open(&drv, r, node, h);
 		hpproc_open(&proc[0], &drv, h, 100, 0);
 		hpproc_open(&proc[1], &drv, h, 101, 0);

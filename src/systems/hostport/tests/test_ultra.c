@@ -15,8 +15,8 @@ static void short_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_give(e, 0, 2, 2);
 }
 
-/* The notification has the packet's length. Words beyond the room, or beyond
- * the packet, are not written. */
+/* Checks that the notification has the packet's length. Words beyond the room,
+ * or beyond the packet, are not written. */
 static void short_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[6], want[5], tag;
@@ -59,7 +59,7 @@ static void trigger_addresses_have_specified_bits(void **state)
 	assert_int_equal(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_REFUSED), 0x120);
 }
 
-/* Gives packet `tag` of n payload words in stores of `piece` dwords. */
+/* Stores packet `tag` of n payload words in pieces of `piece` dwords. */
 static void give_pieces(struct ultra_end *e, uint64_t tag, uint32_t n,
 			uint32_t seed)
 {
@@ -123,7 +123,8 @@ static void full_near(struct ultrarig *t, struct ultra_end *e)
 	uint64_t w[HP_WORDS];
 
 	ultrarig_give(e, 0, 1, ULTRARIG_MAX);
-	ultrarig_give(e, 0, 2, ULTRARIG_MAX); /* 32 + 32 words in 63 */
+	/* refused, because two packets of 32 words do not fit into 63 */
+	ultrarig_give(e, 0, 2, ULTRARIG_MAX);
 	assert_true(hpproc_wait(&e->p, w));
 	assert_int_equal(HP_NQE_CMD(w), 0x120);
 	assert_int_equal(w[0], 2);
@@ -131,7 +132,7 @@ static void full_near(struct ultrarig *t, struct ultra_end *e)
 	weft_host_cpu(e->h, 10 * WEFT_US);
 	ultrarig_give(e, 0, 3, ULTRARIG_MAX);
 	weft_host_cpu(e->h, 10 * WEFT_US);
-	/* an index that does not follow */
+	/* stores an index that does not follow the one before */
 	io.attr = WEFT_UC;
 	weft_io_store64(e->h, &io, HP_ULTRA_INDEX(28), 4);
 	weft_io_store64(e->h, &io, HP_ULTRA_INDEX(31), 5);
@@ -243,7 +244,7 @@ static void wrong_source(void **state)
 	ultrarig_free(&t);
 }
 
-/* The packet is for the same port number of another node. */
+/* Sends a packet for this port number of another node. */
 static void node_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t tag, w[ULTRARIG_MAX];
@@ -268,7 +269,7 @@ static void a_port_takes_packets_of_one_node(void **state)
 	ultrarig_free(&t);
 }
 
-/* ---- ways of a port ---- */
+/* ---- routes of a port ---- */
 
 static uint64_t req_reg(struct ultra_end *e, uint32_t upid, uint32_t reg)
 {
@@ -281,7 +282,8 @@ static void req_set(struct ultra_end *e, uint32_t upid, uint32_t reg,
 	weft_io_store64(e->h, &e->u.ports, HP_ULTRA_PAGE(upid) + reg, val);
 }
 
-/* Port 1 is not enabled without a route. That of port 0 stays as it is. */
+/* Checks that port 1 is not enabled without a route and that the route of port
+ * 0 stays. */
 static void ways_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint64_t none[] = { 0, 1, 16 };
@@ -301,7 +303,8 @@ static void ways_near(struct ultrarig *t, struct ultra_end *e)
 	assert_int_equal(req_reg(e, 0, HP_UR_LEN), len);
 	assert_true(req_reg(e, 0, HP_UR_ROUTE) == way);
 	ultrarig_give(e, 0, 1, 2);
-	req_set(e, 0, HP_UR_CTRL, 0); /* with its packet on the way out */
+	/* disables the port while its packet leaves */
+	req_set(e, 0, HP_UR_CTRL, 0);
 	req_set(e, 0, HP_UR_LEN, 0);
 	ultrarig_meet(e);
 }
@@ -335,7 +338,7 @@ static void queue_far(struct ultrarig *t, struct ultra_end *e)
 	uint64_t page = HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid);
 
 	ultrarig_meet(e);
-	/* three of four slices, the others wait */
+	/* three of four slices are in use, and the other packets wait */
 	assert_int_equal(weft_io_load64(e->h, &e->u.ports, page + HP_UC_PTRS),
 			 3ull << 24);
 	for (uint32_t i = 0; i < 12; i++)
@@ -354,7 +357,7 @@ static void queue_full(void **state)
 
 /* ---- options (9.5, 14.3) ---- */
 
-/* The target throws a packet away that finds no slice, and notifies its
+/* Lets the target discard a packet that finds no slice, and notify its
  * origin. */
 static void discard_near(struct ultrarig *t, struct ultra_end *e)
 {
@@ -399,7 +402,7 @@ static void full_policy(void **state)
 	ultrarig_free(&t);
 }
 
-/* Larger packets are refused in the same way as when the slice is full. */
+/* Checks that packets that are too large are refused as with a full slice. */
 static void words_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];

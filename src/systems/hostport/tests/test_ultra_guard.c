@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports of ULTRA that change owners (hostport.md 9.3, 9.8): values that the
- * previous owner has left in their registers, and VPIDs that they name. */
+ * previous owner left in their registers, and VPIDs that they name. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -149,9 +149,9 @@ static void a_port_has_no_queue_of_the_owner_before(void **state)
 
 /* ---- VPIDs that a port names ---- */
 
-static uint32_t named; /* by the attacker's port */
+static uint32_t named; /* VPID that the attacker's port names */
 
-/* Packets that are too long are refused and notified. */
+/* Sends packets that are too long, which are refused and notified. */
 static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -179,7 +179,8 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Had this port before, and named its own VPID in it. */
+/* Names its VPID in a port of its own, and gives both back before the attacker
+ * takes the port. */
 static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_attr want = { .vpid = THEIRS };
@@ -195,9 +196,10 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 	hport_close(p);
 	hports.step = GIVEN;
 	hports_await(h, TAKEN);
-	/* the driver does not give a VPID away that others may write to */
+	/* fails, because the driver gives out no VPID to which another port may
+	 * write */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
-	want.vpid = ALSO; /* by a port that receives */
+	want.vpid = ALSO; /* VPID that a port of the completer names */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
 	p = hports_open_any(h);
 	assert_int_not_equal(hport_vpid(p), THEIRS);
@@ -211,17 +213,17 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 static void notifications_of_a_port_reach_no_later_owner(void **state)
 {
 	HPORTS_ONE(names_others, victim);
-	assert_int_equal(
-		named,
-		MINE); /* its own value, not one that the earlier owner left */
+	assert_int_equal(named, MINE); /* the value of the new owner, and not of
+					  the earlier one */
 }
 
 /* ---- packets that do not leave ---- */
 
 enum { PACKETS = 100 };
 
-/* The receiver has one slice, which never becomes free. Packets that wait in
- * the port would take the route of the next owner, or his packets theirs. */
+/* Gives a port with waiting packets back. The receiver has one slice, which
+ * never becomes free. The packets would take the route of the next owner, or
+ * the next owner's packets would take theirs. */
 static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -240,7 +242,8 @@ static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(put(h, 0, q, HP_UR_CTRL, 0), -EBADF);
 	other = take(h, 0);
 	assert_int_not_equal(other, q);
-	put(h, HP_ULTRA_CPL, c, HP_UC_OWNER, 0); /* they are thrown away */
+	/* frees the port, so that the packets are discarded */
+	put(h, HP_ULTRA_CPL, c, HP_UC_OWNER, 0);
 	put(h, 0, other, HP_UR_OWNER, 0);
 	assert_int_equal(take(h, 0), other);
 	hport_close(p);
@@ -255,7 +258,7 @@ static void a_port_with_packets_is_given_to_nobody(void **state)
 static int switches_off(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
-	uint32_t q = requester(h, 5); /* which takes nothing */
+	uint32_t q = requester(h, 5); /* port 5 takes no packet */
 	struct weft_io page = page_of(h, q);
 
 	for (uint32_t i = 0; i < PACKETS; i++) {
@@ -279,7 +282,7 @@ static void packets_of_a_port_that_is_off_leave_before_it_goes(void **state)
 
 /* ---- a process that ends ---- */
 
-static uint32_t ports; /* ports of each unit that the process had */
+static uint32_t ports; /* number of ports of each unit that the process had */
 
 static uint32_t take_all(struct weft_host *h, uint32_t unit)
 {
@@ -301,7 +304,7 @@ static int ends(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_true(ports > 1);
 	assert_int_equal(call(h, HPORT_C_ULTRA_QUEUE, &a), 0);
 	hport_close(p);
-	return 0; /* with all of them */
+	return 0; /* ends with all its ports open */
 }
 
 static int takes_them(struct weft_host *h, struct exrig *r, uint32_t node)

@@ -29,11 +29,11 @@ static void setup_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* The seven steps, seen by the control messages: which registers are enabled
+/* The seven steps, seen by the control messages: registers that are enabled
  * when each message leaves or has arrived. The origin's user tries to send all
  * the time. */
 static struct {
-	struct ultra_ctl ctl; /* as the bench has it */
+	struct ultra_ctl ctl; /* callbacks of the bench */
 	uint32_t sent, got;
 } step[2];
 
@@ -51,7 +51,7 @@ static void step_send(void *own, uint32_t node, const uint64_t *w)
 	struct ultra_end *e = own;
 	uint32_t nth = step[e->node].sent++;
 
-	if (e->node) /* step 2: not yet; step 6: it is */
+	if (e->node) /* not enabled yet in step 2, enabled in step 6 */
 		assert_int_equal(enabled(e, HP_ULTRA_CPL, HP_UC_CTRL), nth);
 	else { /* step 4 */
 		assert_false(enabled(e, 0, HP_UR_CTRL));
@@ -66,9 +66,9 @@ static void step_recv(void *own, uint32_t node, uint64_t *w)
 
 	step[e->node].ctl.recv(own, node, w);
 	step[e->node].got++;
-	if (e->node) { /* step 5 comes now */
+	if (e->node) { /* step 5 follows */
 		assert_false(enabled(e, HP_ULTRA_CPL, HP_UC_CTRL));
-	} else { /* step 7 comes now */
+	} else { /* step 7 follows */
 		assert_false(enabled(e, 0, HP_UR_CTRL));
 		ultrarig_give(e, 0, 78, 1);
 	}
@@ -121,7 +121,7 @@ static void path_setup(void **state)
 
 static void no_free_near(struct ultrarig *t, struct ultra_end *e)
 {
-	/* all other ports have been given away by the driver */
+	/* gives all other ports to other owners */
 	for (uint32_t i = 1; i < e->u.n_ports; i++)
 		weft_io_store64(e->h, &e->u.ports,
 				HP_ULTRA_PAGE(i) | HP_UR_OWNER, 1);
@@ -137,8 +137,8 @@ static void no_free_port(void **state)
 	ultrarig_free(&t);
 }
 
-/* All ports before the last one have an owner and nothing to send. The unit
- * skips groups of 64 of them at once. */
+/* Gives all ports before the last one an owner and nothing to send, because the
+ * unit skips groups of 64 such ports at once. */
 static void last_near(struct ultrarig *t, struct ultra_end *e)
 {
 	for (uint32_t i = 0; i < 65; i++)
@@ -182,7 +182,7 @@ static void bits_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* U11: the library knows which part of the queue a port has. */
+/* U11: the library finds the part of the queue that a port has. */
 static void a_path_has_the_slice_of_its_port(void **state)
 {
 	static const char *const set[] = { "hostport.nic:ultra_port_slice=63",
@@ -205,7 +205,8 @@ static void slices_near(struct ultrarig *t, struct ultra_end *e)
 	weft_io_store64(e->h, &e->u.ports, page + HP_UR_CTRL, HP_ULTRA_EN);
 	assert_int_equal(weft_io_load64(e->h, &e->u.ports, page + HP_UR_PTRS),
 			 100ull << 16 | 100);
-	ultrarig_give(e, 0, 1, 9); /* 10 words in 9 */
+	/* refused, because 10 words do not fit into 9 */
+	ultrarig_give(e, 0, 1, 9);
 	assert_true(hpproc_wait(&e->p, w));
 	assert_int_equal(HP_NQE_CMD(w), 0x120);
 	ultrarig_give(e, 0, 2, 8);
@@ -230,8 +231,8 @@ static void slices_change_in_driver_mode_only(void **state)
 	ultrarig_free(&t);
 }
 
-/* A process with the page of its port tries to get more: driver mode, the
- * completer's page, the management region. */
+/* A process that has the page of its port and tries to reach more: driver mode,
+ * the completer's page, the management region. */
 static struct weft_turn user_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {
@@ -273,7 +274,7 @@ static void user_near(struct ultrarig *t, struct ultra_end *e)
 	assert_int_equal(weft_io_load64(e->h, &e->u.ports, page + HP_UR_SLICE),
 			 slice);
 	ultrarig_give(e, 0, 1, 4);
-	/* another process does not get that page */
+	/* fails, because another process has that page */
 	assert_false(weft_proc_map(e->h, weft_proc_new(e->h, 0), e->u.dev,
 				   HP_BAR_ULTRA, page, HP_PAGE, WEFT_UC, &no));
 }
@@ -297,7 +298,7 @@ static void user_mode(void **state)
 
 enum { TURNS = 3, EACH = 6, AHEAD = 4 };
 
-/* One port in `apart` has packets. The last port gets its packets first, so
+/* Distance between ports with packets. The last port gets its packets first, so
  * that it ends before the others. */
 static uint32_t apart;
 
@@ -326,8 +327,8 @@ static void turns_open(struct ultra_end *e)
 	}
 }
 
-/* While the network is off all ports get packets, one port after the other, and
- * the unit takes at most ULTRA_FLYING of them. Notifications arrive in the
+/* Gives all ports packets, one port after the other, while the network is off.
+ * The unit then takes at most ULTRA_FLYING of them. Notifications arrive in the
  * order in which packets leave. */
 static void turns_near(struct ultrarig *t, struct ultra_end *e)
 {
@@ -396,8 +397,8 @@ static uint32_t many_peer(uint32_t i)
 	return (i * 5 + 3) % PORTS;
 }
 
-/* A process with the page of its port. An access to the page of the next port
- * is a fault. */
+/* A process that has the page of its port. An access to the page of the next
+ * port is a fault. */
 static struct many {
 	struct weft_io page;
 	uint32_t upid;

@@ -45,8 +45,8 @@ static void store(struct ultra_end *e, uint32_t off, uint64_t val)
 	weft_io_store64(e->h, &e->u.ports, off, val);
 }
 
-/* Stores registers one by one, upwards or downwards. Each store leaves the
- * others unchanged. */
+/* Stores registers one by one, upwards or downwards, and checks that each store
+ * leaves the others unchanged. */
 static void page(struct ultra_end *e, uint32_t at, const struct reg *r,
 		 uint32_t n, bool back)
 {
@@ -86,7 +86,7 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 	at = HP_ULTRA_PAGE(PORT) + HP_UR_OWNER;
 	assert_int_equal(weft_io_load32(e->h, &e->u.ports, at), 0x55667788);
 	assert_int_equal(weft_io_load32(e->h, &e->u.ports, at + 4), 0x11223344);
-	/* slices that are none */
+	/* bounds that do not make a slice */
 	store(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE, 0x00640064);
 	assert_int_equal(load(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE), 0);
 	store(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE, 0x02000000);
@@ -94,7 +94,7 @@ static void ports_near(struct ultrarig *t, struct ultra_end *e)
 			 0x02000000);
 	store(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE, 0x02010000);
 	assert_int_equal(load(e, HP_ULTRA_PAGE(PORT) + HP_UR_SLICE), 0);
-	/* ports that are not there */
+	/* ports beyond the last */
 	store(e, HP_ULTRA_PAGE(BEYOND) + HP_UR_VPID, 1);
 	assert_int_equal(load(e, HP_ULTRA_PAGE(BEYOND) + HP_UR_VPID), ~0ull);
 }
@@ -134,7 +134,8 @@ static void pages_near(struct ultrarig *t, struct ultra_end *e)
 	assert_int_equal(weft_io_load64(e->h, &io, HP_UM_WORDS), 30);
 	assert_int_equal(weft_io_load64(e->h, &io, HP_UM_QUEUE), 512);
 	assert_int_equal(weft_io_load64(e->h, &io, 0x18), ~0ull);
-	/* a user reads the read pointer of an enabled port and nothing else */
+	/* a user may read the read pointer of an enabled port and nothing
+	 * else */
 	assert_int_equal(weft_io_load64(e->h, &e->tx.page, HP_ULTRA_RP),
 			 e->tx.lower);
 	assert_int_equal(weft_io_load64(e->h, &e->tx.page, 0), ~0ull);
@@ -161,7 +162,8 @@ static bool irq(struct ultra_end *e)
 	return got;
 }
 
-/* Packets with notification and interrupt, with one of them, with none. */
+/* Sends packets with notification and interrupt, with one of the two, and with
+ * none. */
 static void irq_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -176,7 +178,8 @@ static void irq_near(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
-/* The completer raises its interrupt with each packet if it was enabled. */
+/* Checks that the completer raises its interrupt with each packet if it is
+ * enabled. */
 static void irq_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint32_t at = HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid);
@@ -200,13 +203,14 @@ static void interrupts_come_when_they_were_asked_for(void **state)
 /* ---- refusals ---- */
 
 /* Starts a packet of four words four times and abandons three of them. The
- * notification of the first is in flight when the others are abandoned. One
- * more reports the last of them. */
+ * notification of the first is in flight when the others are abandoned, so that
+ * one more notification reports the last of them. */
 static void broken_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint32_t tags[] = { 1, 3 };
 	uint64_t w[HP_WORDS];
-	struct weft_io io; /* no store is combined with another */
+	/* an uncached window, so that stores are not combined */
+	struct weft_io io;
 
 	assert_true(weft_io_map(e->h, e->d.dev, HP_BAR_ULTRA,
 				HP_ULTRA_PAGE(e->tx.upid), HP_PAGE, WEFT_UC,

@@ -41,9 +41,9 @@ static void polling_receiver_reads_no_device(void **state)
 	ultrarig_free(&t);
 }
 
-/* Samples every ns, finer than a beat of any bus. The packet may be incomplete
- * while the status word is zero. From then on it is complete and does not
- * change (U08). */
+/* Samples every ns, which is finer than a beat of any bus. While the status
+ * word is zero the packet may be incomplete. Afterwards it is complete and does
+ * not change (U08). */
 enum { STALE = 0x55 };
 
 static void sample_near(struct ultrarig *t, struct ultra_end *e)
@@ -111,7 +111,7 @@ static void status_last(void **state)
 
 enum { BOTH = 60 };
 
-/* Sends of 1 KiB by the Host Port, between packets of ULTRA. */
+/* Sends messages of 1 KiB through the Host Port, between packets of ULTRA. */
 static void order_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -128,7 +128,8 @@ static void order_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
-/* Takes the next message, if there is one, and returns its 128 words. */
+/* Takes the next message, if one has arrived, and checks its 128 words. Returns
+ * its number. */
 static uint32_t message(struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];
@@ -147,7 +148,7 @@ static uint32_t message(struct ultra_end *e)
 	return 1;
 }
 
-/* v[0]: packets that overtook the message in front of them. */
+/* Counts in v[0] the packets that overtook the message in front of them. */
 static void order_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t data[ULTRARIG_MAX], tag;
@@ -157,7 +158,8 @@ static void order_far(struct ultrarig *t, struct ultra_end *e)
 	for (uint32_t i = 0; i < BOTH; i++) {
 		while ((n = ultra_poll(&e->rx, &tag, data, ULTRARIG_MAX)) < 0)
 			messages += message(e);
-		assert_int_equal(tag, i); /* in order among themselves */
+		/* packets are in order among themselves */
+		assert_int_equal(tag, i);
 		assert_int_equal(n, i % 8);
 		t->v[0] += messages <= i;
 	}
@@ -172,7 +174,7 @@ static void packets_keep_order_among_themselves(void **state)
 	struct ultrarig t = { 0 };
 
 	ultrarig_run(&t, NULL, NULL, order_near, order_far);
-	assert_true(t.v[0] > 0); /* and not with the others */
+	assert_true(t.v[0] > 0); /* packets are not in order with messages */
 	ultrarig_free(&t);
 }
 
@@ -215,7 +217,7 @@ static void notification_follows_injection_or_store(void **state)
 	struct ultrarig t = { 0 };
 
 	ultrarig_run(&t, NULL, NULL, notes_near, notes_far);
-	assert_true(t.t[0] > t.t[1]); /* acknowledged after the store */
+	assert_true(t.t[0] > t.t[1]); /* the acknowledge follows the store */
 	assert_int_equal(ultrarig_counter(&t, 0, "irqs"), 1);
 	ultrarig_free(&t);
 }
@@ -253,8 +255,8 @@ static weft_time_t latency(const char *set)
 	return t.t[1] - t.t[0];
 }
 
-/* Each configured latency appears once, exact to the femtosecond, in steps of
- * the core clock (U13). */
+/* Checks that each configured latency appears once, exact to the femtosecond,
+ * in steps of the core clock (U13). */
 static void latency_is_the_sum_of_configured_parts(void **state)
 {
 	weft_time_t base = latency(NULL);

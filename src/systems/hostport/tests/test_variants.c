@@ -12,7 +12,7 @@
 
 enum { WINS = 8, ROUNDS = 12, AREA = 16 * HP_PAGE };
 
-/* Opens windows 10..17 of a side, one behind the other. */
+/* Opens windows 10 to 17 of a side, one behind the other. */
 static void mix_windows(struct hpend *e)
 {
 	for (uint32_t i = 0; i < WINS; i++)
@@ -29,8 +29,8 @@ static void mix_send(struct hpend *e, uint32_t i)
 	hpend_send(e, HP_B_SEND | HP_A, 0, 8 * words);
 }
 
-/* Issues all instructions of a round at once: put from window i to i, get back
- * from there to i + 4, add, send. */
+/* Issues all instructions of a round at once: a put from window i to i, a get
+ * back from there to i + 4, an add and a send. */
 static void mix_round(struct hppair *t, struct hpend *e, uint32_t i)
 {
 	uint32_t win = 10 + i % 4, len = 8 + 808 * i;
@@ -78,7 +78,9 @@ static void mix(struct hppair *t, struct hpend *e)
 		mix_round(t, e, i);
 		sum += i;
 		hppair_meet(e);
-		if (i % 4 == 3) /* all has come: the region is free again */
+		/* all messages have arrived, so that the region is given
+		 * back */
+		if (i % 4 == 3)
 			hpend_rdr_free(
 				e, (uint32_t)(HP_CTX(hpdrv_ctx(&e->d, e->vpid),
 						     HP_F_RDR_WP) +
@@ -91,7 +93,8 @@ static void mix(struct hppair *t, struct hpend *e)
 	assert_int_equal(*m, sum);
 }
 
-/* One network port serves all packets, so replies return to it, too. */
+/* Makes a device with one network port, so that replies return to that port
+ * too. */
 static void one_port(struct hppair *t, struct hpend *e)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -103,7 +106,7 @@ static void one_port(struct hppair *t, struct hpend *e)
 	mix(t, e);
 }
 
-/* The crystal of both nodes. */
+/* Changes the crystal of both nodes. */
 static void off_clock(struct hppair *t)
 {
 	hppair_set(t);
@@ -138,7 +141,7 @@ static void test_every_size_of_the_nic_passes_mixed_traffic(void **state)
 	hppair_once(hppair_set, one_port, one_port);
 }
 
-/* ---- M03: the same again ---- */
+/* ---- M03: an equal run again ---- */
 
 static weft_time_t ended[2];
 
@@ -154,8 +157,8 @@ static void counters_equal(const struct weft_comp *a, const struct weft_comp *b)
 		assert_int_equal(a->counters[i], b->counters[i]);
 }
 
-/* Both runs have equal times, counters of NICs and hosts, and bytes of both
- * memories (M03). */
+/* Checks that both runs have equal times, counters of NICs and hosts, and bytes
+ * of both memories (M03). */
 static void test_m03_again(void **state)
 {
 	static struct hppair t[2];
@@ -191,8 +194,8 @@ static void test_m03_again(void **state)
 
 static weft_time_t took;
 
-/* Measures the third of three equal puts, because everything is cached by
- * then. */
+/* Measures the third of three equal puts, because by then the caches hold
+ * everything that the put needs. */
 static void near_time(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(64, 0, 64);
@@ -225,12 +228,12 @@ static weft_time_t put_time(const char *par, const char *val)
 }
 
 /* Cycles by which a put with acknowledge gets longer when a stage takes 20
- * more, at the origin, at the target and on the way back. It is one cycle less
- * where the answer to the read of the payload arrives between two edges. The
- * route is looked up in parallel to context and window, and the frame is made
- * in parallel to the read of the payload. Routing frame and command frame form
- * the first cell: the target checks and translates during 15 of the 20 cycles
- * in which the payload arrives in the second. */
+ * more, at the origin, at the target and on the way back. A value is one less
+ * if the answer to the read of the payload arrives between two edges. The route
+ * is looked up in parallel with context and window, and the frame is made in
+ * parallel with the read of the payload. Routing frame and command frame form
+ * the first cell. The target checks and translates during 15 of the 20 cycles
+ * in which the payload arrives in the second cell. */
 static void test_slower_stage_delays_by_its_share(void **state)
 {
 	static const struct {

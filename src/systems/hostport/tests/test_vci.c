@@ -7,12 +7,13 @@
 
 #include "systems/hostport/nic/nic.h"
 
-/* Bits 7 to 0: A acknowledge, L words, x anything. */
+/* Bits 7 to 0 of a command: A for acknowledge, L for words, x for any value. */
 static const struct row {
 	const char *bits;
 	uint32_t least, most; /* of L */
-	uint32_t imm, first;  /* words that travel even without L; the first of
-			       * them */
+	/* imm: words that are sent even without L. first: index of the first
+	 * one */
+	uint32_t imm, first;
 	bool three, rma;
 } rows[] = {
 	{ "0001ALLL", 0, 5, 0, 3, false, false }, /* FAST_SEND */
@@ -25,7 +26,8 @@ static const struct row {
 	{ "1010Axxx", 0, 0, 0, 0, false, true },  /* PUT */
 	{ "1011x0xx", 0, 0, 0, 0, true, true },	  /* GET */
 };
-enum { FAST_GET = 3 }; /* its words are ignored (5.5) */
+/* main command whose immediate words are ignored (5.5) */
+enum { FAST_GET = 3 };
 
 static bool fits(const struct row *r, uint32_t byte, uint32_t *l_p, bool *a_p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPIDs that the Host Port's driver gives out, and when it gives them out
- * again; routes of ULTRA to each node (hostport.md 7.8, 9.8). */
+/* VPIDs that the Host Port's driver gives out, and the time until it gives them
+ * out again; routes of ULTRA to each node (hostport.md 7.8, 9.8). */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int try_open(struct weft_host *h, int32_t vpid, struct hport **p_p)
 	return hport_open(h, &a, p_p);
 }
 
-/* ---- wanted ones ---- */
+/* ---- requested VPIDs ---- */
 
 static const int32_t edges[] = { 0, 1, 62, 63, 64, 65, 127, 128, 65535 };
 enum { EDGES = sizeof(edges) / sizeof(*edges) };
@@ -37,14 +37,14 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 		assert_int_equal(try_open(h, edges[i], &q), -EBUSY);
 	assert_int_equal(try_open(h, 65536, &q), -EINVAL);
 	assert_null(q);
-	/* 2 is the lowest that was free */
+	/* 2 is the lowest VPID that was free */
 	assert_int_equal(try_open(h, -1, &q), 0);
 	assert_int_equal(hport_vpid(q), 2);
 	for (uint32_t i = 0; i < EDGES; i += 2) {
 		hport_close(p[i]);
 		closed = weft_host_now(h);
 		assert_int_equal(try_open(h, edges[i], &p[i]), 0);
-		/* the VPID has rested as long as it must, and not longer */
+		/* the VPID has rested for its time, and not longer */
 		assert_in_range(weft_host_now(h) - closed, 90 * WEFT_US,
 				120 * WEFT_US);
 		assert_int_equal(try_open(h, edges[i], &q), -EBUSY);
@@ -59,12 +59,12 @@ static void a_vpid_has_one_owner_and_rests_between_two(void **state)
 	HPORTS_ONE(wanted);
 }
 
-/* ---- any of them ---- */
+/* ---- any VPID ---- */
 
 enum { GONE = 5 };
 
-/* Each VPID has had an owner. The one that has been free longest is given out
- * first. */
+/* Gives each VPID an owner, because then the VPID that has been free longest is
+ * given out first. */
 static int all_had(struct hport_drv *d, void *arg)
 {
 	memset(d->kernel->used, 0xff, sizeof(d->kernel->used));
@@ -96,7 +96,7 @@ static int any_of_them(struct weft_host *h, struct exrig *r, uint32_t node)
 	}
 	for (uint32_t i = 0; i < GONE; i++)
 		hport_close(p[order[i]]);
-	/* a VPID without any owner so far is given out before all others */
+	/* a VPID that has had no owner is given out before all others */
 	assert_int_equal(try_open(h, -1, &q), 0);
 	assert_int_equal(hport_vpid(q), GONE);
 	hports.step = 1;
@@ -110,7 +110,7 @@ static int any_of_them(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(try_open(h, -1, &q), -ENOSPC);
 	hports.step = 5;
 	hports_await(h, 6);
-	return 0; /* without a close */
+	return 0; /* ends without a close */
 }
 
 static int changes_tables(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -135,7 +135,7 @@ static void the_vpid_that_rested_longest_comes_first(void **state)
 	HPORTS_ONE(any_of_them, changes_tables);
 }
 
-/* ---- ways of ULTRA ---- */
+/* ---- routes of ULTRA ---- */
 
 static int ways(struct weft_host *h, struct exrig *r, uint32_t node)
 {

@@ -90,7 +90,7 @@ static void a_ring_goes_on_at_its_beginning(void **state)
 
 /* ---- virtual ---- */
 
-/* The pages as the test keeps them. */
+/* Page tables of the test. */
 static struct {
 	uint64_t ppage[MOST + 1];
 	bool there[MOST + 1];
@@ -111,7 +111,7 @@ static void some_memory(void)
 		ref.ppage[i] = 1000 + any(1u << 30);
 }
 
-/* Inserts a page that the device asked for, as the driver does. */
+/* Inserts a page that the device has requested, as the driver does. */
 static void bring(struct hp_nic *n, uint32_t page)
 {
 	command(n, HP_CACHE_INSERT, ref.va / HP_PAGE + page,
@@ -120,8 +120,8 @@ static void bring(struct hp_nic *n, uint32_t page)
 	ref.there[page] = true;
 }
 
-/* Returns whether the device knows that this page does not exist, nor any
- * behind it. */
+/* Returns whether the device has found that this page and all pages behind it
+ * do not exist. */
 static bool beyond(uint32_t page)
 {
 	return ref.fault < ref.pages && ref.there[ref.fault] &&
@@ -152,7 +152,8 @@ static void check(const struct hp_walk *w)
 	}
 }
 
-/* A page is in use from its translation on until it has been passed. */
+/* Checks that a page is in use from its translation on until the walk has
+ * passed it. */
 static void in_use(struct hp_nic *n, bool over)
 {
 	for (uint32_t i = 0; i < ref.pages + 2; i++) {
@@ -166,7 +167,7 @@ static void in_use(struct hp_nic *n, bool over)
 	}
 }
 
-/* Reads the device's records: each missing page is asked for once, and not too
+/* Reads the device's records. Each missing page is requested once, and not too
  * far ahead. */
 static uint32_t asked(struct weft_host *h, uint32_t *list, uint32_t n)
 {

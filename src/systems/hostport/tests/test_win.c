@@ -9,7 +9,7 @@
 
 /* ---- R02 to R09, R20: windows ---- */
 
-/* Windows of the target, all over its first page. */
+/* Windows of the target, all on its first page. */
 static const struct {
 	uint32_t id;
 	uint64_t flags, owner;
@@ -39,7 +39,7 @@ struct refusal {
 	uint32_t byte, win, capa, owin;
 	uint64_t off, len;
 	enum hp_err err;
-	bool at_target; /* told there too */
+	bool at_target; /* the target is notified too */
 };
 enum { P = HP_B_PUT | HP_A, G = HP_B_GET };
 
@@ -78,7 +78,7 @@ enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
 static void near_refusals(struct hppair *t, struct hpend *e)
 {
-	enum hp_err last = HP_ERR_NOERR; /* as the context has it */
+	enum hp_err last = HP_ERR_NOERR; /* error that the context holds */
 	uint64_t w[HP_WORDS], sent;
 
 	hpend_windows(e);
@@ -137,7 +137,8 @@ static void near_locked(struct hppair *t, struct hpend *e)
 
 	hpend_windows(e);
 	hpend_set(e, 0xdd);
-	hpend_rma(e, &a); /* the target's page is not translated yet */
+	/* waits, because the target's page is not translated yet */
+	hpend_rma(e, &a);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 2 * WEFT_US);
 	own[HP_WIN_FLAGS] |= HP_WIN_LOCK;
 	own[HP_WIN_OWNER] = HP_WIN_OWNER_MAKE(9, 9);
@@ -170,7 +171,8 @@ static void test_window_locked_in_flight_ends_the_get(void **state)
 
 /* ---- R20: a capability for a group ---- */
 
-/* Processes 0 and 1 have the capability of the group, process 2 has another. */
+/* Uses a window of a group. Processes 0 and 1 have the capability of the group,
+ * process 2 has another. */
 static void near_group(struct hppair *t, struct hpend *e)
 {
 	static struct hpproc p[3];
@@ -203,13 +205,13 @@ static void test_group_capability_admits_its_holders_only(void **state)
 	hppair_once(NULL, near_group, hppair_far_memory);
 }
 
-/* ---- windows of one number ---- */
+/* ---- windows of equal number ---- */
 
 enum { ALIKE = 5 };
 static const uint32_t alike[ALIKE] = { 0x21, 0x121, 0x2021, 0x8021, 0x22 };
 
-/* VPIDs that differ in one bit have windows with a capability each, all in the
- * device's cache. */
+/* Opens windows of VPIDs that differ in one bit, each with a capability of its
+ * own, so that all are in the device's cache. */
 static void near_alike(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
@@ -270,8 +272,8 @@ static void fast_put(struct hpend *e, enum hp_err err)
 		hpend_other(e, HP_CMD(err, 0, HP_B_NOTIFY_RMA), NULL);
 }
 
-/* Changes the window in memory only, then notifies the device; once for the
- * rights at the target, once for the origin's own window. */
+/* Changes the window in memory only, then notifies the device. The first change
+ * is of the rights at the target, the second of the origin's own window. */
 static void near_stale(struct hppair *t, struct hpend *e)
 {
 	uint64_t *far = t->end[1].p.wdt + HP_WORDS * HPEND_WIN;
@@ -281,8 +283,9 @@ static void near_stale(struct hppair *t, struct hpend *e)
 	hpend_windows(e);
 	fast_put(e, HP_ERR_NOERR);
 	far[HP_WIN_FLAGS] &= ~HP_WIN_WR;
-	fast_put(e, HP_ERR_NOERR); /* the device has the old one */
-	hppair_meet(e);		   /* removed */
+	/* succeeds, because the device has the old descriptor */
+	fast_put(e, HP_ERR_NOERR);
+	hppair_meet(e); /* removed */
 	hppair_meet(e);
 	fast_put(e, HP_ERR_TWINID_CAPA);
 	far[HP_WIN_FLAGS] |= HP_WIN_WR;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing frames of the Host Port in crossbars (hostport.md 3.2, 3.3): bytes at
- * every hop, random routes against their outputs one by one, frames that make
- * no sense. */
+ * every hop, random routes against their list of outputs, malformed frames. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,7 +9,8 @@
 #include "unit/grid.h"
 #include "systems/hostport/nic/wire.h"
 
-enum { VPID = 0xfff1, CMD = 0x0011, CLASS = 0 }; /* FAST_SEND, one word */
+/* CMD: FAST_SEND of one word */
+enum { VPID = 0xfff1, CMD = 0x0011, CLASS = 0 };
 
 static struct weft_sim *sim;
 
@@ -76,7 +76,7 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 		assert_int_equal(ex_runs_step(f), hop[i].out);
 		assert_frame(f, hop[i].left, 12);
 	}
-	/* behind the frame nothing has changed */
+	/* the bytes behind the routing frame have not changed */
 	assert_memory_equal((char *)weft_slice_data(f->payload) + 12,
 			    "\xff\xff\xff\xff\x00\x11\x12\x34", 8);
 	weft_frame_free(f);
@@ -84,7 +84,8 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 
 /* ---- random ways ---- */
 
-/* Draws the elements of a random route, and its outputs one by one. */
+/* Draws the elements of a random route and the list of its outputs. Returns
+ * their number. */
 static uint32_t random_way(struct weft_rng *g, struct hp_route *r,
 			   uint8_t *outs)
 {
@@ -145,7 +146,7 @@ static void what_arrives_is_what_was_sent_on_any_way(void **state)
 	}
 }
 
-/* ---- frames that make no sense ---- */
+/* ---- malformed frames ---- */
 
 static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 {
@@ -153,8 +154,8 @@ static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 	memcpy(weft_slice_data(f->payload), b, n);
 }
 
-/* A frame with branches ends, or has arrived, up to byte n. The parser finds it
- * wrong or asks for more, and reads no byte beyond n. */
+/* Cuts a frame with branches at every byte n, at its end or during its arrival.
+ * The parser rejects it or asks for more, and reads no byte beyond n. */
 static void a_head_with_branches_is_whole_or_not_there(void **state)
 {
 	static const uint8_t b[] = { 0xff, 0x0c, 0xf2, 5,    0x41, 0x62,
@@ -164,7 +165,7 @@ static void a_head_with_branches_is_whole_or_not_there(void **state)
 	struct hp_head h;
 
 	memcpy(all, b, sizeof(b));
-	all[17] = CMD; /* c0, c1, c2, c3 and the user's word */
+	all[17] = CMD; /* words c0 to c3 and the user's word */
 	for (uint32_t n = 0; n <= sizeof(all); n++) {
 		struct weft_frame *f = weft_frame_new(sim);
 		bool head = n >= sizeof(all) - 8;
@@ -200,8 +201,8 @@ static void elements_that_are_none_are_not_followed(void **state)
 
 		assert_int_equal(ex_runs_step(f), 4);
 		assert_int_equal(ex_runs_step(f), EX_NIB_FILL);
-		/* the element remains, so the high availability port can parse
-		 * the rest */
+		/* the element remains, so that the high availability port can
+		 * parse the rest */
 		assert_int_equal(((uint8_t *)weft_slice_data(f->payload))[2],
 				 bad[i]);
 		assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h), HP_PARSE_GOOD);
@@ -261,7 +262,7 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, END - 1));
 	b[7]++;
 	assert_false(hp_route_parse(&r, b, END + 1));
-	b[7] = 0; /* no way back, no separator */
+	b[7] = 0; /* without a way back and its separator */
 	assert_true(hp_route_parse(&r, b, HEAD + MOST));
 	assert_false(hp_route_parse(&r, b, HEAD + MOST - 1));
 	b[6]++;
@@ -271,7 +272,8 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, HEAD - 1));
 }
 
-/* The upper half of an element is 4..9: forward and back in each dimension. */
+/* Checks routes of a minimal number of elements. The upper half of an element
+ * is 4..9: forward and back in each dimension. */
 static void a_way_is_as_few_elements_as_can_say_it(void **state)
 {
 	static const struct {
@@ -287,7 +289,8 @@ static void a_way_is_as_few_elements_as_can_say_it(void **state)
 		{ 8, 8, 8, 0, 2 + 8 * 3 + 64 * 1, 3, "\x42\x63\x81" },
 		{ 8, 8, 8, 2 + 8 * 3 + 64 * 1, 0, 3, "\x52\x73\x91" },
 		{ 8, 8, 0, 0, 8 * 5, 1, "\x73" },
-		/* 705 = 47 * 15 hops; 706 hops need one element too many */
+		/* 705 = 47 * 15 hops fit, but 706 hops need one element too
+		 * many */
 		{ 1413, 0, 0, 0, 705, 47, "\x4f\x4f\x4f\x4f" },
 		{ 1413, 0, 0, 0, 706, -1, "" },
 	};

@@ -15,7 +15,7 @@ static void ctl_send(void *own, uint32_t node, const uint64_t *w)
 	uint64_t nqe[HP_WORDS];
 
 	hpproc_fast_send(&e->p, node, VPID, HP_A, 1, w, ULTRA_MSG_WORDS);
-	assert_true(hpproc_wait(&e->p, nqe)); /* it is there */
+	assert_true(hpproc_wait(&e->p, nqe)); /* waits for the message */
 }
 
 static void ctl_recv(void *own, uint32_t node, uint64_t *w)

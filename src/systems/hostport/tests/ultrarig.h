@@ -26,24 +26,24 @@ struct ultrarig {
 	struct ultra_end end[2];
 	ultra_fn fn[2];
 	struct ultra_rx_attr attr;
-	bool no_path; /* the sides make it themselves */
+	bool no_path; /* the sides set up the path themselves */
 	/* results that both sides write */
 	weft_time_t t[64];
 	uint64_t v[64];
 };
 
-/* Runs both sides. `set` holds "class.param=value" ..., ended by NULL; a bus of
- * NULL is HyperTransport. Makes a path from node 0 to node 1 first, unless
- * no_path. */
+/* Runs both sides. `set` holds "class.param=value" ..., ended by NULL. A bus of
+ * NULL is HyperTransport. Sets up a path from node 0 to node 1 first, unless
+ * no_path is set. */
 void ultrarig_run(struct ultrarig *t, const struct weft_class *bus,
 		  const char *const *set, ultra_fn near, ultra_fn far);
-/* Waits until both nodes are here. */
+/* Waits until both nodes have called it. */
 void ultrarig_meet(struct ultra_end *e);
 uint64_t ultrarig_counter(struct ultrarig *t, uint32_t node, const char *name);
 void ultrarig_free(struct ultrarig *t);
 
-/* Gives a packet of n words that follow from its tag, and checks one that
- * arrived. */
+/* Fills in n words that follow from a seed. ultrarig_give() sends a packet of
+ * such words, and ultrarig_take() checks one that has arrived. */
 enum { ULTRARIG_MAX = 31 };
 void ultrarig_fill(uint64_t *w, uint32_t n, uint64_t seed);
 void ultrarig_give(struct ultra_end *e, uint32_t flags, uint64_t tag,

@@ -53,7 +53,8 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 
 	if (q->cq) {
 		vipl_cq_collect(q->cq);
-		/* will hold the number of the completion */
+		/* clears the number of the completion, which the card has
+		 * stored in this field */
 		p->d->CS.Reserved = 0;
 	}
 	q->first++;

@@ -12,12 +12,13 @@ struct hvarea {
 	uint64_t va;
 	uint32_t len, pages, handle;
 	uint8_t *mem;
-	uint32_t place[HVAREA_PAGES]; /* of page i in mem */
+	/* place[i] is the position of page i in mem */
+	uint32_t place[HVAREA_PAGES];
 };
 
 void hvarea_new(struct hvarea *a, struct hvrig *r, uint64_t va, uint32_t len,
 		uint32_t rights, uint32_t seed);
-/* The byte at va + off. */
+/* Returns the address of the byte at va + off. */
 uint8_t *hvarea_at(const struct hvarea *a, uint64_t off);
 
 /* Returns small pseudo-random numbers that are equal with every C library. */
@@ -26,13 +27,13 @@ static inline uint32_t hvarea_rand(uint32_t *s)
 	*s = *s * 1664525 + 1013904223;
 	return *s >> 8;
 }
-/* Byte i of message k. */
+/* Returns byte i of message k. */
 static inline uint8_t hvarea_byte(uint32_t k, uint32_t i)
 {
 	return (uint8_t)(k * 131 + i * 7 + (i >> 8) * 13 + 1);
 }
 
-/* Waits until both programs are here. */
+/* Waits until both programs have called it. */
 void hvarea_meet(struct weft_host *h, uint32_t *turn);
 
 #endif

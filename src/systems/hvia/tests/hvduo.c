@@ -13,7 +13,7 @@ void hvduo_open_side(struct weft_host *h, uint32_t rights, uint32_t flags)
 	hvrig_vi(&hvduo.rig[i], i ? PEER : VI, i ? VI : PEER, flags);
 }
 
-/* Peer: n receives of 4 KB each. */
+/* Posts n receives of 4 KB each on the peer. */
 void hvduo_peer_posts(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];
@@ -28,7 +28,7 @@ void hvduo_peer_posts(struct weft_host *h, struct bench *b)
 	}
 }
 
-/* Posts the receives, then waits for the end. */
+/* Runs the peer: posts the receives, then waits for the end. */
 int hvduo_peer(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;

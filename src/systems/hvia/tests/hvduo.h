@@ -13,9 +13,10 @@ struct hvduo {
 	struct hvrig rig[2];
 	uint8_t *buf[2];
 	uint32_t handle[2];
-	uint32_t flags;		   /* of the peer */
+	uint32_t flags;		   /* flags of the peer's VI */
 	const char *param, *value; /* of the cards in the next run, or NULL */
-	const char *of;		   /* one card instead of both */
+	/* class of the one card that gets the parameter, or NULL for both */
+	const char *of;
 };
 extern struct hvduo hvduo;
 
@@ -23,9 +24,9 @@ extern struct hvduo hvduo;
 #define RECV (HVIA_ST_DONE | HVIA_ST_RECEIVE)
 
 void hvduo_open_side(struct weft_host *h, uint32_t rights, uint32_t flags);
-/* Peer: n receives of 4 KB each. */
+/* Posts n receives of 4 KB each on the peer. */
 void hvduo_peer_posts(struct weft_host *h, struct bench *b);
-/* Posts the receives, then waits for the end. */
+/* Runs the peer: posts the receives, then waits for the end. */
 int hvduo_peer(struct weft_host *h, struct bench *b);
 void hvduo_run(node_fn a, node_fn z, uint64_t posted);
 struct hvrig_desc *hvduo_simple(uint32_t i, uint32_t len);

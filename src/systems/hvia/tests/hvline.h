@@ -13,9 +13,11 @@ struct hvline {
 };
 extern struct hvline hvline;
 
-/* Watches the line, and forgets earlier frames. Call it before bench_start. */
+/* Watches the line from now on and drops frames recorded before. Called before
+ * bench_start(). */
 void hvline_watch(struct bench *b);
-/* Returns field at..at+n of a frame, lowest byte first. */
+/* Returns the n bytes of a frame from `at` on as a number, lowest byte
+ * first. */
 uint64_t hvline_field(uint32_t frame, uint32_t at, uint32_t n);
 
 #endif

@@ -231,14 +231,15 @@ uint64_t hvrig_error(struct hvrig *r)
 
 /* ---- trace of the cards ---- */
 
-enum { TOLD = 4096 }; /* messages and packets */
+enum { TOLD = 4096 }; /* largest number of messages and of packets */
 
 struct ear {
 	struct weft_listener listener;
 	struct {
 		uint64_t id;
-		uint32_t seq;	  /* of a packet */
-		weft_time_t bell; /* of a message; 0: told */
+		uint32_t seq; /* sequence number of a packet */
+		/* time of a message's doorbell, or 0 after it was reported */
+		weft_time_t bell;
 	} told[TOLD];
 	uint32_t n, packets[2];
 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE on a bench: two nodes with host, PCI 64/66 and card, joined by a
- * cable. The functions do by hand the work of a driver. */
+ * cable. The functions do the work of a driver by hand. */
 #ifndef HVIA_TESTS_HVRIG_H
 #define HVIA_TESTS_HVRIG_H
 
 #include "unit/host/node.h"
 #include "systems/hvia/nic/regs_map.h"
 
-/* HVRIG_FIRST: handle of the first region. All of its bytes differ from those
- * of other handles, so that a handle read from the wrong place is invalid. */
+/* HVRIG_FIRST is the handle of the first region. All of its bytes differ from
+ * those of other handles, so that a handle read from the wrong place is
+ * invalid. */
 enum { HVRIG_DESCS = 64, HVRIG_PTAG = 7, HVRIG_FIRST = 0x10203 };
 
 /* A descriptor with room for all segments. */
@@ -28,16 +29,16 @@ struct hvrig {
 	struct weft_dev *dev;
 	struct weft_io db, ctl;
 	uint32_t handles, l2;
-	/* table in host memory, when CTRL.ATT_HOST says so */
+	/* table in host memory, NULL unless CTRL.ATT_HOST is set */
 	struct hvia_l1 *host_l1;
 	uint32_t *host_l2;
-	/* descriptors: one registered region */
+	/* descriptors, which are one registered region */
 	struct hvrig_desc *desc;
 	uint32_t desc_handle;
 	struct hvrig_q q[HVIA_VIS][2];
 };
 
-/* bench_make with cards, bus and cable. */
+/* Makes a bench by bench_make(), with cards, bus and cable. */
 struct bench *hvrig_bench(void);
 /* Records the cards' trace (weft/trace.h) from now on, for hvrig_stage. */
 void hvrig_listen(struct bench *b);
@@ -45,8 +46,8 @@ void hvrig_open(struct hvrig *r, struct weft_host *h);
 uint64_t hvrig_load(struct hvrig *r, uint64_t off);
 void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val);
 
-/* Registers a region with these page addresses, the first with the offset of
- * va. Returns its handle. */
+/* Registers a region with these page addresses. The first page is used from the
+ * offset of va on. Returns the handle. */
 uint32_t hvrig_region(struct hvrig *r, uint64_t va, uint32_t len,
 		      const weft_phys_t *page, uint32_t ptag, uint32_t rights);
 /* Allocates and registers memory at the address of the pointer. */
@@ -64,14 +65,15 @@ void hvrig_seg(struct hvrig_desc *d, const void *p, uint32_t handle,
 	       uint32_t len);
 void hvrig_remote(struct hvrig_desc *d, uint64_t va, uint32_t handle);
 void hvrig_post(struct hvrig *r, uint32_t vi, uint32_t q, struct hvrig_desc *d);
-/* Waits at most 20 ms. Returns the status, or 0 when d is not done. */
+/* Waits at most 20 ms for descriptor d. Returns its status, or 0 when it is not
+ * done. */
 uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d);
-/* Next asynchronous error, or 0. */
+/* Returns the next asynchronous error, or 0. */
 uint64_t hvrig_error(struct hvrig *r);
 
 /* Returns the time in ns at which packet x passed a stage: doorbell or txd at
- * its sender; poll, data or done at its receiver. A message has the doorbell of
- * its first packet. */
+ * its sender; poll, data or done at its receiver. The doorbell of a message
+ * counts as that of its first packet. */
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of HVIA-GE's timing: see ref_hv.h. In every clock each part checks
- * whether its present work is done. */
+ * whether its present step has ended. */
 #include "ref_hv.h"
 
 #include <assert.h>
@@ -17,7 +17,8 @@ struct piece {
 struct frame {
 	uint32_t msg, len;
 	bool first, last;
-	uint64_t ready;	 /* clock: Tx descriptor can be handed over */
+	/* clock in which the Tx descriptor can be handed over */
+	uint64_t ready;
 	uint64_t polled; /* fs */
 };
 
@@ -49,7 +50,8 @@ static struct {
 	bool packet, fetched, closing, ahead_known;
 	struct piece rp[2], ap[2];
 	uint32_t n_rp, n_ap;
-	uint32_t head; /* message whose descriptor is at the front */
+	/* message whose descriptor is at the head of the queue */
+	uint32_t head;
 	bool prep;
 	/* writes */
 	struct job job[2 * FRAMES];
@@ -73,7 +75,8 @@ static uint32_t beats(const struct piece *p)
 	return (p->addr % 8 + p->len + 7) / 8;
 }
 
-/* Two pages at most; clocks of the look-up. */
+/* Translates an address into two pieces at most. Returns the number of clocks
+ * of the look-up. */
 static uint32_t translate(uint32_t addr, uint32_t len, struct piece *p,
 			  uint32_t *n)
 {
@@ -231,8 +234,8 @@ static void skip_segments(void)
 	}
 }
 
-/* Returns the clocks to translate the next `len` bytes, or 0 if none are
- * left. */
+/* Returns the number of clocks to translate the next `len` bytes, or 0 if no
+ * bytes are left. */
 static uint32_t find(uint32_t len, struct piece *p, uint32_t *n)
 {
 	const struct ref_hv_msg *m = &s.r->msg[s.head];
@@ -439,7 +442,8 @@ static bool book_step(void)
 	return false;
 }
 
-/* The front descriptor and the address of its first bytes are known. */
+/* Notes that the head descriptor and the address of its first bytes are
+ * known. */
 static void receive_ready(void)
 {
 	s.fetched = true;

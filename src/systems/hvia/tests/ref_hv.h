@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of HVIA-GE's timing (hvia.md 5.2, 5.3, 7): two cards and a cable,
  * stepped by every clock. It has one VI with messages in a chain of posted
- * descriptors, receives of one or two segments posted before, and prefetch. It
- * handles addresses, lengths and times, but no bytes. */
+ * descriptors, receives of one or two segments that are posted before, and
+ * prefetch. It handles addresses, lengths and times, but no bytes. */
 #ifndef HVIA_TESTS_REF_HV_H
 #define HVIA_TESTS_REF_HV_H
 
@@ -12,8 +12,8 @@
 enum { REF_HV_MSGS = 24, REF_HV_SEGS = 12, REF_HV_PAYLOAD = 1472 };
 
 struct ref_hv_seg {
-	uint32_t addr, len; /* only the offset of the address in its page
-			     * matters */
+	/* only the offset of the address in its page has an effect */
+	uint32_t addr, len;
 };
 
 struct ref_hv_msg {
@@ -26,10 +26,11 @@ struct ref_hv_msg {
 struct ref_hv {
 	struct ref_hv_msg msg[REF_HV_MSGS];
 	uint32_t n;
-	uint64_t start; /* clock in which the send engine sees the chain */
+	/* clock in which the send engine first sees the chain */
+	uint64_t start;
 };
 
-/* Time of a clock edge at 66 MHz. */
+/* Returns the time of a clock edge at 66 MHz. */
 uint64_t ref_hv_edge(uint64_t cycle);
 void ref_hv_run(struct ref_hv *r);
 

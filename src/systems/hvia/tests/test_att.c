@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address translation of HVIA-GE by internal functions: random entries of level
- * 1 and random addresses against the steps of hvia.md 3.6, on numbers that do
- * not wrap; with the table on the card and in host memory. */
+ * 1 and random addresses are compared with the steps of hvia.md 3.6, on numbers
+ * that do not wrap. The table is on the card or in host memory. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -60,7 +60,8 @@ static void entry_make(struct hv_nic *n, uint32_t h)
 	case 2:
 		e->first = (uint16_t)(any(2) ? 0 : HVIA_PAGE + 1);
 		break;
-	case 3: /* the last one, and no second page */
+	/* the last index of level 2, so that a second page does not exist */
+	case 3:
 		e->l2 = rig.host_l2 ? UINT32_MAX - 1 : L2_MAX - 1;
 		break;
 	case 4:
@@ -84,7 +85,7 @@ static void table_make(struct hv_nic *n)
 
 /* ---- the steps of 3.6 ---- */
 
-/* Reads an entry of level 2. Behind the last one level 1 begins. */
+/* Reads an entry of level 2. Behind the last entry level 1 begins. */
 static bool page_of(const struct hvia_l1 *e, uint64_t k, uint32_t *page_p)
 {
 	uint64_t i = (uint64_t)e->l2 + k;
@@ -140,7 +141,8 @@ static struct hv_xlate some_address(void)
 		x.ptag = HVIA_ATT_PTAG(e->attr);
 	x.va = e->va + off;
 	x.len = any(4) ? any(e->length - off + 1) : e->length - off + any(2);
-	x.va -= any(10) ? 0 : off + 1; /* before its beginning */
+	/* an address before the beginning of the region */
+	x.va -= any(10) ? 0 : off + 1;
 	if (x.by_offset)
 		x.va = (any(8) * 64) + (any(10) ? 0 : 1ull << 32);
 	return x;
@@ -175,7 +177,7 @@ static int any_address(struct weft_host *h, struct bench *b)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		if (i % 40 == 0) {
 			table_make(n);
-			/* the last four are not looked up */
+			/* the last four handles are not looked up */
 			hvrig_store(&rig, HVIA_ATT_L1_COUNT, HANDLES - 4);
 			hvrig_load(&rig, HVIA_ID);
 		}

@@ -9,7 +9,7 @@
 #include "systems/ethernet/link/wire.h"
 
 /* A region of two pages that are not adjacent. The descriptor begins 64 bytes
- * before the end of the first, so four of its six segments are in the
+ * before the end of the first page, so that four of its six segments are in the
  * second. */
 enum { DESC_VA = 0x40000, AT = HVIA_PAGE - 64, SEGS = 6 };
 enum second { THERE, OUTSIDE, NOWHERE };
@@ -22,7 +22,8 @@ struct split {
 static enum second second;
 static volatile struct hvia_desc *split_at[2];
 
-/* Segment i has i + 1 bytes, 256 bytes apart. */
+/* Makes a descriptor whose segment i has i + 1 bytes. Segments are 256 bytes
+ * apart. */
 static uint32_t split_new(struct hvrig *r)
 {
 	uint32_t node = weft_host_node(r->h);
@@ -130,7 +131,8 @@ static int sends_plain(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The bytes of the first two segments are stored, and Length counts them. */
+/* Checks that the bytes of the first two segments are stored and that Length
+ * counts them. */
 static int receives_split(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];
@@ -171,7 +173,8 @@ static int names_wrong_entries(struct weft_host *h, struct bench *b)
 
 	assert_non_null(r->host_l1);
 	hvarea_meet(h, &turn);
-	/* no such entry; fewer pages than its length; no such page */
+	/* an entry that does not exist, one with fewer pages than its length,
+	 * and one whose page does not exist */
 	assert_int_equal(hvduo_try_data(va, two + 1, 4), bad);
 	r->host_l1[two].pages = 1;
 	assert_int_equal(hvduo_try_data(va + HVIA_PAGE - 4, two, 4), OK);
@@ -213,8 +216,8 @@ static uint64_t address_of(uint32_t node)
 	return v;
 }
 
-/* The VIs use the usual addresses, so no frame arrives until the cards have
- * these addresses. */
+/* The VIs use the usual addresses, so that no frame arrives until the cards
+ * have these addresses. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -233,7 +236,8 @@ static int moves(struct weft_host *h, struct bench *b)
 	assert_int_equal(hvrig_load(r, HVIA_MAC), address_of(0));
 	hvarea_meet(h, &turn);
 	hvarea_meet(h, &turn);
-	/* its sequence number is 2: two are missing */
+	/* reported as a gap, because its sequence number is 2 and two frames
+	 * are missing */
 	assert_int_equal(hvduo_sent(hvduo_simple(2, 8)), OK);
 	later(h);
 	hvarea_meet(h, &turn);
@@ -251,10 +255,11 @@ static int is_moved(struct weft_host *h, struct bench *b)
 	hvarea_meet(h, &turn);
 	assert_int_equal(r->desc[0].d.status, 0);
 	assert_int_equal(counted(b, 1, "drop_vi"),
-			 0); /* the MAC has filtered it */
+			 0); /* the MAC has filtered the frame */
 	hvrig_store(r, HVIA_MAC, address_of(1));
 	hvarea_meet(h, &turn);
-	hvarea_meet(h, &turn); /* from another station than the VI's */
+	/* dropped, because it is from another station than the VI's */
+	hvarea_meet(h, &turn);
 	assert_int_equal(r->desc[0].d.status, 0);
 	assert_int_equal(counted(b, 1, "drop_vi"), 1);
 	hvarea_meet(h, &turn);
@@ -320,8 +325,8 @@ static int has_both(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The second packet arrives while the first one's descriptor is completed. The
- * next descriptor has not been fetched yet. */
+/* The second packet arrives while the descriptor of the first is completed,
+ * before the next descriptor has been fetched. */
 static void a_descriptor_is_fetched_for_immediate_data(void **state)
 {
 	hvduo.param = "t_visible";

@@ -43,7 +43,7 @@ static void fill_source(uint32_t k)
 				hvarea_byte(k, i);
 }
 
-/* Segments of the source do not overlap. */
+/* Sends random messages. Segments of the source do not overlap. */
 static int sender(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &t.rig[0];
@@ -76,7 +76,7 @@ static int sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Expected content of memory. */
+/* Computes the expected content of memory. */
 static void model(uint32_t k)
 {
 	const struct msg *m = &t.msg[k];
@@ -277,8 +277,8 @@ static void segments_gather_and_scatter_within_bounds(void **state)
 	bench_free(b);
 }
 
-/* Options: without the prefetch buffer, with more of it, with the table in host
- * memory (T-41), with long frames. */
+/* Options: without the prefetch buffer, with more entries in it, with the table
+ * in host memory (T-41), with long frames. */
 static void data_are_exact_with_every_option_of_the_card(void **state)
 {
 	static const char *const opt[][2] = { { "prefetch", "0" },

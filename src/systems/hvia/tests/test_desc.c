@@ -68,9 +68,9 @@ static void protection(void)
 			 OK | HVIA_ST_PROTECTION_ERROR);
 }
 
-/* 3.6: address 0x10001A10 of a region that starts at 0x10000E00. The pages are
- * in this node's memory, and the bytes that arrive show where they were
- * read. */
+/* Checks the example of 3.6: address 0x10001A10 of a region that starts at
+ * 0x10000E00. The pages are in this node's memory, so that the bytes that
+ * arrive show where they were read. */
 static void worked_example(void)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -82,7 +82,8 @@ static void worked_example(void)
 	for (uint32_t i = 0; i < 3; i++)
 		page[i] = phys + (2 - i) * HVIA_PAGE;
 	h = hvrig_region(r, 0x10000E00, 2 * HVIA_PAGE, page, HVRIG_PTAG, 0);
-	mem[HVIA_PAGE + 0xA10] = 0x5A; /* second page of three, reversed */
+	/* second page of three, because the pages are in reverse order */
+	mem[HVIA_PAGE + 0xA10] = 0x5A;
 	d = hvrig_desc(r, 8, 0);
 	hvrig_seg(d, (void *)(uintptr_t)0x10001A10, h, 1);
 	assert_int_equal(hvduo_sent(d), OK);
@@ -108,7 +109,7 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 {
 	hvduo_peer(h, b);
 	assert_int_equal(hvduo.buf[1][0], 0x5A);
-	/* refused ones were not sent: 1 + 3 messages arrived */
+	/* refused messages were not sent, so that 1 + 3 messages arrived */
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(hvduo.rig[1].desc[i].d.status,
 				 i < 4 ? RECV : 0);
@@ -138,7 +139,7 @@ static void outside(uint32_t vi, uint32_t region, uint32_t offset)
 	hvduo_error_is(r, vi, HVIA_ERROR_POST_DESC);
 }
 
-/* Descriptors are addressed from 0x10000E00 on, in steps of 64. */
+/* Uses descriptors that are addressed from 0x10000E00 on, in steps of 64. */
 static void inside(uint8_t *mem, uint32_t region)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -208,7 +209,7 @@ static int writer(struct weft_host *h, struct bench *b)
 	memset(hvduo.buf[0], 0x77, LEN);
 	hvarea_meet(h, &turn);
 	va = (uintptr_t)hvduo.buf[1];
-	/* node 1: its region 2 may not be written */
+	/* region 2 of node 1 may not be written */
 	assert_int_equal(rdma(va, hvduo.handle[1], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(b->v[1], (uint32_t)b->v[2], 64, 0),
@@ -219,12 +220,13 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
-	/* 5 packets; the 2nd crosses the page at 4096, the 5th that at 8192 */
+	/* 5 packets; the second crosses the page at 4096, the fifth that at
+	 * 8192 */
 	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
 	hvarea_meet(h, &turn);
-	/* from now on the VI may not access it */
+	/* from now on the VI may not access the region */
 	hvarea_meet(h, &turn);
 	assert_int_equal(rdma(va, hvduo.handle[1], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
@@ -324,8 +326,8 @@ static int commanded(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* With memory access disabled the card neither answers nor receives doorbells.
- * Without bus mastership posted descriptors wait. */
+/* With memory access disabled the card neither answers loads nor receives
+ * doorbells. Without bus mastership posted descriptors wait. */
 static void cleared_command_bits_stop_doorbells_and_descriptors(void **state)
 {
 	hvduo_run(commander, commanded, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames that are not for a VI of HVIA-GE (hvia.md 9: T-16), sent as kernel
- * packets, which may be anything. */
+ * packets, because these may have any content. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void frame(struct hvrig *r, uint8_t *f)
 		;
 }
 
-/* A good one, with one byte changed. */
+/* Sends a valid frame with one byte changed. */
 static void forged(struct hvrig *r, uint32_t at, uint8_t val)
 {
 	uint8_t f[64] = { 0 };
@@ -44,15 +44,19 @@ static int forger(struct weft_host *h, struct bench *b)
 
 	hvrig_open(r, h);
 	hvarea_meet(h, &turn);
-	forged(r, HVIA_F_ETHERTYPE, 0x08);	 /* EtherType */
-	forged(r, HVIA_F_TYPE, 5);		 /* no such type */
-	forged(r, HVIA_F_DST_VI + 1, 4);	 /* VI 1028 */
-	forged(r, HVIA_F_DST_VI, 5);		 /* not connected */
-	forged(r, HVIA_F_SRC_VI, 9);		 /* with another VI */
-	forged(r, HVIA_F_SRC + 5, 7);		 /* from another station */
-	forged(r, HVIA_F_DST + 5, 9);		 /* for another station */
-	forged(r, HVIA_F_LENGTH + 1, 9);	 /* longer than the frame */
-	forged(r, HVIA_F_TYPE, HVIA_T_CONN_REQ); /* for the kernel agent */
+	forged(r, HVIA_F_ETHERTYPE, 0x08); /* EtherType */
+	/* a type that does not exist */
+	forged(r, HVIA_F_TYPE, 5);
+	forged(r, HVIA_F_DST_VI + 1, 4); /* VI 1028 */
+	forged(r, HVIA_F_DST_VI, 5);	 /* not connected */
+	/* from a VI that is not the peer */
+	forged(r, HVIA_F_SRC_VI, 9);
+	forged(r, HVIA_F_SRC + 5, 7); /* from another station */
+	forged(r, HVIA_F_DST + 5, 9); /* to another station */
+	/* a message longer than the frame */
+	forged(r, HVIA_F_LENGTH + 1, 9);
+	/* a packet for the kernel agent */
+	forged(r, HVIA_F_TYPE, HVIA_T_CONN_REQ);
 	hvarea_meet(h, &turn);
 	return 0;
 }
@@ -79,8 +83,8 @@ static int victim(struct weft_host *h, struct bench *b)
 	hvrig_store(r, HVIA_KRX_LENGTH, 0);
 	hvrig_store(r, HVIA_INT_CAUSE, HVIA_INT_PACKET);
 	hvarea_meet(h, &turn);
-	/* the frame of wrong length consumed a descriptor, the others did
-	 * not */
+	/* the frame of wrong length consumed a descriptor, because its header
+	 * is valid; the others did not */
 	assert_int_equal(d->d.status, HVIA_ST_DONE | HVIA_ST_RECEIVE |
 					      HVIA_ST_PARTIAL_ERROR);
 	assert_int_equal(*buf, 0);

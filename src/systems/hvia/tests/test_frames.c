@@ -32,7 +32,7 @@ static void run(node_fn a, node_fn z, uint64_t posted, const char *kernel_rx)
 struct head {
 	uint32_t type, flags, seq, length, at26;
 	uint64_t at30;
-	uint32_t handle, bytes; /* bytes: of data */
+	uint32_t handle, bytes; /* bytes: number of data bytes */
 };
 
 static void frame_is(uint32_t i, const struct head *h)
@@ -77,7 +77,8 @@ enum {
 	LAST = HVIA_FF_LAST
 };
 
-/* Sequence numbers begin at the number of the entry and wrap. */
+/* Sends with sequence numbers that begin at the number of the entry and
+ * wrap. */
 static int sender(struct weft_host *h, struct bench *b)
 {
 	uint8_t mac[6];
@@ -162,7 +163,7 @@ static uint64_t counted(struct bench *b, uint32_t node, const char *name)
 	return bench_counter(b->node[node].dev, name);
 }
 
-/* A packet of n bytes of `type`, to node 1. */
+/* Sends a kernel packet of n bytes of `type` to node 1. */
 static void kernel_send(struct hvrig *r, uint8_t type, uint32_t n)
 {
 	uint8_t f[2048];
@@ -178,7 +179,8 @@ static void kernel_send(struct hvrig *r, uint8_t type, uint32_t n)
 	hvrig_store(r, HVIA_KTX_LENGTH, n);
 	if (n <= 1514 && n >= 14)
 		assert_int_equal(hvrig_load(r, HVIA_KTX_LENGTH), n);
-	hvrig_store(r, HVIA_KTX_LENGTH, n); /* one at a time */
+	/* waits, because the card sends one packet at a time */
+	hvrig_store(r, HVIA_KTX_LENGTH, n);
 	while (hvrig_load(r, HVIA_KTX_LENGTH))
 		;
 	weft_host_sleep(r->h, weft_host_now(r->h) + 30 * WEFT_US);
@@ -196,7 +198,7 @@ static int kernel_near(struct weft_host *h, struct bench *b)
 		kernel_send(r, (uint8_t)(8 + i), 100 + i);
 	assert_int_equal(counted(b, 0, "bad_accesses"), SENT);
 	hvarea_meet(h, &turn);
-	hvarea_meet(h, &turn); /* node 1 has taken all */
+	hvarea_meet(h, &turn); /* node 1 has taken all packets */
 	kernel_send(r, 15, 15);
 	kernel_send(r, 7, 60); /* no kernel's */
 	kernel_send(r, 16, 60);
@@ -211,7 +213,7 @@ static int kernel_near(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Checks that the oldest kernel packet has n bytes as they were sent. */
+/* Checks that the oldest kernel packet has the n bytes that were sent. */
 static void kernel_is(struct hvrig *r, uint8_t type, uint32_t n)
 {
 	uint32_t len = n < 60 ? 60 : n;

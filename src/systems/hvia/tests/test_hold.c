@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE: cached state of a region (hvia.md 6.2), order of service (2.3), and
- * the region that is named when an RDMA write finds no memory. */
+ * the region that an error names when an RDMA write finds no memory. */
 #include "hvduo.h"
 
 #include "systems/hvia/nic/nic.h"
 
 /* ---- fetched descriptors ---- */
 
-/* Tries the first VI, some in the middle, and the last. */
+/* Tests the first VI, some in the middle, and the last. */
 static int forgets(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vi[] = { 0, 63, 64, 500, HVIA_VIS - 1 };
@@ -42,8 +42,8 @@ static void fetched_descriptors_of_all_vis_are_given_up(void **state)
 
 /* ---- turns ---- */
 
-/* Rings doorbells while the engines are stopped. After the start the lowest VI
- * is served first. */
+/* Rings doorbells while the engines are stopped, so that the lowest VI is
+ * served first after the start. */
 static int rings(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HVIA-GE with a broken driver and broken programs: random values in all
- * registers, random descriptors and doorbells, regions that lead nowhere,
- * resets at any time. The card continues, never hangs, and works after a
- * reset. */
+ * registers, random descriptors and doorbells, regions that lead to no memory,
+ * resets at any time. The card must never hang, and must work after a reset. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -135,7 +134,7 @@ static void act(struct hvrig *r, uint32_t *g)
 					      hvarea_rand(g) % 20000 * WEFT_NS);
 }
 
-/* ---- and then ---- */
+/* ---- after the acts ---- */
 
 static void open_side(struct weft_host *h)
 {

@@ -14,7 +14,7 @@ static uint32_t many_len(uint32_t vi, uint32_t k)
 	return 1 + (vi * 37 + k * 911) % 3000;
 }
 
-/* All VIs send two descriptors each, posted before the engine runs. */
+/* Makes all VIs send two descriptors each, posted before the engine runs. */
 static int many_sender(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];

@@ -11,7 +11,8 @@
 
 enum { MSGS = 48, ROOM = 3 * HVIA_PAGE, FRAMES = 256, PIECE = 1472 };
 
-enum act { PASS, LOSE, TWICE, LATER }; /* LATER: behind the next one */
+/* LATER: the frame is sent after the next one */
+enum act { PASS, LOSE, TWICE, LATER };
 
 struct got {
 	uint32_t status, length, msg;
@@ -37,8 +38,8 @@ struct line {
 	weft_time_t end;
 };
 
-/* Passes frames with their ends in order, because the MAC takes a frame when it
- * ends. */
+/* Passes a frame when it ends, because the MAC takes it then and frames must
+ * stay in order. */
 static void line_pass(struct weft_comp *c, struct weft_frame *f)
 {
 	struct line *l = c->state;
@@ -311,7 +312,7 @@ static void trial(void)
 	bench_free(b);
 }
 
-/* T-14: each frame of a message of four is lost in turn. */
+/* T-14: loses each frame of a message of four in turn. */
 static void one_lost(void **state)
 {
 	for (uint32_t k = 0; k < 4; k++) {
@@ -325,7 +326,7 @@ static void one_lost(void **state)
 	}
 }
 
-/* T-12, T-14, T-15 at random. */
+/* Runs T-12, T-14 and T-15 with random faults. */
 static void at_random(void **state)
 {
 	uint32_t seed = 4711;
@@ -398,7 +399,7 @@ static int rdma_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-14 for RDMA (5.5): RDMAW_ABORT, and the next messages arrive. */
+/* T-14 for RDMA (5.5): reports RDMAW_ABORT, and the next messages arrive. */
 static void rdma_lost(void **state)
 {
 	struct bench *b = bench(rdma_sender, rdma_receiver);
@@ -437,7 +438,7 @@ static int stopped(struct weft_host *h, struct bench *b)
 	assert_true(hvrig_load(r, HVIA_STATUS) & HVIA_STATUS_IDLE);
 	hvrig_store(r, HVIA_CTRL, hvrig_load(r, HVIA_CTRL) & ~HVIA_CTRL_STOP);
 	hvarea_meet(h, &turn);
-	/* the first packets arrived, and so did those after the lost one */
+	/* the first packets arrived, and so did those after the lost packet */
 	for (uint32_t i = 0, k = 0; i < 8; i++, k++) {
 		assert_int_equal(r->desc[i].d.status,
 				 HVIA_ST_DONE | HVIA_ST_RECEIVE |

@@ -175,8 +175,8 @@ static int compare(struct bench *b)
 	return 0;
 }
 
-/* Runs a scenario. The time of the first Tx descriptor says when the card saw
- * the chain. */
+/* Runs a scenario. Derives the time at which the card saw the chain from the
+ * time of the first Tx descriptor. */
 static int one(uint64_t seed, void *totals)
 {
 	struct totals *sum = totals;

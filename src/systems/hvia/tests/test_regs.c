@@ -20,7 +20,8 @@ static uint64_t counted(struct bench *b, const char *name)
 
 static uint64_t bad(struct bench *b)
 {
-	hvrig_load(&rig, HVIA_ID); /* stores are there */
+	/* waits, because a load returns after the stores have arrived */
+	hvrig_load(&rig, HVIA_ID);
 	return counted(b, "bad_accesses");
 }
 
@@ -106,7 +107,7 @@ static const struct {
 	{ HVIA_ATT_HOST_L1, 0x123456780, 0x123456780 },
 	{ HVIA_ATT_HOST_L2, 0x123456788, 0x123456788 },
 };
-/* Not for stores. */
+/* Read-only registers. */
 static const struct {
 	uint32_t off;
 	uint64_t get;
@@ -248,7 +249,7 @@ static int sdram(struct weft_host *h, struct bench *b)
 		assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA),
 				 0x1111111111111111 * i);
 	assert_int_equal(hvrig_load(&rig, HVIA_ATT_ADDR), 16);
-	/* level 2 is at the other end, 4 bytes per entry */
+	/* level 2 starts at the other end, with 4 bytes per entry */
 	hvrig_store(&rig, HVIA_ATT_L2, 0ull << 32 | 0xaaaa1000);
 	hvrig_store(&rig, HVIA_ATT_L2, 1ull << 32 | 0xbbbb2000);
 	hvrig_store(&rig, HVIA_ATT_ADDR, end - 8);
@@ -268,7 +269,8 @@ static void the_table_is_written_word_by_word(void **state)
 	run(sdram, NULL, NULL);
 }
 
-/* Entries are moved in ascending order. Counts beyond the table are refused. */
+/* Checks that entries are moved in ascending order and that counts beyond the
+ * table are refused. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	const uint64_t all = (64 << 20) / 4;
@@ -291,7 +293,8 @@ static int moves(struct weft_host *h, struct bench *b)
 	assert_int_equal(hvrig_load(&rig, HVIA_STATUS), LINK);
 	assert_int_equal(counted(b, "moved"), 4);
 	hvrig_store(&rig, HVIA_ATT_ADDR, (64 << 20) - 4 * 108);
-	for (uint32_t i = 0; i < 4; i++) { /* two of them, highest first */
+	/* two of the entries, the higher one first */
+	for (uint32_t i = 0; i < 4; i++) {
 		static const uint64_t want[] = { 0x7000ull << 32 | 0x8000,
 						 0x6000ull << 32 | 0x6000,
 						 0x4000ull << 32 | 0x5000,
@@ -305,7 +308,7 @@ static int moves(struct weft_host *h, struct bench *b)
 		hvrig_store(&rig, HVIA_MOVE_COUNT, wrong[i].count);
 		assert_int_equal(bad(b), i + 1);
 	}
-	/* moves up to the end of the table; a second move meanwhile is
+	/* moves entries up to the end of the table; a second move meanwhile is
 	 * refused */
 	hvrig_store(&rig, HVIA_MOVE_FROM, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_TO, all - 5000);
@@ -323,7 +326,7 @@ static void entries_of_level_2_are_moved_inside_of_the_table(void **state)
 	run(moves, NULL, NULL);
 }
 
-/* ---- accesses that mean nothing ---- */
+/* ---- accesses without an effect ---- */
 
 static int wrong(struct weft_host *h, struct bench *b)
 {
@@ -335,15 +338,16 @@ static int wrong(struct weft_host *h, struct bench *b)
 	weft_io_store32(h, &rig.ctl, HVIA_INT_MASK + 4, 7);
 	assert_int_equal(bad(b), ++n);
 	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), 0);
-	/* the card is not enabled: doorbells */
+	/* doorbells are ignored, because the card is not enabled */
 	for (uint32_t q = 0; q < 2; q++) {
 		weft_io_store64(h, &rig.db, hvia_doorbell(3, q), 0);
 		assert_int_equal(bad(b), ++n);
 	}
-	hvrig_store(&rig, HVIA_KRX_LENGTH, 0); /* nothing has come */
+	/* ignored, because no packet has arrived */
+	hvrig_store(&rig, HVIA_KRX_LENGTH, 0);
 	assert_int_equal(hvrig_load(&rig, HVIA_KRX_LENGTH), 0);
 	assert_int_equal(hvrig_load(&rig, HVIA_KRX_TYPE), 0);
-	/* memory accesses are off */
+	/* stores are ignored, because memory accesses are off */
 	weft_cfg_store(h, rig.dev, HVIA_CFG_COMMAND, 2, HVIA_CMD_MASTER);
 	hvrig_store(&rig, HVIA_INT_MASK, 5);
 	assert_int_equal(hvrig_load(&rig, HVIA_INT_MASK), ~0ull);
@@ -357,7 +361,7 @@ static void accesses_that_mean_nothing_are_counted(void **state)
 	run(wrong, NULL, NULL);
 }
 
-/* Without a cable frames wait. */
+/* Sends without a cable, so that frames wait. */
 static int alone(struct weft_host *h, struct bench *b)
 {
 	map_only(h);
@@ -369,8 +373,8 @@ static int alone(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The card uses the clock of a bus of the same frequency, beside another bus a
- * clock of its own. */
+/* Checks that the card uses the clock of a bus of equal frequency, and
+ * otherwise a clock of its own. */
 static int in_step(struct weft_host *h, struct bench *b)
 {
 	const struct hv_nic *n = b->node[0].dev->state;
@@ -419,8 +423,8 @@ static void vi_store(uint32_t vi, uint32_t byte, uint64_t val)
 	hvrig_store(&rig, hvia_vi_entry(vi, byte), val);
 }
 
-/* Stores to one entry leave its neighbours unchanged. The card clears the flags
- * that flush. */
+/* Checks that stores to one entry leave its neighbours unchanged and that the
+ * card clears the flags that flush. */
 static int table(struct weft_host *h, struct bench *b)
 {
 	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };
@@ -487,7 +491,7 @@ static void spoil(const uint32_t *vis, uint32_t n)
 		vi_store(vis[i], HVIA_VI_0,
 			 hvia_vi_0(HVIA_VI_PENDING, 0, 3, 4, mac));
 	}
-	/* one more than the card remembers */
+	/* one error more than the card keeps */
 	for (uint32_t i = 0; i <= HVIA_ERR_ENTRIES; i++)
 		ring_wrongly(7);
 	assert_true(hvrig_load(&rig, HVIA_ERR_POP) & HVIA_ERR_VALID);
@@ -515,7 +519,7 @@ static int afterwards(struct weft_host *h, struct bench *b)
 		for (uint32_t w = HVIA_VI_0; w <= HVIA_VI_3; w += 8)
 			if (vi_load(vis[i], w))
 				fail_msg("VI %u, byte %u", vis[i], w);
-	/* nor that an error had been lost */
+	/* the loss of an error was forgotten, too */
 	hvrig_store(&rig, HVIA_CTRL, HVIA_CTRL_ENABLE);
 	ring_wrongly(7);
 	pop = hvrig_load(&rig, HVIA_ERR_POP);

@@ -19,7 +19,8 @@ struct ear {
 static struct ear ear;
 static enum weft_trace_kind wanted;
 static uint32_t messages;
-static const char *machine; /* NULL: of all */
+/* component whose states are recorded, or NULL for all */
+static const char *machine;
 
 static void hear(struct weft_listener *l, const struct weft_trace *t)
 {
@@ -28,7 +29,7 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 	const char *what = t->kind == WEFT_TRACE_STATE ? t->text : t->name;
 
 	if (t->kind != wanted || !dot || strcmp(dot, ".nic") ||
-	    !strncmp(t->name, "asks to", 7) || /* the bus has its own stages */
+	    !strncmp(t->name, "asks to", 7) || /* stages of the bus */
 	    (machine && strcmp(t->name, machine)))
 		return;
 	assert_true(e->n < TOLD);
@@ -107,7 +108,8 @@ static void a_message_tells_the_steps_of_a_miss(void **state)
 					    "n1 translates the data's address",
 					    FROM_THE_WRITE NULL };
 
-	messages = 1; /* behind it the next descriptor is fetched */
+	/* one message only, because the next descriptor is fetched behind it */
+	messages = 1;
 	told(WEFT_TRACE_MARK, NULL, "0", want);
 }
 
@@ -117,7 +119,7 @@ static void engines_tell_their_states(void **state)
 					    "n0 CHK",  "n0 XA",	   "n0 DR",
 					    "n0 LAST", "n0 COMPL", "n0 DONE",
 					    "n0 IDLE", NULL };
-	/* the completion wakes it once more */
+	/* the engine runs once more, because the completion wakes it */
 	static const char *const received[] = { "n1 HDR",    "n1 CHK",
 						"n1 LOOKUP", "n1 SEG",
 						"n1 XA",     "n1 IDLE",

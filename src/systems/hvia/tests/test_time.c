@@ -20,7 +20,7 @@ static void near(double got, double want, double late)
 
 enum { SIZE, OP, MESSAGES }; /* indices of bench.v */
 
-/* For RDMA node 1 writes its address into the bench. */
+/* Receives messages. For RDMA node 1 writes its address into the bench. */
 static int receiver(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &rig[1];
@@ -112,8 +112,8 @@ static void smallest_message_takes_the_published_stages(void **state)
 	bench_free(b);
 }
 
-/* Returns the time from the doorbell to the completion in memory: all parts but
- * T1 and the program's part of T5 (7.2). */
+/* Returns the time from the doorbell to the completion in memory, which is all
+ * parts except T1 and the program's part of T5 (7.2). */
 static double path(struct bench *b, uint32_t n, uint32_t i)
 {
 	uint32_t frames = n ? (n + 1471) / 1472 : 1;
@@ -142,7 +142,7 @@ static double formula(uint32_t n)
 	       34 * T_NS + 65 * T_NS + beats(last) + 36 * T_NS;
 }
 
-/* Table of 7.2 in us, with T1 and the rest of T5. */
+/* Table of 7.2 in us. Its times contain T1 and the rest of T5. */
 static void times_by_size_are_those_of_the_table(void **state)
 {
 	static const struct {
@@ -185,9 +185,9 @@ static double latency(uint32_t n, uint32_t op, const char *param,
 	return t;
 }
 
-/* 7.4. Both messages arrive with the same phase, so whole cycles are exact. At
- * 16 KB the last packet is so short that it waits for the writes of the
- * previous one, and only then reads its segment. */
+/* Section 7.4. Both messages arrive with equal phase, so that whole cycles are
+ * exact. At 16 KB the last packet is so short that it waits for the writes of
+ * the previous packet, and only then reads its segment. */
 static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 {
 	static const struct {
@@ -208,8 +208,8 @@ static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 	}
 }
 
-/* 7.3: 30 cycles, or 88. The sending side does two translations, and for RDMA
- * the other side a third. */
+/* Section 7.3: 30 cycles, or 88 with the table in host memory. The sending side
+ * does two translations, and for RDMA the other side does a third. */
 static void att_in_host(void **state)
 {
 	double t[2];
@@ -238,7 +238,8 @@ static void next_frame_is_fetched_before_the_line_is_free(void **state)
 	bench_set(b, "hvia.nic", "tx_outstanding", "2");
 	run(b);
 	us = path(b, 1 << 20, 0) / 1000 + 0.9 + 27 * T_NS / 1000;
-	near((1 << 20) / us, 119.2, 0.4); /* the line carries 119.6 */
+	/* MB/s, where the line carries 119.6 */
+	near((1 << 20) / us, 119.2, 0.4);
 	bench_free(b);
 }
 
@@ -306,7 +307,8 @@ static void two_vis(void **state)
 		bench_start(b);
 		bench_run(b);
 		assert_string_equal(bench_failure(b, 0), "");
-		/* VI 10 was prepared before VI 11 */
+		/* VI 10 was prepared before VI 11, so that its entry was
+		 * replaced if there is one */
 		t = hvrig_stage(b, 1, "data", 0) - hvrig_stage(b, 1, "poll", 0);
 		near(t, (n == 1 ? 65 + 67 : 65) * T_NS, T_NS);
 		assert_int_equal(
@@ -334,7 +336,7 @@ static int late_receiver(struct weft_host *h, struct bench *b)
 
 		hvrig_seg(d, buf, handle, 64);
 		weft_oob_put(h, key, 1);
-		/* the packet comes about 107 us from now */
+		/* the packet arrives about 107 us from now */
 		weft_host_sleep(h, weft_host_now(h) + 103 * WEFT_US +
 					   i * 80 * WEFT_NS);
 		hvrig_post(r, 1, HVIA_Q_RECV, d);
@@ -381,8 +383,8 @@ static int late_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-24: a packet waits for the descriptor that is being fetched. Without one it
- * is dropped and reported. */
+/* T-24: a packet waits for the descriptor that is being fetched. Without such a
+ * descriptor it is dropped and reported. */
 static void packet_waits_only_for_a_descriptor_in_fetch(void **state)
 {
 	struct bench *b = hvrig_bench();

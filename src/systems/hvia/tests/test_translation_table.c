@@ -15,7 +15,7 @@
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* Fewer operations reach all code, which is enough for sanitizers. */
+/* Sanitizers run fewer operations, because these already reach all code. */
 #ifdef __SANITIZE_ADDRESS__
 static uint32_t operations = 40000;
 #else
@@ -44,13 +44,13 @@ static uint32_t ref_used(const struct ref *r)
 	return used;
 }
 
-/* One more than the highest index in use. */
+/* Returns one more than the highest index in use. */
 static uint32_t ref_top(const struct ref *r)
 {
 	return r->n ? r->b[r->n - 1].at + r->b[r->n - 1].pages : 0;
 }
 
-/* One more than the highest handle in use. */
+/* Returns one more than the highest handle in use. */
 static uint32_t ref_l1(const struct ref *r)
 {
 	uint32_t n = 0;
@@ -60,8 +60,8 @@ static uint32_t ref_l1(const struct ref *r)
 	return n;
 }
 
-/* Finds the first gap that is large enough. Returns the index of the block
- * behind it. */
+/* Finds the first gap that is large enough. Returns the number of the block
+ * behind the gap. */
 static uint32_t ref_fit(const struct ref *r, uint32_t pages, uint32_t *at_p)
 {
 	uint32_t i;
@@ -171,7 +171,7 @@ static void same_sums(const struct pair *p)
 	assert_int_equal(hvia_att_top(&p->att), ref_top(&p->ref));
 }
 
-/* Every region, every entry. */
+/* Compares every region and every entry. */
 static void same(const struct pair *p)
 {
 	same_sums(p);
@@ -195,7 +195,7 @@ static void compact(struct pair *p)
 	same(p);
 }
 
-/* Entries that no other region has or had. */
+/* Fills entries with values that no other region has or had. */
 static void fill(struct pair *p, uint32_t at, uint32_t pages)
 {
 	for (uint32_t k = 0; k < pages; k++)
@@ -235,8 +235,8 @@ static void give(struct pair *p)
 	p->live[i] = p->live[--p->n_live];
 }
 
-/* Does operations in random order: takes more and more until one is refused,
- * then gives back until half of the table is free. */
+/* Does operations in random order: takes regions until one is refused, then
+ * gives regions back until half of the table is free. */
 static void operate(struct pair *p, uint32_t n,
 		    uint32_t (*pages)(struct pair *))
 {
@@ -310,7 +310,7 @@ static void test_random_registrations_keep_the_table_consistent(void **state)
 
 /* ---- capacity ---- */
 
-/* Takes as many regions of this size as there are. Returns their number. */
+/* Takes as many regions of this size as fit. Returns their number. */
 static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 {
 	uint32_t h = 0, n = 0;

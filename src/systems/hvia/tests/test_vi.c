@@ -13,7 +13,7 @@ static void ring(struct hvrig *r, uint32_t vi, uint32_t q, uint64_t token)
 	weft_io_store64(r->h, &r->db, hvia_doorbell(vi, q), token);
 }
 
-/* Posts three receives, then misuses the doorbell. */
+/* Posts three receives, then rings a wrong doorbell. */
 static void spoil(uint32_t vi, uint64_t token, enum hvia_error code,
 		  uint32_t times)
 {
@@ -31,7 +31,7 @@ static void spoil(uint32_t vi, uint64_t token, enum hvia_error code,
 	}
 	hvduo_error_is(r, vi, code);
 	assert_int_equal(hvduo_state_of(r, vi), HVIA_VI_ERROR);
-	/* and what is posted in ERROR */
+	/* descriptors posted in ERROR are flushed too */
 	hvrig_post(r, vi, HVIA_Q_SEND, hvduo_simple(14, 4));
 	assert_int_equal(hvrig_wait(r, &r->desc[14]), OK | HVIA_ST_FLUSHED);
 }
@@ -48,8 +48,8 @@ static int misuser(struct weft_host *h, struct bench *b)
 	hvduo_no_error(r);
 	spoil(11, hvia_token(r->handles, 0), HVIA_ERROR_POST_DESC, 1);
 	hvduo_no_error(r);
-	/* outside its region: noticed when the chain reaches it, after the
-	 * three */
+	/* a descriptor outside its region is found when the chain reaches it,
+	 * after the three good ones */
 	hvrig_vi(r, 12, PEER, 0);
 	ring(r, 12, HVIA_Q_SEND, hvia_token(r->desc_handle, 0x7fffffc0));
 	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
@@ -73,7 +73,7 @@ static void bad_doorbell_flushes_its_vi_only(void **state)
 	hvduo_run(misuser, hvduo_peer, 0);
 }
 
-/* 1024 receives in a ring of descriptors, then one more. */
+/* Posts 1024 receives in a ring of descriptors, then one more. */
 static int overrunner(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -110,8 +110,8 @@ static void one_post_too_many_is_an_overrun(void **state)
 
 /* ---- links set late (T-20) ---- */
 
-/* The second descriptor is linked and posted at every moment around the end of
- * the first. */
+/* Links and posts the second descriptor at every moment around the end of the
+ * first. */
 static int racer(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -140,7 +140,8 @@ static int racer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Keeps two receives posted, again at every time around completions. */
+/* Keeps two receives posted, and posts the next at every moment around
+ * completions. */
 static int race_peer(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];
@@ -175,8 +176,8 @@ static void descriptor_linked_in_a_race_runs_once(void **state)
 	hvduo_run(racer, race_peer, 0);
 }
 
-/* The first descriptor is read with a Next of 0 and some handle. The link that
- * is set later has another handle, different in each byte. */
+/* Posts a descriptor with a Next of 0 and some handle. The link that is set
+ * later has another handle, different in each byte. */
 static int relinks(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -256,7 +257,8 @@ static int resets(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The receiver's completions take half a millisecond here. */
+/* Sets t_compl so high that the receiver's completions take half a
+ * millisecond. */
 static void a_card_reset_while_it_completes_receives_again(void **state)
 {
 	hvduo.param = "t_compl";
@@ -274,21 +276,21 @@ static int stater(struct weft_host *h, struct bench *b)
 
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
-	/* a send in IDLE is flushed at once, receives stay */
+	/* a send in IDLE is flushed at once, but receives stay */
 	hvrig_vi_state(r, VI, PEER, HVIA_VI_IDLE, 0);
 	for (uint32_t i = 0; i < 4; i++)
 		hvrig_post(r, VI, HVIA_Q_RECV, hvrig_desc(r, 20 + i, 0));
 	assert_int_equal(hvduo_sent(hvduo_simple(0, 4)), OK | HVIA_ST_FLUSHED);
 	assert_int_equal(r->desc[20].d.status, 0);
-	/* both queues are flushed on demand; descriptors posted later stay */
+	/* both queues are flushed on demand, but descriptors posted later
+	 * stay */
 	hvrig_store(r, hvia_vi_entry(VI, HVIA_VI_3), HVIA_VIF_FLUSH);
 	assert_int_equal(hvrig_wait(r, &r->desc[23]), RECV | HVIA_ST_FLUSHED);
 	assert_int_equal(hvrig_load(r, hvia_vi_entry(VI, HVIA_VI_3)), 0);
 	hvrig_post(r, VI, HVIA_Q_RECV, hvrig_desc(r, 24, 0));
 	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
 	assert_int_equal(r->desc[24].d.status, 0);
-	/* set to ERROR in the middle of a long message, which ends as
-	 * flushed */
+	/* sets ERROR in the middle of a long message, which ends as flushed */
 	hvrig_vi(r, VI, PEER, 0);
 	hvrig_post(r, VI, HVIA_Q_SEND, hvduo_simple(1, LEN));
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
@@ -321,7 +323,7 @@ static int irq_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* One arm gives one interrupt, however many completions follow. */
+/* Checks that one arm gives one interrupt, however many completions follow. */
 static int irq_receiver(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];

@@ -34,7 +34,8 @@ static void run(node_fn a, node_fn z)
 static uint32_t theirs;
 static struct hvia_client *their_client;
 
-/* Every call that names a VI or a client. */
+/* Makes every call that names a VI or a client, on objects of another
+ * process. */
 static void refused(struct side *s, uint32_t vi, struct hvia_client *c)
 {
 	struct weft_dev *d = weft_dev_open(s->h, 0);
@@ -73,8 +74,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	refused(&s, theirs + 5, NULL); /* free */
 	refused(&s, HVIA_VIS, NULL);
 	refused(&s, UINT32_MAX, (void *)&s);
-	/* a queue of another process is not armed; the call waits for its
-	 * time */
+	/* a queue of another process is not armed, so that the call waits until
+	 * its deadline */
 	assert_int_equal(
 		weft_drv_call(
 			h, weft_dev_open(h, 0), HVIA_CALL_ARM,
@@ -118,7 +119,7 @@ static void vis_of_others_are_out_of_reach(void **state)
 	run(owner, stranger);
 }
 
-/* ---- used again ---- */
+/* ---- tags and VIs that are used again ---- */
 
 enum { TAGS = 4094 };
 
@@ -155,7 +156,7 @@ static void tags_that_were_destroyed_are_given_again(void **state)
 	run(tags, NULL);
 }
 
-/* A process gets all VIs of the card, lowest number first. When it ends, all
+/* Takes all VIs of the card, lowest number first. When the process ends, all
  * return. */
 static int all_vis(struct weft_host *h, struct bench *b)
 {
@@ -209,7 +210,7 @@ static int loses(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.n_err, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
-	/* the card has the state, too, and accepts no descriptor for the VI */
+	/* the card has the state too, and accepts no descriptor for the VI */
 	assert_int_equal(card(&s)->vi[0].state, HVIA_VI_ERROR);
 	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
 	assert_int_equal(d->CS.Status, VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE |
@@ -265,7 +266,8 @@ static int posts(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Doorbells arrive in the order of the links, so the card serves them all. */
+/* Doorbells must arrive in the order of the links, so that the card serves all
+ * of them. */
 static int together(struct weft_host *h, struct bench *b)
 {
 	static struct poster p[THREADS];

@@ -34,7 +34,7 @@ static VIP_RETURN hear(struct side *s, const char *disc, VIP_ULONG ms,
 	return VipConnectWait(s->nic, &local.a, ms, &from.a, &a, conn);
 }
 
-/* ---- everything that can go wrong ---- */
+/* ---- requests that fail ---- */
 
 static int asks(struct weft_host *h, struct bench *b)
 {
@@ -47,7 +47,7 @@ static int asks(struct weft_host *h, struct bench *b)
 	assert_int_equal(ask(&s, "absent", 1000), VIP_NO_MATCH);
 	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
 	assert_int_equal(ask(&s, "absent", 0), VIP_INVALID_PARAMETER);
-	/* a station that does not exist; an address that cannot exist */
+	/* a station that does not exist, and an address that cannot exist */
 	vip_addr(&s, 1, "x", &local);
 	vip_addr(&s, 77, "x", &none);
 	b->t[0] = weft_host_now(h);
@@ -57,12 +57,12 @@ static int asks(struct weft_host *h, struct bench *b)
 	none.bytes[4] = 0xff;
 	assert_int_equal(VipConnectRequest(s.vi, &local.a, &none.a, 250, &a),
 			 VIP_NOT_REACHABLE);
-	/* to ourselves: no line leads there */
+	/* refused, because no line leads from a card to itself */
 	assert_int_equal(VipConnectRequest(s.vi, &local.a, &local.a, 250, &a),
 			 VIP_NOT_REACHABLE);
 	assert_int_equal(VipConnectPeerRequest(s.vi, &local.a, &local.a, 250),
 			 VIP_NOT_REACHABLE);
-	/* from an address that is not ours */
+	/* refused, because the local address is that of another station */
 	assert_int_equal(VipConnectRequest(s.vi, &none.a, &local.a, 250, &a),
 			 VIP_INVALID_PARAMETER);
 	meet(&s, "b");
@@ -104,7 +104,7 @@ static int answers(struct weft_host *h, struct bench *b)
 	s.attr.QoS = NULL;
 	ok(VipSetViAttributes(other, &s.attr));
 	assert_int_equal(VipConnectAccept(NULL, other), VIP_INVALID_PARAMETER);
-	ok(VipConnectAccept(conn, s.vi)); /* tries again with another one */
+	ok(VipConnectAccept(conn, s.vi)); /* tries again with another VI */
 	assert_int_equal(VipSetViAttributes(s.vi, &s.attr), VIP_INVALID_STATE);
 	assert_int_equal(state_of(other), VIP_STATE_IDLE);
 	ok(VipDestroyVi(other));
@@ -113,7 +113,7 @@ static int answers(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-25: all but crossing requests. */
+/* T-25 except crossing requests. */
 static void test_refused_connection_gives_its_reason(void **state)
 {
 	struct bench *b = *state;
@@ -122,7 +122,8 @@ static void test_refused_connection_gives_its_reason(void **state)
 	assert_in_range(b->t[0], 250 * WEFT_MS, 251 * WEFT_MS);
 }
 
-/* A reliable VI does not match an unreliable one. */
+/* Accepts a request with a reliable VI, although the requester's VI is
+ * unreliable. */
 static int level_server(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -168,7 +169,7 @@ static int leaves(struct weft_host *h, struct bench *b)
 	uint32_t flushed = 0, done = 0;
 
 	side_open(&s, h, b, "hvia0", 1 << 20);
-	/* T-27: a send in IDLE */
+	/* T-27: posts a send in IDLE */
 	side_send(&s, side_desc(&s, 0, 0, 100));
 	assert_int_equal(side_sent(&s, NULL),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_SEND |
@@ -178,7 +179,7 @@ static int leaves(struct weft_host *h, struct bench *b)
 		side_send(&s, side_desc(&s, i, 0, 60000));
 	side_recv(&s, side_desc(&s, 9, 0, 100));
 	assert_true(side_sent(&s, &d));
-	ok(VipDisconnect(s.vi)); /* data in flight */
+	ok(VipDisconnect(s.vi)); /* disconnects while data are in flight */
 	assert_int_equal(state_of(s.vi), VIP_STATE_IDLE);
 	for (uint32_t i = 1; i < 8; i++) {
 		uint32_t st = side_sent(&s, &d);
@@ -193,7 +194,8 @@ static int leaves(struct weft_host *h, struct bench *b)
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
 				 VIP_STATUS_DESC_FLUSHED_ERROR);
 	meet(&s, "left");
-	/* connects again: late frames of the first connection have no effect */
+	/* connects again, because late frames of the first connection must have
+	 * no effect */
 	side_connect(&s);
 	side_send(&s, side_desc(&s, 0, 5, 77));
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
@@ -266,7 +268,8 @@ static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
 	return VipConnectPeerRequest(s->vi, &local.a, &remote.a, ms);
 }
 
-/* Both sides ask at times that differ by `gap`, then only one side asks. */
+/* Both sides send a request at times that differ by `gap`, then only one side
+ * does. */
 static int peers(struct weft_host *h, struct bench *b)
 {
 	static const int gap[] = { 0, 1, -1, 20, -20, 150000, -150000 };
@@ -323,7 +326,7 @@ static void test_peer_requests_meet_at_any_delay(void **state)
 	viprig_run(*state, peers, peers);
 }
 
-/* Two clients ask each other, but neither listens. */
+/* Two clients send a request to each other, but neither listens. */
 static int crosses(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -344,7 +347,8 @@ static void test_crossing_requests_connect(void **state)
 
 /* ---- numbers of packets ---- */
 
-/* Returns the numbers that the card expects and sends first on VI 0. */
+/* Returns the sequence numbers that the card expects and sends first on VI
+ * 0. */
 static uint32_t numbers_of(struct bench *b, uint32_t node)
 {
 	return (uint32_t)(weft_reg_load(b->node[node].dev, 1 + HVIA_BAR_CTRL,
@@ -373,7 +377,7 @@ static int connects_thrice(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Both sides begin with one number, different for each connection, so that a
+/* Both sides begin with equal numbers, different for each connection, so that a
  * late packet of an earlier connection does not fit. */
 static void test_connections_begin_with_different_numbers(void **state)
 {

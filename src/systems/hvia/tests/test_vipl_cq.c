@@ -68,7 +68,8 @@ static void told(VIP_CQ_HANDLE cq, VIP_VI_HANDLE want)
 	assert_ptr_equal(from, want);
 	assert_true(recv);
 	ok(VipRecvDone(from, &d));
-	assert_int_equal(d->CS.Reserved, 0); /* as the program left it */
+	/* 0, as the program left it; the card had stored a number */
+	assert_int_equal(d->CS.Reserved, 0);
 }
 
 static int recorders_late(struct weft_host *h, struct bench *b)
@@ -84,7 +85,7 @@ static int recorders_late(struct weft_host *h, struct bench *b)
 	meet(&s, "first");
 	meet(&s, "second");
 	meet(&s, "more");
-	meet(&s, "sent"); /* all five are complete */
+	meet(&s, "sent"); /* all five messages are complete */
 	for (uint32_t i = 0; i < MESSAGES && i < entries; i++)
 		told(cq, vi[order[i]]);
 	assert_int_equal(VipCQDone(cq, &from, &recv), VIP_NOT_DONE);
@@ -146,7 +147,7 @@ static int resizes(struct weft_host *h, struct bench *b)
 	ok(VipResizeCQ(cq, 3));
 	told(cq, vi[1]);
 	ok(VipResizeCQ(cq, 7));
-	/* entries of a VI that goes go with it */
+	/* the entries of a VI are removed when the VI is destroyed */
 	ok(VipDisconnect(vi[2]));
 	ok(VipRecvDone(vi[2], (VIP_DESCRIPTOR *[1]){ 0 }));
 	ok(VipDestroyVi(vi[2]));
@@ -175,7 +176,8 @@ static int waits(struct weft_host *h, struct bench *b)
 	open_side(&s, h, b);
 	ok(VipCreateCQ(s.nic, 8, &cq));
 	open_three(&s, h, b, cq, vi);
-	/* a program waits for the completion queue, not for its work queues */
+	/* refused, because a program waits for the completion queue and not for
+	 * its work queues */
 	assert_int_equal(VipRecvWait(vi[0], 1, &d), VIP_ERROR_RESOURCE);
 	assert_int_equal(
 		VipRecvNotify(vi[0], NULL, (VIP_VI_CALLBACK)(uintptr_t)1),
@@ -183,8 +185,8 @@ static int waits(struct weft_host *h, struct bench *b)
 	meet(&s, "first");
 	ok(VipCQWait(cq, VIP_INFINITE, &from, &recv));
 	assert_ptr_equal(from, vi[2]);
-	/* the completion was notified but not taken: the next one of the VI
-	 * wakes the waiter, too */
+	/* the completion was notified but not taken, so that the next one of
+	 * the VI must also wake the waiter */
 	meet(&s, "second");
 	meet(&s, "more");
 	for (uint32_t i = 1; i < MESSAGES; i++) {
@@ -208,7 +210,7 @@ static void a_queue_wakes_for_each_completion(void **state)
 enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
 
 /* Starts at any place, with entries of the queues in any order. Entries of a
- * queue that is destroyed go, the rest keeps its order, and the size
+ * destroyed queue are removed, the rest keeps its order, and the size
  * changes. */
 static int rings(struct weft_host *h, struct bench *b)
 {
@@ -241,7 +243,7 @@ static int rings(struct weft_host *h, struct bench *b)
 				left[n++] = &q[k];
 		}
 		vipl_cq_detach(&q[gone]);
-		vipl_cq_detach(&q[gone]); /* it has none */
+		vipl_cq_detach(&q[gone]); /* the queue has no entry left */
 		assert_int_equal(c->n, n);
 		assert_int_equal(c->users, QUEUES - 1);
 		size = 1 + hvarea_rand(&seed) % PLACES;
@@ -274,7 +276,7 @@ static void entries_keep_their_order_round_the_ring(void **state)
 	bench_free(b);
 }
 
-/* Limits of the size that a program asks for. */
+/* Checks the limits of the size that a program may request. */
 static int limits(struct weft_host *h, struct bench *b)
 {
 	static VIP_CQ_HANDLE cq[VIPL_CQS];

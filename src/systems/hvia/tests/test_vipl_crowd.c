@@ -48,7 +48,7 @@ static VIP_VI_STATE state_of(VIP_VI_HANDLE vi)
 	return state;
 }
 
-/* ---- coming about ---- */
+/* ---- connecting ---- */
 
 static int connects(struct weft_host *h, struct bench *b)
 {
@@ -121,7 +121,7 @@ static int goes(struct weft_host *h, struct bench *b)
 	connect_all(&s, crowd);
 	meet(&s, "all");
 	b->t[3] = weft_host_now(h);
-	weft_host_exit(h, 0); /* without a word */
+	weft_host_exit(h, 0); /* exits without a disconnect */
 }
 
 static void count_lost(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
@@ -148,7 +148,7 @@ static int learns(struct weft_host *h, struct bench *b)
 	d = side_desc(&s, 0, 0, 100);
 	ok(VipPostRecv(vi[crowd - 1], d, s.handle));
 	meet(&s, "all");
-	/* the last one is notified, too, so that the wait ends */
+	/* the last VI is notified too, so that the wait ends */
 	assert_int_equal(VipRecvWait(vi[crowd - 1], VIP_INFINITE, &d),
 			 VIP_DESCRIPTOR_ERROR);
 	weft_host_sleep(h, b->t[3] + 2 * WEFT_SEC);

@@ -37,7 +37,7 @@ static VIP_DESCRIPTOR *receive_into(VIP_DESCRIPTOR *d, void *data,
 	return d;
 }
 
-/* Sends one message at each request of the other side. */
+/* Sends messages, one at each request of the other side. */
 static uint32_t sends = 1, send_bytes = 100;
 
 static int sender(struct weft_host *h, struct bench *b)
@@ -81,9 +81,10 @@ static int drops_descriptor(struct weft_host *h, struct bench *b)
 	d = receive_into((void *)page(&s, &s.mem_attr, &m), s.data, s.handle,
 			 200);
 	ok(VipPostRecv(s.vi, d, m));
-	side_connect(&s); /* the card has fetched it */
+	side_connect(&s); /* the card has fetched the descriptor */
 	ok(VipDeregisterMem(s.nic, d, m));
-	p = page(&s, &s.mem_attr, &other); /* the same page of memory */
+	/* registers the page again under another handle */
+	p = page(&s, &s.mem_attr, &other);
 	memset(p, 0xee, PAGE);
 	meet(&s, "send0");
 	assert_int_equal(VipRecvWait(s.vi, 10, &got), VIP_DESCRIPTOR_ERROR);
@@ -104,8 +105,8 @@ static void a_fetched_receive_goes_with_its_region(void **state)
 	run_with_sender(drops_descriptor, 1, 100);
 }
 
-/* No message arrives. A program that takes memory away before it disconnects
- * gets only flushed descriptors. */
+/* Checks that no message arrives. A program that takes memory away before it
+ * disconnects gets only flushed descriptors. */
 static int drops_and_leaves(struct weft_host *h, struct bench *b)
 {
 	VIP_DESCRIPTOR *d, *got;
@@ -134,7 +135,7 @@ static void disconnecting_without_the_region_is_no_error(void **state)
 	run_with_sender(drops_and_leaves, 0, 100);
 }
 
-/* Takes memory away at any moment of a long message. Afterwards no byte is
+/* Takes memory away at any moment of a long message. Afterwards no byte may be
  * written. */
 static weft_time_t moment;
 static uint32_t seen[HVIA_ERRORS], unharmed;
@@ -160,7 +161,7 @@ static int drops_in_the_middle(struct weft_host *h, struct bench *b)
 	weft_host_sleep(h, weft_host_now(h) + 2 * WEFT_MS);
 	assert_true(all(p, PAGE, 0xee));
 	assert_true(s.n_err <= 1);
-	unharmed += !s.n_err; /* it was complete before */
+	unharmed += !s.n_err; /* the message was complete before */
 	for (uint32_t i = 0; i < s.n_err; i++)
 		seen[s.err[i].ErrorCode]++;
 	meet(&s, "end");
@@ -191,10 +192,11 @@ static int drops_data(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", PAGE);
 	side_handler(&s);
 	p = page(&s, &s.mem_attr, &m);
-	page(&s, &s.mem_attr, &last); /* its handle is below the bound */
+	/* handle m stays below the bound, because this one is higher */
+	page(&s, &s.mem_attr, &last);
 	for (uint32_t i = 0; i < 2; i++)
 		side_recv(&s, receive_into(&s.desc[i].d, p, m, 200));
-	side_connect(&s); /* prefetches the address of the first one */
+	side_connect(&s); /* prefetches the address of the first page */
 	a = s.mem_attr;
 	ok(VipCreatePtag(s.nic, &a.Ptag));
 	if (retag) {
@@ -228,7 +230,7 @@ static void prefetched_addresses_go_when_the_tag_changes(void **state)
 	run_with_sender(drops_data, 2, 100);
 }
 
-/* After a VI gets another tag, it may not write into memory that its receives
+/* Gives a VI another tag. It may then not write into memory that its receives
  * named before. */
 static int changes_vi(struct weft_host *h, struct bench *b)
 {
@@ -266,7 +268,7 @@ static int uses_freed(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", PAGE);
 	p = page(&s, &s.mem_attr, &m);
 	page(&s, &s.mem_attr, &last);
-	assert_true(last > m); /* m stays below the bound */
+	assert_true(last > m); /* m stays below the bound of handles */
 	side_connect(&s);
 	ok(VipDeregisterMem(s.nic, p, m));
 	side_send(&s, receive_into(&s.desc[0].d, p, m, 0));
@@ -307,8 +309,8 @@ static int is_target(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_RDMAW_PROT);
 	assert_int_equal(s.err[0].OpCode, VIP_STATUS_OP_REMOTE_RDMA_WRITE);
-	/* with immediate data the receive descriptor reports the error and has
-	 * the data */
+	/* with immediate data the receive descriptor reports the error and
+	 * contains the data */
 	assert_int_equal(side_received(&s, &d),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_REMOTE_RDMA_WRITE |
 				 VIP_STATUS_IMMEDIATE |

@@ -9,7 +9,8 @@
 
 /* ---- calls ---- */
 
-/* 3.5: memory for translations is 64 MiB, 24 bytes a region, 4 bytes a page. */
+/* Checks the attributes of a NIC (3.5): memory for translations is 64 MiB, with
+ * 24 bytes for a region and 4 for a page. */
 static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
 			   uint32_t levels)
 {
@@ -32,7 +33,8 @@ static void nic_attributes(VIP_NIC_HANDLE nic, const char *name, uint32_t cqs,
 	assert_int_equal(a.MaxCQEntries, cqs ? 1 << 20 : 0);
 	assert_int_equal(a.MaxTransferSize, 1 << 24);
 	assert_int_equal(a.NativeMTU, 1472);
-	assert_int_equal(a.MaxPtags, 4095); /* 12 bits, 0 is none */
+	/* tags have 12 bits, and 0 is not a tag */
+	assert_int_equal(a.MaxPtags, 4095);
 	assert_int_equal(a.ReliabilityLevelSupport, levels);
 	assert_int_equal(a.RDMAReadSupport, 0);
 }
@@ -50,7 +52,8 @@ static void nic_calls(struct side *s)
 	assert_int_equal(VipOpenNic("hvia7", &nic), VIP_ERROR_RESOURCE);
 	assert_int_equal(VipCloseNic(NULL), VIP_INVALID_PARAMETER);
 	assert_int_equal(VipCloseNic(s->nic), VIP_ERROR_RESOURCE); /* a VI */
-	ok(VipOpenNic("/dev/hvia0", &nic)); /* once more in one program */
+	/* opens the card a second time in one program */
+	ok(VipOpenNic("/dev/hvia0", &nic));
 	nic_attributes(nic, "hvia0", 0, 1);
 	ok(VipCloseNic(nic));
 	ok(VipOpenNic("hvia0+cq", &nic));
@@ -106,7 +109,8 @@ static void tag_calls(struct side *s)
 			 VIP_INVALID_PARAMETER);
 	while (n < 4200 && VipCreatePtag(s->nic, &t[n]) == VIP_SUCCESS)
 		n++;
-	assert_int_equal(n, 4094); /* 12 bits, none is 0, one was there */
+	/* tags have 12 bits, 0 is not a tag, and one existed before */
+	assert_int_equal(n, 4094);
 	assert_int_equal(VipCreatePtag(s->nic, &t[n]), VIP_ERROR_RESOURCE);
 	while (n)
 		ok(VipDestroyPtag(s->nic, t[--n]));
@@ -124,14 +128,17 @@ static void mem_calls(struct side *s)
 	assert_int_equal(VipRegisterMem(s->nic, p, 0, &a, &m),
 			 VIP_INVALID_PARAMETER);
 	assert_int_equal(VipRegisterMem(s->nic, p, UINT64_MAX - 64, &a, &m),
-			 VIP_INVALID_PARAMETER); /* around the end */
+			 VIP_INVALID_PARAMETER); /* the range wraps around the
+						    end of the address space */
 	assert_int_equal(VipRegisterMem(s->nic, p, 5ul << 30, &a, &m),
 			 VIP_ERROR_RESOURCE);
 	assert_int_equal(VipRegisterMem(s->nic, (void *)8192, 4096, &a, &m),
-			 VIP_INVALID_PARAMETER); /* no memory there */
+			 VIP_INVALID_PARAMETER); /* the program has no memory at
+						    this address */
 	assert_int_equal(
 		VipRegisterMem(s->nic, (void *)8192, UINT32_MAX, &a, &m),
-		VIP_INVALID_PARAMETER); /* nor for the longest */
+		VIP_INVALID_PARAMETER); /* the program has no memory for the
+					   longest length */
 	assert_int_equal(
 		VipRegisterMem(s->nic, (void *)8192, 1ul << 32, &a, &m),
 		VIP_ERROR_RESOURCE);
@@ -145,7 +152,8 @@ static void mem_calls(struct side *s)
 	assert_int_equal(VipRegisterMem(s->nic, p, 10, &a, &m),
 			 VIP_INVALID_PTAG);
 	a = s->mem_attr;
-	ok(VipRegisterMem(s->nic, p, 100, &a, &m)); /* twice: two handles */
+	/* registers the memory twice, which gives two handles */
+	ok(VipRegisterMem(s->nic, p, 100, &a, &m));
 	ok(VipRegisterMem(s->nic, p, 100, &a, &m2));
 	assert_int_not_equal(m, m2);
 	a.EnableRdmaWrite = VIP_FALSE;
@@ -232,7 +240,7 @@ static int calls(struct weft_host *h, struct bench *b)
 	tag_calls(&s);
 	mem_calls(&s);
 	vi_calls(&s);
-	/* T-28: empty, not done */
+	/* T-28: an empty queue, and one whose descriptor is not done */
 	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
 	assert_null(d);
 	side_recv(&s, side_desc(&s, 0, 0, 10));
@@ -251,7 +259,7 @@ static void test_calls_refuse_bad_arguments(void **state)
 	viprig_run(b, calls, NULL);
 }
 
-/* Pages above 4 GiB. */
+/* Registers pages above 4 GiB, which the card cannot reach. */
 static int high(struct weft_host *h, struct bench *b)
 {
 	VIP_NIC_HANDLE nic;
@@ -285,7 +293,8 @@ static void renew(struct side *s, const char *name)
 	side_connect(s);
 }
 
-/* T-18: a doorbell without a descriptor; T-19: too many descriptors. */
+/* Rings a doorbell without a descriptor (T-18), and posts too many descriptors
+ * (T-19). */
 static int posts_wrong(struct weft_host *h, struct bench *b)
 {
 	static _Alignas(64) VIP_DESCRIPTOR outside;
@@ -325,7 +334,7 @@ static int posts_wrong(struct weft_host *h, struct bench *b)
 			renew(&s, name);
 	}
 	meet(&s, "end");
-	weft_host_exit(h, 0); /* with a thousand descriptors */
+	weft_host_exit(h, 0); /* exits with a thousand descriptors posted */
 }
 
 static int recorders_on(struct weft_host *h, struct bench *b)
@@ -352,8 +361,8 @@ static void test_post_desc(void **state)
 
 enum { BIG = 40 << 20 };
 
-/* Messages without a receive, RDMA that is not allowed, too many errors at
- * once. */
+/* Sends messages without a receive, RDMA writes that are not allowed, and
+ * causes too many errors at once. */
 static int rdma_wrong(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -363,7 +372,7 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 	side_send(&s, side_desc(&s, 0, 0, 100)); /* RECVQ_EMPTY */
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
 	meet(&s, "one");
-	/* an invalid handle; an address beyond the region: RDMAW_PROT */
+	/* an invalid handle and an address beyond the region give RDMAW_PROT */
 	side_send(&s, side_rdma(&s, 0, 0, 100, b->v[0], 9999));
 	assert_int_equal(side_sent(&s, NULL),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
@@ -377,14 +386,14 @@ static int rdma_wrong(struct weft_host *h, struct bench *b)
 		  side_rdma(&s, 0, 0, 3000, b->v[0] + 3, (uint32_t)b->v[1]));
 	assert_true(side_sent(&s, NULL));
 	meet(&s, "three");
-	/* thirty errors arrive faster than the FIFO of 16 is read */
+	/* forty errors arrive faster than the FIFO of 16 is read */
 	for (uint32_t i = 0; i < 40; i++)
 		side_send(&s, side_desc(&s, i, 0, 1));
 	for (uint32_t i = 0; i < 40; i++)
 		assert_true(side_sent(&s, NULL));
 	meet(&s, "four");
 	side_send(&s,
-		  side_desc(&s, 0, 0, 1)); /* the error of the send says so */
+		  side_desc(&s, 0, 0, 1)); /* the send also reports the error */
 	assert_true(side_sent(&s, NULL));
 	meet(&s, "end");
 	side_close(&s);
@@ -417,7 +426,8 @@ static int rdma_target(struct weft_host *h, struct bench *b)
 		assert_int_equal(s.data[i], 0);
 	s.n_err = 0;
 	meet(&s, "three");
-	/* meanwhile the kernel works on ten thousand pages */
+	/* meanwhile the kernel works on ten thousand pages, so that it reads no
+	 * errors */
 	ok(VipRegisterMem(s.nic, big, BIG, &s.mem_attr, &m));
 	ok(VipDeregisterMem(s.nic, big, m));
 	munmap(big, BIG);
@@ -443,7 +453,7 @@ static void test_rdma_errors(void **state)
 	assert_true(b->v[3] < 40);
 }
 
-/* ---- RDMA read, which no level offers ---- */
+/* ---- RDMA read, which no reliability level offers ---- */
 
 static const struct level {
 	const char *nic;
@@ -467,7 +477,7 @@ static void open_level(struct side *s, struct weft_host *h, struct bench *b)
 	ok(VipDestroyVi(s->vi));
 	s->attr.ReliabilityLevel = l->level;
 	side_vi(s, &s->vi);
-	/* it cannot be asked for either */
+	/* attributes cannot request RDMA read either */
 	a = s->attr;
 	a.EnableRdmaRead = VIP_TRUE;
 	assert_int_equal(VipCreateVi(s->nic, &a, NULL, NULL, &vi),
@@ -487,8 +497,9 @@ static bool has_error(const struct side *s, VIP_ERROR_CODE code)
 	return false;
 }
 
-/* An RDMA read ends with FORMAT_ERROR and moves no byte. Like any error of a
- * descriptor it ends a reliable connection and leaves an unreliable one. */
+/* Checks that an RDMA read ends with FORMAT_ERROR and moves no byte. Like any
+ * error of a descriptor, it ends a reliable connection and leaves an unreliable
+ * one. */
 static int reads(struct weft_host *h, struct bench *b)
 {
 	bool reliable = levels[b->v[8]].level != VIP_SERVICE_UNRELIABLE;

@@ -10,7 +10,7 @@
 
 enum { KINDS = 6, FALSE_ONES = 32 };
 
-/* One live handle of each kind, and further arguments of the calls. */
+/* One valid handle of each kind, and further arguments of the calls. */
 struct things {
 	struct side s;
 	VIP_CQ_HANDLE cq;
@@ -105,7 +105,8 @@ static void cq_refused(struct things *t, void *x)
 	refused(VipCQNotify(x, NULL, never_cq));
 	refused(VipResizeCQ(x, 8));
 	refused(VipDestroyCQ(x));
-	if (!x) /* a VI may do without */
+	/* NULL is accepted elsewhere, because a VI need not have a queue */
+	if (!x)
 		return;
 	refused(VipCreateVi(t->s.nic, &t->s.attr, x, NULL, &vi));
 	refused(VipCreateVi(t->s.nic, &t->s.attr, NULL, x, &vi));
@@ -136,8 +137,8 @@ static void tag_refused(struct things *t, void *x)
 	assert_int_equal(VipSetViAttributes(t->s.vi, &a), VIP_INVALID_PTAG);
 }
 
-/* Skips the card's own index, because its second use has the same number as its
- * first. */
+/* Refuses a handle of memory. Skips the card's own index, because its second
+ * use has the same number as its first. */
 static void mem_refused(struct things *t, void *x)
 {
 	VIP_MEM_HANDLE m = (VIP_MEM_HANDLE)(uintptr_t)x;
@@ -155,7 +156,7 @@ static void (*const refused_by[KINDS])(struct things *t, void *x) = {
 	conn_refused, tag_refused, mem_refused,
 };
 
-/* ---- the things ---- */
+/* ---- the objects ---- */
 
 static void open_things(struct things *t, struct weft_host *h, struct bench *b)
 {
@@ -179,8 +180,8 @@ static void handles(struct things *t, void *x[KINDS])
 	memcpy(x, all, sizeof(all));
 }
 
-/* The other node asks for a connection, is refused in the end, and has handles
- * of its own. */
+/* Runs the other node: requests a connection, is refused in the end, and has
+ * handles of its own. */
 static int asker(struct weft_host *h, struct bench *b)
 {
 	union vip_addr here, there;
@@ -203,7 +204,7 @@ static int asker(struct weft_host *h, struct bench *b)
 /* ---- tests ---- */
 
 /* Returns wrong handles: numbers, addresses, handles of the other program,
- * values next to our own. */
+ * values next to valid ones. */
 static uint32_t false_ones(struct bench *b, struct things *t,
 			   void *const own[KINDS], void *x[FALSE_ONES])
 {
@@ -218,9 +219,11 @@ static uint32_t false_ones(struct bench *b, struct things *t,
 	for (uint32_t i = 0; i < 3; i++)
 		x[n++] = (void *)(uintptr_t)b->v[i];
 	for (uint32_t i = 0; i < KINDS - 1; i++)
-		x[n++] = (uint8_t *)own[i] + (1u << 20); /* the next turn */
+		/* the next turn of the place */
+		x[n++] = (uint8_t *)own[i] + (1u << 20);
 	for (uint32_t i = 0; i < KINDS - 1; i++)
-		x[n++] = (uint8_t *)own[i] + 1; /* the next place */
+		/* the next place of the table */
+		x[n++] = (uint8_t *)own[i] + 1;
 	while (n < FALSE_ONES) {
 		r ^= r << 13;
 		r ^= r >> 7;
@@ -230,8 +233,8 @@ static uint32_t false_ones(struct bench *b, struct things *t,
 	return n;
 }
 
-/* Returns whether x is a valid handle, because a value next to one may be
- * another. */
+/* Returns whether x is a valid handle, because a value next to a handle may be
+ * another handle. */
 static bool is_own(void *const own[KINDS], const void *x)
 {
 	for (uint32_t i = 0; i < KINDS; i++)
@@ -257,7 +260,7 @@ static int false_handles(struct weft_host *h, struct bench *b)
 			if (i != k)
 				refused_by[k](&t, own[i]);
 	}
-	ok(VipConnectReject(t.conn)); /* all of them work as before */
+	ok(VipConnectReject(t.conn)); /* all valid handles work as before */
 	ok(VipDestroyCQ(t.cq));
 	side_close(&t.s);
 	return 0;
@@ -268,8 +271,8 @@ static void test_false_handles_are_refused(void **state)
 	viprig_run(*state, false_handles, asker);
 }
 
-/* After each handle is given back, every call refuses it. Then a new one of the
- * same kind takes its place, and the old one is still refused. */
+/* Gives each handle back, after which every call refuses it. Then a new object
+ * of the same kind takes its place, and the old handle is still refused. */
 static int stale_handles(struct weft_host *h, struct bench *b)
 {
 	void *old[KINDS];
@@ -293,7 +296,8 @@ static int stale_handles(struct weft_host *h, struct bench *b)
 	ok(VipDestroyPtag(t.s.nic, tag));
 	tag_refused(&t, tag);
 	old[4] = tag;
-	ok(VipCreatePtag(t.s.nic, &tag)); /* the same tag of the card */
+	/* gives the same tag of the card again */
+	ok(VipCreatePtag(t.s.nic, &tag));
 	tag_refused(&t, old[4]);
 	ok(VipDestroyPtag(t.s.nic, tag));
 	ok(VipOpenNic("hvia0", &nic));
@@ -316,8 +320,8 @@ static void test_stale_handles_are_refused(void **state)
 	viprig_run(*state, stale_handles, asker);
 }
 
-/* Tags, VIs and requests of one NIC are invalid for another, and all of a NIC's
- * are freed with it. */
+/* Checks that tags, VIs and requests of one NIC are invalid for another, and
+ * that closing a NIC frees them. */
 static int other_nic(struct weft_host *h, struct bench *b)
 {
 	VIP_MEM_ATTRIBUTES m = { 0 };
@@ -344,7 +348,7 @@ static void test_handles_belong_to_their_nic(void **state)
 	viprig_run(*state, other_nic, asker);
 }
 
-/* ---- another thread inside ---- */
+/* ---- a call of another thread ---- */
 
 struct waiting {
 	struct things *t;
@@ -363,7 +367,8 @@ static int waits(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* An object that a call of another thread uses is not destroyed meanwhile. */
+/* Checks that an object is not destroyed while a call of another thread uses
+ * it. */
 static int destroyed_in_wait(struct weft_host *h, struct bench *b)
 {
 	struct things t;
@@ -380,9 +385,11 @@ static int destroyed_in_wait(struct weft_host *h, struct bench *b)
 	assert_int_equal(VipRecvDone(t.s.vi, &d), VIP_DESCRIPTOR_ERROR);
 	assert_non_null(d);
 	assert_int_equal(VipDestroyVi(t.s.vi), VIP_ERROR_RESOURCE);
-	side_recv(&t.s, side_desc(&t.s, 1, 0, 8)); /* it goes on waiting */
+	/* the other thread continues to wait */
+	side_recv(&t.s, side_desc(&t.s, 1, 0, 8));
 	ok(VipDisconnect(t.s.vi));
-	ok(VipErrorCallback(t.s.nic, NULL, NULL)); /* all threads look again */
+	/* wakes all threads, which check their condition again */
+	ok(VipErrorCallback(t.s.nic, NULL, NULL));
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
 	assert_true(w.over);
 	assert_int_equal(w.ret, VIP_DESCRIPTOR_ERROR);
@@ -398,8 +405,8 @@ static void test_waiting_calls_keep_their_vi(void **state)
 
 /* ---- memory ---- */
 
-/* The next allocation of a size takes a free block, so the second VI is at the
- * address of the first. A reliable VI keeps its block until its thread has
+/* The next allocation of a size takes a free block, so that the second VI is at
+ * the address of the first. A reliable VI keeps its block until its thread has
  * ended. */
 static int makes_another(struct weft_host *h, struct bench *b)
 {

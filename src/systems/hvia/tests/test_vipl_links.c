@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: Next and NextHandle of posted descriptors are in the program's memory,
- * and the program may write there. The library keeps a list of its own:
+ * and the program may write there. The library keeps a list of its own, so that
  * descriptors return in the order in which they were posted, whatever the links
- * say. The card follows the links (hvia.md 2.3). It reports POST_DESC or takes
- * another descriptor of that process, which affects only the VI's own
+ * contain. The card follows the links (hvia.md 2.3). It reports POST_DESC or
+ * takes another descriptor of that process, which affects only the VI's own
  * messages. */
 #include "viprig.h"
 
@@ -55,8 +55,8 @@ static void open_how(struct side *s, struct weft_host *h, struct bench *b,
 	ok(VipCreateVi(s->nic, &s->attr, *cq, *cq, &s->vi));
 }
 
-/* Posts all in a row and breaks each link as soon as the library has written
- * it. */
+/* Posts all descriptors in a row, and breaks each link as soon as the library
+ * has written it. */
 static void post_all(struct side *s, bool send)
 {
 	enum link link = hows[s->b->v[0]].link;
@@ -93,8 +93,8 @@ static void take_all(struct side *s, VIP_CQ_HANDLE cq, bool send)
 	}
 }
 
-/* On an unreliable VI the descriptors that the card did not find are
- * flushed. */
+/* Disconnects, so that descriptors that the card of an unreliable VI did not
+ * find are flushed. */
 static void settle(struct side *s)
 {
 	meet(s, "sent");
@@ -115,7 +115,7 @@ static int receiver(struct weft_host *h, struct bench *b)
 	settle(&s);
 	take_all(&s, cq, false);
 	meet(&s, "end");
-	/* and those that nothing came for */
+	/* receives without a message are flushed too */
 	post_all(&s, false);
 	ok(VipDisconnect(s.vi));
 	s.attr.ReliabilityLevel = VIP_SERVICE_UNRELIABLE;
@@ -151,8 +151,8 @@ static void what_was_posted_comes_back_in_its_order(void **state)
 	}
 }
 
-/* The ring of pending descriptors grows beyond its first size, also while its
- * content wraps. */
+/* Checks that the ring of pending descriptors grows beyond its first size, also
+ * while its content wraps. */
 static int grows(struct weft_host *h, struct bench *b)
 {
 	struct side s;

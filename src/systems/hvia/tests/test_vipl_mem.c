@@ -27,7 +27,7 @@ static struct hvia_agent *agent_of(struct side *s)
 	return vipl_nic(s->nic)->client->agent;
 }
 
-/* Takes all but `left` entries of the table, without an owner. */
+/* Takes all entries of the table except `left`, without an owner. */
 static void squeeze(struct side *s, uint32_t left)
 {
 	struct hvia_agent *a = agent_of(s);
@@ -66,7 +66,7 @@ static int pieces(struct weft_host *h, struct bench *b)
 	ok(VipRegisterMem(s.nic, large, PIECES * PIECE / 2 * 4096, &s.mem_attr,
 			  &big));
 	assert_int_equal(agent_of(&s)->compactions, 1);
-	/* old handles still mean the same pages */
+	/* old handles still translate to their pages */
 	for (uint32_t i = 1; i < PIECES; i += 2) {
 		uint8_t *at = p + i * PIECE * 4096 + 4000;
 
@@ -84,7 +84,7 @@ static int pieces(struct weft_host *h, struct bench *b)
 	fill(large + 123456, 40000, 77);
 	side_send(&s, d);
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
-	/* too large for what is left */
+	/* refused, because the region is larger than the free entries */
 	assert_int_equal(VipRegisterMem(s.nic, p, PIECES * PIECE * 4096,
 					&s.mem_attr, &m[0]),
 			 VIP_ERROR_RESOURCE);
@@ -93,8 +93,8 @@ static int pieces(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Receives messages that node 1 sends while it compacts its table. None may be
- * lost. */
+/* Receives messages that node 1 sends while it compacts its table. No message
+ * may be lost. */
 static int meanwhile(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -147,7 +147,7 @@ static int takes_away(struct weft_host *h, struct bench *b)
 		side_send(&s, d);
 		weft_host_sleep(h, weft_host_now(h) + i * 30 * WEFT_US);
 		ok(VipDeregisterMem(s.nic, p, m));
-		/* the card reads them no more */
+		/* the card does not read the pages any more */
 		memset(p, 0xee, 64 * 4096);
 		st = side_sent(&s, NULL);
 		assert_true(
@@ -162,7 +162,7 @@ static int takes_away(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A message that arrives whole is right and has no byte of later content. */
+/* Checks that a complete message is right and has no byte of later content. */
 static int checks(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -197,7 +197,7 @@ static void test_in_use(void **state)
 	struct bench *b = *state;
 
 	viprig_run(b, checks, takes_away);
-	assert_true(b->v[0] && b->v[1]); /* both have happened */
+	assert_true(b->v[0] && b->v[1]); /* both outcomes have occurred */
 	assert_true(b->v[2] >= b->v[1]);
 }
 
@@ -229,7 +229,7 @@ static int survives(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
-	/* nothing is left of it */
+	/* the agent has freed everything that the process had */
 	a = b->p;
 	assert_int_equal(a->att.live, 0);
 	assert_null(a->clients);
@@ -257,7 +257,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	v = vipl_vi(s.vi);
 	io = v->k->page;
-	/* the page behind ours, then the page of a VI that was destroyed */
+	/* accesses the page behind its own, then the page of a VI that was
+	 * destroyed */
 	io.off += 4096;
 	weft_io_store64(h, &io, HVIA_DB_SEND, hvia_token(s.handle, 0));
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"),
@@ -278,7 +279,8 @@ static void test_doorbell_pages_are_mapped_for_their_owner_only(void **state)
 	viprig_run(*state, stranger, NULL);
 }
 
-/* The memory has one tag and the VI another: a forged token is refused. */
+/* The memory has one tag and the VI another, so that a forged token is
+ * refused. */
 static int forger(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -321,7 +323,8 @@ static void test_forged_token_changes_no_other_vi(void **state)
 
 /* ---- all VIs of a card ---- */
 
-enum { ALL = 1023 }; /* and the one that every side has */
+/* number of VIs in addition to the one that every side has */
+enum { ALL = 1023 };
 
 static void number(char *to, uint32_t i)
 {
@@ -365,7 +368,7 @@ static int all_vis(struct weft_host *h, struct bench *b)
 	for (uint32_t i = 0; i < ALL; i++) {
 		uint32_t k = i * 331 % ALL;
 
-		if (ping) { /* all at once */
+		if (ping) { /* all VIs send at once */
 			word[k] = k * 7 + 1;
 			desc[k].CS.Length = 4;
 			ok(VipPostSend(vi[k], &desc[k], m));

@@ -53,7 +53,8 @@ static void names(VIP_NIC_HANDLE nic)
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		assert_string_equal(name, text);
 		assert_int_equal(len, strlen(text) + 1);
-		/* room for the name with its end, and one byte less */
+		/* a buffer for the name with its end, and one that is a byte
+		 * shorter */
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		len--;
 		assert_int_equal(VipNSGetHostByAddr(nic, &a.a, name, &len),
@@ -69,7 +70,8 @@ static void addresses(VIP_NIC_HANDLE nic)
 	union vip_addr a;
 	char name[16];
 	VIP_ULONG len = sizeof(name);
-	VIP_UINT8 *host = a.a.HostAddress; /* longer than declared */
+	/* an address longer than the declared field */
+	VIP_UINT8 *host = a.a.HostAddress;
 
 	ok(by_name(nic, "n300", &a, 0));
 	for (uint32_t i = 0; i < 4; i++) { /* another station's */
@@ -92,7 +94,7 @@ static void addresses(VIP_NIC_HANDLE nic)
 			 VIP_INVALID_PARAMETER);
 }
 
-/* As many as the caller has room for. */
+/* Returns as many stations as the caller has room for. */
 static void discovery(VIP_NIC_HANDLE nic, VIP_ULONG nodes)
 {
 	union vip_addr a[LISTED];
@@ -178,7 +180,8 @@ static int dialler(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 64);
 	vip_addr(&s, 0, "here", &me);
 	vip_addr(&s, 1, "there", &to);
-	for (uint32_t i = 0; i < 6; i++) { /* not its own address */
+	/* changes each byte, so that it is not the card's own address */
+	for (uint32_t i = 0; i < 6; i++) {
 		mine[i] ^= 4;
 		assert_int_equal(request(&s, &me, &to), VIP_INVALID_PARAMETER);
 		assert_int_equal(
@@ -190,7 +193,7 @@ static int dialler(struct weft_host *h, struct bench *b)
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
 	memset(theirs, 0, 6);
 	assert_int_equal(request(&s, &me, &to), VIP_NOT_REACHABLE);
-	theirs[5] = 1; /* no station, but a valid address */
+	theirs[5] = 1; /* no station has this address, but it is valid */
 	assert_int_equal(request(&s, &me, &to), VIP_TIMEOUT);
 	assert_int_equal(request(&s, &me, &me), VIP_NOT_REACHABLE);
 	to.a.HostAddressLen = 7;

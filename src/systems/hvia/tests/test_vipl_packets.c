@@ -21,7 +21,7 @@ enum {
 
 static const char here[] = "client's", there[] = "the server";
 
-/* Node 0 is watched. */
+/* Runs both programs and watches what node 0 sends. */
 static void run(node_fn zero, node_fn one)
 {
 	struct bench *b = viprig_bench();
@@ -33,7 +33,9 @@ static void run(node_fn zero, node_fn one)
 
 struct packet {
 	uint32_t type, dst_vi, src_vi, word;
-	bool attr, peer; /* attributes of the VI go along */
+	/* attr: the packet contains the attributes of the VI. peer: flag of a
+	 * peer's request */
+	bool attr, peer;
 	const char *from, *to;
 };
 
@@ -152,7 +154,8 @@ static int server(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Packets that the client sends after NO_MATCH, REJECT and ACCEPT arrive. */
+/* Checks the packets that the client sends after NO_MATCH, REJECT and ACCEPT
+ * have arrived. */
 static void a_client_asks_acknowledges_and_leaves(void **state)
 {
 	const struct packet ask = { REQ, 0, 2, 1472, true, false, here, there };
@@ -171,7 +174,7 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 	assert_int_not_equal(id_of(0), id_of(1));
 }
 
-/* The conversation above, at the server. */
+/* Checks the packets of the server in the conversation of the test before. */
 static void a_server_refuses_accepts_and_acknowledges(void **state)
 {
 	run(server, client);
@@ -234,9 +237,9 @@ static int asks_nobody(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Repeats after 1, 2, 4 .. 64 ms and then every 100 ms, each up to a quarter
- * later. The first eight take 127 to 159 ms, so 14 to 17 are sent in a
- * second. */
+/* Repeats a request after 1, 2, 4 .. 64 ms and then every 100 ms, each up to a
+ * quarter later. The first eight take 127 to 159 ms, so that 14 to 17 are sent
+ * in a second. */
 static void a_request_is_repeated_later_and_later(void **state)
 {
 	run(asks_nobody, NULL);
@@ -249,7 +252,7 @@ static void a_request_is_repeated_later_and_later(void **state)
 
 enum { FLOOD = HVIA_REQUESTS + 50 };
 
-static struct hvrig rig; /* of node 1, without an agent */
+static struct hvrig rig; /* card of node 1, which has no agent */
 
 static void put(uint8_t *p, uint64_t v, uint32_t n)
 {
@@ -284,8 +287,8 @@ static void say(uint32_t type, uint64_t id, const char *to)
 		;
 }
 
-/* Takes the next packet from node 0. Returns its type, and in *id_p its
- * connection. */
+/* Takes the next packet from node 0. Returns its type, and in *id_p the id of
+ * its connection. */
 static uint32_t heard(uint64_t *id_p)
 {
 	uint64_t w[2];
@@ -316,9 +319,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Meanwhile more requests arrive than the agent keeps. It forgets answered
- * ones, not the one without an answer. A repeated request gets its answer
- * again, whatever else is wrong in it. */
+/* Sends more requests than the agent keeps. The agent forgets answered ones,
+ * but not the one without an answer. A repeated request gets its answer again,
+ * even if its other fields are wrong. */
 static int floods(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
@@ -336,17 +339,18 @@ static int floods(struct weft_host *h, struct bench *b)
 			continue;
 		say(REQ, 1000 + i, "absent"); /* repeated */
 		assert_int_equal(heard(&id), NO_MATCH);
-		say(REQ, 77, there); /* not answered yet */
+		say(REQ, 77, there); /* the request has no answer yet */
 	}
 	weft_oob_put(h, "flooded", 1);
 	assert_int_equal(heard(&id), ACCEPT);
 	assert_int_equal(id, 77);
 	say(REQ, 77, there);
 	assert_int_equal(heard(&id), ACCEPT);
-	say(ACK, 78, there); /* of another connection */
+	say(ACK, 78, there); /* an acknowledgement of another connection */
 	say(ACK, 77, there);
 	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
-	say(LEAVE, 79, there); /* of no connection: it is only acknowledged */
+	/* a disconnect without a connection, which is only acknowledged */
+	say(LEAVE, 79, there);
 	assert_int_equal(heard(&id), ACK);
 	assert_int_equal(id, 79);
 	weft_oob_put(h, "end", 1);
@@ -378,7 +382,8 @@ static int asks(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Skips repeated requests that have no answer yet. */
+/* Takes the next packet that is not a repeated request, because requests
+ * without an answer are repeated. */
 static uint32_t heard_but_req(uint64_t *id_p)
 {
 	uint32_t type;
@@ -416,7 +421,7 @@ static int accepts_wrongly(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* An answer that arrives twice does not connect another VI either. */
+/* A second answer does not connect another VI either. */
 static void an_answer_to_another_request_is_none(void **state)
 {
 	struct bench *b = viprig_bench();
@@ -436,7 +441,8 @@ static int has_an_agent(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* With valid fields each request would be answered with NO_MATCH. */
+/* Sends requests with one invalid field each, because valid ones would be
+ * answered with NO_MATCH. */
 static int asks_wrongly(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
@@ -444,7 +450,8 @@ static int asks_wrongly(struct weft_host *h, struct bench *b)
 	hvrig_open(&rig, h);
 	weft_oob_get(h, "open");
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
-	say(REQ, 0, "absent"); /* no connection has this id */
+	/* ignored, because connections do not have this id */
+	say(REQ, 0, "absent");
 	own_vi = HVIA_VIS;
 	say(REQ, 5, "absent");
 	own_vi = 7;

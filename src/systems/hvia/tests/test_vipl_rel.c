@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL over a bad network: unreliable service loses whole messages and nothing
- * else; reliable service, in the library, loses nothing (issue: 1 % loss,
- * reordering, duplicates). */
+/* VIPL over a bad network, with 1 % loss, reordering and duplicates: the
+ * unreliable service loses whole messages and nothing else, and the reliable
+ * service of the library loses nothing. */
 #include "viprig.h"
 
 #include <stdio.h>
@@ -109,8 +109,8 @@ static int unrel_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Every received message is complete, right and in order. A message with a
- * missing part reports that. */
+/* Checks that every received message is complete, right and in order. A message
+ * with a missing part must report that. */
 static int unrel_receiver(struct weft_host *h, struct bench *b)
 {
 	struct side s;

@@ -37,7 +37,7 @@ static int writes(struct weft_host *h, struct bench *b)
 	open_rel(&s, h, b);
 	side_connect(&s);
 	meet(&s, "go");
-	/* no byte, at the end of both regions */
+	/* writes 0 bytes at the end of both regions */
 	side_send(&s, side_rdma(&s, 1, BYTES, 0, b->v[0] + BYTES,
 				(uint32_t)b->v[1]));
 	assert_int_equal(wait_sent(&s),
@@ -49,8 +49,8 @@ static int writes(struct weft_host *h, struct bench *b)
 	side_send(&s, d);
 	assert_int_equal(wait_sent(&s),
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
-	/* reliable reception: when the write completes, its bytes are in
-	 * memory */
+	/* with reliable reception the bytes are in memory when the write
+	 * completes */
 	assert_true(filled((uint8_t *)(uintptr_t)b->v[0] + 11, 20000, 9));
 	meet(&s, "end");
 	side_close(&s);
@@ -92,14 +92,15 @@ static void wrong_send(struct side *s, const struct bench *b, uint32_t kind)
 	if (kind == 2)
 		d = side_rdma(s, 0, 0, 100, b->v[0] + 65530, (uint32_t)b->v[1]);
 	if (kind == 3)
-		d->CS.Length = 7; /* not the sum */
+		d->CS.Length = 7; /* Length is not the sum of the segments */
 	if (kind == 4)
 		d->DS[0].Local.Handle = 9999;
 	side_send(s, d);
 }
 
 static const struct {
-	uint32_t sender, code; /* status bits; other side's error */
+	/* sender: status bits of the send. code: error of the receiving side */
+	uint32_t sender, code;
 } outcome[] = {
 	{ VIP_STATUS_REMOTE_DESC_ERROR, VIP_ERROR_RECVQ_EMPTY },
 	{ VIP_STATUS_REMOTE_DESC_ERROR, VIP_ERROR_CONN_LOST }, /* too long */
@@ -133,7 +134,7 @@ static int sends_wrong(struct weft_host *h, struct bench *b)
 		assert_true(st & outcome[i].sender);
 		side_errors(&s, 1);
 		assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
-		/* no send is accepted any more */
+		/* sends are not accepted any more */
 		side_send(&s, side_desc(&s, 1, 0, 4));
 		assert_true(wait_sent(&s) & VIP_STATUS_DESC_FLUSHED_ERROR);
 		name[0] = 'l';
@@ -236,7 +237,7 @@ static int hears_nothing(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* All packets of node 1 are lost after its part of the connection. */
+/* Loses all packets of node 1 after its part of the connection. */
 static void test_lost_peer_breaks_the_connection(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {

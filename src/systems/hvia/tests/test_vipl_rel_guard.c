@@ -34,7 +34,7 @@ static void quiet(struct side *s, uint32_t ms)
 	weft_host_sleep(s->h, weft_host_now(s->h) + ms * WEFT_MS);
 }
 
-/* A page with another protection tag. */
+/* Returns a page that is registered with another protection tag. */
 static uint8_t *other_tag(struct side *s, VIP_MEM_HANDLE *m)
 {
 	VIP_MEM_ATTRIBUTES a = { .EnableRdmaWrite = VIP_TRUE };
@@ -45,7 +45,7 @@ static uint8_t *other_tag(struct side *s, VIP_MEM_HANDLE *m)
 	return p;
 }
 
-/* ---- sends that are refused here ---- */
+/* ---- sends that the sending side refuses ---- */
 
 static VIP_DESCRIPTOR *wrong_tag(struct side *s)
 {
@@ -191,8 +191,8 @@ static void a_receive_into_memory_of_another_tag_is_refused(void **state)
 	viprig_run(*state, receives_elsewhere, sends_one);
 }
 
-/* The region of a receive is de-registered before or during its message. Its
- * bytes stay as they were. */
+/* De-registers the region of a receive before or during its message. Its bytes
+ * must not change afterwards. */
 static int takes_memory_away(struct weft_host *h, struct bench *b)
 {
 	uint8_t *p = weft_host_align(h, 4096, BYTES);
@@ -208,7 +208,7 @@ static int takes_memory_away(struct weft_host *h, struct bench *b)
 	side_recv(&s, d);
 	side_connect(&s);
 	meet(&s, "go");
-	while (!p[3000]) /* it has begun */
+	while (!p[3000]) /* waits until the message has begun */
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 	ok(VipDeregisterMem(s.nic, p, m));
 	memset(p, 0xee, BYTES);
@@ -276,13 +276,15 @@ static int posts(struct weft_host *h, struct bench *b)
 	away = weft_host_align(h, 4096, 4096);
 	*away = *d;
 	post_is_refused(&s, away, s.handle, NULL); /* not registered */
-	post_is_refused(&s, d, 77, NULL);	   /* no such handle */
+	/* a handle that does not exist */
+	post_is_refused(&s, d, 77, NULL);
 	odd = (VIP_DESCRIPTOR *)((uint8_t *)&s.desc[1] + 8);
 	*odd = *d;
-	post_is_refused(&s, odd, s.handle, odd); /* not a multiple of 64 */
+	/* an address that is not a multiple of 64 */
+	post_is_refused(&s, odd, s.handle, odd);
 	away = (VIP_DESCRIPTOR *)other_tag(&s, &m);
 	*away = *d;
-	post_is_refused(&s, away, m, away); /* of another tag */
+	post_is_refused(&s, away, m, away); /* memory of another tag */
 	weft_host_exit(h, 0);
 }
 
@@ -435,10 +437,11 @@ static void frames_are_as_long_as_both_cards_allow(void **state)
 
 	jumbo = megabyte("9014", "9014", 8972);
 	assert_true(jumbo < normal - normal / 20);
-	/* the shorter of two */
+	/* the shorter MTU of the two cards limits the frames */
 	assert_in_range(megabyte("1514", "9014", 8972), normal - normal / 50,
 			normal + normal / 50);
-	/* MTU too short for the service's header: several frames per message */
+	/* this MTU is too short for the service's header, so that a message
+	 * needs several frames */
 	assert_true(megabyte("60", "60", 18) > normal);
 }
 

@@ -16,8 +16,8 @@ static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 	side_handler(s);
 }
 
-/* Opens a plain VI whose attributes say that it is reliable, with 40
- * receives. */
+/* Opens an unreliable VI with 40 receives whose attributes claim that it is
+ * reliable. */
 static void open_forger(struct side *s, struct weft_host *h, struct bench *b)
 {
 	side_open(s, h, b, "hvia0", 1 << 17);
@@ -77,9 +77,11 @@ static int numbers(struct weft_host *h, struct bench *b)
 	open_forger(&s, h, b);
 	say(&s, message(0, 4), "one");
 	assert_int_equal(last_ack(&s), 1);
-	say(&s, message(0, 4), "dup"); /* seen before: acknowledged again */
+	/* a frame that was received before is acknowledged again */
+	say(&s, message(0, 4), "dup");
 	assert_int_equal(last_ack(&s), 1);
-	say(&s, message(2, 4), "gap"); /* one is missing */
+	/* dropped, because the frame before is missing */
+	say(&s, message(2, 4), "gap");
 	assert_int_equal(last_ack(&s), 1);
 	say(&s, message(1, 4), "two");
 	assert_int_equal(last_ack(&s), 2);
@@ -129,7 +131,8 @@ static int acknowledges(struct weft_host *h, struct bench *b)
 	meet(&s, "wrong");
 	meet(&s, "seen");
 	say(&s, (struct rel_head){ .ack = 2 }, NULL);
-	say(&s, (struct rel_head){ .ack = 1 }, NULL); /* an old one */
+	/* an acknowledgement of a frame that was acknowledged before */
+	say(&s, (struct rel_head){ .ack = 1 }, NULL);
 	meet(&s, "end");
 	weft_host_exit(h, 0);
 }
@@ -163,8 +166,8 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 
 static struct rel_head odd;
 
-/* Sends the odd packet after the beginning of a message, unless the beginning
- * itself is odd. */
+/* Sends the wrong packet after the beginning of a message, or as its
+ * beginning. */
 static int lies_about_lengths(struct weft_host *h, struct bench *b)
 {
 	const struct rel_head first = { .flags = REL_FIRST,
@@ -198,8 +201,9 @@ static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* More bytes than the message has; fewer; more than are left of it; fewer at
- * its end; a beginning inside; an end without a beginning. */
+/* The wrong packets have more bytes than the message, fewer bytes, more than
+ * are left of the message, fewer at its end, a beginning inside it, or an end
+ * without a beginning. */
 static void a_message_is_as_long_as_it_says(void **state)
 {
 	static const struct rel_head wrong[] = {

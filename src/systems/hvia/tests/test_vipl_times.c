@@ -29,7 +29,7 @@ static void begin(struct side *s, struct row *r)
 	r->ns = weft_host_now(s->h) / WEFT_NS;
 }
 
-/* Notes a result after posted stores have arrived. */
+/* Records a result after posted stores have arrived. */
 static void note(struct side *s, const char *what, VIP_RETURN ret,
 		 const struct row *from)
 {
@@ -253,7 +253,7 @@ static int listener(struct weft_host *h, struct bench *b)
 
 	side_open(&s, h, b, "hvia0+cq+reliable", 8192);
 	side_vi(&s, &vi[0]);
-	s.attr.MaxTransferSize = 4096; /* as the other side's */
+	s.attr.MaxTransferSize = 4096; /* equal to that of the other side */
 	ok(VipSetViAttributes(s.vi, &s.attr));
 	s.attr.MaxTransferSize = 1 << 21;
 	s.attr.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
@@ -276,7 +276,7 @@ static int listener(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* ns, stores, loads */
+/* ns, numbers of stores and loads */
 static const struct row rows[] = {
 	{ "query nic", VIP_SUCCESS, 1, 0, 0 },
 	{ "create tag", VIP_SUCCESS, 202, 0, 0 },

@@ -66,11 +66,11 @@ static void tokens(struct side *s)
 					      : NULL);
 	}
 	s->n_err = 0;
-	e.token = hvia_token(s->handle + 9, 0); /* no such region */
+	e.token = hvia_token(s->handle + 9, 0); /* the region does not exist */
 	tell(s, &e);
 	assert_null(s->err[0].DescriptorPtr);
 	s->n_err = 0;
-	e.code = HVIA_ERROR_VI_OVERRUN; /* has no descriptor */
+	e.code = HVIA_ERROR_VI_OVERRUN; /* this error has no descriptor */
 	e.token = hvia_token(s->handle, 0);
 	tell(s, &e);
 	assert_null(s->err[0].DescriptorPtr);
@@ -120,7 +120,7 @@ static void errors_say_what_they_are_about(void **state)
 	run(hears);
 }
 
-/* More errors arrive than the queue holds, so the oldest ones are lost. */
+/* More errors arrive than the queue holds, so that the oldest are lost. */
 static int hears_late(struct weft_host *h, struct bench *b)
 {
 	struct hvia_client *c;
@@ -138,7 +138,7 @@ static int hears_late(struct weft_host *h, struct bench *b)
 	side_handler(&s);
 	side_errors(&s, HVIA_ERR_QUEUE_LEN);
 	assert_int_equal(s.n_err, HVIA_ERR_QUEUE_LEN);
-	/* there is room again: none of these is */
+	/* all of these errors are reported, because the queue has room again */
 	s.n_err = 0;
 	for (uint32_t i = 0; i < 20; i++)
 		hvia_client_tell(
@@ -158,8 +158,8 @@ static void the_oldest_of_too_many_errors_are_lost(void **state)
 
 /* ---- places of descriptors ---- */
 
-/* Offsets count from the multiple of 64 at or below the region's start. An
- * address outside the region gives no offset. */
+/* Checks that offsets count from the multiple of 64 at or below the region's
+ * start, and that an address outside the region gives no offset. */
 static int places(struct weft_host *h, struct bench *b)
 {
 	const uint32_t none = UINT32_MAX & ~63u;
@@ -194,7 +194,7 @@ static void a_descriptor_is_named_by_its_place(void **state)
 
 /* ---- deadlines ---- */
 
-/* Looking at the clock takes a nanosecond. */
+/* Checks deadlines. A call of the clock takes a nanosecond. */
 static int deadlines(struct weft_host *h, struct bench *b)
 {
 	static const VIP_ULONG ms[] = { 0, 1, 12345 };

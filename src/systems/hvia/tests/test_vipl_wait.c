@@ -44,14 +44,14 @@ static int sweep_recv(struct weft_host *h, struct bench *b)
 
 		side_recv(&s, side_desc(&s, 0, 0, 4));
 		meet(&s, name);
-		/* the message comes about 28 us from here */
+		/* the message arrives about 28 us from now */
 		weft_host_sleep(h, weft_host_now(h) + 25 * WEFT_US +
 					   i * 40 * WEFT_NS);
-		/* no other event would wake it for a long time */
+		/* no other event would wake the waiter for a long time */
 		ok(VipRecvWait(s.vi, VIP_INFINITE, &d));
 		assert_int_equal(d->CS.Length, 4);
 	}
-	/* a time-out means that nothing was there */
+	/* a time-out is correct only if no message had arrived */
 	side_recv(&s, side_desc(&s, 0, 0, 4));
 	b->t[0] = weft_host_now(h);
 	assert_int_equal(VipRecvWait(s.vi, 3, &d), VIP_TIMEOUT);
@@ -108,8 +108,9 @@ static void crossed(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 	++*(uint32_t *)ctx;
 }
 
-/* A thread waits for a receive. This one waits for its own send, which may be
- * done when it falls asleep while the interrupt is in flight. */
+/* Lets a thread wait for a receive, while this program waits for its own send.
+ * The send may be done when the program falls asleep while the interrupt is in
+ * flight. */
 static int cross_near(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -162,7 +163,7 @@ static void note(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 	n->n++;
 	if (n->n == NOTES)
 		return;
-	/* again, from inside */
+	/* posts and requests again inside the handler */
 	n->errors += VipPostRecv(vi, d, n->s->handle) != VIP_SUCCESS;
 	n->errors += VipRecvNotify(vi, n, note) != VIP_SUCCESS;
 }
@@ -175,7 +176,7 @@ static int notes_recv(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	for (uint32_t i = 0; i < 32; i++)
 		side_recv(&s, side_desc(&s, i, 0, 4));
-	/* two requests, hence one handler call for each completion */
+	/* two requests, so that each completion has its handler call */
 	ok(VipRecvNotify(s.vi, &n, note));
 	side_connect(&s);
 	meet(&s, "begin");
@@ -422,7 +423,7 @@ static int cq_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-31: the option that has them. */
+/* T-31: opens the NIC with the option for completion queues. */
 static void test_completion_queue_gathers_both_queues(void **state)
 {
 	viprig_run(*state, cq_recv, cq_send);

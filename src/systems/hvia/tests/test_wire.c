@@ -11,7 +11,7 @@
 
 struct head {
 	uint32_t flags, seq, length, offset, type;
-	uint64_t word; /* at byte 30 */
+	uint64_t word; /* the eight bytes at offset 30 */
 };
 
 static void put(uint8_t *p, uint64_t v, uint32_t n)
@@ -56,7 +56,8 @@ static const struct hvrig_desc *desc(uint32_t i)
 	return &hvduo.rig[1].desc[i];
 }
 
-/* Node 1 posts receives, node 0 runs `play`, then node 1 runs `check`. */
+/* Functions of a test: node 1 posts receives, node 0 runs `play`, then node 1
+ * runs `check`. */
 static void (*play)(struct hvrig *r);
 static void (*check)(struct hvrig *r, struct bench *b);
 static uint32_t first_seq;
@@ -139,7 +140,8 @@ static void says_over_the_wrap(struct hvrig *r)
 				    .seq = (0xfffe + i) & 0xffff,
 				    .length = 8 },
 		    8, (uint8_t)(i + 1));
-	/* sequence numbers before and behind it were seen already */
+	/* frames with sequence numbers before and after it were received
+	 * already */
 	say(r, &(struct head){ .flags = ONE, .seq = 0xffff, .length = 8 }, 8,
 	    9);
 	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 9);
@@ -158,7 +160,7 @@ static void sequence_numbers_go_on_over_the_wrap(void **state)
 	run(says_over_the_wrap, has_four, 0xfffe);
 }
 
-/* 0xffff and 0 are lost. */
+/* Sends with a gap: the frames 0xffff and 0 are lost. */
 static void says_over_a_gap(struct hvrig *r)
 {
 	say(r, &(struct head){ .flags = ONE, .seq = 0xfffe, .length = 8 }, 8,
@@ -213,7 +215,8 @@ static void has_partial(struct hvrig *r, struct bench *b)
 	assert_int_equal(desc(0)->d.length, 1472);
 	assert_int_equal(hvduo.buf[1][1471], 1);
 	assert_int_equal(hvduo.buf[1][1472], 0);
-	assert_int_equal(desc(1)->d.status, RECV); /* the next message */
+	/* the descriptor was filled by the next message */
+	assert_int_equal(desc(1)->d.status, RECV);
 	assert_int_equal(hvduo.buf[1][HVIA_PAGE], 3);
 	assert_int_equal(counted(b, "partial"), 1);
 }
@@ -224,7 +227,7 @@ static void a_message_keeps_its_length_and_place(void **state)
 	run(says_other_offset, has_partial, 0);
 }
 
-/* ---- frames of others ---- */
+/* ---- frames for other VIs ---- */
 
 static void says_foreign(struct hvrig *r)
 {
@@ -270,7 +273,7 @@ static void a_masked_cause_raises_no_interrupt(void **state)
 	run(says_kernel, is_masked, 0);
 }
 
-/* ---- memory that is not there ---- */
+/* ---- memory that does not exist ---- */
 
 static int sends_there(struct weft_host *h, struct bench *b)
 {

@@ -21,7 +21,7 @@ union vip_desc {
 	uint8_t bytes[32 + 16 * HVIA_SEGMENTS + 32];
 };
 
-/* One program's things. */
+/* The objects of one program. */
 struct side {
 	struct weft_host *h;
 	struct bench *b;
@@ -30,10 +30,10 @@ struct side {
 	VIP_VI_HANDLE vi;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_MEM_ATTRIBUTES mem_attr;
-	union vip_desc *desc; /* and data behind them */
+	union vip_desc *desc; /* descriptors, followed by the data */
 	uint8_t *data;
 	VIP_MEM_HANDLE handle;
-	/* asynchronous errors: what the handler saw */
+	/* asynchronous errors that the handler has received */
 	uint32_t n_err;
 	VIP_ERROR_DESCRIPTOR err[32];
 };
@@ -43,7 +43,7 @@ int viprig_setup(void **state);
 /* Runs one program per node to its end. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
-/* A fault for the frames of both cards. Without a class there is none. */
+/* A fault for the frames of both cards. Without a class no fault is made. */
 struct vip_fault {
 	const struct weft_class *cls;
 	const char *param[3], *value[3];
@@ -57,26 +57,27 @@ struct bench *viprig_run_with(const struct vip_fault *f, node_fn zero,
 /* Opens a NIC with a tag, memory of `bytes` and an unreliable VI with RDMA. */
 void side_open(struct side *s, struct weft_host *h, struct bench *b,
 	       const char *nic, uint32_t bytes);
-/* Opens with fewer descriptors than VIPRIG_DESCS, because registering pages
- * takes time. */
+/* Opens a side like side_open(), but with `descs` descriptors, because
+ * registering many pages takes time. */
 void side_open_few(struct side *s, struct weft_host *h, struct bench *b,
 		   const char *nic, uint32_t descs, uint32_t bytes);
 /* Disconnects and takes all posted descriptors. */
 void side_drain(struct side *s);
-/* Drains the side, then frees all it has. */
+/* Drains the side, then frees all objects of it. */
 void side_close(struct side *s);
 void side_vi(struct side *s, VIP_VI_HANDLE *vi);
-void side_handler(struct side *s); /* collects asynchronous errors */
-/* Waits for so many errors, at most 5 ms. */
+/* Makes the handler collect asynchronous errors. */
+void side_handler(struct side *s);
+/* Waits until n errors have arrived, at most 5 ms. */
 void side_errors(struct side *s, uint32_t n);
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
 	      union vip_addr *to);
-/* Between two nodes, named by a text. */
+/* Connects two nodes, whose connection is named by a text. */
 void side_wait(struct side *s, VIP_VI_HANDLE vi, const char *disc);
 void side_request(struct side *s, VIP_VI_HANDLE vi, uint32_t node,
 		  const char *disc);
-/* Node 0 waits for node 1. */
+/* Connects the sides. Node 0 waits for node 1. */
 void side_connect(struct side *s);
 
 VIP_DESCRIPTOR *side_desc(struct side *s, uint32_t i, uint32_t offset,
@@ -91,7 +92,8 @@ uint32_t side_received(struct side *s, VIP_DESCRIPTOR **d_p);
 
 void fill(uint8_t *p, uint32_t n, uint32_t seed);
 bool filled(const uint8_t *p, uint32_t n, uint32_t seed);
-/* Waits until all programs have called it. Each has a name of its own. */
+/* Waits until all programs have called it with this name. Each meeting has a
+ * different name. */
 void meet(struct side *s, const char *name);
 
 #define ok(call) assert_int_equal(call, VIP_SUCCESS)

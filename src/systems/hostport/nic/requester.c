@@ -4,8 +4,8 @@
  * LOOKUP  context, route and origin window side by side; checks (7a)
  * FRAME   command frame; payload: first page translated
  * OUTPUT  the packet leaves, payload as it arrives. Ends when the network
- * port has taken it, so that further instructions stay in the work
- * queue
+ *         port has taken it, so that further instructions stay in the work
+ *         queue
  * FINISH  notification of a failure, or where no acknowledge was requested
  *
  * An instruction that fails a check sends nothing to the network. */

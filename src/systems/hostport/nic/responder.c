@@ -5,7 +5,7 @@
  * LOOKUP  context; window and its check
  * FRAME   response frame along the way back; pages translated
  * OUTPUT  the response leaves, payload as it arrives; atomics: one word
- * read, changed and written before it is read again (5.6)
+ *         read, changed and written before it is read again (5.6)
  * FINISH  notification where it was requested, or the request was refused
  *
  * A request that needs a page from the driver stands aside in FRAME after its

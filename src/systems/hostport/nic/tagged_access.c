@@ -3,13 +3,13 @@
  * process, so that one page is enough for all processes.
  *
  * TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
- * no Triggerpage load, no fetch from the work queue
+ *                       no Triggerpage load, no fetch from the work queue
  * TLOAD                 a trigger; its response tag says "fully accepted"
  * ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
- * device (ultra.c)
+ *                       device (ultra.c)
  * TSTORE                registers that a process stores to: words of ULTRA's
- * packets, the read pointer of its queue. Triggers
- * are loads: a store alone feeds no shared queue (X3)
+ *                       packets, the read pointer of its queue. Triggers
+ *                       are loads: a store alone feeds no shared queue (X3)
  *
  * Only tags that the processor vouches for count (X1). A VCI is accepted only
  * together with the NQ entry of its completion. A process that takes no

@@ -2,8 +2,8 @@
 /* ULTRA's completer unit (hostport.md 9.6, 11.5).
  *
  * packet -> header 2, context 2, checks 2, address 2, store 3, hand-over 1
- * -> one burst into the receive queue, status word last
- * -> pointers 2, context 2, acknowledge 2 + 2, idle 1
+ *        -> one burst into the receive queue, status word last
+ *        -> pointers 2, context 2, acknowledge 2 + 2, idle 1
  *
  * The store takes place after 12 cycles, and the next packet is taken after 21.
  * A packet whose port has no free slice waits, and so do the packets of its

@@ -2,9 +2,9 @@
 /* hostport.neighbours: the turns of one process, see isolation.c.
  *
  * busy   some instructions in flight, all the time: victims, and neighbours
- * without a period
+ *        without a period
  * paced  one attempt in a period, give or take half of it. The times with and
- * without a fault are equal, so that two runs differ in nothing else */
+ *        without a fault are equal, so that two runs differ in nothing else */
 #include "systems/hostport/programs/isolation.h"
 
 static bool isolation_process_faulty(const struct hpn_actor *a)

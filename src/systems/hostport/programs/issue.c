@@ -5,7 +5,7 @@
  * conditional store that carries the instruction.
  *
  * issued_at  mean time at which an issue began; the NIC reports when it had
- * the instruction (vci_at)
+ *            the instruction (vci_at)
  * issue      time of the processor for one instruction
  * latency    from the begin of the issue until the notification is polled */
 #include <errno.h>

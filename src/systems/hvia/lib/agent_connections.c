@@ -4,9 +4,9 @@
  * client                             server
  * REQUEST  -- CONN_REQ ----------->  LISTEN
  * PENDING  <-- NO_MATCH, REJECT ---  no listener, or REJECT
- * <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
+ *          <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
  * CONNECTED -- CONN_ACK ---------->  CONNECTED
- * -- DISCONNECT --------->  ERROR
+ *          -- DISCONNECT --------->  ERROR
  * IDLE     <-- CONN_ACK -----------
  *
  * Two peers both send CONN_REQ, and the peer with the lower address answers the

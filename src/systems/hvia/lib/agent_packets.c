@@ -4,7 +4,7 @@
  * prints none:
  *
  * 20  REQ, ACCEPT: payload bytes of a frame of this card;
- * DISCONNECT: next frame that the reliable service wanted   2
+ *     DISCONNECT: next frame that the reliable service wanted   2
  * 22  DISCONNECT: status bits of the frame that it refused      2
  * 42  random id of the connection        8
  * 50  maximum transfer size              4

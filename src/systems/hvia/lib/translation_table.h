@@ -3,7 +3,7 @@
  * kernel agent's own book, which does not access the card.
  *
  * SDRAM   0 ---> level 1, 24 bytes each        level 2, 4 bytes each <--- end
- * handle 0, 1, 2 ...                              ... 2, 1, 0 index
+ *         handle 0, 1, 2 ...                              ... 2, 1, 0 index
  *
  * A region gets the lowest free handle, so that level 1 stays short. Its block
  * of level 2 is found by first fit. The two levels grow towards each other.

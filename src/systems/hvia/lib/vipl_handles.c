@@ -3,7 +3,7 @@
  *
  * kind     4 bits   NIC, VI, completion queue, request, tag
  * owner   20 bits   node and client, so that handles of other programs are
- * unknown
+ *                   unknown
  * turn    20 bits   number of uses of the place so far
  * place   20 bits   index in the program's table
  *

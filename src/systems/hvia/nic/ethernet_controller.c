@@ -4,10 +4,10 @@
  * 82544 behind the local PCI bus. Times are in cycles.
  *
  * send     FIFO 2, Tx buffer 2, Tx descriptor 6; when the MAC has room for a
- * descriptor (one outstanding): tail write 6, then the MAC fetches
- * the descriptor, 14, and the first burst, 16
+ *          descriptor (one outstanding): tail write 6, then the MAC fetches
+ *          the descriptor, 14, and the first burst, 16
  * receive  the MAC stores the last burst, 18, and the descriptor, 12; the
- * poll sees DD after 4
+ *          poll sees DD after 4
  *
  * The local bus has only these times. Transfers of the two directions do not
  * wait for each other. */

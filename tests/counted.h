@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Included first in every file of a build with gcov's counters, so that a
- * process that ends by _exit writes them, too. */
+ * process that ends by _exit() writes its counters too. */
 #ifndef TESTS_COUNTED_H
 #define TESTS_COUNTED_H
 

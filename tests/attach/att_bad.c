@@ -73,7 +73,7 @@ static void bad_put(struct weft_att *a)
 						   .imm = 1 });
 }
 
-/* Neither dies nor breaks anything. */
+/* Neither dies nor breaks a rule. */
 static void ok_fork(struct weft_att *a)
 {
 	pid_t pid = fork();
@@ -133,7 +133,7 @@ static int bad(struct weft_att *a, size_t i)
 {
 	struct weft_ep_event ev;
 
-	while (!a->ep.ops->poll(&a->ep, &ev, 1)) /* there is traffic */
+	while (!a->ep.ops->poll(&a->ep, &ev, 1)) /* rank 0 sends already */
 		weft_att_wait(a, 2000);
 	ways[i].fn(a);
 	for (int k = 0; k < 500 && !weft_att_gone(a); k++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts calls under names that are not letters, and twice under one name. */
+/* Counts calls under names with characters other than letters, and twice under
+ * one name. */
 #include <stdio.h>
 
 #include "weft/attach.h"

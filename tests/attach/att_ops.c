@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that the endpoint of an attached process offers, among any number
- * of processes: messages of all sizes, floods, remote memory, atomics.
+/* All operations of the endpoint of an attached process, among any number of
+ * processes: messages of all sizes, floods, remote memory, atomics.
  *
- *   att_ops [ROUNDS]
+ * att_ops [ROUNDS]
  *
- * Ranks are one per address, rank i at WEFT_ATT_ADDR(i / K, i % K) where K is
- * WEFT_PER_NODE (1). */
+ * Each address has one rank. Rank i is at WEFT_ATT_ADDR(i / K, i % K), where K
+ * is WEFT_PER_NODE (1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +22,9 @@ static struct weft_att *att;
 static struct weft_ep *ep;
 static uint32_t me, n, per = 1;
 
-/* Received so far. */
-static uint32_t got[RANKS_MAX];	    /* messages of the flood */
+/* Messages received so far. */
+/* number of messages of the flood, by sender */
+static uint32_t got[RANKS_MAX];
 static uint32_t sync_in[RANKS_MAX]; /* barriers */
 static struct weft_ep_mr mr_of[RANKS_MAX];
 static uint32_t n_mrs, put_in, done;
@@ -172,8 +173,8 @@ static void wait_done(uint32_t k)
 		progress();
 }
 
-/* Rounds of swaps on the word of rank 0: each rank waits for the number of the
- * rank before it and stores its own. */
+/* Swaps the word of rank 0 in rounds. Each rank waits until it reads the number
+ * of the rank before it, and stores its own. */
 static void swaps(uint64_t off)
 {
 	uint32_t k = done;

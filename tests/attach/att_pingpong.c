@@ -2,9 +2,9 @@
 /* The calls of ep.pingpong (src/programs/ep_pingpong.c) made by two attached
  * processes: half round trip in simulated time, and rates in real time.
  *
- *   att_pingpong [BYTES [ROUNDS [START_NS [quick]]]]
+ * att_pingpong [BYTES [ROUNDS [START_NS [quick]]]]
  *
- * quick: without looking at the clock in between. */
+ * quick: without reading the clock in between. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /* Two processes of which one or both send more than the receiver has room for,
  * and do not poll.
  *
- *   att_stall both    both send, ask for the time, and leave
- *   att_stall last    rank 1 sends and leaves; rank 0 polls later and finds
- * all */
+ * att_stall both    both send, read the time, and leave
+ * att_stall last    rank 1 sends and leaves; rank 0 polls later and receives
+ *                   all messages */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,9 @@ int main(int argc, char **argv)
 			fail("time", 0);
 	} else {
 		n = told(me);
-		usleep(100000); /* the sender waits for this rank to poll */
+		/* waits in real time, because the sender waits for this rank to
+		 * poll */
+		usleep(100000);
 		take(n);
 	}
 	printf("rank %u: %u messages\n", me, n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two processes make every call of weft/attach.h, right and wrong, and print
- * the outcome: results, events, times. In a timed run every line is equal each
- * time. Untimed (--clock none) the lines have no times.
+ * the results, events and times. In a timed run every line is equal in each
+ * run. Untimed (--clock none) the lines have no times.
  *
- *   att_story */
+ * att_story */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -18,7 +18,8 @@ enum { AREA = 1 << 20, WORD = AREA - 64 };
 enum {
 	TURN = 1 << 20,
 	REGION
-}; /* imm: the sender's part is done; its region */
+}; /* kinds of messages, in imm: the sender's part is done; the sender's region
+    */
 #define LONG_AGO (50 * WEFT_US)
 
 static struct weft_att *att;
@@ -150,7 +151,7 @@ static void part_regions(void)
 	until(WEFT_EV_RECV);
 }
 
-/* First rank 0 accesses the memory of rank 1, then the reverse. */
+/* Rank 0 accesses the memory of rank 1, then rank 1 that of rank 0. */
 static void part_remote(void)
 {
 	static const size_t sizes[] = { 1, 64, 4096, 70000 };
@@ -283,7 +284,7 @@ static void part_wrong(void)
 	meet();
 }
 
-/* Waits without any event, with and without a deadline. */
+/* Waits while no event arrives, with and without a deadline. */
 static void part_time(void)
 {
 	weft_time_t t;
@@ -359,8 +360,8 @@ static void part_calls(void)
 	meet();
 }
 
-/* A process asleep on the descriptor is woken when it can see an event, even if
- * it polls just before the hand-over. */
+/* Sleeps on the descriptor. The process is woken when it can see an event, even
+ * if it polls just before the hand-over. */
 static void part_descriptor(void)
 {
 	struct pollfd p = { .fd = weft_att_fd(att), .events = POLLIN };
@@ -379,7 +380,7 @@ static void part_descriptor(void)
 	meet();
 }
 
-/* The ranks take turns: a message that is sent aside overtakes messages in
+/* Lets the ranks take turns. A message that is sent aside overtakes messages in
  * flight. */
 static void by_turns(uint64_t imm)
 {

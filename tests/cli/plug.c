@@ -43,7 +43,8 @@ static int talker_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct talker *t = c->state;
 
-	c->ports[0].beside = true; /* any period will do */
+	/* frames may overlap, because any period is allowed */
+	c->ports[0].beside = true;
 	if (t->packets)
 		weft_wake(c, 0, t->period);
 	return 0;
@@ -210,7 +211,7 @@ static WEFT_COMPONENT(prog, .name = "test.prog", .kind = WEFT_KIND_PROGRAM,
 		      .state_size = sizeof(struct prog), .params = prog_params,
 		      .ops = { .main = prog_main });
 
-/* ---- waiter: waits in one of several ways, with or without an end ---- */
+/* ---- waiter: waits in one of several ways, for ever or not ---- */
 
 enum { WAIT_KEY, WAIT_PATIENCE, WAIT_SLEEP, WAIT_WORD, WAIT_TICK, WAIT_SPIN };
 

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test.scribe: a program that tells what a file says, in the name of any
- * component: results (metrics, histograms, series, failed checks) and what
- * there is to listen to (weft/trace.h).  Expected outputs (tests/cli/expected)
- * thus show messages and curves of exactly known shape.
+/* test.scribe: a program that reports what a file contains, in the name of any
+ * component: results (metrics, histograms, series, failed checks) and trace
+ * events (weft/trace.h).  Expected outputs (tests/cli/expected) therefore show
+ * messages and curves of exactly known shape.
  *
- *	at NS				sleeps until then
- *	COMP metric NAME UNIT VALUE
- *	COMP law KIND NAME UNIT A B	a metric, A * x^B, of runs of that kind
- *	COMP hist NAME UNIT VALUE COUNT
- *	COMP series NAME UNIT UNIT X Y
- *	COMP fail - TEXT
- *	COMP signal KIND N		to weft itself, in runs of that kind
- *	COMP open ID PARENT		a message; PARENT 0: of its own
- *	COMP mark ID NS STAGE
- *	COMP end ID ARRIVED
- *	COMP span TRACK INDEX NS NS N TEXT
- *	COMP state MACHINE INDEX NS TEXT	INDEX -1: there is only one
- *	COMP level QUEUE INDEX NS N
- *	COMP sent NODE NS, COMP got NODE NS
- */
+ * at NS                           sleeps until then
+ * COMP metric NAME UNIT VALUE
+ * COMP law KIND NAME UNIT A B     a metric, A * x^B, of runs of that kind
+ * COMP hist NAME UNIT VALUE COUNT
+ * COMP series NAME UNIT UNIT X Y
+ * COMP fail - TEXT
+ * COMP signal KIND N              to weft itself, in runs of that kind
+ * COMP open ID PARENT             a message; PARENT 0: no parent
+ * COMP mark ID NS STAGE
+ * COMP end ID ARRIVED
+ * COMP span TRACK INDEX NS NS N TEXT
+ * COMP state MACHINE INDEX NS TEXT        INDEX -1: only one machine
+ * COMP level QUEUE INDEX NS N
+ * COMP sent NODE NS, COMP got NODE NS */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -47,7 +46,7 @@ static const struct weft_param scribe_params[] = {
 	{ 0 }
 };
 
-/* A line in words: w[0] is the component, w[1] the kind of report. */
+/* A line cut into words: w[0] is the component, w[1] the kind of report. */
 struct told {
 	struct scribe *s;
 	struct weft_comp *c;
@@ -153,7 +152,8 @@ static void tell_got(const struct told *t)
 	weft_got(t->c, number(t, 2), time_of(t, 3));
 }
 
-/* The last word is the rest of the line. */
+/* Kinds of reports, with their number of words. The last word is the rest of
+ * the line. */
 static const struct {
 	const char *word;
 	int words;
@@ -177,8 +177,8 @@ static struct weft_comp *called(struct weft_sim *sim, const char *name)
 	return NULL;
 }
 
-/* Cuts words from..n of the line, the last one with the rest of it. Returns
- * their number. */
+/* Cuts the line into words from..n. The last one is the rest of the line.
+ * Returns the number of words. */
 static int cut(char *line, char **w, int from, int n)
 {
 	while (from < n && *line) {

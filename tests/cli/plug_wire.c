@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test.line: a source and sink on a wire that only this plug-in knows, so that
- * faults and captures are shown to need nothing but weft_wire.
+/* test.line: a source and sink on a wire that only this plug-in knows, which
+ * shows that faults and captures need nothing but weft_wire.
  *
  * A frame is words of four symbols: start (control), number, payload, and the
  * sum of number and payload. */
@@ -122,7 +122,7 @@ static void line_event(struct weft_comp *c, uint32_t tag)
 		weft_wake(c, 0, weft_now(c) + WEFT_US);
 }
 
-/* Returns the counter that these symbols raise. */
+/* Returns the counter to increment for a frame with these symbols. */
 static uint32_t line_judge(const uint16_t *sym, uint32_t n)
 {
 	uint32_t sum = 0;
@@ -155,7 +155,7 @@ WEFT_COMPONENT(line, .name = "test.line", .kind = WEFT_KIND_TRAFFIC,
 			.event = line_event,
 			.arrive = line_arrive });
 
-/* ---- a switch whose cables come before its node ---- */
+/* ---- a switch whose cable ports precede its node port ---- */
 
 static int turned_place(struct weft_comp *c, const struct weft_place *at,
 			struct weft_err *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that uses as much of MPI as a fabric can get wrong: point to
- * point, all collectives (also those that return at once and those of
- * neighbours on a torus), one-sided access with each kind of synchronisation,
- * derived types.  Every result is compared with what it must be.  Runs with
- * any number of ranks; meant for 64 on a 4 x 4 x 4 torus.
+/* A program that uses those parts of MPI that a fabric can get wrong: point to
+ * point, all collectives (also nonblocking ones and those of neighbours on a
+ * torus), one-sided access with each kind of synchronisation, derived types.
+ * Every result is compared with its expected value.  Any number of ranks is
+ * possible, but the program is meant for 64 on a 4 x 4 x 4 torus.
  *
- *     all64 [-t] [PART]
+ * all64 [-t] [PART]
  *
- * -t prints how long each case took by MPI_Wtime; PART restricts to one. */
+ * -t prints the duration of each case by MPI_Wtime. PART runs only one part. */
 #include "all64.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@ struct all {
 	MPI_Comm comm;
 	int rank, size;
 	long checks, failed;
-	const char *part; /* the running part, for messages */
+	const char *part; /* name of the running part, for messages */
 };
 
 struct all_case {
@@ -22,7 +22,7 @@ struct all_case {
 void all_check(struct all *a, bool ok, const char *what, int line);
 #define CHECK(a, ok) all_check((a), (ok), #ok, __LINE__)
 
-/* Lists end with a name of NULL. */
+/* Lists of cases. Each ends with a name of NULL. */
 extern const struct all_case all_pt2pt[], all_coll[], all_icoll[], all_reduce[],
 	all_ireduce[], all_neigh[], all_types[], all_onesided[], all_dynamic[],
 	all_groups[];

@@ -179,7 +179,7 @@ static void alltoall(struct all *a, bool nb)
 }
 BOTH(alltoall);
 
-/* (r + to) % 4 words from r to `to`. */
+/* An exchange in which rank r sends (r + to) % 4 words to rank `to`. */
 struct cross {
 	int *n, *at, *bytes, *buf;
 	MPI_Datatype *type;

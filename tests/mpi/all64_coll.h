@@ -48,12 +48,13 @@
 	static void name##_b(struct all *a);                                   \
 	static void name##_i(struct all *a)
 
-/* all_ints returns n words of -1. all_word returns the word that rank `r` gives
- * to rank `to` at place `i`. */
+/* Returns n words of -1. all_word() returns the word that rank `r` sends to
+ * rank `to` at place `i`. */
 int *all_ints(int n);
 int all_word(int r, int to, int i);
 
-/* Rank r has r % 5 words, with a gap of one between the parts. */
+/* Parts of a vector: rank r has r % 5 words, with a gap of one between the
+ * parts. */
 struct all_parts {
 	int *n, *at, sum;
 };

@@ -24,8 +24,8 @@ static struct torus torus_of(const struct all *a)
 	return t;
 }
 
-/* Returns the word from rank r to its neighbour in direction k (0 = down x, 1 =
- * up x...). */
+/* Returns the word that rank r sends to its neighbour in direction k (0 = down
+ * x, 1 = up x...). */
 static int told(int r, int k)
 {
 	return r * 10 + k;
@@ -60,9 +60,9 @@ static void allgather(struct all *a)
 	MPI_Comm_free(&t.comm);
 }
 
-/* In a dimension of 1 or 2 both neighbours are one rank, and MPI does not
- * define the order of its two messages. Therefore only dimensions from 3 on are
- * checked. */
+/* Checks words of neighbours. In a dimension of 1 or 2 both neighbours are one
+ * rank, and MPI does not define the order of its two messages. Therefore only
+ * dimensions from 3 on are checked. */
 static void check_told(struct all *a, const struct torus *t, const int *in)
 {
 	for (int k = 0; k < 6; k++)

@@ -36,7 +36,7 @@ static int down(const struct all *a, int k)
 	return (a->rank + a->size - k % a->size) % a->size;
 }
 
-/* One word, 200 and 1000 to the next rank. */
+/* Puts 1, 200 and 1000 words to the next rank. */
 static void put_fence(struct all *a)
 {
 	static const int n[] = { 1, 198, 1000 };
@@ -82,7 +82,7 @@ static void get_fence(struct all *a)
 	free(mem);
 }
 
-/* Each rank adds to every rank. */
+/* Each rank adds to the words of every rank. */
 static void accumulate(struct all *a)
 {
 	struct win w = win_of(a, 0);
@@ -120,7 +120,7 @@ static void get_accumulate(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Draws tickets from rank 0. Each is given once. */
+/* Draws tickets from rank 0. Each ticket is given once. */
 static void fetch_and_op(struct all *a)
 {
 	enum { ROUNDS = 3 };
@@ -143,9 +143,9 @@ static void fetch_and_op(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* The word of rank 0 goes from r to r + 1 only when it is r. Rank 0 only reads
- * it, because osc/rdma of Open MPI 4.1 crashes if a rank does this to
- * itself. */
+/* Each rank r > 0 swaps the word of rank 0 from r to r + 1. Rank 0 only reads
+ * the word, because osc/rdma of Open MPI 4.1 crashes if a rank swaps a word of
+ * its own. */
 static void compare_and_swap(struct all *a)
 {
 	struct win w = win_of(a, 1);
@@ -163,7 +163,7 @@ static void compare_and_swap(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Post, start, complete and wait, among ranks at odd distance. */
+/* Runs post, start, complete and wait among ranks at odd distance. */
 static void pscw(struct all *a)
 {
 	struct win w = win_of(a, -1);
@@ -243,7 +243,7 @@ static void with_request(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* A column at the origin becomes every third word at the target. */
+/* Puts a column of the origin into every third word of the target. */
 static void with_types(struct all *a)
 {
 	struct win w = win_of(a, -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Point to point: every mode of sending, probing, wildcards, order, lengths
+/* Point to point: every mode of sending, probing, wildcards, order, and lengths
  * around the limits at which a transport changes its protocol. */
 #include "all64.h"
 
@@ -35,7 +35,7 @@ static bool filled(const unsigned char *p, int n, int rank)
 	return true;
 }
 
-/* Round the ring, all lengths. */
+/* Sends messages of all lengths around the ring. */
 static void ring(struct all *a)
 {
 	unsigned char *out = malloc(LONGEST), *in = malloc(LONGEST + 1);
@@ -107,7 +107,8 @@ static void modes(struct all *a)
 	free(buf);
 }
 
-/* Messages of a pair stay in order, and tags select among them. */
+/* Checks that messages of a pair stay in order, and that tags select among
+ * them. */
 static void order(struct all *a)
 {
 	enum { N = 24 };
@@ -118,7 +119,7 @@ static void order(struct all *a)
 		out[i] = a->rank * 100 + i;
 		MPI_Isend(&out[i], 1, MPI_INT, next(a), i % 3, a->comm, &r[i]);
 	}
-	/* Tag 2 first, so that the others wait unexpected. */
+	/* receives tag 2 first, so that the other messages wait unexpected */
 	for (int i = 0; i < N; i++)
 		MPI_Irecv(&in[i], 1, MPI_INT, prev(a), 2 - i / (N / 3), a->comm,
 			  &r[N + i]);
@@ -128,7 +129,7 @@ static void order(struct all *a)
 					  3 * (i % (N / 3)));
 }
 
-/* All ranks send to rank 0, which does not know sources or lengths. */
+/* All ranks send to rank 0, which knows neither sources nor lengths. */
 static void any_source(struct all *a)
 {
 	int v[70], n, sum = 0;

@@ -51,7 +51,8 @@ static void allreduce(struct all *a, bool nb)
 }
 BOTH(allreduce);
 
-/* x -> p * x + q composed: associative, but not commutative. */
+/* Composes functions x -> p * x + q, which is associative but not
+ * commutative. */
 static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
 {
 	const unsigned int *f = in;
@@ -153,7 +154,7 @@ static void sub_groups(struct all *a)
 
 const struct all_case all_reduce[] = { LIST(b), { NULL, NULL } };
 const struct all_case all_ireduce[] = { LIST(i), { NULL, NULL } };
-/* Not in the default list, because Open MPI sends names of processes here,
- * whose length differs from run to run. */
+/* Not in the default list, because Open MPI sends names of processes in these
+ * cases, whose length differs from run to run. */
 const struct all_case all_groups[] = { { "groups", sub_groups },
 				       { NULL, NULL } };

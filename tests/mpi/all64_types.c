@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Derived types: data sent as a type arrive as bytes in the order of its map,
- * and the reverse, both small and long, so that every protocol of a transport
- * is used. */
+ * and bytes as a type, both small and long, so that every protocol of a
+ * transport is used. */
 #include "all64.h"
 
 #include <stddef.h>
@@ -201,7 +201,8 @@ static void packed(struct all *a)
 	CHECK(a, n == 3 && d[0] == from && d[1] == 0.5 && d[2] == -1);
 }
 
-/* Transposes a matrix on the way: rows of one side are columns of the other. */
+/* Transposes a matrix in transit, because rows of the sender are columns of the
+ * receiver. */
 static void transposed(struct all *a)
 {
 	enum { N = 24 };

@@ -2,10 +2,10 @@
 /* An MPI program that ends, or is ended, in one of several ways. Its phase is
  * in the name of the process, so that a test can kill it in that phase.
  *
- *   ends WAY[,WAY...] [ROUNDS]
+ * ends WAY[,WAY...] [ROUNDS]
  *
- * Before and after each way it talks ROUNDS times. It exits with 0 if every MPI
- * call was right; a forked child has a part in that. */
+ * Before and after each way it exchanges messages for ROUNDS rounds. It exits
+ * with 0 if every MPI call was right, those of a forked child too. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static void phase(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Talks with all ranks and around the ring, in short and long messages. */
+/* Exchanges messages with all ranks and around the ring, short and long
+ * ones. */
 static void talk(int round)
 {
 	int to = (me + 1) % n, from = (me + n - 1) % n, len, sum;
@@ -89,7 +90,7 @@ static void way_segv(void)
 		raise(SIGSEGV);
 }
 
-/* The child leaves at once. */
+/* Forks a child that exits at once. */
 static void way_fork(void)
 {
 	pid_t pid = fork();
@@ -99,7 +100,7 @@ static void way_fork(void)
 	child_ends(pid, 0);
 }
 
-/* The child runs what libraries do at an exit. */
+/* Forks a child that runs the exit handlers of libraries. */
 static void way_fork_exit(void)
 {
 	pid_t pid = fork();
@@ -120,7 +121,7 @@ static void way_fork_exec(void)
 	child_ends(pid, 5 << 8);
 }
 
-/* The child lives while its parent talks. */
+/* Forks a child that lives while its parent exchanges messages. */
 static void way_fork_beside(void)
 {
 	pid_t pid = fork();
@@ -134,7 +135,7 @@ static void way_fork_beside(void)
 	child_ends(pid, 0);
 }
 
-/* The child acts as a rank: it fails, and the run continues. */
+/* Forks a child that calls MPI like a rank. It fails, and the run continues. */
 static void way_fork_use(void)
 {
 	pid_t pid = fork();

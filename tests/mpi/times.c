@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of MPI as a program sees them, in nanoseconds.
+/* Times of MPI as a program measures them, in nanoseconds.
  *
- *     times pingpong SIZE ROUNDS       ranks 0 and 1; half of each round trip
- *     times mean SIZE ROUNDS           the same between two looks at the clock
- *     times swap SIZE COUNT            ranks by twos, each both ways at once;
- * all contents are checked times put SIZE COUNT             rank 0 into a
- * window of rank 1 times streams SIZE COUNT A:B...  all at once, each from A to
- * B: when B had how many of its bytes
- */
+ * times pingpong SIZE ROUNDS       ranks 0 and 1; half of each round trip
+ * times mean SIZE ROUNDS           mean of all rounds, from two clock readings
+ * times swap SIZE COUNT            pairs of ranks, each in both directions at
+ *                                  once; all contents are checked
+ * times put SIZE COUNT             rank 0 into a window of rank 1
+ * times streams SIZE COUNT A:B...  all at once, each from A to B: times at
+ *                                  which B had parts of its bytes */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -94,7 +94,8 @@ static int put(int size, int count, char **more)
 	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 		MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
-		MPI_Win_flush(1, win); /* the first access finds the path */
+		/* completes the first access, because it looks up the path */
+		MPI_Win_flush(1, win);
 		t0 = MPI_Wtime();
 		for (int i = 0; i < count; i++)
 			MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);

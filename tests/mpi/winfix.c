@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preload for NPopenmpi2, because that passes NULL for MPI_INFO_NULL. */
+/* Preload for NPopenmpi2, because this program passes NULL for
+ * MPI_INFO_NULL. */
 #include <mpi.h>
 #include <stddef.h>
 

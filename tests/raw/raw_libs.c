@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two nodes and a user library, as a program of the simulator or as a process
- * (weft exec --raw): what is printed must be the same, to the femtosecond.
+ * (weft exec --raw). The output must be equal in both cases, to the
+ * femtosecond.
  *
- *	raw_libs rma|hostport|hostport-own|vipl|ep|ep-own|light [dies]
+ * raw_libs rma|hostport|hostport-own|vipl|ep|ep-own|light [dies]
  *
- * -own: the program brings the Host Port's driver along, otherwise its node has
- * one. */
+ * -own: the program loads the Host Port's driver itself, because its node has
+ * none. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ enum { ROUNDS = 40, BYTES = 1000 };
 	} while (0)
 
 static uint32_t me;
-static bool dies; /* node 1, in the middle */
+static bool dies; /* node 1 ends in the middle */
 
 static void fill(uint8_t *p, size_t n, uint32_t from, uint32_t round)
 {
@@ -53,7 +54,7 @@ static uint64_t meet(struct weft_host *h, const char *name, uint64_t mine)
 	return weft_oob_get(h, key);
 }
 
-/* Node 0 begins. */
+/* Plays ping-pong rounds. Node 0 begins. */
 static void play(struct weft_host *h, const char *name, void *p,
 		 void (*say)(void *p, uint32_t round),
 		 void (*hear)(void *p, uint32_t round))
@@ -172,7 +173,7 @@ static int run_hostport(struct weft_host *h)
 	return 0;
 }
 
-/* Runs the Host Port with its driver in a thread of its own. */
+/* Runs the Host Port with its driver in a thread of this program. */
 static int run_hostport_own(struct weft_host *h)
 {
 	MUST(weft_thread_start(h, hp_driver, NULL));

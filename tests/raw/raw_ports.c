@@ -3,11 +3,11 @@
  * on the other node: messages, puts, gets, ends.  Ranks 0 and 1 are on node 0,
  * their partners 2 and 3 on node 1.
  *
- *	raw_ports play|dies|attack|again
+ * raw_ports play|dies|attack|again
  *
  * dies: rank 1 ends by a signal between a put and its notification;
- * attack: rank 0 tries what only the driver or rank 1 may do;
- * again: a process without a partner, for one that comes after another. */
+ * attack: rank 0 tries calls that only the driver or rank 1 may make;
+ * again: a process without a partner, which starts after another has ended. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
 enum {
 	AHEAD = 2
-}; /* the partner's word of the next round may arrive before the acknowledge of
-    * our own */
+}; /* room for messages that wait, because the partner's word of the next round
+      may arrive before the acknowledge of a put */
 
 #define MUST(what)                                                             \
 	do {                                                                   \
@@ -32,8 +32,8 @@ enum {
 
 static uint32_t me;
 
-/* Memory of a process: bytes that it sends, that its partner puts, and that it
- * gets back. */
+/* State and memory of a process. The memory has bytes to send, bytes that the
+ * partner puts, and bytes that the process gets back. */
 struct ports {
 	struct weft_host *h;
 	struct hport *p;
@@ -96,7 +96,8 @@ static void open_port(struct ports *x)
 {
 	uint64_t va;
 
-	MUST(weft_proc_self(x->h)); /* before it has a port */
+	/* makes the program a process before it has a port */
+	MUST(weft_proc_self(x->h));
 	if (me < 2)
 		MUST(weft_thread_start(x->h, sleeper, NULL));
 	MUST(!hport_open(x->h, NULL, &x->p));
@@ -106,7 +107,8 @@ static void open_port(struct ports *x)
 			   CAP + me));
 }
 
-/* Kind of instruction, by which a notification says what it is for. */
+/* Kinds of instructions. The tag has the kind, so that a notification can be
+ * matched with its instruction. */
 enum { WORD = 1, PUT, GET };
 
 /* Takes the next notification and keeps messages that arrive meanwhile. Returns
@@ -150,7 +152,7 @@ static bool word(struct ports *x, uint32_t round)
 	return true;
 }
 
-/* Puts a page to the partner and gets it back from there. */
+/* Puts a page to the partner and gets it back. */
 static bool exchange(struct ports *x, uint32_t round, bool dies)
 {
 	const struct hport_far far = { 0, CAP + x->partner, BYTES };
@@ -170,8 +172,8 @@ static bool exchange(struct ports *x, uint32_t round, bool dies)
 	return true;
 }
 
-/* Plays the rounds. In each one the bytes that arrive are the partner's of that
- * round. */
+/* Plays the rounds. In each round the bytes that arrive must be the partner's
+ * bytes of that round. */
 static uint32_t play(struct ports *x, bool dies)
 {
 	uint32_t i = 0;
@@ -232,7 +234,7 @@ static void with_partner(struct ports *x, const char *what)
 	       weft_host_node(x->h), hport_vpid(x->p), n, ROUNDS);
 }
 
-/* A message to itself. */
+/* Sends a message to itself. */
 static void again(struct ports *x)
 {
 	x->partner = me;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes nonsense into the ring of its calls, as no library would:
+/* Writes nonsense into the ring of its calls, which no library would do:
  *
- *	raw_wild SEED        calls with random arguments, half of them sensible;
- *	                     prints a sum of all answers
- *	raw_wild ring        a tail that cannot be
- *	raw_wild kind        a call that there is not
- *	raw_wild drivers     drivers that call each other without end
- *	raw_wild fork        a child goes on calling */
+ * raw_wild SEED        calls with random arguments, half of them sensible;
+ *                      prints a sum of all answers
+ * raw_wild ring        an invalid tail
+ * raw_wild kind        a call that does not exist
+ * raw_wild drivers     drivers that call each other without end
+ * raw_wild fork        a child that continues to call */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static uint64_t rnd(void)
 	return state_ ^= state_ << 17;
 }
 
-/* Often small, often at an edge. */
+/* Returns a value that is often small or at an edge. */
 static uint64_t value(const struct weft_host *h)
 {
 	const uint64_t edge[] = { 0,
@@ -45,7 +45,8 @@ static uint64_t value(const struct weft_host *h)
 		     : rnd() >> r / 4 % 64;
 }
 
-/* Calls that would wait for ever, or end it, are for others. */
+/* Returns whether a call would wait for ever or end the process, so that other
+ * tests have to make it. */
 static bool blocks(uint32_t kind)
 {
 	switch (kind) {
@@ -141,7 +142,7 @@ static void forks(struct weft_host *h)
 	pid_t pid = fork();
 
 	if (!pid) {
-		weft_host_now(h); /* does not come back */
+		weft_host_now(h); /* this call does not return */
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzz target over the inputs that a file names and compares what comes
- * of each with what the file says.
+/* Runs a fuzz target over the inputs that a file names, and compares the
+ * outcome of each with that in the file.
  *
- *     replay_NAME FILE CORPUS [--write]
+ * replay_NAME FILE CORPUS [--write]
  *
  * Lines of the file:
  *
- *     # a remark
- *     = 05 03/1f **       a phrase: bytes, 03/1f: 03 | random & 1f, **: any
- *     stored X -> ...     files of the corpus whose names begin with X
- *     said 7 20 -> ...    20 inputs from number 7 on, which is all that they
- *                         follow from: phrases in random order, the first one
- *                         at the beginning
- *     mixed 1 20 -> ...   two stored inputs, put together and changed
- *     random 1 20 -> ...  random bytes
+ * # a remark
+ * = 05 03/1f **       a phrase: bytes, 03/1f: 03 | random & 1f, **: any
+ * stored X -> ...     files of the corpus whose names begin with X
+ * said 7 20 -> ...    20 inputs from number 7 on, made of phrases in random
+ *                     order with the first phrase at the beginning; the number
+ *                     alone determines an input
+ * mixed 1 20 -> ...   two stored inputs, put together and changed
+ * random 1 20 -> ...  random bytes
  *
- * Behind the arrow: end of the run in ns, some sums, digests of the parts in
- * the order of outcome.h. */
+ * After the arrow follow the end of the run in ns, some sums, and digests of
+ * the parts in the order of outcome.h. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static struct {
 	} phrases;
 	struct {
 		VEC(char *);
-	} stored; /* names that the file has so far */
+	} stored; /* names of stored inputs that the file has had so far */
 	uint64_t random;
 } m;
 
@@ -173,7 +173,7 @@ static void make(struct input *in, const char *kind, uint64_t seed)
 
 static void run(const struct input *in)
 {
-	/* A copy with exact size shows reads beyond its end. */
+	/* an exact copy, so that tools detect reads beyond its end */
 	uint8_t *copy = malloc(in->n ? in->n : 1);
 
 	if (!copy)
@@ -183,7 +183,8 @@ static void run(const struct input *in)
 	free(copy);
 }
 
-/* Runs the stored inputs whose names begin so, in the order of their names. */
+/* Runs the stored inputs whose names begin with `begin`, in the order of their
+ * names. */
 static void run_stored(struct input *in, const char *begin)
 {
 	struct dirent **list;
@@ -203,7 +204,7 @@ static void run_stored(struct input *in, const char *begin)
 	free(list);
 }
 
-/* All inputs of a line: "stored BEGIN", "KIND FIRST COUNT". */
+/* Runs all inputs of a line: "stored BEGIN" or "KIND FIRST COUNT". */
 static void run_line(const char *text)
 {
 	static struct input in;
@@ -242,7 +243,7 @@ static void one(const char *file, char *line, bool write)
 	}
 }
 
-/* Results are written here, and then replace the file. */
+/* Returns the name of the new file, which replaces the old one at the end. */
 static const char *new_name(const char *file)
 {
 	static char name[4096];

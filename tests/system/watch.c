@@ -2,27 +2,27 @@
 /* Observers of a multipath run, given with --load: an oracle that knows more
  * than the receiver can.
  *
- *   n0.nic --(watch.link: sent)--> switches --(watch.link: heard)--> n1.nic
- *                                                                      |
- *                                                          watch.bus --+
+ * n0.nic --(watch.link: sent)--> switches --(watch.link: heard)--> n1.nic
+ *                                                                    |
+ *                                                      watch.bus ----+
  *
- * watch.link sits on the outputs of a NIC (the true order of sending) and,
- * behind all faults, on the outputs of a switch towards a NIC (packets that
- * arrive, and when). watch.bus of the receiver judges (watch_order.c,
- * watch_bus.c). */
+ * watch.link sits on the outputs of a NIC, where it sees the true order of
+ * sending. It also sits, behind all faults, on the outputs of a switch towards
+ * a NIC, where it sees which packets arrive, and when. watch.bus of the
+ * receiver compares (watch_order.c, watch_bus.c). */
 #include <stdio.h>
 
 #include "systems/forth/link/wire.h"
 #include "watch.h"
 
 struct tap {
-	struct watch *of[WATCH_NODES]; /* sent: by destination */
-	struct watch *to;	       /* heard */
+	/* observers of sent packets, by destination */
+	struct watch *of[WATCH_NODES];
+	struct watch *to; /* heard */
 	uint32_t node, path;
 };
 
-/* Header and its CRC lie behind the delimiter and the credits (forth.md 4.7).
- */
+/* Header and its CRC follow the delimiter and the credits (forth.md 4.7). */
 static uint64_t checked_pc(const struct watch *w, const struct weft_frame *f)
 {
 	struct forth_shape s = forth_shape_get(f);

@@ -12,22 +12,25 @@ enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
 /* A packet of one source to one destination, in the order of sending. */
 struct watch_pkt {
 	uint64_t hdr;
-	uint64_t past; /* pc: in memory, or known to be lost */
+	/* pc at which the packet is in memory or known to be lost */
+	uint64_t past;
 	uint8_t path;
-	bool came, lost, told; /* told: its group has been notified */
+	bool came, lost, told; /* told: the packet's group has been notified */
 };
 
 /* Packets of one source to this node that may still matter. */
 struct watch_stream {
 	struct watch_pkt *ring;
 	uint64_t front, end, mask;   /* absolute numbers */
-	uint64_t at[WATCH_LINKS];    /* next one to come on each path */
-	uint32_t count[WATCH_LINKS]; /* sent on each path */
-	uint64_t past;		     /* pc: all before front are */
-	bool loss;		     /* since the latest notification */
+	uint64_t at[WATCH_LINKS];    /* next packet to arrive on each path */
+	uint32_t count[WATCH_LINKS]; /* number of packets sent on each path */
+	/* pc at which all packets before `front` are in memory or lost */
+	uint64_t past;
+	/* a packet was lost since the latest notification */
+	bool loss;
 };
 
-/* A notification that may be given. */
+/* A notification that may be given from now on. */
 struct watch_due {
 	uint64_t may; /* pc */
 	bool loss;
@@ -63,7 +66,7 @@ struct watch {
 	struct watch_stream stream[WATCH_NODES];
 	WATCH_FIFO(struct watch_wait) fifo[WATCH_LINKS];
 	WATCH_FIFO(struct watch_due) due[WATCH_NODES];
-	enum watch_op op; /* of the latest write */
+	enum watch_op op; /* kind of the latest write */
 	struct watch_wait writing;
 	const struct weft_bus_txn *write; /* in progress */
 	uint64_t done;			  /* pc: end of the latest write */
@@ -85,16 +88,16 @@ enum {
 
 /* watch_bus.c: returns the observer of node `node`, or NULL. */
 struct watch *watch_of(struct weft_sim *sim, uint32_t node);
-/* A packet left its source through `path`. */
+/* Notes that a packet has left its source through `path`. */
 void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
 /* Reports that a packet will arrive and have its header checked at pc. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
-/* Reports a failure, the first few times. */
+/* Reports a failure. Only the first few are printed. */
 void watch_fail(struct watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* watch_order.c: notifications that the order of sending allows. watch_advance
- * marks packets that are past by pc. */
+/* watch_order.c: notifications that the order of sending allows.
+ * watch_advance() marks packets that are in memory or lost at pc. */
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
@@ -103,9 +106,9 @@ static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 {
 	return w->groups && hdr >> 48 & 1;
 }
-/* A group was notified at pc. */
+/* Notes that a group was notified at pc. */
 void watch_group(struct watch *w, uint32_t src, uint32_t group, uint64_t pc);
-/* Returns packets whose group has not been notified. */
+/* Returns the number of packets whose group has not been notified. */
 uint64_t watch_group_left(const struct watch *w);
 
 extern const struct weft_class weft_class_watch_bus;

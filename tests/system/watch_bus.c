@@ -2,16 +2,16 @@
 /* Class watch.bus: sits between a NIC and its bus, passes everything, and
  * compares each remote notification with the true events:
  *
- *   - all packets that its source sent before are in memory, or were lost and a
- *     later packet of their path has arrived (forth.md 7.4);
- *   - it is requested at the very clock at which that became true, or at which
- *     the engine was free again: no packet and no local notification precedes
- *     one that waits, and it follows a packet or another notification without
- *     a gap (3.7);
- *   - its count, source and loss flag are right (3.8, 7.5).
+ * - all packets that its source sent before are in memory, or were lost and a
+ *   later packet of their path has arrived (forth.md 7.4);
+ * - it is requested at the clock at which that became true, or at which the
+ *   engine was free again. No packet and no local notification precedes a
+ *   notification that waits, and it follows a packet or another notification
+ *   without a gap (3.7);
+ * - its count, source and loss flag are right (3.8, 7.5).
  *
  * The engine starts no write while it fetches a descriptor or moves the data of
- * a read. In the split wait it does (R-27). */
+ * a read. It does in the split wait (R-27). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static void busy_to(struct watch *w, uint64_t pc)
 }
 
 /* Returns the first clock from pc on at which a write can start. If a read and
- * a write are ready at one clock, either may be first. With `give` it is the
- * read. */
+ * a write are ready at one clock, either may be first. If `give` is set, it is
+ * the read. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -311,8 +311,8 @@ static uint64_t nic_counter(const struct watch *w, const char *name)
 	return 0;
 }
 
-/* Counts packets without any trace: they were lost, and no later packet of
- * their path has arrived to reveal it. */
+/* Counts packets that left no trace. They were lost, and no later packet of
+ * their path has arrived to reveal that. */
 static uint64_t open_packets(const struct watch *w)
 {
 	uint64_t n = 0;

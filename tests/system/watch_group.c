@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observers: groups that are counted (forth.md 7.7). A group is the packets
- * that its source sent under one number up to the packet that announces the
- * total. When it is notified, once, all of it is in memory. The exact time is
- * not checked, because the engine accepts an announcing packet without an
- * access of the bus. */
+/* Observers: groups that are counted (forth.md 7.7). A group consists of the
+ * packets that its source sent under one number, up to the packet that
+ * announces the total. It must be notified once, when all its packets are in
+ * memory. The exact time is not checked, because the engine accepts an
+ * announcing packet without an access of the bus. */
 #include "watch.h"
 
 void watch_group(struct watch *w, uint32_t src, uint32_t group, uint64_t pc)

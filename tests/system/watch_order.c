@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Observers: notifications that the order of sending allows (forth.md 7.4),
- * from packets really sent and really arrived. This file uses no packet numbers
- * and no announced paths, except to check that the sender's are right. */
+ * from packets really sent and really arrived. This file uses packet numbers
+ * and announced paths only to check that the sender's are right. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,7 +95,8 @@ void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 		if (p->hdr == hdr) {
 			p->came = true;
 			s->at[path] = i + 1;
-			if (watch_announces(w, hdr)) { /* is not written */
+			/* an announcing packet is not written */
+			if (watch_announces(w, hdr)) {
 				p->past = pc;
 				return;
 			}

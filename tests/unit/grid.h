@@ -6,7 +6,7 @@
 #include "cmocka_all.h"
 #include "systems/extoll/network/place.h"
 
-/* z = 0, y = 0: fewer dimensions. */
+/* Returns a grid. z = 0 or y = 0 gives fewer dimensions. */
 static inline struct topology grid(uint32_t x, uint32_t y, uint32_t z,
 				   bool wrap)
 {

@@ -36,7 +36,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 
 	while (i && held[i - 1] != m)
 		i--;
-	assert_true(i > 0); /* it is locked */
+	assert_true(i > 0); /* fails if the mutex is not locked */
 	for (n_held--; i - 1 < n_held; i++)
 		held[i - 1] = held[i];
 	return __real_pthread_mutex_unlock(m);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mutexes seen by a test: a program that is linked with LOCKS_ARGS of
+/* Counts of mutexes for a test. A program that is linked with LOCKS_ARGS of
  * meson.build counts the mutexes of each thread. Unlocking a mutex that is not
  * locked fails the test at once. */
 #ifndef TESTS_LOCKS_H
 #define TESTS_LOCKS_H
 
-/* Mutexes that this thread holds. */
+/* Returns the number of mutexes that this thread holds. */
 int locks_held(void);
-/* Descriptors that the process has open. */
+/* Returns the number of descriptors that the process has open. */
 int descriptors_open(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fewer scenarios with sanitizers, because these check the code and not the
+/* Sanitizers run fewer scenarios, because they check the code and not the
  * model. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 10 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command line of the differential tests, one random scenario per seed:
  *
- *     PROGRAM             as many scenarios as the test wants, from seed 1 on;
- * a fifth of them under AddressSanitizer PROGRAM SEED [N]    N scenarios (1)
- * from SEED on */
+ * PROGRAM             as many scenarios as the test wants, from seed 1 on;
+ *                     a fifth of them under AddressSanitizer
+ * PROGRAM SEED [N]    N scenarios (1) from SEED on */
 #ifndef TESTS_REPLAY_H
 #define TESTS_REPLAY_H
 
@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /* Runs one scenario. Returns 0 when product and reference agree, otherwise
- * prints the difference. `totals` belongs to the test. */
+ * prints the difference. The test may keep its counts in `totals`. */
 typedef int (*replay_one)(uint64_t seed, void *totals);
 
-/* Runs scenarios up to the first that fails, and names that one. Returns the
- * number that were run, or 0 after a failure. */
+/* Runs scenarios up to the first that fails, and names it. Returns the number
+ * of scenarios, or 0 after a failure. */
 uint64_t replay(int argc, char **argv, uint64_t wanted, replay_one one,
 		void *totals);
 /* Compares two values. Prints them and returns 1 when they differ. */

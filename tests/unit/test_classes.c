@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conformance of every class of components.c: each table must fulfil its
- * purpose. The test takes all classes, so that a new component is tested the
- * day it appears. */
+ * purpose. The test takes all classes, so that a new class is tested without an
+ * edit. */
 #include "cmocka_all.h"
 
 #include <string.h>
@@ -110,8 +110,8 @@ static void every_class_starts_with_its_defaults(void **state)
 	}
 }
 
-/* A class that cannot be built must still be freed cleanly, whatever state a
- * value out of range left. */
+/* A class that cannot be built must still be freed cleanly, because a value out
+ * of range may leave it in any state. */
 static void value_out_of_reason_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -127,7 +127,8 @@ static void value_out_of_reason_is_refused(void **state)
 		     p++) {
 			struct weft_err err = { 0 };
 
-			/* any text is a string, 1e99 a real number */
+			/* skipped, because any text is a string and 1e99 a real
+			 * number */
 			if (p->type == WEFT_P_STR || p->type == WEFT_P_REAL)
 				continue;
 			for (size_t i = 0; i < sizeof(bad) / sizeof(*bad);
@@ -143,7 +144,7 @@ static void value_out_of_reason_is_refused(void **state)
 	}
 }
 
-/* Registers without a write hook: bits that the table calls reserved do not
+/* For registers without a write hook, bits that the table calls reserved do not
  * change. */
 static void reserved_bits_stay_put(void **state)
 {
@@ -182,7 +183,7 @@ static void access_and_bits_of_registers_agree(void **state)
 			bool fixed =
 				r->access == WEFT_RO || r->access == WEFT_HW;
 
-			if (r->bare) /* has no cell */
+			if (r->bare) /* the register has no cell */
 				continue;
 			if ((fixed && (r->rw || r->w1c)) ||
 			    (r->access == WEFT_RW && r->w1c) || r->rw & r->w1c)

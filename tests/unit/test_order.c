@@ -21,15 +21,17 @@ struct part {
 	char name[16];
 };
 
-/* A kind of part: n%u... for each node, or one. */
+/* A kind of part: one for each node if its name has %u, or one in total. */
 struct kind {
 	const char *cls, *name, *preset, *set;
 };
 
 struct system {
-	const struct kind *kinds; /* ended by name == NULL */
+	const struct kind *kinds; /* list that ends with name == NULL */
 	void (*wire)(struct weft_sim *sim, uint32_t node);
-	const char *sent, *clean; /* stands in the result; does not */
+	/* sent: text that the result must contain. clean: text that it must
+	 * not */
+	const char *sent, *clean;
 };
 
 static uint32_t parts_fill(const struct system *y, struct part *parts)
@@ -181,7 +183,7 @@ static const struct system extoll = { extoll_kinds, extoll_wire,
 				      "n0.prog0.received 300\n",
 				      "s2.retries 0\n" };
 
-/* Everything a result holds, as text. */
+/* Returns everything that a result holds, as text. */
 static char *dump(const struct weft_result *r)
 {
 	char *text = NULL;

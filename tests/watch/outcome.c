@@ -21,7 +21,7 @@ const char *const outcome_names[OUTCOME_PARTS] = {
 	"notes",    "trace",	 "result", "seen",
 };
 
-/* Hears the frames on the line of a port whose owner reports them. */
+/* Listens to the frames on the line of a port whose owner reports them. */
 struct ear {
 	struct weft_line_listener l;
 	struct weft_port *port;
@@ -34,7 +34,7 @@ static struct {
 	} ears;
 	struct weft_listener listener;
 	bool on;	/* outcome_begin was called */
-	bool collected; /* the run has finished */
+	bool collected; /* outcomes of the finished run were collected */
 } w;
 
 /* ---- digests ---- */
@@ -192,7 +192,7 @@ static void counters(const struct weft_comp *c)
 	}
 }
 
-/* Loads may have side effects, so they are the last accesses. */
+/* Loads may have side effects, so that they are the last accesses. */
 static uint64_t reg_value(struct weft_comp *c, uint32_t row, uint32_t i)
 {
 	const struct weft_reg *r = &c->cls->regs[row];
@@ -222,7 +222,8 @@ static void page(const uint8_t *p, uint64_t number)
 		add(OUTCOME_MEMORY, mix_bytes(mix(START, number), p, MEM_PAGE));
 }
 
-/* Pages that were never touched stay so. */
+/* Adds the memory of a host. Skips pages that were never touched, so that they
+ * stay untouched. */
 static void memory(const struct mem *m, uint32_t id)
 {
 	uint64_t pages = (m->touched + MEM_PAGE - 1) / MEM_PAGE;
@@ -286,7 +287,7 @@ static void look(struct weft_sim *sim)
 	w.o.end_ns += weft_sim_now(sim) / WEFT_NS;
 }
 
-/* ---- in front of the simulation ---- */
+/* ---- wrappers of calls of the simulation ---- */
 
 static void put_ear(struct weft_port *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit test whose simulations are watched: at its end the outcome of all of
+/* A unit test whose simulations are watched. At its end the outcome of all of
  * them is compared with the line of the test.
  *
- *     REPLAY_FILE=units.txt REPLAY_NAME=hvia-vi test_vi
+ * REPLAY_FILE=units.txt REPLAY_NAME=hvia-vi test_vi
  *
  * With REPLAY_WRITE the line is added to that file instead. */
 #include <stdio.h>
@@ -21,7 +21,8 @@ __attribute__((constructor)) static void begin(void)
 		outcome_begin();
 }
 
-/* Returns the line of the test, behind its arrow, or NULL. */
+/* Returns the text behind the arrow in the line of the test, or NULL if the
+ * file has no such line. */
 static char *wanted(const char *file, const char *name, char *line, int size)
 {
 	size_t n = strlen(name);

@@ -20,7 +20,8 @@ struct process {
 	struct direct *d;
 	struct weft_ep *ep;
 	uint32_t me, n;
-	uint32_t ends, others; /* processes at their end; other messages */
+	/* number of processes at their end; number of other messages */
+	uint32_t ends, others;
 	uint32_t deaths, put_ins;
 	struct weft_ep_mr mr[MAX];
 	uint32_t keys;
@@ -36,11 +37,12 @@ struct process {
 		}                                                              \
 	} while (0)
 
-/* The simulator's part. */
+/* The simulator's side of the bench. */
 struct rig {
 	struct direct_hub hub;
-	int sock[MAX];	 /* of each process; -1: it has ended */
-	int theirs[MAX]; /* the other ends, until it has started */
+	int sock[MAX]; /* socket of each process, or -1 after its end */
+	/* sockets of the processes' side, until each has started */
+	int theirs[MAX];
 	struct pidfd who[MAX];
 	int status[MAX];
 };

@@ -266,7 +266,7 @@ static void agent_down(struct att_agent *g)
 	vec_free(&g->graves);
 }
 
-/* rig_run runs one at a time, therefore statics are enough. */
+/* Statics are enough, because rig_run() runs one test function at a time. */
 static rig_fn the_fn;
 static enum weft_att_clock the_clock;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's side of attached processes without processes: two nodes with
+/* The simulator's side of attached processes, without processes: two nodes with
  * an agent each, clients whose rings the test fills, and an endpoint that
  * records calls and gives the test's answers. All of it runs in a program of
  * the bench. */
@@ -25,7 +25,7 @@ enum rig_op {
 	RIG_OPS
 };
 
-/* A call of the endpoint. */
+/* A recorded call of the endpoint. */
 struct rig_call {
 	enum rig_op op;
 	uint32_t dst;
@@ -39,18 +39,19 @@ struct serve_rig {
 	struct weft_ep ep; /* first */
 	struct att_server srv;
 	struct att_agent g[2];
-	struct att_client c[RIG_CLIENTS]; /* 0 and 1 on node 0, others on 1 */
+	/* clients 0 and 1 are on node 0, the others on node 1 */
+	struct att_client c[RIG_CLIENTS];
 	struct weft_host *h;
 	struct bench *b;
 	uint64_t *counters, count[AGENT_C_N];
 	struct rig_call call[RIG_CALLS];
 	uint32_t calls;
-	int answer[RIG_OPS]; /* of the endpoint */
+	int answer[RIG_OPS]; /* answer of the endpoint to each operation */
 	struct weft_ep_event ev[RIG_EVENTS];
-	int events; /* to be polled */
+	int events; /* number of events to be polled */
 	uint32_t slots[2], map[RIG_CLIENTS];
 	char said[2000];
-	int measured[2]; /* number of ends and begins */
+	int measured[2]; /* numbers of ends and of begins of measurements */
 	int sock[2];
 };
 
@@ -61,15 +62,15 @@ void rig_run(rig_fn fn, enum weft_att_clock clock);
 
 /* Posts a command to a client's ring. */
 void rig_post(struct att_client *c, struct att_cmd cmd);
-/* rig_do posts, and the agent carries out the ring. Both return false if a
- * command must wait. */
+/* Carries out a client's ring. rig_do() posts a command first. Both return
+ * false if a command must wait. */
 bool rig_serve(struct att_client *c);
 bool rig_do(struct att_client *c, struct att_cmd cmd);
-/* rig_events returns the number of events that the client has not taken,
- * rig_event the i-th of them. */
+/* Returns the number of events that the client has not taken. rig_event()
+ * returns the i-th of them. */
 uint32_t rig_events(const struct att_client *c);
 const struct att_event *rig_event(const struct att_client *c, uint32_t i);
-/* Takes all events as the client. */
+/* Takes all events as the client would. */
 void rig_taken(struct att_client *c);
 /* Returns the last call of the endpoint. */
 const struct rig_call *rig_last(const struct serve_rig *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's side of its rings, against a segment that the test advances
- * like the simulator. Counts start just before they wrap, so that the wrap is
+/* The process's side of its rings, against a segment that the test changes as
+ * the simulator would. Counts start just before they wrap, so that the wrap is
  * tested. */
 #include "../cmocka_all.h"
 
@@ -117,8 +117,8 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 		assert_int_equal(r->tx[nth(r, i)->buf + k], val);
 }
 
-/* Pieces of 448 of 1024 bytes: the third goes to the start when the first is
- * freed, because a piece never wraps. */
+/* Posts pieces of 448 of 1024 bytes. The third starts at the beginning once the
+ * first is freed, because a piece never wraps. */
 static void payload_never_wraps_and_waits_for_room(void **state)
 {
 	struct rig *r = *state;
@@ -162,7 +162,7 @@ static void events_are_polled_in_order_once_the_client_runs(void **state)
 						  .src = i,
 						  .len = 3,
 						  .data = i * SLOT });
-	/* not free yet, because the simulator may still be writing */
+	/* bytes are not free yet, because the simulator may still be writing */
 	r->seg->state = ATT_WAIT;
 	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
 	r->seg->state = ATT_RUN;
@@ -279,8 +279,8 @@ static void wait_ends_with_an_event_or_when_detached(void **state)
 	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
 }
 
-/* Polls of a waiting client depend on real time, therefore they are not
- * counted. */
+/* Polls of a waiting client are not counted, because their number depends on
+ * real time. */
 static void polls_of_a_waiting_client_are_not_counted(void **state)
 {
 	struct rig *r = *state;
@@ -295,7 +295,8 @@ static void polls_of_a_waiting_client_are_not_counted(void **state)
 }
 
 /* The simulator resumes a client between the client's poll, which found
- * nothing, and its wait. Were it to wait, both sides would wait for ever. */
+ * nothing, and its wait. If the client waited, both sides would wait for
+ * ever. */
 static void resumed_client_polls_before_it_waits(void **state)
 {
 	struct rig *r = *state;
@@ -307,7 +308,7 @@ static void resumed_client_polls_before_it_waits(void **state)
 	att_hand_over(&r->a, 1);
 	assert_false(waits(r));
 	assert_true(att_has_event(&r->a));
-	/* The client has polled, so it may wait. */
+	/* the client has polled, so that it may wait */
 	r->a.ev_head = r->seg->ev_head = r->seg->ev_tail;
 	att_hand_over(&r->a, 1);
 	assert_true(waits(r));
@@ -320,7 +321,7 @@ static void admitted_client_does_not_wait(void **state)
 
 	assert_int_equal(att_noticed(&r->a), 0);
 	assert_false(waits(r));
-	/* The client's first wait counts as one. */
+	/* the client's first wait counts */
 	att_hand_over(&r->a, 1);
 	assert_true(waits(r));
 }
@@ -330,7 +331,8 @@ static void wait_ends_with_the_simulator(void **state)
 {
 	struct rig *r = *state;
 
-	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0); /* without a peer */
+	/* a socket without a peer */
+	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(weft_att_wait(&r->a, 1), -EIO);
 	close(r->a.sock);
 }
@@ -339,11 +341,11 @@ static void wakes(int sig)
 {
 }
 
-/* The agent plans with the deadline that the client had when it began to
- * wait, so it must be notified of another one. */
+/* The agent plans with the deadline that the client had when it began to wait,
+ * so that it must be notified of a new one. */
 static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 {
-	/* A signal ends a sleep of a second. */
+	/* a signal ends a sleep of a second */
 	struct sigaction on = { .sa_handler = wakes };
 	struct itimerval soon = { .it_value = { .tv_usec = 5000 } };
 	struct rig *r = *state;
@@ -354,7 +356,8 @@ static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 	seq = r->bell.seq;
 	assert_int_equal(att_ep_ops.wait(&r->a.ep, 7), -ETIMEDOUT);
 	assert_int_equal(r->bell.seq, seq);
-	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0); /* without a peer */
+	/* a socket without a peer */
+	r->a.sock = socket(AF_UNIX, SOCK_STREAM, 0);
 	sigaction(SIGALRM, &on, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	assert_int_equal(att_ep_ops.wait(&r->a.ep, 8), -EIO);

@@ -17,7 +17,7 @@ enum { BYTES = 100 };
 
 static uint8_t area[BYTES];
 
-/* Answers every request, with `us` between its bytes. */
+/* Answers every request, with a pause of `us` between its bytes. */
 static void answer(int fd, uint32_t us)
 {
 	struct att_copy_ask q;
@@ -59,8 +59,8 @@ static void copy_arrives_from_a_process_that_answers(void **state)
 	assert_memory_equal(buf, area, BYTES);
 }
 
-/* The time-out is for the whole piece: each byte arrives in time, but all of
- * them together do not, so the copy fails. */
+/* The time-out is for the whole piece. Each byte arrives in time, but all of
+ * them together do not, so that the copy fails. */
 static void patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];

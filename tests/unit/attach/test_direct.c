@@ -14,9 +14,9 @@
 
 /* ---- messages ---- */
 
-/* Returns lengths around lines and up to the largest. Each process sends them
- * to every other, many times around the ring, and keeps some messages for a
- * while. */
+/* Returns lengths around lines and up to the largest. Each process sends
+ * messages of these lengths to every other, many times around the ring, and
+ * keeps some for a while. */
 static size_t length(const struct process *w, uint32_t i)
 {
 	const size_t edge[] = { 0, 1, 8, 47, 48, 49, 112, 113, 4096 };
@@ -32,7 +32,7 @@ static void got_data(struct process *w, const struct weft_ep_event *ev,
 		WEFT_ATT_SLOT(ev->src) * w->d->nodes + WEFT_ATT_NODE(ev->src);
 	uint32_t i = next[from];
 
-	if (i == MESSAGES) { /* it has received all of its messages */
+	if (i == MESSAGES) { /* the process has received all of its messages */
 		CHECK(ev->imm == END);
 		w->ends++;
 		return;
@@ -110,7 +110,7 @@ static void impossible_sends_are_refused_and_waits_time_out(void **state)
 
 /* ---- memory ---- */
 
-/* Each process's area has one third for each of three processes. */
+/* Uses one third of each area for each of three processes. */
 static int memory_main(struct process *w)
 {
 	uint8_t *area = calloc(1, AREA), *buf = calloc(1, AREA);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The direct endpoint when processes die, damage what they share, come late or
+/* The direct endpoint when processes die, damage shared memory, join late or
  * fork. */
 #include "direct_processes.h"
 
@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* A process dies with a message in flight. The other gets the message, then the
- * event of the death, then errors. */
+/* Lets a process die with a message in flight. The other gets the message, then
+ * the event of the death, then errors. */
 static int survivor(struct process *w)
 {
 	struct weft_ep_event ev = { 0 };
@@ -52,12 +52,12 @@ static void death_arrives_after_the_last_message(void **state)
 	rig_serve(&r);
 	assert_true(WIFSIGNALED(r.status[1]));
 	assert_int_equal(r.status[0], 0);
-	direct_dead(&r.hub, 1, 0); /* once is enough */
+	direct_dead(&r.hub, 1, 0); /* a second report has no effect */
 	assert_int_equal(r.hub.map->leavers, 2);
 	direct_unmake(&r.hub);
 }
 
-/* A process that wants a descriptor sleeps in poll. */
+/* Lets a process that has asked for a descriptor sleep in poll. */
 static int armed_main(struct process *w)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -81,7 +81,7 @@ static void armed_process_sleeps_in_poll_until_a_message(void **state)
 	run(2, 1, armed_main);
 }
 
-/* Damage loses messages and does nothing else. */
+/* Damages shared memory, which may lose messages but has no other effect. */
 static int scribble_main(struct process *w)
 {
 	struct weft_ep_event ev[4] = { 0 }, sent = { 0 };
@@ -122,8 +122,8 @@ static void damaged_ring_does_not_hide_the_death_of_its_owner(void **state)
 	run(2, 1, scribble_main);
 }
 
-/* Memory that others have shared can be read but not written, and neither can
- * the list of processes. */
+/* Returns whether memory refuses writes. Memory that other processes share, and
+ * the list of processes, can only be read. */
 static bool refuses_writes(const void *p)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -152,8 +152,8 @@ static void memory_of_other_processes_cannot_be_written(void **state)
 	run(2, 1, walls_main);
 }
 
-/* A process announces a region that it never registered and requests it from
- * itself; another requests bytes behind a region. */
+/* Announces a region that was never registered and requests it from itself.
+ * Another process requests bytes behind a region. */
 static int asks_main(struct process *w)
 {
 	static uint64_t secret = 42, area[8];
@@ -177,8 +177,8 @@ static void requests_are_checked_against_private_memory(void **state)
 	run(2, 1, asks_main);
 }
 
-/* Descriptors that are not the memory of a place are refused. So is a second
- * one. */
+/* Offers descriptors that are not the memory of a place, which are refused, and
+ * a second valid one, which is refused too. */
 static int bad_place_main(struct process *w)
 {
 	int fd = memfd_create("x", MFD_ALLOW_SEALING);
@@ -190,7 +190,7 @@ static int bad_place_main(struct process *w)
 	CHECK(!fcntl(fd, F_ADD_SEALS, direct_seals(true)));
 	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EALREADY);
 	CHECK(direct_want(w->d, WANT_PEER, w->n, -1, NULL) == -EPIPE);
-	_exit(0); /* it broke a rule, so it is removed */
+	_exit(0); /* the process broke a rule, so that it is removed */
 }
 
 static void descriptors_from_processes_are_checked(void **state)
@@ -198,7 +198,7 @@ static void descriptors_from_processes_are_checked(void **state)
 	run(1, 1, bad_place_main);
 }
 
-/* The first process sends before the second has joined, more than its ring
+/* Lets the first process send before the second has joined, more than its ring
  * holds, so that the rest must wait. */
 static int early_main(struct process *w)
 {
@@ -220,7 +220,8 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	rig_open(&r, 2, 1);
 	if (rig_start(&r, 0, &w))
 		_exit(early_main(&w));
-	for (uint32_t i = 0; i < 2; i++) { /* it joins, and sends */
+	/* the second process joins, and sends */
+	for (uint32_t i = 0; i < 2; i++) {
 		poll(&(struct pollfd){ r.sock[0], POLLIN, 0 }, 1, -1);
 		assert_int_equal(direct_serve(&r.hub, 0, 0), 0);
 	}
@@ -232,8 +233,7 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* A process fills its ring with messages that never end, and dies. The peer is
- * notified. */
+/* Fills a ring with messages that never end, and dies. The peer is notified. */
 static int round_main(struct process *w)
 {
 	struct weft_ep_event ev;

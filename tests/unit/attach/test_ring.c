@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings of the direct endpoint, between a process and itself: each message is
- * seen once, in order. Room comes back in order, and the sender is notified
- * when a quarter is free, or when it waits. */
+ * received once, in order. Room returns in order. The sender is notified when a
+ * quarter is free, or when it waits. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "attach/direct_internal.h"
 
 enum { UNITS = 64, RING = UNITS * DIRECT_UNIT };
-enum { ONE = 48, THREE = 3 * 64 - 16 }; /* bytes of so many units */
+/* largest messages of one unit and of three units, in bytes */
+enum { ONE = 48, THREE = 3 * 64 - 16 };
 
 struct rig {
 	struct direct *d;
@@ -74,7 +75,7 @@ static bool give(struct rig *r, size_t len, uint32_t imm)
 	return true;
 }
 
-/* The next message is this one. */
+/* Checks that the next message is this one. */
 static const struct direct_head *take(struct rig *r, size_t len, uint32_t imm)
 {
 	enum direct_kind kind;
@@ -104,7 +105,8 @@ static uint64_t told(const struct rig *r)
 	return r->d->self->pair[0].taken;
 }
 
-/* One of 64 units is reserved for the word of the next message. */
+/* Holds back one of 64 units, which is reserved for the word of the next
+ * message. */
 static void full_ring_blocks_its_sender_until_units_are_free(void **state)
 {
 	struct rig *r = *state;
@@ -142,8 +144,8 @@ static void words_of_an_earlier_round_are_ignored(void **state)
 	}
 }
 
-/* 21 times three units and one more: the next three are at the start, because a
- * message does not wrap. */
+/* After 21 times three units and one more, the next three start at the
+ * beginning, because a message does not wrap. */
 static void message_never_wraps_at_the_end_of_the_ring(void **state)
 {
 	struct rig *r = *state;
@@ -182,7 +184,7 @@ static void freed_messages_give_room_in_order_and_once(void **state)
 	assert_int_equal(r->p.freed, 12 * DIRECT_UNIT);
 }
 
-/* The sender is notified of each free quarter, and at once when it waits. */
+/* The sender is notified of each free quarter, and at once if it waits. */
 static void sender_is_notified_of_each_free_quarter(void **state)
 {
 	struct rig *r = *state;
@@ -201,7 +203,8 @@ static void sender_is_notified_of_each_free_quarter(void **state)
 static void impossible_word_breaks_the_ring(void **state)
 {
 	static const struct {
-		uint32_t kind, len, before; /* units in front of it */
+		/* before: number of units in front of the message */
+		uint32_t kind, len, before;
 		uint64_t at;
 		bool broken;
 	} rows[] = {
@@ -213,7 +216,7 @@ static void impossible_word_breaks_the_ring(void **state)
 		{ DIRECT_MSG, 0, 0, 64, true },
 		{ DIRECT_MSG, 0, 1, 0, true },
 		{ DIRECT_ANSWER, 8, 1, 64, false },
-		{ DIRECT_SKIP, 0, 0, 0, true }, /* it skips to nowhere */
+		{ DIRECT_SKIP, 0, 0, 0, true }, /* to no message */
 		{ DIRECT_SKIP + 1, 0, 1, 64, true },
 	};
 	struct rig *r = *state;
@@ -238,7 +241,8 @@ static void impossible_word_breaks_the_ring(void **state)
 	}
 }
 
-/* Without standard input the descriptor of the memory is number 0. */
+/* Descriptor 0 is the one of the memory, if the process has no standard
+ * input. */
 static void shared_memory_is_sealed_against_growth_and_writers(void **state)
 {
 	int keep = dup(0), fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of weft/host.h from a process: valid ones are carried out, impossible
- * ones are refused by name and leave the node unchanged. */
+/* Calls of weft/host.h from a process. Valid calls are carried out. Invalid
+ * calls are refused by name and leave the node unchanged. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static struct att_reply call(struct rig *r, struct att_host_cmd k)
 	return reply;
 }
 
-/* Checks that the last failed check names the reason, and forgets it. */
+/* Checks that the last failed check names the reason, and removes the check. */
 static void refused(struct bench *b, uint64_t *n, const char *why)
 {
 	const char *said = bench_failure(b, *n);
@@ -104,7 +104,7 @@ static void valid_calls_of_a_process_are_carried_out(void **state)
 	bench_well(*state, good);
 }
 
-/* The largest allowed values. */
+/* Makes calls with the largest allowed values. */
 static int most(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -137,7 +137,7 @@ static void calls_with_the_largest_values_are_carried_out(void **state)
 struct row {
 	struct att_host_cmd k;
 	const char *why;
-	uint64_t a; /* of the answer */
+	uint64_t a; /* field of the answer */
 };
 
 static const struct row rows[] = {
@@ -201,11 +201,12 @@ static int bad(struct weft_host *h, struct bench *b)
 		assert_int_equal(a.a, rows[i].a);
 		refused(b, &n, rows[i].why);
 	}
-	r->node.info.mem_bytes = 1 << 27; /* a node with more memory */
+	/* the size that a node with more memory would have */
+	r->node.info.mem_bytes = 1 << 27;
 	call(r, K(POLL_RANGE, .io_len = (1 << 26) + 1));
 	refused(b, &n, "longer than 64 MiB");
 	r->node.info.mem_bytes = weft_prog_node(h).bytes;
-	/* The node is unchanged. */
+	/* the node is unchanged */
 	call(r, K(STORE64, WIN(.off = 0x208, .val = 43)));
 	assert_int_equal(call(r, K(LOAD64, WIN(.off = 0x208))).a, 43);
 	assert_string_equal(bench_failure(b, n), "");
@@ -218,8 +219,8 @@ static void impossible_calls_are_refused_and_change_nothing(void **state)
 	bench_main(*state, bad);
 }
 
-/* A thread that has entered a process reaches only its pages, and the process
- * cannot be freed as long as the thread is in it. */
+/* Enters a process. The thread then reaches only the pages of the process, and
+ * the process cannot be freed while the thread is in it. */
 static int inside(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -237,8 +238,8 @@ static int inside(struct weft_host *h, struct bench *b)
 	assert_int_equal(call(r, K(PROC_ENTER, .proc = p)).a, p);
 	assert_int_equal(call(r, K(LOAD64, .io_off = a.b, .io_len = 0x1000)).a,
 			 0);
-	/* Beyond its own page, in the neighbour's or any other, it reads
-	 * ones. */
+	/* beyond its own page, in the neighbour's or any other, the thread
+	 * reads ones */
 	assert_int_equal(
 		call(r, K(LOAD64, .io_off = a.b + 0x1000, .io_len = 0x1000)).a,
 		UINT64_MAX);

@@ -35,7 +35,7 @@ static void is_event(const struct att_event *e, uint32_t kind, int status,
 	assert_int_equal(e->len, len);
 }
 
-/* Completes the endpoint's last operation. */
+/* Completes the endpoint's last operation, as the endpoint reports it. */
 static void done(struct serve_rig *r, enum weft_ep_kind kind, int status,
 		 size_t len, uint64_t result)
 {
@@ -73,8 +73,8 @@ static void message_to_another_node_goes_through_endpoint(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 	assert_int_equal(rig_events(c), 1);
 	is_event(rig_event(c, 0), WEFT_EV_SENT, 0, 0, 5, 256);
-	/* A message of an earlier size gets the buffer of that one again.
-	 * Quiet: no event. */
+	/* A message of an earlier size gets the buffer of that message again.
+	 * It is quiet, so that it makes no event. */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 257, 0));
 	assert_ptr_not_equal(rig_last(r)->buf, stage);
 	done(r, WEFT_EV_SENT, 0, 257, 0);
@@ -83,7 +83,7 @@ static void message_to_another_node_goes_through_endpoint(struct serve_rig *r)
 	assert_true(rig_last(r)->imm == (0xabcd | 1ull << 48));
 	done(r, WEFT_EV_SENT, 0, 0, 0);
 	assert_int_equal(rig_events(c), 1);
-	/* An error is reported even so. */
+	/* an error of a quiet message is reported nevertheless */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 10, 0));
 	done(r, WEFT_EV_ERROR, -EIO, 0, 0);
 	is_event(rig_event(c, 1), WEFT_EV_ERROR, -EIO, 0, 0, 0);
@@ -117,7 +117,7 @@ static void message_within_a_node_is_copied_to_its_client(struct serve_rig *r)
 	is_event(rig_event(to, 1), WEFT_EV_RECV, 0, WEFT_ATT_ADDR(0, 1), 0, 0);
 	assert_true(to->wake && c->wake);
 	assert_int_equal(r->srv.news, 0);
-	/* Aside: to any client, at once, uncounted. */
+	/* a message aside is sent to any client at once and is not counted */
 	c->aside = true;
 	t = weft_prog_time(r->g[0].prog);
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 128, 1000, 0));
@@ -203,13 +203,13 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* The client has released one message already and received the
-		 * time, once. */
+		/* the client has already released one message and received the
+		 * time, once */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);
 	}
-	/* it was busy once */
+	/* the client's busy time counts once */
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
 	/* bits of slots are counted once too */
@@ -222,7 +222,7 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_int_equal(r->srv.measure.sum.cost_call, 100);
-	/* Commands that were processed ahead are not counted again. */
+	/* commands that were processed ahead are not counted again */
 	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
@@ -253,7 +253,7 @@ leaving_client_receives_nothing_and_goes_after_its_send(struct serve_rig *r)
 	assert_ptr_equal(att_find(&r->srv, WEFT_ATT_ADDR(0, 1)), &r->c[1]);
 }
 
-/* ---- letting go ---- */
+/* ---- release of messages ---- */
 
 static void let_go(struct att_client *c, uint64_t slot, bool ok)
 {
@@ -278,10 +278,11 @@ released_slot_is_used_next_and_wrong_ones_detach(struct serve_rig *r)
 	let_go(c, 0, true);
 	let_go(c, 2, true);
 	let_go(c, 1, true);
-	/* The slot released last is used next. */
+	/* the slot that was released last is used next */
 	rig_do(&r->c[1], send_to(WEFT_ATT_ADDR(0, 0), 0, 8, 0));
 	assert_int_equal(rig_event(c, 3)->slot, 1);
-	/* of the endpoint: it is told */
+	/* the endpoint is notified of the release, because the message belongs
+	 * to it */
 	att_push_msg(c, &(struct att_event){ .kind = WEFT_EV_RECV, .len = 3 },
 		     &(struct att_msg){ .ev = { .data = "abc", .len = 3 } });
 	assert_int_equal(rig_event(c, 4)->slot, 2);
@@ -326,7 +327,7 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	for (uint32_t i = 0; i < ATT_CMDS; i++)
 		rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
 	assert_true(att_has_cmds(c));
-	assert_true(rig_serve(c)); /* a full ring */
+	assert_true(rig_serve(c)); /* the ring is full */
 	assert_false(att_has_cmds(c));
 	assert_int_equal(c->cmd_head, ATT_CMDS);
 	assert_int_equal(r->srv.measure.sum.commands, ATT_CMDS);
@@ -335,7 +336,7 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	assert_true(c->broken);
 	assert_non_null(strstr(r->said, "command ring makes no sense"));
 	assert_int_equal(c->cmd_head, ATT_CMDS);
-	/* The longest time that a client may report as busy. */
+	/* the longest busy time that a client may report */
 	c = &r->c[1];
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP, .busy = ATT_BUSY_MAX });
 	assert_false(c->broken);
@@ -345,11 +346,12 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 					    .busy = ATT_BUSY_MAX });
 	assert_false(c->broken);
 	rig_do(c, (struct att_cmd){ .kind = ATT_C_NOP });
-	assert_true(c->broken); /* four hours are over */
+	assert_true(c->broken); /* a busy time of four hours is too long */
 	assert_non_null(strstr(r->said, "time is at its end"));
 }
 
-/* Completions show at once if untimed; if timed, when the client continues. */
+/* Completions are visible at once if untimed. If timed, they are visible when
+ * the client continues. */
 static void
 timed_completions_show_when_the_client_continues(struct serve_rig *r)
 {
@@ -365,8 +367,8 @@ timed_completions_show_when_the_client_continues(struct serve_rig *r)
 	assert_int_equal(c->seg->now, weft_prog_time(r->g[0].prog));
 }
 
-/* Counts work posted for a time that has passed since the client counted as
- * waiting: once, and not for marks. */
+/* Counts work that was posted for a time before the present, because the client
+ * already counted as waiting. It counts once, and marks do not count. */
 static void late_work_of_a_resumed_client_counts_once(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];

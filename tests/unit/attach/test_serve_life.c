@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its segment to its end: events and messages without room, the
- * processor given and taken, death in every state. */
+/* A client from its segment to its end: events and messages without room,
+ * hand-overs of the processor, death in every state. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ static void events_beyond_the_ring_wait_in_order(struct serve_rig *r)
 	c->seg->ev_head += 2;
 	att_push_late(c);
 	assert_int_equal(ring_count(&c->late), 1);
-	push(c, 999); /* behind those that wait */
+	push(c, 999); /* queued behind the messages that wait */
 	assert_int_equal(ring_count(&c->late), 2);
 	c->seg->ev_head += 100;
 	push(c, 1000);
@@ -130,7 +130,7 @@ static void impossible_event_counts_detach_the_client(struct serve_rig *r)
 	struct att_client *c = &r->c[0];
 
 	c->seg->ev_head = (uint32_t)-ATT_EVENTS;
-	push(c, 1); /* full, and can be */
+	push(c, 1); /* the queue is full, and may be */
 	assert_false(c->gone);
 	assert_int_equal(ring_count(&c->late), 1);
 	c->seg->ev_head = (uint32_t)-ATT_EVENTS - 1;
@@ -138,7 +138,7 @@ static void impossible_event_counts_detach_the_client(struct serve_rig *r)
 	assert_true(c->gone && c->broken);
 	assert_non_null(strstr(r->said, "event ring makes no sense"));
 	c = &r->c[1];
-	rig_taken(c); /* of the other's death */
+	rig_taken(c); /* takes the event of the other client's death */
 	c->seg->ev_head++;
 	push(c, 1);
 	assert_true(c->broken);
@@ -190,26 +190,26 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->count[AGENT_C_HANDOVERS], 1);
 	assert_int_equal(c->far.epoch, 1);
-	att_run(c); /* the client runs, so it is once in the list */
+	att_run(c); /* a client that runs is in the list only once */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* Asleep outside the gate: it sees the event later, without a
+	/* A client asleep outside the gate sees the event later, without a
 	 * hand-over. */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* A command that it posted meanwhile is late. */
+	/* a command that it posted meanwhile is late */
 	c->seg->state = ATT_WAIT;
 	c->resumed = true;
 	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
 	att_run(c);
 	assert_true(c->resumed);
-	/* aside: not counted */
+	/* a hand-over aside is not counted */
 	c->aside = true;
 	att_run(c);
 	assert_int_equal(r->srv.measure.sum.handovers, 3);
-	/* A byte on its socket wakes the poll, once. */
+	/* a byte on its socket wakes the poll once */
 	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
 	c->seg->armed = 1;
 	att_run(c);
@@ -222,8 +222,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(c->seg->state, ATT_WAIT);
 }
 
-/* A client that runs, or sleeps elsewhere, at its hand-over begins to wait
- * without having seen it. It gets one more, and only one. */
+/* Repeats a hand-over. A client that runs, or sleeps outside, at its hand-over
+ * may begin to wait without having seen it. It gets exactly one more. */
 static void missed_hand_over_is_repeated_once(struct serve_rig *r)
 {
 	static const enum att_state states[] = { ATT_RUN, ATT_OUT };
@@ -262,7 +262,7 @@ static void is_death(const struct att_event *e, uint32_t src)
 	assert_int_equal(e->ctx, 0);
 }
 
-/* The client dies with messages, with others that wait for a place, during a
+/* Lets a client die with messages, with others that wait for a place, during a
  * wait for other clients, and with an operation in flight. */
 static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 {
@@ -293,7 +293,7 @@ static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 	for (uint32_t i = 0; i < RIG_CLIENTS; i++)
 		if (i != 2)
 			is_death(rig_event(&r->c[i], 0), WEFT_ATT_ADDR(1, 0));
-	/* The client receives nothing any more. */
+	/* a dead client receives nothing any more */
 	push(c, 6);
 	message(c, 7);
 	att_reply(c, &(struct att_reply){ 0 }, 8);
@@ -324,7 +324,7 @@ leaving_is_silent_and_breaking_rules_is_reported(struct serve_rig *r)
 	assert_int_equal(rig_events(&r->c[1]), 0);
 	assert_int_equal(r->srv.news, 0);
 	assert_int_equal(r->g[0].graves.n, 1);
-	/* A client that breaks the rules is reported by name, once. */
+	/* a client that breaks the rules is reported by name, once */
 	att_break(&r->c[3], "it sings");
 	att_break(&r->c[3], "it dances");
 	assert_non_null(strstr(r->said, "rank 3 on n1 (process "));
@@ -343,7 +343,8 @@ early_end_is_reported_to_present_and_later_clients(struct serve_rig *r)
 	r->srv.map = r->map;
 	r->srv.slot = slot;
 	att_unborn(&r->srv, 2, 4711);
-	assert_int_equal(r->srv.measure.sum.died, 0); /* it is there */
+	/* the client is still attached */
+	assert_int_equal(r->srv.measure.sum.died, 0);
 	r->c[3].rank = 17;
 	att_unborn(&r->srv, 3, 4711);
 	assert_int_equal(r->srv.measure.sum.died, 1);
@@ -355,7 +356,7 @@ early_end_is_reported_to_present_and_later_clients(struct serve_rig *r)
 	att_tell_unborn(&r->c[0]);
 	is_death(rig_event(&r->c[0], 0), WEFT_ATT_ADDR(1, 5));
 	assert_int_equal(rig_events(&r->c[0]), 1);
-	r->srv.o.raw = true; /* a call that weft/host.h does not have */
+	r->srv.o.raw = true; /* makes a call that weft/host.h does not have */
 	att_tell_unborn(&r->c[1]);
 	assert_int_equal(rig_events(&r->c[1]), 1);
 }

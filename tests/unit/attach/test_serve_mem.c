@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of clients at their agent: remote operations, regions, shadows and
- * their lifetime. */
+/* Memory of clients at their agent: remote operations, regions, shadows and the
+ * lifetime of shadows. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void remote_operations_pass_their_arguments_on(struct serve_rig *r)
 		assert_int_equal(r->count[rows[i].count], 1);
 		if (rows[i].bytes < AGENT_C_N)
 			assert_int_equal(r->count[rows[i].bytes], 200);
-		/* none is kept, because the run is timed */
+		/* no shadow is kept, because the run is timed */
 		assert_int_equal(r->g[0].shadows.n, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
 	}
@@ -100,7 +100,7 @@ static void ranges_beyond_the_address_space_are_refused(struct serve_rig *r)
 		uint64_t buf, len;
 		int status;
 	} rows[] = {
-		{ 0, (1ull << 46) - 1, -ENOMEM }, /* its shadow has no room */
+		{ 0, (1ull << 46) - 1, -ENOMEM }, /* its shadow does not fit */
 		{ 0, 1ull << 46, -EFAULT },	  { (1ull << 56) - 1, 8, 0 },
 		{ 1ull << 56, 8, -EFAULT },	  { UINT64_MAX, 8, -EFAULT },
 		{ 0, UINT64_MAX, -EFAULT },	  { 4096, 0, 0 },
@@ -138,7 +138,7 @@ static void refused_operation_leaves_no_shadow_behind(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];
 
-	/* No process has this slot. */
+	/* no process has this slot */
 	for (int k = ATT_C_PUT; k <= ATT_C_CSWAP; k++) {
 		struct att_cmd cmd = remote((enum att_cmd_kind)k, VA, 8);
 
@@ -149,7 +149,7 @@ static void refused_operation_leaves_no_shadow_behind(struct serve_rig *r)
 			-EPIPE);
 	}
 	assert_int_equal(r->calls, 0);
-	/* The endpoint refuses. */
+	/* the endpoint refuses the operation */
 	r->answer[RIG_GET] = -EMSGSIZE;
 	rig_do(c, remote(ATT_C_GET, VA, 8));
 	assert_int_equal(rig_event(c, 4)->status, -EMSGSIZE);
@@ -193,7 +193,8 @@ static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 	assert_int_equal(r->g[0].mrs.n, 1);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_true(rig_do(&r->c[1], region(ATT_C_MR_REG, 1)));
-	/* A region that does not exist; a region of another client. */
+	/* refuses a region that does not exist, and a region of another
+	 * client */
 	rig_do(c, dereg(78, addr, 4096, 2));
 	assert_int_equal(p->status, -EINVAL);
 	rig_do(c, dereg(77, addr + 1, 4096, 3));
@@ -203,7 +204,7 @@ static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 	rig_do(&r->c[1], dereg(77, addr, 4096, 5));
 	assert_int_equal(r->c[1].seg->reply.status, -EINVAL);
 	assert_int_equal(r->g[0].mrs.n, 2);
-	/* An operation in flight needs it. */
+	/* an operation in flight needs the region */
 	r->answer[RIG_DEREG] = -EAGAIN;
 	assert_false(rig_do(c, dereg(77, addr, 4096, 6)));
 	assert_int_equal(r->g[0].mrs.n, 2);
@@ -215,8 +216,8 @@ static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 	assert_ptr_equal(r->g[0].mrs.at[0].c, &r->c[1]);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_ptr_equal(r->g[0].shadows.at[0].c, &r->c[1]);
-	/* A command waits if there is no room now, and fails if there never can
-	 * be. */
+	/* A command waits if the endpoint has no room now, and fails if it
+	 * never can have room. */
 	r->answer[RIG_REG] = -EAGAIN;
 	assert_false(rig_do(c, region(ATT_C_MR_REG, 7)));
 	assert_int_equal(r->g[0].shadows.n, 1);
@@ -259,7 +260,7 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 	struct att_client *c = &r->c[0];
 	uint8_t *p = att_shadow_get(g, c, VA, 4096), *q;
 
-	/* Inside the range. */
+	/* a range inside a shadow uses that shadow */
 	assert_ptr_equal(att_shadow_get(g, c, VA + 10, 100), p + 10);
 	assert_ptr_equal(att_shadow_get(g, c, VA + 4095, 1), p + 4095);
 	assert_ptr_equal(att_shadow_get(g, c, VA, 0), p);
@@ -271,23 +272,24 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 	assert_int_equal(g->shadows.n, 2);
 	att_shadow_get(g, &r->c[1], VA, 10);
 	assert_int_equal(g->shadows.n, 3);
-	att_shadow_put(g, p + 4095); /* by any address in it */
+	att_shadow_put(g, p + 4095); /* any address in a shadow names it */
 	assert_int_equal(g->shadows.at[0].users, 3);
 	att_shadow_put(g, q + 4086);
 	assert_int_equal(g->shadows.at[1].users, 0);
 	for (int i = 0; i < 3; i++)
 		att_shadow_put(g, p);
 	assert_int_equal(g->shadows.n, 3);
-	for (uint64_t i = 0; i < 62; i++) /* with q and p: 64 */
+	for (uint64_t i = 0; i < 62; i++) /* 64 shadows together with q and p */
 		att_shadow_put(g, att_shadow_get(g, c, VA + 8192 + i, 1 + i));
 	assert_int_equal(g->shadows.n, 65);
-	att_shadow_put(g, att_shadow_get(g, c, VA + 20, 10)); /* p is young */
+	/* p was used recently */
+	att_shadow_put(g, att_shadow_get(g, c, VA + 20, 10));
 	att_shadow_put(g, att_shadow_get(g, c, VA + 12000, 100));
 	assert_int_equal(g->shadows.n, 65);
 	for (size_t i = 0; i < g->shadows.n; i++)
 		assert_false(g->shadows.at[i].p == q);
 	/* Shadows in use, and those of other clients, stay when a client
-	 * goes. */
+	 * ends. */
 	c->gone = true;
 	att_shadow_get(g, c, VA, 4096);
 	att_shadows_drop(g);
@@ -296,7 +298,8 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 		assert_int_equal(g->shadows.at[i].users, 1);
 }
 
-/* Timed: results must not depend on the address of a buffer. */
+/* A timed agent drops unused shadows, because results must not depend on the
+ * address of a buffer. */
 static void timed_agent_drops_unused_shadows(struct serve_rig *r)
 {
 	struct att_agent *g = &r->g[0];

@@ -33,8 +33,8 @@ static void aside(struct att_client *c)
 
 /* ---- start and end ---- */
 
-/* Commands from before the client stood aside are not counted. Those of a
- * neighbour are. */
+/* Commands from before the client stood aside are not counted, but commands of
+ * a neighbour are. */
 static void work_before_standing_aside_is_not_counted(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
@@ -67,7 +67,7 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->srv.measure.asides, 2);
 	a->measured.violations = 3;
 	r->srv.measure.sum.violations = 3;
-	rig_do(other, epoch(8, 9, false)); /* of another job */
+	rig_do(other, epoch(8, 9, false)); /* a client of another job */
 	rig_do(a, epoch(7, 2, false));
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
 	assert_true(att_epoch_deadline(b) == WEFT_NEVER);
@@ -96,9 +96,10 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->srv.measure.sum.violations, 0);
 	assert_int_equal(r->measured[1], 1);
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
-	aside(a); /* it is being measured */
+	aside(a); /* the client is being measured */
 	assert_int_equal(r->srv.measure.asides, 0);
-	/* measuring ends for each client alone; the last one ends the whole */
+	/* measuring ends for each client alone; the last one ends the whole
+	 * measurement */
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER, .ctx = 5 });
 	assert_int_equal(a->measured.over, at);
 	assert_int_equal(a->reply_seq, 5);
@@ -107,10 +108,11 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER });
 	rig_do(b, (struct att_cmd){ .kind = ATT_C_OVER });
 	assert_int_equal(a->measured.over, at);
-	assert_int_equal(a->reply_seq, 5); /* no request came */
+	/* the client has requested nothing */
+	assert_int_equal(a->reply_seq, 5);
 	assert_int_equal(b->measured.over, at + WEFT_US);
 	assert_int_equal(r->measured[0], 1);
-	/* the end, which need not be round */
+	/* the end, whose number need not be that of a round */
 	rig_do(a, epoch(7, 2, true));
 	rig_do(b, epoch(7, 2, true));
 	at = now(r) + 2 * SETTLE;
@@ -124,8 +126,8 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->measured[1], 1);
 }
 
-/* A start and an end do not match each other. A client that has gone is not
- * waited for. */
+/* Checks that a start and an end do not match each other, and that the start
+ * does not wait for a client that has ended. */
 static void start_waits_for_every_live_rank_of_its_job(struct serve_rig *r)
 {
 	rig_do(&r->c[0], epoch(7, 2, false));
@@ -154,7 +156,7 @@ static void start_broken_by_a_death_lets_its_ranks_continue(struct serve_rig *r)
 	assert_true(a->aside);
 	assert_int_equal(r->measured[1], 0);
 	assert_int_equal(r->c[1].reply_seq,
-			 0); /* job 8 is complete, so it is not broken */
+			 0); /* job 8 is complete, so not broken */
 	assert_int_equal(r->c[2].reply_seq, 0);
 }
 
@@ -183,8 +185,7 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	mark(c, ATT_C_END, 3, 0, 20000);
 	assert_int_equal(c->calls.timed[3].sum, 31100);
 	assert_int_equal(c->calls.timed[3].max, 20000);
-	/* an end without a beginning; a dropped call; beginnings without an
-	 * end */
+	/* an end without a begin, a dropped call, begins without an end */
 	mark(c, ATT_C_END, 4, 0, 5);
 	mark(c, ATT_C_BEGIN, 4, 0, 0);
 	mark(c, ATT_C_END, 4, ATT_F_DROP, 5);
@@ -197,7 +198,7 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	assert_int_equal(c->calls.n_open, 0);
 	assert_int_equal(c->calls.timed[3].sum, 31107);
 	assert_int_equal(c->calls.timed[5].sum, 0);
-	/* eight calls inside each other and no more */
+	/* eight nested calls are counted, but not a ninth */
 	for (uint64_t i = 0; i < ATT_OPEN + 1; i++)
 		mark(c, ATT_C_BEGIN, 10 + i, 0, 0);
 	assert_int_equal(c->calls.n_open, ATT_OPEN);
@@ -206,8 +207,9 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	assert_int_equal(c->calls.timed[10 + ATT_OPEN].sum, 0);
 	assert_int_equal(c->calls.timed[10 + ATT_OPEN - 1].sum, 6);
 	assert_int_equal(c->calls.timed[10].sum, 3 * (ATT_OPEN + 1));
-	assert_int_equal(r->srv.measure.sum.commands, 0); /* marks are none */
-	/* Nothing is counted after the end. */
+	/* marks are not commands */
+	assert_int_equal(r->srv.measure.sum.commands, 0);
+	/* nothing is counted after the end */
 	c->measured.over = 1;
 	mark(c, ATT_C_BEGIN, 3, 0, 0);
 	mark(c, ATT_C_END, 3, 0, 7);
@@ -250,8 +252,8 @@ static void names_of_calls_are_cleaned_and_told_apart(struct serve_rig *r)
 	assert_int_equal(c->calls.stat[1].max, 6);
 	strcpy(s[0].name, "other"); /* once */
 	s[1].calls = 30;
-	c->measured.over = 1; /* the measured part is over, so later numbers do
-				 not count */
+	/* the measured part is over, so that later numbers do not count */
+	c->measured.over = 1;
 	att_stat_keep(c);
 	name_is(c, 0, "a_Z9");
 	assert_int_equal(c->calls.stat[1].calls, 3);
@@ -283,7 +285,8 @@ static void flows_count_messages_from_rank_to_rank(struct serve_rig *r)
 		assert_int_equal(f.bytes, rows[i].bytes);
 	}
 	assert_false(att_server_flow(&r->srv, 2, &f));
-	/* Other commands, to no node, of a client at its end: not counted. */
+	/* other commands, commands to no node, and those of a client at its end
+	 * are not counted */
 	k.kind = ATT_C_RELEASE;
 	att_stat_cmd(&r->c[0], &k);
 	k.kind = ATT_C_NOP;
@@ -336,8 +339,8 @@ static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 	assert_true(att_server_call(&r->srv, 1, &c));
 	assert_int_equal(c.rank, 2);
 	assert_false(att_server_call(&r->srv, 2, &c));
-	/* reported is the last client of a rank, or the first that was measured
-	 * to its end */
+	/* the report names the last client of a rank, or the first that was
+	 * measured to its end */
 	r->c[3].rank = 0;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 1);
@@ -348,7 +351,7 @@ static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 	assert_int_equal(k.node, 0);
 	assert_int_equal(k.start, 8);
 	assert_int_equal(k.over, 9);
-	/* If some ranks are measured, only those of the first job count. */
+	/* if some ranks are measured, only those of the first job count */
 	r->srv.measure.began = 1;
 	r->srv.measure.job = 7;
 	r->c[0].epoch.job = 7;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 8b/10b (extoll.md 4.8, T-39): published codes, the properties that make it a
- * line code, both disparities, all illegal codes. */
+/* 8b/10b (extoll.md 4.8, T-39): published codes, the properties of a line code,
+ * both disparities, all illegal codes. */
 #include "../cmocka_all.h"
 #include "base/b8b10.h"
 
@@ -17,7 +17,7 @@ static uint32_t bits(const char *s)
 	return v;
 }
 
-/* From the tables of the published code: disparity 0, then 1. */
+/* Codes from the published tables: for disparity 0, then for 1. */
 static const struct {
 	uint32_t sym;
 	const char *code[2];
@@ -59,7 +59,7 @@ static void codes_are_the_published_ones(void **state)
 		}
 }
 
-/* T-39: all symbols, both disparities. */
+/* T-39: all symbols at both disparities. */
 static void every_symbol_decodes_at_both_disparities(void **state)
 {
 	uint32_t n = 0;
@@ -81,7 +81,7 @@ static void every_symbol_decodes_at_both_disparities(void **state)
 	assert_false(b8b10_known(K(0, 0)));
 }
 
-/* T-39: the code has 10-bit words for each disparity and no others. */
+/* T-39: exactly these 10-bit words belong to the code at each disparity. */
 static void every_other_word_is_illegal(void **state)
 {
 	uint32_t good[2] = { 0 }, both = 0, none = 0;
@@ -113,14 +113,14 @@ static void every_other_word_is_illegal(void **state)
 	}
 }
 
-/* The right code with the wrong disparity: the symbol is known and flagged. */
+/* Decodes the code of the other disparity. The symbol is known, but flagged. */
 static void wrong_disparity_flags_a_known_symbol(void **state)
 {
 	uint32_t rd = 0, c = b8b10_encode(D(0, 4), &rd), rx = 1;
 
-	assert_int_equal(rd, 0); /* balanced: 100111 0010 */
+	assert_int_equal(rd, 0); /* 100111 0010 is balanced */
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4) | B8B10_BAD);
-	/* The halves are unbalanced, so that the next symbol is right again. */
+	/* the halves are unbalanced, so that the next symbol is right again */
 	assert_int_equal(rx, 0);
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4));
 	rd = 0;
@@ -132,8 +132,8 @@ static void wrong_disparity_flags_a_known_symbol(void **state)
 			 D(16, 2));
 }
 
-/* No single bit error turns a symbol into another one unnoticed, because the
- * word itself, or the disparity of later ones, shows it. */
+/* No single bit error turns a symbol into another one undetected, because the
+ * word itself, or the disparity of later words, shows it. */
 static void single_bit_error_never_passes_unnoticed(void **state)
 {
 	for (uint32_t s = 0; s < B8B10_SYMBOLS; s++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as bytes: known answers in both byte orders, and neighbouring bytes
- * stay. */
+/* Numbers as bytes: known answers in both byte orders. Neighbouring bytes do
+ * not change. */
 #include <string.h>
 
 #include "../cmocka_all.h"

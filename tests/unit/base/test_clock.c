@@ -37,9 +37,9 @@ static void impossible_frequency_or_period_is_refused(void **state)
 	assert_false(weft_clock_from_hz(&c, 0, 1));
 	assert_false(weft_clock_from_hz(&c, 1, 0));
 	assert_false(weft_clock_from_hz(&c, 0, 0));
-	/* faster than one edge per femtosecond */
+	/* refuses clocks faster than one edge per femtosecond */
 	assert_false(weft_clock_from_hz(&c, 1000000000000001, 1));
-	/* a period beyond 64 bits */
+	/* refuses a period beyond 64 bits */
 	assert_false(weft_clock_from_hz(&c, 1, 1000000));
 	assert_false(weft_clock_from_period(&c, 0));
 }
@@ -77,7 +77,8 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 0), 0);
 	assert_int_equal(weft_clock_align(&c, 1), 10 * WEFT_NS);
 	assert_int_equal(weft_clock_align(&c, 10 * WEFT_NS), 10 * WEFT_NS);
-	/* a synchroniser of 2 cycles: first edge at or after, plus 2 */
+	/* a synchroniser of 2 cycles: the first edge at or after the time, plus
+	 * 2 */
 	assert_int_equal(weft_clock_after(&c, 11 * WEFT_NS, 2), 40 * WEFT_NS);
 	assert_int_equal(weft_clock_after(&c, 20 * WEFT_NS, 2), 40 * WEFT_NS);
 	c.phase = 3 * WEFT_NS;
@@ -87,8 +88,8 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 4 * WEFT_NS), 13 * WEFT_NS);
 }
 
-/* cycle() is the inverse of edge() for any fraction: an edge belongs to its
- * number, one femtosecond more to the next. */
+/* For any fraction cycle() inverts edge(): the time of an edge has its number,
+ * and one femtosecond later has the next number. */
 static void cycle_inverts_edge(void **state)
 {
 	struct weft_rng r;
@@ -142,8 +143,8 @@ static void offset_stays_close_beyond_64_bits(void **state)
 	assert_true(f.num && f.den);
 	assert_true((double)f.num / (double)f.den - want < 1e-12 &&
 		    want - (double)f.num / (double)f.den < 1e-12);
-	/* At the limit already: unchanged, because a period below one
-	 * femtosecond is not possible. */
+	/* a clock at the limit stays unchanged, because a period below one
+	 * femtosecond is not possible */
 	assert_true(weft_clock_from_period(&c, 1));
 	f = weft_clock_offset_ppm(c, 1000000);
 	assert_int_equal(f.num, 1);

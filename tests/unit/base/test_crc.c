@@ -68,7 +68,7 @@ static void header_crc_matches_vectors_and_reference(void **state)
 
 		assert_int_equal(crc, crc16_vectors[i].crc);
 		assert_int_equal(ref16(0xFFFF, h, 64), crc);
-		/* A header followed by its CRC leaves a remainder of zero. */
+		/* a header followed by its CRC leaves a remainder of zero */
 		assert_int_equal(crc16_update(crc, tail, 2), 0);
 	}
 }
@@ -133,7 +133,7 @@ static void payload_crc_matches_vectors_and_reference(void **state)
 	}
 }
 
-/* Compares any start value, length, alignment and split. */
+/* Compares CRCs with any start value, length, alignment and split. */
 static void crcs_of_random_bytes_match_the_reference(void **state)
 {
 	struct weft_rng r;
@@ -186,7 +186,7 @@ static void crcs_of_random_qwords_match_the_reference(void **state)
 	}
 }
 
-/* Every single-bit error in a header changes its CRC-16, and so does every
+/* Every single-bit error in a header changes its CRC-16. So does every
  * double-bit error, because the generator's order exceeds 64. */
 static void header_crc_finds_every_two_bit_errors(void **state)
 {

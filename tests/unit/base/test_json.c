@@ -115,7 +115,8 @@ static void broken_utf8_is_replaced_byte_by_byte(void **state)
 	assert_text("\xFF\xFE", "\"" BAD BAD "\"");
 }
 
-/* RFC 3629: the first and the last of each length, and their neighbours. */
+/* Checks the first and the last code of each length of RFC 3629, and their
+ * neighbours. */
 static void utf8_is_valid_up_to_its_edges(void **state)
 {
 	static const char *const good[] = {

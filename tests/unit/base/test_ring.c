@@ -47,7 +47,7 @@ static void insert_keeps_the_order_while_the_ring_grows(void **state)
 	ring_free(&r);
 }
 
-/* Inserts packets by time, behind those of equal time, while the oldest
+/* Inserts packets by time, after those of equal time, while the oldest
  * leave. */
 static void ring_sorts_as_an_array_does(void **state)
 {

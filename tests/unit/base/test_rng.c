@@ -2,7 +2,7 @@
 #include "../cmocka_all.h"
 #include "base/rng.c"
 
-/* Outputs of the authors' C code for state 1, 2, 3, 4. */
+/* Outputs of the authors' C code for the state 1, 2, 3, 4. */
 static void xoshiro_gives_the_outputs_of_its_authors(void **state)
 {
 	static const uint64_t want[] = {
@@ -32,7 +32,7 @@ static void splitmix_gives_the_known_outputs(void **state)
 	assert_true(rng_splitmix(&x) == 0x06C45D188009454Fu);
 }
 
-/* FNV-1a test vectors of the hash's home page. */
+/* FNV-1a test vectors from the hash's home page. */
 static void hash_gives_the_published_values(void **state)
 {
 	assert_true(rng_hash("") == 0xCBF29CE484222325u);
@@ -61,7 +61,7 @@ static void streams_differ_by_seed_and_name(void **state)
 	}
 }
 
-/* Each of n values within 6 standard deviations of its share. */
+/* Each of n values occurs within 6 standard deviations of its share. */
 static void numbers_below_seven_are_uniform(void **state)
 {
 	enum { N = 7, DRAWS = 700000 };
@@ -79,8 +79,8 @@ static void numbers_below_seven_are_uniform(void **state)
 		assert_in_range(hit[i], 100000 - 1800, 100000 + 1800);
 }
 
-/* n is just above 2^63: without rejection every second value would be twice as
- * likely below n/2, therefore the mean shows it. */
+/* n is just above 2^63. Without rejection every second value below n/2 would be
+ * twice as likely, which would change the mean. */
 static void numbers_below_a_large_bound_are_uniform(void **state)
 {
 	const uint64_t n = (UINT64_C(1) << 63) + 1;
@@ -99,8 +99,8 @@ static void numbers_below_a_large_bound_are_uniform(void **state)
 		assert_int_equal(weft_rng_below(&r, 1), 0);
 }
 
-/* A power of two divides the range, therefore nothing is rejected and a value
- * is the generator's highest bits. */
+/* A power of two divides the range, so that nothing is rejected and a value
+ * consists of the generator's highest bits. */
 static void power_of_two_takes_the_highest_bits(void **state)
 {
 	struct weft_rng r, s;

@@ -14,7 +14,7 @@ struct good {
 	enum weft_ptype type;
 	const char *text;
 	uint64_t val;
-	const char *back; /* canonical text; NULL = same as text */
+	const char *back; /* canonical text, or NULL if it equals `text` */
 };
 
 /* clang-format off */

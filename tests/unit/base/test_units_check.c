@@ -8,7 +8,8 @@
 /* clang-format off */
 static const struct {
 	enum weft_ptype type;
-	const char *range, *val, *msg; /* msg NULL: allowed */
+	/* msg: expected message, or NULL if the value is allowed */
+	const char *range, *val, *msg;
 } rows[] = {
 	{ WEFT_P_U32, "", "99", NULL },
 	{ WEFT_P_U32, "2..64", "2", NULL },

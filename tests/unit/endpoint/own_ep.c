@@ -3,7 +3,7 @@
  * memory of the other node and does nothing else.
  *
  * Each receiver has a ring of slots for each sender. A message is one copy. It
- * lies at the end of its slot, so that its last word, the sequence number, is
+ * ends at the end of its slot, so that its last word, the sequence number, is
  * always at one place. Everything is sent as messages. Credits are sent with
  * messages, or as a copy of one word. */
 #include <errno.h>
@@ -14,22 +14,24 @@
 enum { R_SRC = 0x00, R_DST = 0x08, R_NODE = 0x10, R_LEN = 0x18, R_END = 0x28 };
 enum { LAST = 1, NOTIFY = 2, SWAP = 4 };
 
-/* Behind the data. */
+/* Fields of a message that follow its data. */
 struct own_tail {
 	uint32_t kind, flags, len, id;
 	uint64_t imm, addr, key, a, b;
 	int32_t status;
 	uint32_t consumed;
-	uint64_t seq; /* 1, 2, ... */
+	uint64_t seq; /* sequence number, from 1 on */
 };
 
 struct own_ep {
 	struct ep core; /* first */
 	struct weft_io io;
-	size_t slot, bytes; /* of a slot; of credit words and all rings */
-	uint8_t *rx, *tx;   /* credit words, then rings */
+	/* bytes of a slot; bytes of the credit words and all rings */
+	size_t slot, bytes;
+	/* memory for receiving and sending: credit words, then rings */
+	uint8_t *rx, *tx;
 	weft_phys_t rx_phys, tx_phys;
-	uint64_t there[2]; /* rx_phys of each node */
+	uint64_t there[2]; /* physical address of rx of each node */
 };
 
 static struct own_ep *own_of(struct ep *e)
@@ -37,7 +39,7 @@ static struct own_ep *own_of(struct ep *e)
 	return (struct own_ep *)e;
 }
 
-/* Offset of message seq of a ring. */
+/* Returns the offset of message seq of a ring. */
 static size_t slot_at(const struct own_ep *x, uint32_t ring, uint64_t seq)
 {
 	const struct ep *e = &x->core;
@@ -50,7 +52,7 @@ static struct own_tail *tail_of(const struct own_ep *x, uint8_t *slot)
 	return (struct own_tail *)(slot + x->slot) - 1;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static bool busy(struct own_ep *x)
 {
@@ -117,7 +119,7 @@ static bool own_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return true;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static struct own_tail *next(struct own_ep *x, uint32_t src)
 {
@@ -160,7 +162,7 @@ static void own_poll(struct ep *e)
 			continue;
 }
 
-/* Polls again for waiting work, because the NIC does not report that it is
+/* Polls again if work waits, because the NIC does not report that it is
  * free. */
 static bool own_idle(struct ep *e, weft_time_t deadline)
 {

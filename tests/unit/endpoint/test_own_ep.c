@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library of one's own under the common endpoint: over the NIC of the
- * examples it keeps all rules of weft/ep.h. */
+/* A library below the common endpoint that is not part of the tree: over the
+ * NIC of the examples it keeps all rules of weft/ep.h. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -27,14 +27,17 @@ uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 {
 	static const uint32_t sizes[][3] = {
 		{ 10000000, 1000000, 10000 }, /* events */
-		{ 2000000, 300000, 3000 },    /* hops of the crossbar */
-		{ 50000, 10000, 100 },	      /* messages of each of 8 nodes */
-		{ 3000000, 200000, 2000 },    /* hops of a torus */
+		/* number of hops of the crossbar */
+		{ 2000000, 300000, 3000 },
+		/* number of messages of each of 8 nodes */
+		{ 50000, 10000, 100 },
+		{ 3000000, 200000, 2000 }, /* number of hops of a torus */
 		{ 5, 2, 0 },   /* microseconds before the measurement starts */
 		{ 3, 2, 1 },   /* tori */
-		{ 32, 16, 4 }, /* the side of one */
-		{ 9, 3, 3 },   /* rounds with processes */
-		{ 5000, 1000, 1000 },  /* messages: direct, shm */
+		{ 32, 16, 4 }, /* number of nodes of one side of the torus */
+		{ 9, 3, 3 },   /* number of rounds with processes */
+		/* number of messages: direct, shared memory */
+		{ 5000, 1000, 1000 },
 		{ 300, 100, 100 },     /* tcp;ofi_rxm */
 		{ 500, 300, 300 },     /* untimed */
 		{ 10000, 3000, 3000 }, /* timed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bench without a clock: time advances by 1 us and memory grows by 1 MiB at
- * each reading, so that a figure tells how much work was done. wait4() reports
- * that each process took a second more than the one before. */
+/* A bench without a clock. Each reading advances time by 1 us and memory by 1
+ * MiB, so that a figure shows how much work was done. wait4() reports that each
+ * process took a second more than the one before. */
 #ifndef TESTS_BENCH_RIG_H
 #define TESTS_BENCH_RIG_H
 
@@ -26,21 +26,22 @@ extern struct bench_fake {
 
 void bench_run(struct bench_ctx *b,
 	       int (*bench)(struct bench_ctx *, struct weft_err *));
-/* The next figure. */
+/* Returns the next figure of the output. Fails unless it has this name and
+ * unit. */
 double bench_figure(struct bench_ctx *b, const char *name, const char *unit);
 void near(double value, double want, double part);
 void exactly(double value, double want);
 
-/* Simulated figures are equal in every run. These must be near values that a
- * test computes. The list ends with name == NULL. */
+/* Simulated figures are equal in every run, so that they must be near the
+ * values that a test computes. The list ends with name == NULL. */
 struct bench_held {
 	const char *name;
 	double value;
 };
 void bench_hold(const struct bench_ctx *b, const struct bench_held *h);
 
-/* Returns the mean number of crossbars between two nodes of a torus: a quarter
- * of each ring. */
+/* Returns the mean number of crossbars between two nodes of a torus, a quarter
+ * of the side for each dimension. */
 double torus_way(uint32_t side);
 
 #endif

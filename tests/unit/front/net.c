@@ -92,10 +92,12 @@ struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 /* ---- waiting ---- */
 
 struct graph {
-	uint32_t n;	/* outputs */
-	uint64_t *next; /* which outputs of the switch behind it */
-	uint32_t *at;	/* that switch */
-	uint8_t *mark;	/* 1: on the way down, 2: done */
+	uint32_t n; /* outputs */
+	/* bit mask of the outputs that packets may request at the next
+	 * switch */
+	uint64_t *next;
+	uint32_t *at;  /* that switch */
+	uint8_t *mark; /* 1 while the search is below the output, 2 after it */
 };
 
 static bool loops(struct graph *g, uint32_t v)

@@ -24,23 +24,23 @@ void net_open(struct net *n, uint32_t ends, const char *traffic,
 void net_close(struct net *n);
 
 struct weft_comp *net_end(const struct net *n, uint32_t i);
-/* The state of a switch, or NULL. */
+/* Returns the state of a switch, or NULL if the component is not one. */
 struct forth_xbar *net_xbar(const struct weft_comp *c);
 
-/* An output of a switch: switch * 64 + port. */
+/* Outputs on the way of a packet, each as switch * 64 + port. */
 enum { NET_HOPS = 32 };
 struct net_way {
 	uint32_t hops;
 	uint32_t link[NET_HOPS];
-	uint32_t cycles; /* without waiting: links and switches */
+	uint32_t cycles; /* cycles of links and switches, without waiting */
 	struct weft_comp *to;
 };
-/* Follows the tables. `to` is NULL if they lead nowhere. */
+/* Follows the tables. `to` is NULL if they do not lead to an end. */
 struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 			uint32_t path);
 
-/* Searches for outputs that wait for each other, over all ends and paths
- * 0..paths. Returns true if there is a cycle. */
+/* Searches for outputs that wait for each other, over all ends and the paths
+ * 0..paths. Returns true if they form a cycle. */
 bool net_cyclic(const struct net *n, uint32_t ends, uint32_t paths);
 
 #endif

@@ -15,9 +15,8 @@ static void event_bench_reports_ns_per_event_at_three_depths(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-/* Returns the expected rate. A packet of `size` bytes is 5 words more; a word
- * takes 12.8 ns. The bench advances by 100 us until 3000 packets have
- * arrived. */
+/* Returns the expected rate. A packet of `size` bytes has 5 more words, of 12.8
+ * ns each. The bench advances by 100 us until 3000 packets have arrived. */
 static double crossbar(uint32_t ports, uint32_t size, double load)
 {
 	double step = ports * 100e3 / (12.8 * (5 + size / 4)) * load, done = 0;
@@ -55,8 +54,7 @@ static void switch_bench_hops_follow_load_and_packet_size(void **state)
 
 		snprintf(name, sizeof(name), "hops_%ux%u_%uB_half", n, n, s);
 		near(bench_figure(&b, name, "M/s"), crossbar(n, s, 0.5), 0.03);
-		/* more traffic than a link takes: most of the capacity is
-		 * used */
+		/* traffic above the rate of a link uses most of its capacity */
 		snprintf(name, sizeof(name), "hops_%ux%u_%uB_full", n, n, s);
 		near(bench_figure(&b, name, "M/s"), 0.92 * crossbar(n, s, 1),
 		     0.09);
@@ -92,7 +90,7 @@ static void scale_bench_hops_follow_nodes_and_distance(void **state)
 	struct bench_ctx b;
 
 	bench_run(&b, bench_scale);
-	/* 1 us, in the first third of which the network fills */
+	/* the run takes 1 us, of which the network fills in the first third */
 	near(bench_figure(&b, "hops_8^3", "M/s"),
 	     512 * 156.25 * 0.5 / 8 * torus_way(8) * 0.8, 0.25);
 	exactly(bench_figure(&b, "bytes_8^3", "bytes/node"), (1 << 20) / 512);

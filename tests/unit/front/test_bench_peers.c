@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Benches beside other programs: simulators and processes are scripts. */
+/* Benches that compare with other programs. Simulators and processes are
+ * scripts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void script(const char *dir, const char *name, const char *text)
 	assert_int_equal(chmod(path, 0700), 0);
 }
 
-/* The arguments of the scripts begin so. */
+/* Checks that the arguments of the scripts begin with `want`. */
 static void called(const char *dir, const char *want)
 {
 	char path[200], text[4096] = "";
@@ -75,9 +76,9 @@ static const char sst[] =
 	"echo $# ${1##*.} >> log\n"
 	"echo 'Simulation is complete'\n";
 
-/* One case: our figure is that of 1 us or, if that is less than 2000 hops, of 2
- * us. BookSim took 1.5 s the first time, and 3 s more each time, because SST
- * runs twice in between: the second run there takes a second longer. */
+/* Checks one case. The figure of Weft is that of 1 us or, if that is less than
+ * 2000 hops, of 2 us. BookSim took 1.5 s the first time, and 3 s more each
+ * time. SST runs twice in between, and its second run takes a second longer. */
 static void torus_case(struct bench_ctx *b, uint32_t i)
 {
 	static const char *const flits[] = { "1", "8", "32" };
@@ -95,7 +96,7 @@ static void torus_case(struct bench_ctx *b, uint32_t i)
 	exactly(bench_figure(b, name, "M/s"), theirs * 1e-6);
 	snprintf(name, sizeof(name), "ratio_booksim_%sflits_%s", f, l);
 	exactly(bench_figure(b, name, "times"), ours / theirs);
-	/* from 100000 hops, or up to 2 % less, and five times as many */
+	/* from 100000 hops or up to 2 % less, and five times as many */
 	snprintf(name, sizeof(name), "merlin_%sflits_%s", f, l);
 	theirs = bench_figure(b, name, "M/s") * 1e6;
 	near(theirs, 396000, 0.0102);
@@ -185,7 +186,7 @@ static const char fabric[] =
 	"[ \"$7\" = -b ] && word=blocking\n"
 	"echo latency $v $word $v\n";
 
-/* `weft exec OPTIONS -- PROGRAM...`, where the program is this test. */
+/* Fakes `weft exec OPTIONS -- PROGRAM...`, where the program is this test. */
 static int weft_exec(char **arg)
 {
 	char path[200];
@@ -253,7 +254,8 @@ static void exec_bench_skips_missing_program_reports_failing(void **state)
 
 	dir_new(dir);
 	setenv("WEFT_LIBS", dir, 1);
-	assert_int_equal(bench_exec(&b, &err), 0); /* there is no program */
+	/* the program to run does not exist */
+	assert_int_equal(bench_exec(&b, &err), 0);
 	script(dir, "weft-fabric", fabric);
 	setenv("WEFT_TEST_FAILS", "1", 1);
 	assert_int_not_equal(bench_exec(&b, &err), 0);

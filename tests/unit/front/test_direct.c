@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole direct networks of EXTOLL crossbars: every pair of nodes, order and
- * bytes, hops, latency per hop (T-35 .. T-38 of extoll.md 9), deadlock found
- * and named, cut cables, traces, refused settings. */
+ * bytes, hops, latency per hop (T-35 .. T-38 of extoll.md 9), detection of
+ * deadlocks, cut cables, traces, refused settings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static char *all_pairs(uint32_t n)
 	return text;
 }
 
-/* Crossbars passed by one packet from every node to every node. */
+/* Checks the number of crossbars that one packet from every node to every node
+ * passes. */
 static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 {
 	char *text = all_pairs(n);
@@ -49,8 +50,8 @@ static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 
 static void packets_of_all_pairs_take_shortest_routes(void **st)
 {
-	/* Sum of distances: per dimension k * (sum of ring distances) times
-	 * the square of the other nodes. */
+	/* The sum of distances is, for each dimension, the side times the sum
+	 * of distances in a ring, times the square of the other nodes. */
 	pairs(64, "type: torus, dims: [4, 4, 4]", 3 * 64 * 64);
 	pairs(64, "type: torus, dims: [4, 4, 4], routing: table", 3 * 64 * 64);
 	pairs(64, "type: hypercube", 64 * 6 * 32); /* T-37 */
@@ -90,8 +91,8 @@ static void every_traffic_pattern_arrives_in_order(void **st)
 	}
 }
 
-/* If order is checked, all packets of a pair use the pair's coins; otherwise
- * they go both ways. */
+/* If order is checked, all packets of a pair use the pair's coins. Otherwise
+ * they use both ways. */
 static void random_ties_keep_order_where_it_is_promised(void **st)
 {
 	const char *ring = "type: torus, dims: [4], tie: random";
@@ -113,14 +114,14 @@ static void random_ties_keep_order_where_it_is_promised(void **st)
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: bit_complement",
 		ring);
 	net_good(&g);
-	/* 0 to 3 and 1 to 2 are neighbours, therefore no tie and one port
-	 * each. */
+	/* 0 and 3, as 1 and 2, are neighbours, so that there is no tie and each
+	 * uses one port */
 	assert_int_equal(net_counter(&g, "s0.packets"), 600);
 	net_close(&g);
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
 		ring);
 	net_good(&g);
-	/* 0 sends through 1 and 3, which also send themselves */
+	/* 0 sends through 1 and 3, which also send packets of their own */
 	assert_in_range(net_counter(&g, "s1.packets"), 300 + 110, 300 + 190);
 	assert_in_range(net_counter(&g, "s3.packets"), 300 + 110, 300 + 190);
 	net_close(&g);
@@ -231,9 +232,9 @@ static void latency_without_load_grows_by_five_cycles_per_hop(void **st)
 
 /* ---- starvation ---- */
 
-/* A ring of 8 offered twice its capacity. A node's own port gets as many turns
- * as the ring behind it, so that the node farthest from the dateline gets next
- * to nothing; half of the capacity gets through (docs/networks.md). */
+/* Offers a ring of 8 twice its capacity. A node's own port gets as many turns
+ * as the ring behind it, so that the node farthest from the dateline sends
+ * almost nothing. Half of the capacity is delivered (docs/networks.md). */
 static void tornado_at_twice_capacity_starves_a_node(void **st)
 {
 	struct direct_rig g;
@@ -271,7 +272,7 @@ static void torus_without_datelines_deadlocks_and_says_where(void **st)
 	net_close(&g);
 }
 
-/* Cells wait long in a saturated network, in circles that dissolve, therefore a
+/* Cells wait long in a saturated network, in circles that dissolve, so that a
  * long wait is not a deadlock. */
 static void long_waits_are_no_deadlock(void **st)
 {
@@ -357,7 +358,7 @@ static void packet_leaves_a_cycle_after_those_it_waits_for(void **st)
 	assert_true(two == one && three == one);
 	net_run_trace(&g, 4, "0 0 1 8 a\n0 1 2 8 b a\n0 2 3 8 c b\n",
 		      "type: mesh, dims: [4]");
-	/* last arrival: three latencies, a cycle between them */
+	/* last arrival: three latencies, with a cycle between them */
 	assert_true(
 		fabs(net_metric(&g, "net.accepted") * 4 * (3 * one + 2 + 1) -
 		     3 * 5) < 1e-6);

@@ -24,17 +24,18 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(net_metric(&g, "net.latency_ci") <
 		    0.05 * net_metric(&g, "net.latency"));
-	/* mean distance 2.1 over four links a node, counted in the window
+	/* mean distance 2.1 over four links of a node, counted in the window
 	 * only */
 	assert_true(net_metric(&g, "net.link_busy") > 0.10 &&
 		    net_metric(&g, "net.link_busy") < 0.16);
 	net_close(&g);
-	/* 8 bytes: two words of header, one of data, a flit for the route */
+	/* a packet of 8 bytes has two words of header, one of data, and a flit
+	 * for the route */
 	net_run(&g, 16, "preset: plain, size: 8, load: 0.3", torus);
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(fabs(net_metric(&g, "net.accepted") - 0.3) < 0.01);
 	net_close(&g);
-	/* All nodes send to one, which takes one flit per cycle. */
+	/* all nodes send to one, which takes one flit per cycle */
 	net_run(&g, 16,
 		"preset: plain, flits: 8, load: 0.3, pattern: fixed, "
 		"dest: 5",
@@ -62,7 +63,7 @@ static const char *state_of(struct direct_rig *g, uint32_t ends, double load,
 	return net_manifest(g, "net.state");
 }
 
-/* Four sources, one sink that takes a flit per cycle, therefore 1/4 is the
+/* Four sources send to one sink that takes a flit per cycle, so that 1/4 is the
  * limit. */
 static void a_load_just_above_what_is_taken_saturates(void **st)
 {
@@ -90,7 +91,7 @@ static void a_load_just_above_what_is_taken_saturates(void **st)
 }
 
 /* A source's port carries a flit per cycle. A network cannot take that for
- * long, therefore the state is saturated however short the window is. */
+ * long, so that the state is saturated however short the window is. */
 static void short_and_long_windows_agree(void **st)
 {
 	static const uint32_t windows[] = { 3000, 7500, 12000 };
@@ -110,8 +111,8 @@ static void short_and_long_windows_agree(void **st)
 	}
 }
 
-/* The first window starts in an empty network and therefore sees it fill up;
- * the second one does not. */
+/* The first window starts in an empty network and therefore contains its
+ * filling. The second window does not. */
 static void a_network_that_fills_up_is_not_saturated(void **st)
 {
 	struct direct_rig g;
@@ -142,9 +143,9 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 	return 0;
 }
 
-/* Every source makes a packet in 80 cycles, therefore the window has so many,
- * whatever is made before it and, while its last packets are in flight, after
- * it. */
+/* Every source makes a packet in 80 cycles. The window counts only its own
+ * packets, not those made before it or, while its last packets are in flight,
+ * after it. */
 static void packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;
@@ -161,8 +162,8 @@ static void packets_of_the_window_are_counted(void **st)
 	net_close(&g);
 }
 
-/* Ten packets of 9 flits made in one cycle: each waits 9 cycles for each packet
- * before it, because they leave one by one. */
+/* Ten packets of 9 flits are made in one cycle. Each waits 9 cycles for each
+ * packet before it, because they leave one by one. */
 static void latency_has_the_wait_in_the_source(void **st)
 {
 	const char *ring =

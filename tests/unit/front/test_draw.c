@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures made of characters, letter by letter. */
+/* Figures made of characters, compared letter by letter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void line_draws_values_and_cuts_at_end_of_buffer(void **state)
 	assert_string_equal(buf, " \u2581\u2584\u2588\u2588 ");
 	draw_line(none, 2, false, buf, sizeof(buf));
 	assert_string_equal(buf, "  ");
-	/* Text that does not fit is left out. */
+	/* text that does not fit is omitted */
 	draw_line(v, 6, true, buf, 9);
 	assert_string_equal(buf, " \u2581\u2584");
 }
@@ -39,10 +39,10 @@ static void shape_shows_each_value_at_its_column(void **state)
 	draw_shape(&h, 0, 64, false, buf, sizeof(buf));
 	memset(want, ' ', DRAW_SHAPE);
 	want[DRAW_SHAPE] = '\0';
-	want[15] = '#'; /* the axis ends just behind 64 */
+	want[15] = '#'; /* the axis ends at 64 */
 	want[31] = '.';
 	assert_string_equal(buf, want);
-	/* all values are equal: the first column */
+	/* all values are equal, so that they are in the first column */
 	hist_fini(&h);
 	hist_init(&h, 1);
 	hist_add(&h, 50);
@@ -95,7 +95,7 @@ static void histogram_draws_rows_with_counts_and_shares(void **state)
 	hist_fini(&h);
 }
 
-/* Above 128 values share bins of 16 at 1936, therefore rows cannot be finer. */
+/* Above 128, values share bins of 16 at 1936, so that rows cannot be finer. */
 static void rows_are_no_finer_than_the_bins(void **state)
 {
 	static const double v[] = { 1936, 1937, 1940, 1941, 1946 };

@@ -91,7 +91,8 @@ static void counted_components_get_number_and_parameters(void **state)
 	done(&b);
 }
 
-/* base < preset < mapping < file's set < point < command line */
+/* Later settings override earlier ones: base, preset, mapping, set of the file,
+ * point, command line. */
 static void later_setting_overrides_earlier_ones(void **state)
 {
 	static const char text[] =

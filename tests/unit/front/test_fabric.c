@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fabrics of several switches: tables, deadlock freedom, exact latency, every
- * byte over every path, all credits back at the end; refused settings. */
+ * byte over every path, all credits returned at the end, refused settings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define XBAR "switch: {type: forth.xbar}, link: {type: forth.link}"
 #define CC   12800000ull
 
-/* Switches between s and d. */
+/* Functions that return the number of switches between s and d. */
 static uint32_t hops_clos4(uint32_t s, uint32_t d)
 {
 	return s / 4 == d / 4 ? 1 : 3;
@@ -109,8 +109,8 @@ static void every_path_reaches_its_end_in_the_right_hops(void **state)
 	}
 }
 
-/* Routes from the first to the last end meet at the top, where the fabric has
- * `paths` of them. */
+/* Routes from the first to the last end meet at the top, which has `paths`
+ * switches. */
 static void paths_of_a_pair_use_different_links(void **state)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
@@ -131,8 +131,8 @@ static void paths_of_a_pair_use_different_links(void **state)
 	}
 }
 
-/* Without a path, packets spread by destination (7.1): from leaf 0 the twelve
- * ends elsewhere are three per spine. */
+/* Without a path, packets are spread by destination (7.1): from leaf 0 each
+ * spine gets three of the twelve ends elsewhere. */
 static void path_zero_spreads(void **state)
 {
 	uint32_t used[4] = { 0 }, d;
@@ -172,8 +172,8 @@ static void fabrics_have_no_cycle_of_outputs_but_a_ring_has(void **state)
 
 /* ---- runs ---- */
 
-/* 24 per link, 8 per switch across clock domains, 6 within one (8.5); ports of
- * the lower half are one domain.  End 0 sends one packet. */
+/* A link takes 24, a switch 8 across clock domains and 6 within one (8.5).
+ * Ports of the lower half are one domain. End 0 sends one packet. */
 static void single_packet_takes_link_and_switch_times(void **state)
 {
 	static const struct {
@@ -255,8 +255,8 @@ static uint64_t total(const struct net *n, uint32_t ends, uint32_t counter)
 	return sum;
 }
 
-/* Overload with all sizes and ways of balancing: every packet arrives once with
- * right bytes, in order where order is promised. */
+/* Overloads a fabric with all sizes and ways of balancing. Every packet arrives
+ * once with right bytes, and in order where order is guaranteed. */
 static uint64_t drains(const struct shape *f, const char *balance,
 		       uint32_t packets)
 {
@@ -297,16 +297,16 @@ static void overloaded_fabric_drains_under_every_balancing(void **state)
 			uint32_t many = shapes[i].ends > 32 ? 20 : 150;
 			uint64_t late = drains(&shapes[i], policy[k], many);
 
-			/* Two paths that differ in load change the order, so
-			 * the test would notice reordering. */
+			/* Two paths of different load change the order, which
+			 * shows that the test detects reordering. */
 			assert_int_equal(late > 0,
 					 shapes[i].paths > 1 && k < 2);
 		}
 }
 
-/* Admissible traffic (forth.md 7.1): a permutation whose static paths collide
- * runs at line rate when every flow is spread over the spines, because then no
- * link has more than its share. */
+/* Offers admissible traffic (forth.md 7.1). A permutation whose static paths
+ * collide runs at line rate when every flow is spread over the spines, because
+ * then no link has more than its share. */
 static void spread_flows_run_at_line_rate_static_ones_collide(void **state)
 {
 	static const char *const policy[] = { "packet", "destination",
@@ -335,7 +335,7 @@ static void spread_flows_run_at_line_rate_static_ones_collide(void **state)
 	}
 	assert_true(got[0] > 0.95);
 	assert_true(got[1] > 0.95);
-	assert_true(got[2] < 0.55); /* two flows share a link at least */
+	assert_true(got[2] < 0.55); /* at least two flows share a link */
 }
 
 static void ends_draw_one_common_permutation(void **state)

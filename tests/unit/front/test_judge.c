@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows against values; what rows read. */
+/* Rows compared with values, and the values that a row reads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,7 +136,7 @@ static void reading_a_value_marks_its_points_as_read(void **state)
 	result_free(r);
 }
 
-/* `--set` of a swept path makes names of points shorter. */
+/* If `--set` fixes a swept path, names of points omit it. */
 static void fixed_axis_is_left_out_of_names_of_points(void **state)
 {
 	struct weft_result *r = result_new(), *q = result_new();

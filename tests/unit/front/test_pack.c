@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results through bytes and back. */
+/* Results packed into bytes and unpacked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,8 @@ static void packed_result_unpacks_to_the_same_values(void **state)
 	result_free(q);
 }
 
-/* A worker that dies leaves a truncated result: no crash, no result. */
+/* A worker that dies leaves a truncated pack, which must give neither a crash
+ * nor a result. */
 static void cut_pack_gives_no_result(void **state)
 {
 	struct weft_result *r = sample();

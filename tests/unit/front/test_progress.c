@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line on the terminal during a run, with a clock and a terminal of the
- * test. */
+/* The line on the terminal during a run, with the test's own clock and
+ * terminal. */
 #include "../cmocka_all.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 static struct {
 	uint64_t ns;
 	bool terminal;
-	unsigned short columns; /* 0: not known */
+	/* width of the terminal, or 0 if it is not known */
+	unsigned short columns;
 	weft_time_t now;
 	uint64_t events;
 } fake;
@@ -154,7 +155,7 @@ static void sweep_line_is_drawn_every_200_ms_at_most(void **state)
 	      "1.23 M events, 0.39 M/s");
 }
 
-/* Shows the second of four experiments. The first one began 10 s before. */
+/* Shows the second of four experiments. The first began 10 s before. */
 static void remaining_time_covers_all_experiments(void **state)
 {
 	struct run_opts o = { .part = 1, .parts = 4, .began_ns = 1000000000 };
@@ -194,7 +195,7 @@ static void line_is_cut_at_width_of_terminal(void **state)
 	fake.ns += 200000000;
 	p.began_ns = fake.ns;
 	catch_stderr();
-	progress_points(&p, 0); /* 0 %: no time is known */
+	progress_points(&p, 0); /* at 0 % the remaining time is not known */
 	shown(LINE "1234567890: 0 of 4 p");
 }
 

@@ -70,7 +70,7 @@ static void marks_are_sorted_by_time_then_arrival(void **state)
 	recs_fini(&r);
 }
 
-/* A part of a message takes its marks so far. A part that does not arrive is
+/* A part of a message inherits its marks so far. A part that does not arrive is
  * dropped. */
 static void fork_takes_marks_and_origin_of_its_parent(void **state)
 {
@@ -115,7 +115,7 @@ static void message_keeps_its_first_marks_when_full(void **state)
 	recs_fini(&r);
 }
 
-/* The first place of an id in the table. */
+/* Returns the first place of an id in the table. */
 static uint32_t slot(uint64_t id)
 {
 	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 52);
@@ -130,8 +130,8 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 	return id;
 }
 
-/* The table gets as many ids as are probed, then one more, all in one place at
- * its end, so that the search wraps to its start. */
+/* Adds as many ids as are probed, then one more. All have one place at the end
+ * of the table, so that the search wraps to its start. */
 static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };
@@ -148,7 +148,7 @@ static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 	}
 	assert_non_null(hear(&r, WEFT_TRACE_END, id[3], 1, NULL, 50));
 	assert_non_null(hear(&r, WEFT_TRACE_END, id[5], 1, NULL, 50));
-	/* the oldest that has arrived makes room */
+	/* the oldest message that has arrived makes room */
 	open_at(&r, id[PROBES], 100);
 	assert_int_equal(recs_find(&r, id[PROBES])->begin, 100);
 	assert_null(recs_find(&r, id[3]));
@@ -157,8 +157,8 @@ static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 	recs_fini(&r);
 }
 
-/* All are in flight: the oldest is dropped, and of many that had to be dropped
- * only every second message is watched. */
+/* If all messages are in flight, the oldest is dropped. Once many had to be
+ * dropped, only every second message is watched. */
 static void full_table_drops_oldest_and_watches_every_second(void **state)
 {
 	const uint64_t flag = UINT64_C(1) << 63;
@@ -182,7 +182,7 @@ static void full_table_drops_oldest_and_watches_every_second(void **state)
 	assert_null(recs_find(&r, flag | 100001));
 	open_at(&r, flag | 100002, 0);
 	assert_non_null(recs_find(&r, flag | 100002));
-	/* parts of one that is looked at are, too */
+	/* parts of a watched message are watched too */
 	hear(&r, WEFT_TRACE_OPEN, flag | 100003, flag | 100002, NULL, 0);
 	assert_non_null(recs_find(&r, flag | 100003));
 	assert_int_equal(r.newest, flag | 100003);

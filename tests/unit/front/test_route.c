@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "front/exp/route.h"
 
-/* Checks that a cycle is one: each channel ends where the next begins. */
+/* Checks that each channel of a cycle ends where the next begins. */
 static void cycle_valid(const struct topology *t, const struct route_cycle *c)
 {
 	for (uint32_t i = 0; i + 1 < c->n && i + 1 < ROUTE_CYCLE_SHOWN; i++)
@@ -31,7 +31,8 @@ static void datelines_break_every_cycle_of_a_torus(void **st)
 	assert_string_equal(text,
 			    "s0.lp0/vc0 -> s1.lp0/vc0 -> s2.lp0/vc0 -> "
 			    "s3.lp0/vc0 -> s0.lp0/vc0 (4 channels)");
-	/* No route is longer than one hop, so a ring of 3 has no cycle. */
+	/* A route in a ring of 3 has at most one hop, so that the ring has no
+	 * cycle. */
 	t = grid(3, 3, 3, true);
 	t.dateline = false;
 	assert_int_equal(route_check(&t).n, 0);
@@ -105,7 +106,7 @@ static void shortest_routes_wait_in_cycles_up_down_do_not(void **st)
 	topo_fini(&g);
 }
 
-/* Connected random graphs of degree up to 6. */
+/* Checks connected random graphs of degree up to 6. */
 static void random_graphs_route_everywhere_without_cycles(void **st)
 {
 	struct weft_err err = { 0 };
@@ -118,7 +119,8 @@ static void random_graphs_route_everywhere_without_cycles(void **st)
 
 		assert_int_equal(route_graph_new(&t, EX_TOPO_PORTS, n, &err),
 				 0);
-		for (uint32_t i = 1; i < n; i++) { /* a tree first */
+		/* a tree first, so that the graph is connected */
+		for (uint32_t i = 1; i < n; i++) {
 			uint32_t k = (uint32_t)weft_rng_below(&rng, i);
 
 			while (route_free_port(&t, k) == TOPO_NO_PORT)

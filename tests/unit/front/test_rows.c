@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for every published row: a second side, a reason for a wide tolerance,
- * the chosen parameters, and the same text in docs/truth.md. */
+ * the chosen parameters, and equal text in docs/truth.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,8 +63,8 @@ static bool bound_has_two_sides(const struct repro_row *w)
 	return w->far == 0;
 }
 
-/* A tolerance wider than a third of the value proves little, because half the
- * rate would pass. */
+/* Returns whether half of the published rate fails. A tolerance wider than a
+ * third of the value proves little, because half the rate would pass. */
 static bool half_the_rate_fails(const struct repro_row *w)
 {
 	double tol = w->rule == REPRO_PCT	? fabs(w->paper) * w->tol / 100

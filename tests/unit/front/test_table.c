@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns: numbers right-aligned, text left-aligned, no trailing spaces. */
+/* Columns of tables: numbers are right-aligned, text is left-aligned, and lines
+ * have no trailing spaces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

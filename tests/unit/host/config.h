@@ -8,14 +8,14 @@
 struct config_row {
 	uint32_t off, bytes;
 	uint32_t reset; /* value after reset */
-	uint32_t ones;	/* value after ones have been stored */
+	uint32_t ones;	/* value after a store of ones */
 };
 #define CONFIG_CHECK(h, d, rows)                                               \
 	config_check(h, d, rows, sizeof(rows) / sizeof(*(rows)))
 void config_check(struct weft_host *h, struct weft_dev *d,
 		  const struct config_row *row, uint32_t n);
-/* Apertures are as long as they are aligned, because address bits below the
- * size read as zero. Other BARs do not exist. */
+/* Checks the sizes of BARs. Apertures are aligned to their length, because
+ * address bits below the size read as zero. Other BARs do not exist. */
 void config_bars(struct weft_host *h, struct weft_dev *d, const uint32_t *bytes,
 		 uint32_t n);
 

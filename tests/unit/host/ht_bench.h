@@ -9,7 +9,8 @@
 
 #include "rig_ht.h"
 
-/* Times below are in half nanoseconds, because all times here are multiples. */
+/* Times of these tests are in half nanoseconds, because all of them are
+ * multiples. */
 #define HALF (WEFT_NS / 2)
 
 struct bench {
@@ -53,7 +54,7 @@ static inline const struct ht_said *bench_said(const struct bench *b,
 	return x;
 }
 
-/* Returns the half nanoseconds until the n-th note of a kind. */
+/* Returns the number of half nanoseconds until the n-th note of a kind. */
 static inline uint64_t bench_when(const struct bench *b, uint32_t port,
 				  enum weft_note_kind kind, uint32_t n)
 {

@@ -54,13 +54,14 @@ static void card_store_bytes(struct card *d, const struct weft_bus_note *b)
 	memcpy(card_at(d, b->space, b->off), b->data, b->bytes);
 	if (b->space)
 		return;
-	for (uint32_t bar = 0; bar < 2; bar++) { /* address bits that exist */
+	/* only these address bits are writable */
+	for (uint32_t bar = 0; bar < 2; bar++) {
 		uint8_t *p = &d->cfg[0x10 + 4 * bar];
 
 		p[0] = 0;
 		p[1] &= 0x80;
 	}
-	put32(&d->cfg[0x18], 4); /* and 32 more bits */
+	put32(&d->cfg[0x18], 4); /* BAR of 64 bits, with 32 more address bits */
 	d->cfg[0x1c] &= 0xfe;
 	memset(&d->cfg[0x20], 0, 0x10);
 }

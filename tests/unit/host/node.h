@@ -24,7 +24,7 @@ enum {
 	STORES = 256,
 };
 
-#define PC ((weft_time_t)10000000) /* a bus clock */
+#define PC ((weft_time_t)10000000) /* a bus clock in fs */
 
 struct card_store {
 	weft_time_t time;
@@ -37,7 +37,7 @@ struct card {
 	struct weft_port *port;
 	uint8_t cfg[256], bar[2][CARD_BAR];
 	struct weft_bus_txn txn;
-	weft_time_t t_dma; /* when the last DMA write was done */
+	weft_time_t t_dma; /* time at which the last DMA write was done */
 	struct card_store store[STORES];
 	uint32_t n_stores;
 };
@@ -55,13 +55,14 @@ struct bench {
 	struct weft_sim *sim;
 	struct node node[NODES];
 	uint32_t nodes;
-	/* for test programs to leave what they saw */
+	/* values that test programs leave for the test */
 	weft_time_t t[16];
 	uint64_t v[16];
 	void *p;
-	/* makes more connections once all components exist; may be NULL */
+	/* makes further connections once all components exist; may be NULL */
 	void (*join)(struct bench *b);
-	struct weft_listener *ear; /* freed with it; may be NULL */
+	/* listener, freed with the bench; may be NULL */
+	struct weft_listener *ear;
 };
 
 struct bench *bench_new(uint32_t nodes);
@@ -71,10 +72,11 @@ struct bench *bench_new_ht(uint32_t nodes);
 struct bench *bench_make(uint32_t nodes, const struct weft_class *bus,
 			 const struct weft_class *dev);
 void bench_free(struct bench *b);
-/* Sets a parameter of a component, or of all of a class, before bench_start. */
+/* Sets a parameter of a component, or of all components of a class. Called
+ * before bench_start(). */
 void bench_set(struct bench *b, const char *of, const char *param,
 	       const char *value);
-/* fn as the next program of a node. */
+/* Makes fn the next program of a node. */
 void bench_prog(struct bench *b, uint32_t node, node_fn fn);
 void bench_start(struct bench *b);
 /* Runs until no event is left, then calls finish of all components. Checks that
@@ -84,9 +86,9 @@ void bench_run(struct bench *b);
 void bench_main(struct bench *b, node_fn fn);
 /* Runs fn as a program of node 0 to its end. No check may fail. */
 void bench_well(struct bench *b, node_fn fn);
-/* Of a cmocka test whose state is a bench. */
+/* Frees the bench that is the state of a cmocka test. */
 int bench_teardown(void **state);
-/* i-th failed check, or "". */
+/* Returns the i-th failed check, or "". */
 const char *bench_failure(const struct bench *b, size_t i);
 uint64_t bench_counter(const struct weft_comp *c, const char *name);
 

@@ -2,14 +2,14 @@
 /* A device of many pages: BAR0 of 256 MB, one page for each of 65,536
  * processes.
  *
- * load            page << 32 | how many loads of the page there have been
- * store at 0x100  write the number of the page to this physical address,
+ * load            returns page << 32 | number of loads of the page so far
+ * store at 0x100  writes the number of the page to this physical address,
  *                 PAGES_DELAY later
- * other store     kept: page, bytes, when
- * tagged store    kept: tag, user
- * tagged load     tag; valid when the queue is not empty
- * tagged conditional store of 64 bytes: into the queue of PAGES_QUEUE, when
- *                 there is room */
+ * other store     records page, bytes and time
+ * tagged store    records tag and user
+ * tagged load     returns the tag; valid when the queue is not empty
+ * tagged conditional store of 64 bytes: enters the queue of PAGES_QUEUE if
+ *                 it has room */
 #ifndef TESTS_HOST_PAGES_H
 #define TESTS_HOST_PAGES_H
 
@@ -23,13 +23,13 @@ struct pages {
 	uint32_t bar; /* address */
 	uint32_t loads[PAGES];
 	uint64_t n_loads, n_stores;
-	weft_time_t t; /* of the last access */
+	weft_time_t t; /* time of the last access */
 	uint64_t last_off;
 	uint32_t last_bytes;
 	uint32_t n_tagged, n_queue;
 	uint16_t tag;
 	bool user;
-	uint64_t queue[PAGES_QUEUE]; /* first word of each */
+	uint64_t queue[PAGES_QUEUE]; /* first word of each entry */
 	/* writes */
 	struct {
 		weft_phys_t addr;

@@ -98,8 +98,8 @@ static void host_absent(struct ref *r, struct pkt *p)
 	r->load_until[p->number] = t + r->s->t_in;
 }
 
-/* Returns the first load that is free at time t, or the number of loads if none
- * is. */
+/* Returns the first load that is free at time t. Returns the number of loads if
+ * none is free. */
 static uint32_t free_load(const struct ref *r, weft_time_t t)
 {
 	uint32_t i = 0;
@@ -109,7 +109,8 @@ static uint32_t free_load(const struct ref *r, weft_time_t t)
 	return i;
 }
 
-/* Lets the host continue with the first answer that arrives by `limit`. */
+/* Lets the host continue with the first answer that arrives by `limit`. Returns
+ * false if none does. */
 static bool host_stands(struct ref *r, weft_time_t limit)
 {
 	weft_time_t first = WEFT_NEVER;
@@ -126,7 +127,7 @@ static bool host_stands(struct ref *r, weft_time_t limit)
 	return false;
 }
 
-/* Asked for at time t. */
+/* Notes that the host made its request at time t. */
 static void host_ask(struct ref *r, weft_time_t t)
 {
 	const struct ht_op *o = &r->s->host.op[r->next];
@@ -157,7 +158,7 @@ static void host_ask(struct ref *r, weft_time_t t)
 	r->link[o->dev].held += !load;
 }
 
-/* All the host does up to `limit`. */
+/* Runs all actions of the host up to `limit`. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {
 	while (r->next < r->s->host.n && !host_stands(r, limit)) {
@@ -176,7 +177,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 	}
 }
 
-/* ---- all ---- */
+/* ---- host, bridge and devices together ---- */
 
 static void step(struct ref *r)
 {

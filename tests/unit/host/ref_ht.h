@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference model of the HyperTransport bus: one step per slot (4 bytes on a
- * link), every packet moves dword by dword through buffers that are counted.
- * Plays a whole script and lists all notes to host and devices with their
- * times. */
+ * link). Every packet moves dword by dword through buffers that are counted.
+ * The model plays a whole script and lists all notes to host and devices with
+ * their times. */
 #ifndef TESTS_HOST_REF_HT_H
 #define TESTS_HOST_REF_HT_H
 
@@ -12,15 +12,16 @@ enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
 
 enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
 
-/* Host: requests this `delay` after the previous one was accepted (store) or
- * requested (load), or after an answer if all loads were in use. Device:
- * submits this `delay` after the previous one. */
+/* Host: requests the operation `delay` after the previous one was accepted
+ * (store) or requested (load), or after an answer if all loads were in use.
+ * Device: submits it `delay` after the previous one. */
 struct ht_op {
 	enum ht_what what;
 	weft_time_t delay;
 	uint64_t addr;
 	uint32_t bytes;
-	uint32_t dev;		 /* host: slot, may be empty */
+	/* host: number of the slot, which may be empty */
+	uint32_t dev;
 	bool relaxed, any_order; /* read */
 	bool level;		 /* interrupt */
 };
@@ -31,13 +32,16 @@ struct ht_list {
 };
 
 struct ht_script {
-	struct weft_clock slot, core; /* clock = slot at 16 bits */
+	/* clocks of slots and cores; the link's clock is that of slots at 16
+	 * bits */
+	struct weft_clock slot, core;
 	uint32_t devices, credits, tags, depth, pio_depth, rx, tx;
 	uint32_t loads, np_depth, r_depth;
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
 	weft_time_t t_credit, t_bank;
 	uint32_t banks;
-	uint32_t window; /* places for stores of each device; 0: no limit */
+	/* number of places for stores of each device, or 0 for no limit */
+	uint32_t window;
 	/* Times from the note of a store to its consumption, and from the note
 	 * of a load to its answer. They are used in turn. A load with time 0 is
 	 * answered at once, one with WEFT_NEVER is not answered. */
@@ -47,27 +51,27 @@ struct ht_script {
 
 struct ht_said {
 	enum weft_note_kind kind;
-	uint32_t port; /* 0 host, 1 + n device */
+	uint32_t port; /* 0 for the host, 1 + n for device n */
 	weft_time_t time;
 	uint64_t addr;
 	uint32_t offset, bytes, tenures;
 	enum weft_bus_status status;
 	bool write, last, level;
-	uint8_t first; /* byte of data: STORE, LOADED */
-	uint8_t load;  /* LOADED: its number */
+	uint8_t first; /* first byte of the data, for STORE and LOADED */
+	uint8_t load;  /* number of the load, for LOADED */
 };
 
 struct ht_log {
 	uint32_t n;
 	struct ht_said said[HT_LOG];
-	uint64_t busy[2]; /* dwords down, up */
+	uint64_t busy[2]; /* number of dwords on the link, down and up */
 };
 
-/* All addresses but this hole are memory. */
+/* All addresses outside this hole are memory. */
 #define HT_HOLE_LO 0x10000000ull
 #define HT_HOLE_HI 0x10008000ull
 bool ref_ht_decode(uint64_t addr, uint32_t bytes);
-/* Returns the first byte of the host's op number i, and of answers. */
+/* Returns the first byte of the host's operation number i, and of answers. */
 uint8_t ref_ht_byte(uint32_t i);
 
 void ref_ht_run(const struct ht_script *s, struct ht_log *log);

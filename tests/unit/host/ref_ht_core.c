@@ -26,7 +26,7 @@ static void dev_submit(struct ref *r, struct link *l)
 }
 
 /* Answers at time t. The load leaves the core's queue at the first slot after
- * that, or when the answer leaves. */
+ * t, or when the answer leaves. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {
@@ -70,8 +70,8 @@ void ref_ht_dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		}
 }
 
-/* The load is notified at this slot. No answer leaves before the time of the
- * target has passed. */
+/* Notifies the device of the load at this slot. No answer leaves before the
+ * time of the target has passed. */
 void ref_ht_dev_load(struct ref *r, struct link *l)
 {
 	weft_time_t after = r->s->answer[l->loads % HT_CYCLE];
@@ -83,7 +83,8 @@ void ref_ht_dev_load(struct ref *r, struct link *l)
 	l->mute = after == WEFT_NEVER;
 	if (!after)
 		dev_answer(r, l, ref_ht_edge(r, r->k), l->earliest);
-	else /* otherwise the core sees at once that no device will answer */
+	else /* without this device the core sees at once that no device will
+		answer */
 		l->answer_at = ref_ht_edge(r, r->k) + (l->mute ? 1 : after);
 }
 
@@ -103,8 +104,8 @@ uint32_t ref_ht_store_dwords(const struct pkt *p)
 	       ref_ht_dwords(p->addr, p->bytes);
 }
 
-/* Notifies the device of a store. A load is not shown before the stores in
- * front of it, because accesses stay in order. */
+/* Notifies the device of a store. Shows a load only after the stores in front
+ * of it, because accesses stay in order. */
 static void store_in_front(const struct link *l, struct pkt *load)
 {
 	if (load->behind && !--load->behind)
@@ -151,7 +152,7 @@ static void core_stores(struct ref *r, struct link *l)
 	}
 }
 
-/* Shows the device one load at a time, if there is room for its answer. */
+/* Shows the device one load at a time, if the core has room for its answer. */
 static void core_load(struct ref *r, struct link *l)
 {
 	struct list *q = &l->load_queue;

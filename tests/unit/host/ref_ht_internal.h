@@ -12,15 +12,16 @@ enum { MANY = 4096 };
 
 struct pkt {
 	enum ht_what what;
-	uint32_t op;	    /* number in its list */
-	uint32_t dev, at;   /* part of a read */
-	uint32_t bytes, vc; /* vc: whose buffer it holds */
+	uint32_t op;	  /* number of the operation in its list */
+	uint32_t dev, at; /* device and offset of the part of a read */
+	/* vc: virtual channel whose buffer the packet occupies */
+	uint32_t bytes, vc;
 	uint64_t addr;
 	weft_time_t from; /* host: time from which it is ready */
-	uint64_t ready;	  /* slot; NEVER: not yet */
+	uint64_t ready;	  /* slot from which the packet is ready, or NEVER */
 	uint64_t seq, due;
 	uint32_t behind; /* load: number of stores before it at the core */
-	uint8_t number;	 /* of a load */
+	uint8_t number;	 /* number of the load */
 	bool relaxed, error, answered, level;
 	uint8_t first;
 };
@@ -30,7 +31,7 @@ struct list {
 	struct pkt at[MANY];
 };
 
-/* A device's transaction. */
+/* State of a device's transaction. */
 struct txn {
 	uint32_t sent, came, tenures;
 	bool aborted;
@@ -39,9 +40,10 @@ struct txn {
 struct lane {
 	struct list queue[VCS];
 	uint32_t credits[VCS];
-	struct list news; /* credits that come back */
-	struct pkt cur;	  /* on the link */
-	uint32_t left;	  /* its dwords; 0: link free */
+	struct list news; /* credits that return to the sender */
+	struct pkt cur;	  /* packet on the link */
+	/* dwords of cur that have not left; 0 while the link is free */
+	uint32_t left;
 	uint32_t last;
 };
 
@@ -51,22 +53,23 @@ struct link {
 	uint64_t seq;
 	uint32_t tags;
 	/* bridge */
-	uint32_t held; /* stores, until they have left */
+	uint32_t held; /* number of stores that have not left the bridge */
 	struct list memory;
 	weft_time_t commit;
 	/* core */
 	struct list pipe, buffer, queue;
-	struct list load_buffer, load_queue; /* the first may be shown */
+	/* loads in the core; only the first may be shown to the device */
+	struct list load_buffer, load_queue;
 	bool shown;
-	uint64_t gone; /* slot at which it leaves the queue */
+	uint64_t gone; /* slot at which the load leaves the queue */
 	/* device */
 	uint64_t told;
 	uint32_t places, stores, loads, next;
 	weft_time_t list_at, answer_at;
-	uint64_t earliest; /* slot of an answer */
-	bool mute;	   /* no answer will come */
+	uint64_t earliest; /* earliest slot of an answer */
+	bool mute;	   /* the device will not answer */
 	uint64_t load_told;
-	weft_time_t eat[MANY]; /* when stores are consumed */
+	weft_time_t eat[MANY]; /* times at which stores are consumed */
 	uint32_t n_eat;
 	struct txn txn[HT_OPS];
 };
@@ -79,8 +82,10 @@ struct ref {
 	struct link link[HT_DEVS];
 	uint32_t next;
 	weft_time_t host_at;
-	weft_time_t load_until[HT_LOADS]; /* of the host, by number */
-	bool standing, blocked; /* for an answer, for room in the bridge */
+	/* host: times until which its loads are in use, by number */
+	weft_time_t load_until[HT_LOADS];
+	/* the host waits for an answer, or for room in the bridge */
+	bool standing, blocked;
 };
 
 /* ref_ht.c */

@@ -57,8 +57,9 @@ static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 	}
 }
 
-/* With several banks a read that may overtake waits only for earlier reads of
- * its own transaction, because those stay in order. */
+/* Returns whether read i may access memory. With several banks a read that may
+ * overtake waits only for earlier reads of its own transaction, because those
+ * stay in order. */
 static bool memory_turn(const struct ref *r, const struct link *l, uint32_t i)
 {
 	uint32_t op = l->memory.at[i].op;
@@ -132,7 +133,7 @@ void ref_ht_link_news(struct ref *r, struct link *l)
 	}
 }
 
-/* Makes requests of the host ready. */
+/* Makes requests of the host ready to be sent. */
 void ref_ht_link_ready(struct ref *r, struct link *l)
 {
 	for (uint32_t vc = P; vc <= NP; vc++) {
@@ -162,7 +163,7 @@ static bool load_ordered(const struct ref *r, const struct pkt *p)
 	return false;
 }
 
-/* Some posted packet must go first. */
+/* Returns whether an earlier posted packet must leave before this one. */
 static bool ordered(const struct ref *r, const struct link *l, uint32_t dir,
 		    const struct pkt *p)
 {
@@ -187,7 +188,7 @@ static bool can_go(const struct ref *r, const struct link *l, uint32_t dir,
 	       (vc == P || !ordered(r, l, dir, &q->at[0]));
 }
 
-/* Returns the end of the bytes that are written in the 32-byte block of a. */
+/* Returns the end of the written bytes in the 32-byte block of address a. */
 static uint64_t block_end(uint64_t a, uint64_t end)
 {
 	uint64_t b = (a / 32 + 1) * 32;

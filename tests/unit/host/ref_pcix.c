@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference model of the PCI-X and the PCI bus: see ref_pcix.h. The rules are
  * those at the top of src/host/pcix.c and src/host/pci.c. Every clock edge is
- * evaluated, a tenure is a countdown, and data move beat by beat. */
+ * evaluated. A tenure is a countdown, and data move beat by beat. */
 #include "ref_pcix_internal.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ static const struct ref_op *pio_of(const struct ref *r)
 	return &r->s->pio.op[r->pio_done];
 }
 
-/* Clocks of the bytes of a host access. */
+/* Returns the number of clocks for the bytes of a host access. */
 static uint32_t pio_beats(const struct ref *r, uint64_t addr, uint32_t bytes)
 {
 	uint32_t n = 0, w = r->s->pci ? r->s->width : 4;
@@ -81,7 +81,8 @@ void pcix_stream_done(struct ref *r, struct stream *st, bool write,
 }
 
 /* Returns the edge at which the host's request of r->pio_at reaches the bus:
- * the first one after that time and the way, and not before the present one. */
+ * the first edge after that time and its way to the bus, but not before the
+ * present edge. */
 static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 {
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
@@ -92,9 +93,9 @@ static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 	return k;
 }
 
-/* Runs the host up to `limit`. Between two edges it may fill the buffer before
- * a store that ends at the later edge has left, because the store keeps its
- * place until then. */
+/* Runs the host up to `limit`. Between two edges the buffer may be full with a
+ * store that ends at the later edge, because the store keeps its place until
+ * then. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {
 	const struct ref_list *l = &r->s->pio;
@@ -105,7 +106,7 @@ static void host_acts(struct ref *r, weft_time_t limit)
 
 		if (r->pio_next && l->op[r->pio_next - 1].load &&
 		    r->pio_done < r->pio_next)
-			return; /* the load is not back */
+			return; /* the answer to the load has not arrived */
 		if (t > limit)
 			return;
 		if (!o->load && r->stores_held == r->s->pio_depth) {
@@ -166,7 +167,7 @@ static void start_stream(struct ref *r, struct stream *st, bool write)
 		r->chunk--;
 	r->left = r->s->t_arb;
 	if (r->s->pci && !write && st->seq)
-		r->chunk = st->seq; /* the bridge has or fetches these */
+		r->chunk = st->seq; /* bytes that the bridge has or fetches */
 	else
 		r->abort_ = !ref_pcix_decode(o->addr + st->moved, r->chunk);
 }
@@ -414,7 +415,7 @@ static void phase_over(struct ref *r)
 	} else if (r->kind == READ) {
 		read_over(r);
 	} else if (r->kind == LOAD && pcix_edge(r, r->k) < r->stored) {
-		r->left = 1; /* not ahead of a store */
+		r->left = 1; /* the access must not pass a store */
 	} else if (r->kind == LOAD) {
 		o = pio_of(r);
 		if (!r->latched) {
@@ -470,7 +471,7 @@ static void step(struct ref *r)
 {
 	if (r->k)
 		host_acts(r, pcix_edge(r, r->k) - 1);
-	/* Phases that end at this edge. */
+	/* ends the phases that are over at this edge */
 	while (r->phase != FREE) {
 		if (r->phase == DATA) {
 			if (!pcix_data_over(r))

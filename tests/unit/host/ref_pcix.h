@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference model of the PCI-X and of the PCI bus: one step per bus clock, no
- * arithmetic on tenures. Plays a whole script and lists all notes to host and
- * devices with their times. */
+/* Reference model of the PCI-X and of the PCI bus: one step per bus clock,
+ * without arithmetic on tenures. The model plays a whole script and lists all
+ * notes to host and devices with their times. */
 #ifndef TESTS_HOST_REF_PCIX_H
 #define TESTS_HOST_REF_PCIX_H
 
@@ -9,7 +9,7 @@
 
 enum { REF_DEVS = 4, REF_OPS = 48, REF_LOG = 131072 };
 
-/* One access. Device: submitted `delay` after the previous one in the same
+/* An access. Device: submitted `delay` after the previous one in the same
  * direction was done. Host: requested `delay` after the previous one was
  * accepted (store) or answered (load). */
 struct ref_op {
@@ -18,11 +18,11 @@ struct ref_op {
 	uint32_t bytes, max_request, latency_timer;
 	bool load;    /* host */
 	uint32_t dev; /* host: number of the slot, which may be empty */
-	/* PCI, host: 0, or 1 + enum weft_bus_tagged_op; a conditional store has
-	 * `load` set */
+	/* PCI, host: 0 for a plain access, or 1 + enum weft_bus_tagged_op; a
+	 * conditional store has `load` set */
 	uint32_t tagged;
-	/* PCI: the device answers so much later, or keeps its place for so long
-	 * (addr / 4096 is the number of the operation) */
+	/* PCI: time after which the device answers, or for which it keeps its
+	 * place (addr / 4096 is the number of the operation) */
 	weft_time_t takes;
 };
 
@@ -47,7 +47,7 @@ struct ref_script {
 
 struct ref_note {
 	enum weft_note_kind kind;
-	uint32_t port; /* 0 host, 1 + n device */
+	uint32_t port; /* 0 for the host, 1 + n for device n */
 	weft_time_t time, frame, data_end;
 	uint64_t addr;
 	uint32_t offset, bytes, tenures, splits;
@@ -58,7 +58,7 @@ struct ref_note {
 struct ref_log {
 	uint32_t n;
 	struct ref_note note[REF_LOG];
-	uint64_t busy; /* bus clocks in tenures */
+	uint64_t busy; /* number of bus clocks in tenures */
 };
 
 /* All addresses below the limit are memory, except this hole. */

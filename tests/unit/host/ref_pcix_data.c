@@ -10,7 +10,7 @@ struct stream *pcix_data_stream(struct ref *r)
 	return r->kind == WRITE ? &r->wr[r->dev] : &r->rd[r->dev];
 }
 
-/* Notifies of the part of the tenure that ends at edge k. */
+/* Sends the note of the part of the tenure that ends at edge k. */
 static void part_tell(struct ref *r, uint64_t k)
 {
 	struct stream *st = pcix_data_stream(r);
@@ -48,7 +48,7 @@ void pcix_data_begin(struct ref *r)
 	r->part_off = pcix_data_stream(r)->moved;
 }
 
-/* Acts in the last clock before a block starts: if the timer has expired and
+/* Acts in the last clock before a block starts. If the timer has expired and
  * another master waits, that block is the last. */
 static void timer_look(struct ref *r)
 {
@@ -73,7 +73,7 @@ void pcix_beat(struct ref *r)
 	struct stream *st = pcix_data_stream(r);
 	uint32_t w = r->s->width, n = w;
 
-	if (r->s->pci) /* only some of its bytes */
+	if (r->s->pci) /* the beat has only some of its bytes */
 		n = pcix_least(w - (pcix_op_of(st)->addr + st->moved) % w,
 			       r->chunk - r->done_bytes);
 	st->moved += n;
@@ -113,7 +113,7 @@ static void completion_over(struct ref *r)
 	st->hold = r->k;
 }
 
-/* PCI: a read has got all or some of its data. */
+/* PCI: handles a read that has got all or some of its data. */
 static void read_data_over(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];

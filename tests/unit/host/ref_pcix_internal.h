@@ -13,13 +13,14 @@ enum tail { OVER, STOPPED, IDLE }; /* meaning of the last clocks of a tenure */
 /* A device's stream of reads or writes. */
 struct stream {
 	const struct ref_list *list;
-	uint32_t next; /* operation waiting or in progress */
+	/* number of the operation that waits or is in progress */
+	uint32_t next;
 	bool active;
-	weft_time_t at; /* when it is (was) submitted */
+	weft_time_t at; /* time at which that operation is submitted */
 	uint64_t hold;	/* no request before this edge */
-	bool asking;	/* wants the bus (or will at `hold`) */
+	bool asking;	/* requests the bus, now or at `hold` */
 	uint32_t moved, seq, tenures, splits;
-	uint64_t fetched; /* PCI: edge from which the bridge has seq bytes */
+	uint64_t fetched; /* PCI: edge from which the bridge has `seq` bytes */
 };
 
 struct bridge_read {
@@ -39,23 +40,25 @@ struct ref {
 	weft_time_t pio_at;
 	uint64_t pio_ready[REF_OPS];
 	bool pio_blocked;
-	bool latched;	       /* PCI: the device knows of the load */
-	weft_time_t answer_at; /* when it answers */
+	/* PCI: the device has been notified of the load */
+	bool latched;
+	weft_time_t answer_at; /* time of the device's answer */
 	uint32_t retries;
-	weft_time_t commit; /* writes are in memory */
-	weft_time_t stored; /* stores are in their devices */
+	weft_time_t commit; /* time at which writes are in memory */
+	/* time at which stores have reached their devices */
+	weft_time_t stored;
 	uint32_t places[REF_DEVS];
 	struct {
 		uint32_t dev;
 		weft_time_t at;
-	} taken[REF_OPS]; /* stores that use a place */
+	} taken[REF_OPS]; /* stores that occupy a place of their device */
 	uint32_t n_taken;
 	/* tenure */
 	enum phase phase;
 	enum kind kind;
 	uint32_t dev, left, last;
-	uint32_t chunk;	     /* bytes of this tenure */
-	uint32_t done_bytes; /* of them moved */
+	uint32_t chunk;	     /* number of bytes of this tenure */
+	uint32_t done_bytes; /* number of bytes of the tenure that were moved */
 	uint64_t grant, frame, start, asked;
 	bool abort_;
 	enum tail tail;

@@ -20,7 +20,7 @@ struct rig_dev {
 	const struct ref_list *list[DIRS];
 	uint32_t next[DIRS];
 	struct weft_bus_txn txn[DIRS];
-	struct weft_bus_note asked; /* the access that waits for an answer */
+	struct weft_bus_note asked; /* access that waits for an answer */
 };
 
 struct rig_host {
@@ -90,7 +90,7 @@ static void dev_answer(struct rig_dev *d)
 		bus->tagged_reply(d->port, NULL, 0, b->off / 4096 % 2);
 }
 
-/* Takes a load or store of the host, for as long as the script says. */
+/* Takes a load or store of the host, for the time in the script. */
 static void dev_access(struct weft_comp *c, const struct weft_bus_note *b)
 {
 	struct rig_dev *d = c->state;
@@ -243,7 +243,7 @@ static void host_plan(struct weft_comp *c, weft_time_t from)
 		weft_wake(c, 0, from + r->script->pio.op[r->next].delay);
 }
 
-/* False: the bridge has no room. */
+/* Makes a tagged access. Returns false if the bridge has no room. */
 static bool host_tagged(struct rig_host *h, const struct ref_op *o,
 			const void *data)
 {

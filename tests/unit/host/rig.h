@@ -16,11 +16,12 @@ struct rig {
 	bool bad_data; /* a written byte arrived wrong */
 	/* settings of a fault.bus in front of every device, or NULL */
 	const char *const *fault;
-	bool fault_host; /* in front of the host instead: shim[0] */
+	/* the fault is in front of the host instead, as shim[0] */
+	bool fault_host;
 	struct weft_comp *shim[REF_DEVS];
-	/* the host's script */
+	/* position in the host's script */
 	uint32_t next;
-	bool waits; /* for room in the bridge */
+	bool waits; /* the host waits for room in the bridge */
 };
 
 /* Sets the parameters of the specification, with one device and no
@@ -32,7 +33,7 @@ void rig_script_pci(struct ref_script *s);
 /* Plays s to its end. */
 void rig_run(struct rig *r, const struct ref_script *s, struct ref_log *log);
 void rig_free(struct rig *r);
-/* A counter of the bus, by name. */
+/* Returns a counter of the bus by its name. */
 uint64_t rig_counter(const struct rig *r, const char *name);
 
 /* Returns the n-th note of a kind on a port, or NULL. */

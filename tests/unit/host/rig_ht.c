@@ -9,7 +9,7 @@
 
 extern const struct weft_class weft_class_bus_ht;
 
-/* Wake-ups of a device, besides those of its list. */
+/* Wake-ups of a device: for its list, for an answer, for a store. */
 enum { TAG_LIST, TAG_ANSWER, TAG_EAT };
 
 struct dev {
@@ -24,9 +24,9 @@ struct host {
 	struct htrig *rig;
 	struct weft_port *port;
 	uint32_t next;
-	bool waits;    /* for room in the bridge */
-	bool stands;   /* all loads are in use */
-	uint32_t busy; /* loads, a bit each */
+	bool waits;    /* the device waits for room in the bridge */
+	bool stands;   /* the host stops, because all loads are in use */
+	uint32_t busy; /* loads in use, one bit each */
 };
 
 static const struct weft_port_decl bus_port[] = {
@@ -124,8 +124,8 @@ static void dev_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Checks that bytes from memory are right and those from a hole are ones,
- * because packets do not cross lines of 64. */
+/* Checks that bytes from memory are right and bytes from a hole are ones.
+ * Packets do not cross lines of 64, so that each is all of one kind. */
 static bool read_good(const struct weft_bus_txn *t)
 {
 	for (uint32_t i = 0; i < t->bytes; i++) {
@@ -308,7 +308,8 @@ static void host_arrive(struct weft_comp *c, uint32_t port,
 			n->load = b.load;
 			host_loaded(c, b.load);
 		} else if (b.kind == WEFT_NOTE_STORED && h->waits) {
-			h->waits = false; /* try again, once */
+			/* tries the waiting operation again, once */
+			h->waits = false;
 			weft_wake(c, 0, weft_now(c));
 		}
 	}

@@ -54,8 +54,8 @@ static void coroutines_take_turns_and_may_be_freed_unfinished(void **state)
 	coro_pool_fini(&pool);
 }
 
-/* Callee-saved registers survive the switch. The sums are kept in such
- * registers by the optimiser, so that the test would notice. */
+/* Callee-saved registers must survive the switch. The optimiser keeps the sums
+ * in such registers, so that the test would detect a change. */
 static void keep(void *arg)
 {
 	struct job *j = arg;
@@ -119,7 +119,7 @@ static void coroutine_uses_all_of_a_large_stack(void **state)
 	coro_pool_fini(&pool);
 }
 
-/* A coroutine that resumes another one. */
+/* Resumes another coroutine inside a coroutine. */
 static void outer(void *arg)
 {
 	struct job *j = arg;
@@ -159,7 +159,7 @@ static void freed_coroutine_is_used_again(void **state)
 	first = a.co = coro_new(&pool, count, &a);
 	for (int i = 0; i < 10000; i++) {
 		coro_resume(a.co);
-		coro_free(&pool, a.co); /* suspended or not */
+		coro_free(&pool, a.co); /* frees it, suspended or not */
 		a.co = coro_new(&pool, count, &a);
 		assert_ptr_equal(a.co, first);
 	}
@@ -168,8 +168,8 @@ static void freed_coroutine_is_used_again(void **state)
 	coro_pool_fini(&pool);
 }
 
-/* Running over the end of the stack hits the guard page, so that no neighbour
- * is overwritten: the stack has 16 pages, the 17th below is the guard. */
+/* Running over the end of the stack hits the guard page, so that neighbours are
+ * not overwritten. The stack has 16 pages, and the 17th below is the guard. */
 static void overrun(void *arg)
 {
 	volatile char *p = __builtin_frame_address(0);

@@ -141,7 +141,8 @@ static void fault_without_settings_changes_nothing(void **state)
 }
 
 /* 512 bytes take 6 + 4 + 64 clocks. The first write is on the bus when the
- * outage begins, the second waits for its end, the third is not affected. */
+ * outage begins, the second waits for its end, and the third is not
+ * affected. */
 static void outage_holds_writes_that_have_not_begun(void **state)
 {
 	static const char *const f[] = { "at",	 "500ns",  "length", "2us",
@@ -187,8 +188,8 @@ static void outage_holds_only_the_kinds_it_names(void **state)
 	}
 }
 
-/* Held for ever: the run ends nevertheless, because a held access keeps no
- * event. */
+/* Holds an access for ever. The run ends nevertheless, because a held access
+ * keeps no event. */
 static void outage_without_an_end_holds_for_good(void **state)
 {
 	static const char *const f[] = { "at", "1us", "hold", "all", NULL };
@@ -202,10 +203,9 @@ static void outage_without_an_end_holds_for_good(void **state)
 	rig_free(&b->rig);
 }
 
-/* 4 KB: T_ARB + T_PH + T_SPLIT + 512 + 2 (T_GAP + T_PH) = 592 clocks
- * (forth.md 11.4); 70 more at the split response, 30 more before the second and
- * third completion.
- */
+/* 4 KB take T_ARB + T_PH + T_SPLIT + 512 + 2 (T_GAP + T_PH) = 592 clocks
+ * (forth.md 11.4). The fault adds 70 at the split response, and 30 before the
+ * second and third completion. */
 static void slow_bridge_delays_splits_and_completions(void **state)
 {
 	static const char *const f[] = { "split",  "70",  "completion", "30",
@@ -213,7 +213,7 @@ static void slow_bridge_delays_splits_and_completions(void **state)
 	struct bench *b = *state;
 
 	add(&b->s.rd[0], 0, 0x1000, 4096);
-	add(&b->s.rd[0], 0, 0x1000, 4096); /* after the outage */
+	add(&b->s.rd[0], 0, 0x1000, 4096); /* submitted after the outage */
 	run(b, f);
 	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 10);
 	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 10 + 50 + 70);
@@ -227,8 +227,8 @@ static void slow_bridge_delays_splits_and_completions(void **state)
 	rig_free(&b->rig);
 }
 
-/* With a factor of three: 100 clocks more at the split response, 12 before the
- * second and third completion; 40 more after each of two disconnects. */
+/* A factor of three adds 100 clocks at the split response, 12 before the second
+ * and third completion, and 40 after each of two disconnects. */
 static void factor_slows_the_bridge_in_proportion(void **state)
 {
 	static const char *const f[] = { "factor", "3", NULL };
@@ -247,8 +247,8 @@ static void factor_slows_the_bridge_in_proportion(void **state)
 	rig_free(&b->rig);
 }
 
-/* Twelve stores of T_PIO1 during an outage: eight are held, and the ninth finds
- * no room. Later they pass one by one, in order. */
+/* Sends twelve stores of T_PIO1 during an outage. Eight are held, and the ninth
+ * finds no room. Later they pass one by one, in order. */
 static void held_stores_of_the_host_arrive_in_order(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "writes",
@@ -269,8 +269,8 @@ static void held_stores_of_the_host_arrive_in_order(void **state)
 	rig_free(&b->rig);
 }
 
-/* A load waits, and so do the host's requests behind it: T_ARB + T_PH + T_READ
- * + 1 clocks from the end of the outage, then the store. */
+/* Holds a load and the host's requests behind it: T_ARB + T_PH + T_READ + 1
+ * clocks from the end of the outage, then the store. */
 static void held_load_keeps_later_stores_behind_it(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "reads",
@@ -320,15 +320,16 @@ static void every_access_survives_random_outages_in_order(void **state)
 	assert_true(held > 100);
 }
 
-/* Cost of an error on the bus: 8 bytes are read in T_ARB + T_PH + T_SPLIT + 1 =
- * 61 clocks. Aborts end the request, a master abort T_ABORT later; wrong parity
- * costs nothing; a message replaces the datum; a repeated completion keeps the
- * bus for T_GAP + T_PH + 1 clocks more. */
+/* Measures the cost of an error on the bus. 8 bytes are read in T_ARB + T_PH +
+ * T_SPLIT + 1 = 61 clocks. Aborts end the request, a master abort T_ABORT
+ * later. Wrong parity costs nothing. A message replaces the datum. A repeated
+ * completion keeps the bus for T_GAP + T_PH + 1 clocks more. */
 static void each_bus_error_costs_its_clocks(void **state)
 {
 	static const struct {
 		const char *error;
-		uint64_t done, next, busy; /* next: of a read at once behind */
+		/* next: end of a read that follows at once */
+		uint64_t done, next, busy;
 		enum weft_bus_status status;
 	} row[] = {
 		{ "none", 61, 122, 42, WEFT_BUS_OK },
@@ -381,7 +382,7 @@ static void perr_and_serr_of_a_device_are_counted_apart(void **state)
 }
 
 /* An error that cannot hit an access is refused before the run, because it
- * would never happen. */
+ * would never occur. */
 static void each_error_meets_only_its_kinds_of_access(void **state)
 {
 	enum { R = 1, W = 2, L = 4, S = 8 };

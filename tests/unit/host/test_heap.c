@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a program: offsets in pages depend on its calls only. */
+/* Memory of a program. Offsets in pages depend only on the program's calls. */
 #include "host/heap.h"
 
 #include <stdint.h>
@@ -58,7 +58,7 @@ static void the_same_calls_give_the_same_places_in_pages(void **state)
 	for (uint32_t i = 0; i < STEPS; i++) {
 		uint32_t place = step(&a);
 
-		/* Other allocations of the process have no effect. */
+		/* other allocations of the process must have no effect */
 		free(noise[i % 64]);
 		noise[i % 64] = malloc(i * 1103515245u % 70000 + 1);
 		assert_int_equal(step(&b), place);

@@ -22,8 +22,8 @@ static struct weft_io window(struct weft_host *h, enum weft_io_attr attr)
 	return io;
 }
 
-/* Returns the time of a load, without that of reading the clock. BARs were
- * sized before. */
+/* Returns the time of a load, less that of reading the clock. BARs were sized
+ * before. */
 static int loads(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);
@@ -49,7 +49,8 @@ static void load_takes_180_ns(void **state)
 			180 * WEFT_NS + 1250000);
 }
 
-/* A line is one packet: 64 bytes are sent as one, 72 as two, 16 as one. */
+/* A line is one packet: 64 bytes are sent as one packet, 72 as two, 16 as
+ * one. */
 static int lines(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_WC);
@@ -78,7 +79,7 @@ static void write_combined_lines_leave_as_packets(void **state)
 	uint32_t first;
 
 	bench_well(b, lines);
-	/* the last of them, because configuration stores came first */
+	/* takes the last stores, because configuration stores came first */
 	assert_true(c->n_stores >= 4);
 	first = c->n_stores - 4;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -87,7 +88,7 @@ static void write_combined_lines_leave_as_packets(void **state)
 	}
 }
 
-/* Measures the parts outside the device: H1 before the link, H8 behind it. */
+/* Measures the parts outside the device: H1 before the link, H8 after it. */
 static int ends(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);
@@ -114,7 +115,7 @@ static void ways_at_the_host_take_75_and_164_ns(void **state)
 	bench_well(b, ends);
 	assert_true(b->v[0]);
 	assert_int_equal(b->v[1], 7);
-	/* 16 B on the link and 60 ns of the core */
+	/* 16 bytes on the link take 10 ns, and the core takes 60 ns */
 	h1 = c->store[c->n_stores - 1].time - b->t[0] - 70 * WEFT_NS;
 	assert_in_range(h1, 75 * WEFT_NS - 1250000, 75 * WEFT_NS + 1250000);
 	/* a write is done when its last byte is on the link */

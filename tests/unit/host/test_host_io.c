@@ -10,7 +10,7 @@
 static int setup(void **state)
 {
 	*state = bench_new(1);
-	/* Costs are zero, so that clock counts are those of the bus alone. */
+	/* costs are zero, so that clock counts are those of the bus alone */
 	bench_set(*state, "host.pc", "cost_store", "0");
 	bench_set(*state, "host.pc", "cost_wc", "0");
 	bench_set(*state, "host.pc", "cost_load", "0");
@@ -56,12 +56,13 @@ static int uc_stores(struct weft_host *h, struct bench *b)
 
 	for (uint32_t i = 0; i < 4; i++)
 		weft_io_store32(h, &io, 4 * i, i);
-	b->t[0] = weft_host_now(h); /* posted: the program does not wait */
+	/* the store is posted, so that the program does not wait */
+	b->t[0] = weft_host_now(h);
 	weft_io_store64(h, &io, 16, 0x0102030405060708);
 	return 0;
 }
 
-/* A descriptor in four single words: 40 clocks (forth.md 11.5). */
+/* Stores a descriptor in four single words: 40 clocks (forth.md 11.5). */
 static void uncached_stores_leave_one_by_one(void **state)
 {
 	struct bench *b = *state;
@@ -108,8 +109,8 @@ static int store_costs(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Two places in the bridge: the processor runs at the pace of the bus, because
- * each store waits for a place. */
+/* With two places in the bridge the processor runs at the rate of the bus,
+ * because each store waits for a place. */
 static void full_bridge_slows_stores_to_the_pace_of_the_bus(void **state)
 {
 	struct bench *b = *state;
@@ -119,7 +120,7 @@ static void full_bridge_slows_stores_to_the_pace_of_the_bus(void **state)
 	bench_well(b, store_costs);
 	for (uint32_t i = 0; i < 5; i++)
 		seen_is(b, i, 0x4000 + 4 * i, 4, 10 * (i + 1));
-	/* the 5th found room when the 3rd was out */
+	/* the fifth store found room when the third had left */
 	assert_int_equal(b->t[0], 1030 * PC);
 	assert_int_equal(bench_counter(b->node[0].host, "store_stalls"), 3);
 }
@@ -148,7 +149,7 @@ static int wc_full(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Four descriptors in one burst: 24 clocks (11.5). */
+/* Stores four descriptors in one burst: 24 clocks (11.5). */
 static void full_line_leaves_as_one_burst(void **state)
 {
 	struct bench *b = *state;
@@ -184,7 +185,8 @@ static int wc_holes(struct weft_host *h, struct bench *b)
 	weft_io_store32(h, &io, 0x3c, 15);
 	weft_io_store32(h, &io, 0x08, 2);
 	weft_io_store32(h, &io, 0x0c, 3);
-	weft_io_store32(h, &io, 0x0c, 33); /* the same dword: one store */
+	/* the same dword is combined into one store */
+	weft_io_store32(h, &io, 0x0c, 33);
 	weft_io_store64(h, &io, 0x10, 0x500000004);
 	weft_io_store32(h, &io, 0x30, 12);
 	weft_io_fence(h);
@@ -213,11 +215,12 @@ static int wc_evict(struct weft_host *h, struct bench *b)
 
 	for (uint32_t i = 0; i < 3; i++)
 		weft_io_store32(h, &io, 64 * i, i);
-	weft_io_store32(h, &io, 4, 9); /* line 0 is gone: a new one */
+	/* line 0 has left, so that this store starts a new line */
+	weft_io_store32(h, &io, 4, 9);
 	return 0;
 }
 
-/* Two buffers: the third line evicts the oldest one. The rest leaves at the
+/* With two buffers the third line evicts the oldest one. The rest leaves at the
  * end, oldest first. */
 static void third_line_drives_the_oldest_of_two_out(void **state)
 {
@@ -311,12 +314,13 @@ static void configuration_space_has_bytes_and_bars(void **state)
 	assert_true(b->v[5]);
 	assert_false(b->v[6] || b->v[7] || b->v[8] || b->v[9]);
 	assert_true(b->v[10]);
-	/* both BARs have addresses of their own */
+	/* both BARs have different addresses */
 	assert_int_equal(b->v[11] % CARD_BAR, 0);
 	assert_int_not_equal(b->v[11], b->v[12]);
 	assert_true(b->v[11] >= 0xc0000000 && b->v[12] >= 0xc0000000);
 	assert_true(b->v[13] && !b->v[14]);
-	assert_int_equal(b->v[15], WIDE_BAR | 4); /* the first that is free */
+	/* first free address for this BAR */
+	assert_int_equal(b->v[15], WIDE_BAR | 4);
 }
 
 static int mistakes(struct weft_host *h, struct bench *b)
@@ -404,7 +408,8 @@ static void threads_share_the_bus_first_come_first_served(void **state)
 	bench_start(b);
 	bench_run(b);
 	assert_string_equal(bench_failure(b, 0), "");
-	/* store, store (waits), load, store, load, store, load, 2 stores */
+	/* order at the device: store, store (waits), load, store, load, store,
+	 * load, 2 stores */
 	seen_is(b, 0, 0x4000, 4, 10);
 	seen_is(b, 1, 0x4004, 4, 20);
 	seen_is(b, 2, 0x4008, 4, 20 + 17 + 10);

@@ -64,7 +64,7 @@ static int talk(struct weft_host *h, struct bench *b)
 		assert_int_equal(t.woken, t.asked + 3 * WEFT_US);
 		assert_int_equal(weft_host_now(h), t.asked + 6 * WEFT_US);
 	}
-	/* not at all; and until the deadline */
+	/* one wait that returns at once, and one until its deadline */
 	assert_true(weft_host_wait(h, &t.b, 0, WEFT_NEVER));
 	t.asked = weft_host_now(h);
 	assert_false(weft_host_wait(h, &t.b, 3, t.asked + WEFT_US));
@@ -124,7 +124,7 @@ static int own_words(struct weft_host *h, struct bench *b)
 	void **w = weft_host_word(h, &key_one);
 
 	assert_non_null(w);
-	assert_null(*w); /* whatever the other program has stored */
+	assert_null(*w); /* unset, whatever the other program has stored */
 	*w = b;
 	assert_null(*weft_host_word(h, &key_two));
 	assert_ptr_equal(weft_host_word(h, &key_one), w);
@@ -201,8 +201,8 @@ static int uses_driver(struct weft_host *h, struct bench *b)
 	assert_false(weft_drv_set(h, d->dev, &drv));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ADD, &one), 2);
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ENTER, NULL), 0);
-	/* in a process now: the thread reaches no device, its driver every
-	 * one */
+	/* in a process the thread reaches no device, but its driver reaches
+	 * every one */
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_STORE, NULL), 0x77);
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
@@ -369,7 +369,7 @@ static void pinned_memory_is_written_by_the_device(void **state)
 
 /* ---- shadows ---- */
 
-/* A shadow goes by any address in it, once. */
+/* A shadow is freed by any address in it, once. */
 static int shadows(struct weft_host *h, struct bench *b)
 {
 	static uint8_t area[3 * WEFT_PAGE];

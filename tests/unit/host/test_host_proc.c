@@ -50,17 +50,18 @@ static int identity(struct weft_host *h, struct bench *b)
 	assert_true(map(h, p, 0x1234, &mine));
 	assert_true(map(h, q, 0x4321, &other));
 	assert_true(map(h, p, 7, &second));
-	/* The address does not name the page (V4), because each process has its
-	 * own mapping. */
+	/* The address does not determine the page (V4), because each process
+	 * has its own mapping. */
 	assert_int_equal(mine.off, other.off);
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &mine, 0x28), 0x123400000001);
 	assert_int_equal(device(b)->last_off, 0x1234028);
-	/* The other process's window is this one's here, because a window is a
-	 * plain value. */
+	/* In this process the other process's window leads to its own page,
+	 * because a window is a plain value. */
 	assert_int_equal(weft_io_load64(h, &other, 0x28), 0x123400000002);
 	assert_int_equal(weft_io_load64(h, &second, 0), 0x700000001);
-	/* No other page can be reached, whatever address the process makes. */
+	/* no other page can be reached by any address that the process makes
+	 * up */
 	for (uint64_t page = 0; page < 20000; page++) {
 		fake = mine;
 		fake.off = page * WEFT_PAGE;
@@ -87,7 +88,7 @@ static void process_reaches_only_its_own_pages(void **state)
 	assert_int_equal(counter(b, "refused"), 0);
 }
 
-/* Calls that a process may not make. */
+/* Makes calls that a process may not make. */
 static int refusals(struct weft_host *h, struct bench *b)
 {
 	struct weft_dev *d = weft_dev_open(h, 0);
@@ -98,7 +99,8 @@ static int refusals(struct weft_host *h, struct bench *b)
 	assert_false(map(h, q, 1, &no)); /* another process has the page (V2) */
 	assert_false(map(h, q, 1, &no));
 	assert_false(weft_proc_map(h, q, d, 0, 100, WEFT_PAGE, WEFT_UC, &no));
-	assert_false(map(h, q, PAGES, &no)); /* behind the end */
+	/* pages behind the end of the aperture */
+	assert_false(map(h, q, PAGES, &no));
 	assert_false(weft_proc_map(h, q, d, 0, 0, 0, WEFT_UC, &no));
 	assert_int_equal(counter(b, "refused"), 5);
 	assert_true(weft_proc_enter(h, p));
@@ -126,8 +128,8 @@ static void calls_that_a_process_may_not_make_are_refused(void **state)
 	assert_true(device(*state)->bar != 0);
 }
 
-/* A page goes from process to process. Its translation is dropped, otherwise
- * the old owner would reach it. */
+/* Passes a page from process to process. Its translation must be dropped,
+ * because the old owner would otherwise still reach it. */
 static int reuse(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io, two;
@@ -195,17 +197,19 @@ static int guest(struct weft_host *h, struct bench *b)
 		weft_domain_give(h, one, d, 0, 16 * WEFT_PAGE, 4 * WEFT_PAGE));
 	assert_true(weft_domain_give(h, two, d, 0, 20 * WEFT_PAGE, WEFT_PAGE));
 	assert_false(weft_domain_give(h, two, d, 0, 19 * WEFT_PAGE, WEFT_PAGE));
-	assert_false(map(h, other, 16, &io)); /* not that domain's */
+	/* the page does not belong to that domain */
+	assert_false(map(h, other, 16, &io));
 	assert_true(weft_domain_enter(h, one));
 	p = weft_proc_new(h, one);
 	assert_non_null(p);
 	assert_null(weft_proc_new(h, two));
 	assert_false(map(h, other, 20, &io));
-	assert_false(map(h, p, 20, &io)); /* the page is of the other domain */
-	assert_false(map(h, p, 3, &io));  /* of the monitor */
+	/* the page belongs to the other domain */
+	assert_false(map(h, p, 20, &io));
+	assert_false(map(h, p, 3, &io)); /* the page belongs to the monitor */
 	assert_true(map(h, p, 17, &io));
 	assert_false(weft_proc_set_tag(h, p, 1));
-	/* the kernel for itself */
+	/* the kernel may not map a page for itself */
 	assert_false(weft_io_map(h, d, 0, 17 * WEFT_PAGE, WEFT_PAGE, WEFT_UC,
 				 &kernel));
 	assert_true(weft_io_map(h, d, 0, 18 * WEFT_PAGE, WEFT_PAGE, WEFT_UC,
@@ -213,7 +217,7 @@ static int guest(struct weft_host *h, struct bench *b)
 	assert_int_equal(weft_io_load64(h, &kernel, 0) >> 32, 18);
 	kernel.off += WEFT_PAGE;
 	assert_int_equal(weft_io_load64(h, &kernel, 0), UINT64_MAX);
-	/* and its process, past monitor and kernel */
+	/* its process reaches the page, without monitor and kernel */
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &io, 0) >> 32, 17);
 	b->v[0] = counter(b, "refused");
@@ -249,7 +253,7 @@ static struct weft_turn trigger(struct weft_host *h, struct weft_proc *p,
 }
 
 /* Runs n processes on some processors, each with page i and some operations.
- * Returns the time of all. */
+ * Returns the time until all have ended. */
 static weft_time_t crowd(struct weft_host *h, uint32_t n, uint32_t ops,
 			 uint32_t cpus)
 {
@@ -266,7 +270,7 @@ static weft_time_t crowd(struct weft_host *h, uint32_t n, uint32_t ops,
 		l[i].turns = ops;
 		assert_true(weft_proc_start(h, p, trigger, &l[i]));
 	}
-	/* to an edge of the bus */
+	/* sleeps to an edge of the bus */
 	t = weft_host_now(h);
 	weft_host_sleep(h, t + 30 * WEFT_NS - t % (30 * WEFT_NS));
 	t = weft_host_now(h);
@@ -299,7 +303,7 @@ static int all_pages(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* 65,536 processes, one load each: 41.3 ms (11.3). */
+/* 65,536 processes make one load each: 41.3 ms (11.3). */
 static void processes_load_from_65536_pages_one_by_one(void **state)
 {
 	struct bench *b = *state;
@@ -315,7 +319,7 @@ static void processes_load_from_65536_pages_one_by_one(void **state)
 	assert_int_equal(counter(b, "page_walks"), PAGES);
 	print_message("%llu bytes for a process, %llu with its page's owner\n",
 		      (unsigned long long)b->v[0], (unsigned long long)b->v[1]);
-	assert_in_range(b->v[0], 0, 192); /* 0: not known */
+	assert_in_range(b->v[0], 0, 192); /* 0 if the value is not known */
 	assert_in_range(b->v[1], 0, 224);
 }
 
@@ -326,7 +330,7 @@ static int eight(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* 11.4: 64 operations take turns on the bus, for any number of processors. */
+/* 64 operations take turns on the bus, for any number of processors (11.4). */
 static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 {
 	struct bench *b = *state;
@@ -338,8 +342,9 @@ static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 			(64 * 630 + 60) * WEFT_NS);
 }
 
-/* Each turn takes the host's costs, and a walk when only one translation is
- * cached. 1300 ns more are 43 1/3 clocks, so the next edge is 20 ns late. */
+/* Each turn takes the host's costs, and a walk if only one translation is
+ * cached. 1300 ns more are 43 1/3 clocks, so that the next edge is 20 ns
+ * late. */
 static void turns_and_walks_cost_processor_time(void **state)
 {
 	struct bench *b = *state;
@@ -351,7 +356,7 @@ static void turns_and_walks_cost_processor_time(void **state)
 	assert_in_range(b->t[1], 64 * 1950ull * WEFT_NS - 60 * WEFT_NS,
 			64 * 1950ull * WEFT_NS + 60 * WEFT_NS);
 	assert_int_equal(counter(b, "page_walks"), 128);
-	/* two processors overlap all but the bus */
+	/* two processors overlap in everything except the bus */
 	assert_in_range(b->t[0], 32 * 1950ull * WEFT_NS,
 			33 * 2030ull * WEFT_NS);
 }
@@ -364,7 +369,7 @@ struct waiter {
 	weft_time_t at;
 };
 
-/* Asks the device to write its word, sleeps for a while, then waits. */
+/* Requests that the device writes its word, sleeps for a while, then waits. */
 static struct weft_turn wait_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {
@@ -411,7 +416,7 @@ static int waiters(struct weft_host *h, struct bench *b)
 	assert_true(weft_procs_run(h, 3));
 	for (uint32_t i = 0; i < WAITERS; i++) {
 		assert_int_equal(w[i].state, i + 1);
-		/* Each process was woken in time. */
+		/* each process was woken in time */
 		if (i * 7919 % 5000 > 2000)
 			assert_in_range(w[i].at, (i * 7919 % 5000) * WEFT_US,
 					(i * 7919 % 5000 + 1) * WEFT_US);
@@ -464,8 +469,8 @@ static int between(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Between the notification of a store and the store itself a process wakes up,
- * and only then starts to wait for it. It must not be missed because it was
+/* Wakes a process between the notification of a store and the store itself. The
+ * process then waits for the store, and must not miss it although it was
  * announced earlier. */
 static void store_announced_before_the_wait_is_not_missed(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: start, end, being stuck; the out-of-band store. */
+/* Programs: start, end, detection of stuck programs; the out-of-band store. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -223,7 +223,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 		}
 		return 0;
 	}
-	/* at one time: the value of the higher node remains */
+	/* reads the values one after the other */
 	weft_oob_put(h, "k", me);
 	weft_host_sleep(h, WEFT_US);
 	if (me == 1) {
@@ -236,7 +236,7 @@ static int overwrite(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The order is (time, node, sequence), whichever node runs first. */
+/* at one time the value of the higher node remains */
 static void out_of_band_values_are_ordered_by_time_and_node(void **state)
 {
 	struct bench *b = bench_new(3);
@@ -289,7 +289,8 @@ static uint32_t mappings(void)
 	return n;
 }
 
-/* Stacks of programs are mapped and a sanitizer does not miss them. */
+/* Stacks of programs are mapped, and a sanitizer does not detect a missing
+ * unmap, so that the test counts mappings. */
 static void simulation_is_freed_with_programs_in_the_middle(void **state)
 {
 	uint32_t first = 0;
@@ -306,7 +307,8 @@ static void simulation_is_freed_with_programs_in_the_middle(void **state)
 		if (i == 1)
 			first = mappings();
 	}
-	assert_in_range(mappings(), 0, first + 9); /* of 20 stacks */
+	/* the 20 stacks are unmapped */
+	assert_in_range(mappings(), 0, first + 9);
 }
 
 /* "n12.host" is on node 12. Any other name belongs to no node. */

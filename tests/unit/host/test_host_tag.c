@@ -73,7 +73,7 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_proc_enter(h, p));
 	assert_false(weft_proc_set_tag(h, p, 1)); /* X02 */
 	weft_io_tstore(h, &io, 0x40, line, 64);
-	/* a load follows the store and finds nothing (X03) */
+	/* a load that follows the store finds nothing (X03) */
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, 0xbeef);
 	assert_int_equal(device(b)->tag, 0xbeef);
@@ -85,7 +85,7 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_io_tload64_user(h, &io, 0x40, 43, &v));
 	assert_int_equal(v, 43);
 	assert_true(device(b)->user);
-	/* not through a page that the process has not mapped */
+	/* a page that the process has not mapped cannot be used */
 	io.off += WEFT_PAGE;
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, UINT64_MAX);
@@ -107,7 +107,7 @@ static void tagged_access_carries_the_tag_of_its_process(void **state)
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"), 1);
 }
 
-/* ---- one page for all ---- */
+/* ---- one page for all processes ---- */
 
 static bool map(struct weft_host *h, struct weft_proc *p, uint64_t page,
 		struct weft_io *io)
@@ -132,7 +132,7 @@ static int shared(struct weft_host *h, struct bench *b)
 		assert_true(weft_proc_set_tag(h, p[i], (uint16_t)(70 + i)));
 	}
 	assert_true(map(h, p[0], 9, &no));
-	assert_false(share(h, 9)); /* a process has it */
+	assert_false(share(h, 9)); /* refused, because a process has the page */
 	assert_false(share(h, PAGES));
 	assert_int_equal(weft_domain_new(h), 1);
 	assert_true(weft_domain_give(h, 1, weft_dev_open(h, 0), 0,
@@ -144,9 +144,10 @@ static int shared(struct weft_host *h, struct bench *b)
 	weft_proc_free(h, p[2]); /* the tag stays common to all processes */
 	p[2] = weft_proc_new(h, 0);
 	assert_true(map(h, p[2], 5, &io[2]));
-	assert_false(map(h, p[2], 9, &no)); /* others are not */
+	assert_false(map(h, p[2], 9, &no)); /* other pages are not common */
 	assert_true(weft_proc_enter(h, p[1]));
-	assert_false(share(h, 6)); /* no process may */
+	/* refused, because a process may not share pages */
+	assert_false(share(h, 6));
 	weft_io_tload64(h, &io[1], 0, &val);
 	assert_int_equal(val, 71); /* the tag names the process */
 	assert_int_equal(device(b)->tag, 71);
@@ -244,7 +245,7 @@ static int times(struct weft_host *h, struct bench *b)
 
 	assert_true(weft_io_map(h, weft_dev_open(h, 0), 0, 0, WEFT_PAGE,
 				WEFT_UC, &io));
-	weft_host_sleep(h, 90 * WEFT_US); /* an edge of all clocks */
+	weft_host_sleep(h, 90 * WEFT_US); /* sleeps to an edge of all clocks */
 	t = 90 * WEFT_US;
 	weft_io_load32(h, &io, 0);
 	b->t[0] = weft_host_now(h) - t;
@@ -270,8 +271,8 @@ static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
 				ns[i] * WEFT_NS + ps * (WEFT_NS / 1000));
 }
 
-/* A read takes 320 ns (UL-11), one way with 64 bytes 160 ns (10.2). On a link
- * without width 88 bytes take as long as 8. */
+/* A read takes 320 ns (UL-11), and one way with 64 bytes 160 ns (10.2). On a
+ * link without a width 88 bytes take as long as 8. */
 static void tagged_accesses_take_their_times_on_htx100(void **state)
 {
 	static const uint64_t ns[5] = { 320, 160, 320, 320, 160 };
@@ -279,8 +280,8 @@ static void tagged_accesses_take_their_times_on_htx100(void **state)
 	times_are(*state, ns, 150);
 }
 
-/* 140 ns each way and 2.5 ns for each byte: 8 and 8; 88 and 8; 16 and 16;
- * 80. */
+/* Each way takes 140 ns, and each byte 2.5 ns. The accesses have 8 and 8, 88
+ * and 8, 16 and 16, and 80 bytes. */
 static void tagged_accesses_take_their_times_on_a_wire(void **state)
 {
 	static const uint64_t ns[5] = { 320, 140 + 220, 280 + 220 + 20,
@@ -289,8 +290,8 @@ static void tagged_accesses_take_their_times_on_a_wire(void **state)
 	times_are(*state, ns, 0);
 }
 
-/* 11.2 with a clock for the header. The load of 4 bytes takes as long as one of
- * 8. */
+/* Times of 11.2 with a clock for the header. The load of 4 bytes takes as long
+ * as one of 8. */
 static void tagged_accesses_take_their_times_on_pci66(void **state)
 {
 	static const uint64_t ns[5] = { 405, 90 + 14 * 15, 210 + 21 * 15,

@@ -55,10 +55,11 @@ static int poll64(struct weft_host *h, struct bench *b)
 	b->v[0] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[1] = weft_host_now(h);
 	b->v[1] = *p;
-	/* already different: one turn of the loop */
+	/* the value differs already, so that the loop makes one turn */
 	b->v[2] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[2] = weft_host_now(h);
-	/* no store comes: returns at the first poll at or after the deadline */
+	/* no store arrives, so that the call returns at the first poll at or
+	 * after the deadline */
 	b->v[3] = weft_host_poll64(h, p, 7, b->t[2] + 1000 * WEFT_NS);
 	b->t[3] = weft_host_now(h);
 	b->v[4] = weft_host_poll64(h, p, 7, 0);
@@ -90,7 +91,7 @@ static int poll64_same(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint64_t *p = weft_mem_alloc(h, 64, 0, &phys);
 
-	order_dma(h, &io, phys, 0, 0); /* memory has this value already */
+	order_dma(h, &io, phys, 0, 0); /* memory already has this value */
 	order_dma(h, &io, phys + 8, 5, 60);
 	b->v[0] = weft_host_poll64(h, p, 0, weft_host_now(h) + 5 * WEFT_US);
 	b->v[1] = p[1];
@@ -108,8 +109,8 @@ static void poll_ignores_a_store_that_changes_nothing(void **state)
 	assert_int_equal(b->v[1], 5);
 }
 
-/* Polling costs no events: their number does not depend on the wait, because
- * the poll that finds the value is computed. */
+/* Polling costs no events, because the poll that finds the value is computed.
+ * Their number does not depend on the wait. */
 static int poll_long(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);
@@ -127,7 +128,7 @@ static void long_poll_costs_no_events(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct bench *b = bench_new(1);
 
-		b->v[0] = i ? 1000000000 : 1000; /* up to 10 s */
+		b->v[0] = i ? 1000000000 : 1000; /* waits up to 10 s */
 		bench_well(b, poll_long);
 		events[i] = weft_sim_events(b->sim);
 		bench_free(b);
@@ -145,7 +146,8 @@ static int poll_range(struct weft_host *h, struct bench *b)
 
 	b->v[0] = weft_host_poll_range(h, p, 128, WEFT_NEVER); /* arms */
 	order_dma(h, &io, phys + 128, 1, 10);		       /* outside */
-	order_dma(h, &io, phys + 120, 0, 100); /* inside, same bytes */
+	/* a store inside the range that changes no byte */
+	order_dma(h, &io, phys + 120, 0, 100);
 	b->t[0] = weft_host_now(h);
 	b->v[1] = weft_host_poll_range(h, p, 128, WEFT_NEVER);
 	b->t[1] = weft_host_now(h);
@@ -176,7 +178,7 @@ static int many_ranges(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint8_t *p = weft_mem_alloc(h, 4096, 0, &phys);
 
-	for (int i = 0; i < 20; i++) /* more than are remembered */
+	for (int i = 0; i < 20; i++) /* more stores than the host remembers */
 		b->v[0] += weft_host_poll_range(h, p + 8 * i, 8, WEFT_NEVER);
 	order_dma(h, &io, phys + 8 * 19, 1, 10);
 	b->v[1] = weft_host_poll_range(h, p + 8 * 18, 8,
@@ -254,7 +256,7 @@ static int irq(struct weft_host *h, struct bench *b)
 	b->v[1] = weft_host_irq_wait(h, d, WEFT_NEVER);
 	b->t[0] = card->store[card->n_stores - 1].time;
 	b->t[1] = weft_host_now(h);
-	/* level: still asserted */
+	/* the interrupt is a level and still asserted */
 	b->v[2] = weft_host_irq_wait(h, d, WEFT_NEVER);
 	b->t[2] = weft_host_now(h);
 	weft_io_store32(h, &io, CARD_IRQ, 0);
@@ -272,7 +274,7 @@ static void interrupt_wakes_the_program_after_its_costs(void **state)
 	bench_well(b, irq);
 	assert_false(b->v[0]);
 	assert_true(b->v[1]);
-	/* 2 clocks of line, 2 us of entry, 3 us of waking up */
+	/* 2 clocks of the line, 2 us of entry, 3 us of waking up */
 	assert_int_equal(b->t[1], b->t[0] + 2 * PC + 5 * WEFT_US);
 	assert_true(b->v[2]);
 	assert_int_equal(b->t[2], b->t[1] + 5 * WEFT_US);
@@ -289,8 +291,9 @@ static int irq_during_burst(struct weft_host *h, struct bench *b)
 
 	weft_io_store64(h, &io, CARD_VALUE, 1);
 	weft_io_store64(h, &io, CARD_DELAY, 10);
-	weft_io_store64(h, &io, CARD_DMA, phys); /* asks for the bus with the */
-	weft_io_store32(h, &io, CARD_IRQ, 1);	 /* end of this store */
+	/* requests the bus at the time of the */
+	weft_io_store64(h, &io, CARD_DMA, phys);
+	weft_io_store32(h, &io, CARD_IRQ, 1); /* end of this store */
 	weft_host_irq_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
 	b->t[0] = weft_host_now(h);
 	b->t[1] = b->node[0].card->store[b->node[0].card->n_stores - 1].time;
@@ -340,7 +343,7 @@ static void clock_copy_and_sleep_take_their_times(void **state)
 	bench_well(b, times);
 	assert_int_equal(b->t[0], WEFT_NS);
 	assert_int_equal(b->t[1], 2 * WEFT_NS + 123);
-	/* 20 ns and 1 GB/s */
+	/* costs of 20 ns and 1 GB/s */
 	assert_int_equal(b->t[2], b->t[1] + (20 + 1000 + 1) * WEFT_NS);
 	assert_int_equal(b->t[3], 5 * WEFT_US + WEFT_NS);
 	assert_int_equal(b->t[4], b->t[3] + WEFT_NS);
@@ -349,8 +352,8 @@ static void clock_copy_and_sleep_take_their_times(void **state)
 	assert_int_equal(b->v[2], 1);
 }
 
-/* A loop around the clock ends, and simulated time passes meanwhile, because
- * reading the clock takes time. */
+/* A loop that reads the clock ends, because reading the clock takes simulated
+ * time. */
 static int clock_loop(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);

@@ -23,7 +23,8 @@ static void store_arrives_after_150_ns(void **state)
 {
 	struct bench *b = *state;
 
-	htrig_add(&b->s.host, HT_STORE, 0x3fffff0, 16); /* of 64 MB */
+	/* last address of 64 MB */
+	htrig_add(&b->s.host, HT_STORE, 0x3fffff0, 16);
 	bench_run(b);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 0), 2 * 90);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 150);
@@ -46,7 +47,7 @@ static void host_without_costs_takes_the_first_slot(void **state)
 			 2 * 60);
 }
 
-/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35; the first 8 bytes take 4 more. */
+/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35. The first 8 bytes take 4 more. */
 static void load_of_4_bytes_takes_180_ns(void **state)
 {
 	struct bench *b = *state;
@@ -61,7 +62,7 @@ static void load_of_4_bytes_takes_180_ns(void **state)
 			 ref_ht_byte(1));
 }
 
-/* A device that answers later pays for its own delay, not for T_REG. */
+/* A device that answers later costs its own delay instead of T_REG. */
 static void late_answer_replaces_the_time_of_the_target(void **state)
 {
 	struct bench *b = *state;
@@ -136,8 +137,8 @@ static void interrupt_stays_behind_the_writes_before_it(void **state)
 
 /* ---- bandwidth ---- */
 
-/* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, 64 of them 1.422 GB/s. Both
- * directions together are as fast. */
+/* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, and the 64 bytes of data 1.422
+ * GB/s. Both directions together are as fast. */
 static void stores_and_writes_use_both_directions_in_full(void **state)
 {
 	struct bench *b = *state;
@@ -158,7 +159,8 @@ static void stores_and_writes_use_both_directions_in_full(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "up_busy"), HT_OPS * 18);
 }
 
-/* 8 bits at 400 MHz: half of the rate. 32 bits at 800 MHz: four times. */
+/* 8 bits at 400 MHz give half of the rate, 32 bits at 800 MHz four times the
+ * rate. */
 static void width_and_clock_scale_the_rate(void **state)
 {
 	static const char *const narrow[] = { "width", "8", NULL };
@@ -178,7 +180,7 @@ static void width_and_clock_scale_the_rate(void **state)
 }
 
 /* With one buffer the next store waits until it is free again: 15 on the link,
- * 60 in the core, 32.5 back. */
+ * 60 in the core, 32.5 for the credit. */
 static void sender_without_credit_waits_for_a_free_buffer(void **state)
 {
 	struct bench *b = *state;
@@ -208,7 +210,7 @@ static void load_stays_behind_earlier_stores(void **state)
 }
 
 /* The answer to a load waits for the write before it on the link, and until
- * that is in memory. */
+ * that write is in memory. */
 static void answer_waits_for_the_write_before_it(void **state)
 {
 	struct bench *b = *state;
@@ -244,7 +246,7 @@ static void read_sees_earlier_writes_and_later_ones_pass(void **state)
 	bench_run(b);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
-	/* the second write is on the link from 80, the second read much
+	/* the second write is on the link from 80 on, the second read much
 	 * later */
 	assert_int_equal(done(b, 1), 2 * 90);
 	assert_int_equal(done(b, 2), 2 * 237 + 1);
@@ -260,12 +262,12 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 	for (uint32_t i = 0; i < 33; i++)
 		htrig_add(&b->s.dev[0], HT_READ, 0x1000 + 64 * i, 8);
 	bench_run(b);
-	/* requests every 5 ns, answers every 7.5; with 8 buffers every eight of
-	 * them take 7.5 + 60 + 32.5 */
+	/* Requests leave every 5 ns, answers every 7.5 ns. With 8 buffers every
+	 * eight answers take 7.5 + 60 + 32.5 more. */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 31),
 			 2 * (125 + 155));
 	assert_int_equal(done(b, 31), 2 * 192 + 1 + 3 * 200 + 7 * 15);
-	/* the 33rd goes when the first tag is back */
+	/* the 33rd request leaves when the first tag has returned */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 32), 2 * 287 + 1);
 	assert_int_equal(done(b, 32), 2 * 192 + 1 + 4 * 200);
 	assert_int_equal(htrig_counter(&b->rig, "tag_waits"), 1);
@@ -273,9 +275,9 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 
 /* ---- masks ---- */
 
-/* Counts packets and dwords of a write, byte by byte: a line of 64 is two
+/* Counts packets and dwords of a write, byte by byte. A line of 64 is two
  * blocks. A block with a partial dword is a packet with a mask. Whole dwords of
- * the rest of the line are one packet without. */
+ * the rest of the line are one packet without a mask. */
 static void expect_write(uint64_t from, uint64_t to, uint32_t *packets_p,
 			 uint32_t *dwords_p)
 {
@@ -321,7 +323,7 @@ static void partial_writes_are_cut_into_packets_with_masks(void **state)
 		}
 }
 
-/* One byte: 8 + 4 + 4 bytes on the link. */
+/* One byte takes 8 + 4 + 4 bytes on the link. */
 static void write_of_a_byte_takes_a_mask_and_a_dword(void **state)
 {
 	struct bench *b = *state;
@@ -334,9 +336,9 @@ static void write_of_a_byte_takes_a_mask_and_a_dword(void **state)
 
 /* ---- back-pressure ---- */
 
-/* A device takes one store at a time, each for 10 us: one is there, 16 in the
- * core, 8 in buffers of the link, 8 in the bridge. Then the host stops. No
- * store is lost. */
+/* The device takes one store at a time, each for 10 us. One store is at the
+ * device, 16 in the core, 8 in buffers of the link, 8 in the bridge. Then the
+ * host stops. No store is lost. */
 static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 {
 	struct bench *b = *state;
@@ -354,7 +356,8 @@ static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 		    10 * WEFT_US);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
-	/* a place in the core's queue, 32.5 back, 10 on the link */
+	/* a place in the core's queue becomes free; the credit takes 32.5, the
+	 * link 10 */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, i)->addr,
@@ -401,7 +404,7 @@ static void relaxed_read_passes_waiting_stores(void **state)
 	}
 }
 
-/* ---- no device there ---- */
+/* ---- addresses without a device ---- */
 
 static void access_to_an_absent_device_is_aborted(void **state)
 {
@@ -432,7 +435,7 @@ static void load_of_a_mute_device_gives_all_ones(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 1);
 }
 
-/* No memory at the address: a read ends with an error and all ones, which the
+/* The address has no memory: a read ends with an error and all ones, which the
  * rig checks, and a write is lost. */
 static void read_of_a_hole_fails_and_a_write_is_lost(void **state)
 {

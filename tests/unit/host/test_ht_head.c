@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HyperTransport packets: by hand, encoded and decoded, and those
+/* Headers of HyperTransport packets: encoded and decoded by hand, and those
  * that a link carries (EXTOLL specification 2.2). */
 #include "../cmocka_all.h"
 
@@ -104,7 +104,7 @@ static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 	htrig_default(&s);
 	htrig_add(&s.dev[0], what, addr, bytes);
 	htrig_run(&rig, &s, &log);
-	/* the bench has memory everywhere */
+	/* the bench has memory at all addresses */
 	assert_int_equal(rig.bad_data, addr >> HT_ADDR_BITS != 0);
 	lane = &((const struct ht *)rig.bus->state)->link[0].lane[dir];
 	if (dir == HT_DOWN)

@@ -16,7 +16,7 @@ static void three_loads(struct bench *b)
 		load(b);
 }
 
-/* Each load waits only for the target's time of earlier ones, because their
+/* Each load waits only for the target's time of earlier loads, because their
  * transfers overlap. */
 static void loads_overlap_but_for_the_target(void **state)
 {
@@ -45,7 +45,7 @@ static void loads_wait_for_a_late_answer(void **state)
 	b->s.answer[0] = 400 * WEFT_NS;
 	three_loads(b);
 	bench_run(b);
-	/* from the slot behind the answer on */
+	/* from the slot after the answer on */
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 500 + 5);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 2), 2 * 510 + 5);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 590 + 5);
@@ -77,7 +77,7 @@ static void each_load_stays_behind_its_stores(void **state)
 	assert_int_equal(n, 5);
 }
 
-/* A load without an answer takes its own time only. */
+/* A load without an answer takes only its own time. */
 static void a_mute_device_aborts_each_load(void **state)
 {
 	struct bench *b = *state;
@@ -104,8 +104,8 @@ static void many_loads(struct bench *b)
 		load(b);
 }
 
-/* 8 buffers and a queue of 2. The device has the first load. When it answers 1
- * us later, the third enters the queue and frees its buffer. */
+/* Uses 8 buffers and a queue of 2. The device has the first load. When it
+ * answers 1 us later, the third enters the queue and frees its buffer. */
 static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 {
 	struct bench *b = *state;
@@ -131,7 +131,7 @@ static void queue_of_16_loads_holds_16(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 16);
 }
 
-/* Writes occupy the link to the host, so answers wait. With one place for
+/* Writes occupy the link to the host, so that answers wait. With one place for
  * answers the device does not get the next load. */
 static void full_queue_of_answers_holds_up_loads(void **state)
 {

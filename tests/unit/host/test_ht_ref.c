@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HyperTransport bus against its slot-by-slot reference: for random scripts
- * time and content of every note are identical. */
+ * the time and content of every note are identical. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static weft_time_t random_delay(struct weft_rng *g)
 	switch (draw(g, 5)) {
 	case 0:
 		return 0;
-	case 1: /* on a slot of HT400 */
+	case 1: /* a time on a slot of HT400 */
 		return draw(g, 200) * (weft_time_t)2500000;
 	case 2:
 		return draw(g, 20000000);
@@ -33,7 +33,7 @@ static weft_time_t random_delay(struct weft_rng *g)
 static uint64_t random_addr(struct weft_rng *g)
 {
 	switch (draw(g, 10)) {
-	case 0: /* at the hole */
+	case 0: /* an address at the hole */
 		return HT_HOLE_LO - 1024 + draw(g, 2048);
 	case 1:
 		return 0x200000000 + draw(g, 512);
@@ -127,7 +127,8 @@ static void random_script(uint64_t seed, struct ht_script *s)
 		s->banks = 2 + draw(&g, 15);
 		s->t_bank = 1 + draw(&g, 60000000);
 	}
-	if (draw(&g, 2)) { /* of several threads, short queues or not */
+	/* loads of several threads, with short queues or not */
+	if (draw(&g, 2)) {
 		s->loads = 1 + draw(&g, HT_LOADS);
 		s->np_depth = 1 + draw(&g, draw(&g, 2) ? 16 : 3);
 		s->r_depth = 1 + draw(&g, draw(&g, 2) ? 16 : 3);
@@ -146,7 +147,8 @@ static void random_script(uint64_t seed, struct ht_script *s)
 
 /* ---- comparison ---- */
 
-/* Any total order is enough, because both logs are sorted by it. */
+/* Orders notes for sorting. Any total order is enough, because both logs are
+ * sorted by it. */
 static int said_cmp(const void *a, const void *b)
 {
 	const struct ht_said *x = a, *y = b;
@@ -223,6 +225,6 @@ int main(int argc, char **argv)
 	uint64_t notes = 0;
 	uint64_t rounds = replay(argc, argv, ROUNDS, play, &notes);
 
-	/* the scripts are not empty */
+	/* the scripts must not be empty */
 	return !rounds || (rounds >= ROUNDS && notes <= rounds * 50);
 }

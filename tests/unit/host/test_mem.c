@@ -30,7 +30,7 @@ static void range_must_lie_inside_the_memory(void **state)
 	mem_fini(&m);
 }
 
-/* As much as the process may map. */
+/* Returns a size as large as the process may map. */
 static uint64_t large(void)
 {
 	struct rlimit data;
@@ -151,7 +151,7 @@ static void pinned_pages_keep_one_address_until_the_last_unpin(void **state)
 
 	memset(buf, 0x55, 5 * 4096);
 	mem_init(&m, 0x100000, MIB);
-	/* bytes 100 .. 8391 lie in three pages */
+	/* bytes 100 .. 8391 are in three pages */
 	assert_true(mem_pin(&m, buf + 100, 8292, phys));
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(phys[i] % 4096, 0);
@@ -165,7 +165,8 @@ static void pinned_pages_keep_one_address_until_the_last_unpin(void **state)
 	}
 	assert_false(mem_phys(&m, buf + 3 * 4096, &back));
 	assert_int_equal(mem_piece(&m, phys[0] + 4000, 200), 96);
-	/* the same page twice: one address, until both pins are gone */
+	/* A page that is pinned twice keeps its address until both pins are
+	 * gone. */
 	assert_true(mem_pin(&m, buf + 4096, 1, again));
 	assert_int_equal(again[0], phys[1]);
 	mem_unpin(&m, buf + 100, 8292);
@@ -186,12 +187,14 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 	weft_phys_t phys[32], p0;
 	uint8_t *own;
 
-	mem_init(&m, 0, 64 << 10); /* 16 pages, the first is never handed out */
+	/* 16 pages, the first of which is never given out */
+	mem_init(&m, 0, 64 << 10);
 	assert_false(mem_pin(&m, buf, 32 * 4096, phys));
-	assert_true(mem_pin(&m, buf, 15 * 4096, phys)); /* nothing was kept */
+	/* fails without keeping a page */
+	assert_true(mem_pin(&m, buf, 15 * 4096, phys));
 	assert_false(mem_pin(&m, buf + 20 * 4096, 1, phys));
 	mem_unpin(&m, buf, 15 * 4096);
-	/* no memory there */
+	/* an address without memory */
 	assert_false(mem_pin(&m, (void *)8192, 4096, phys));
 	/* device-visible already */
 	own = mem_alloc(&m, 8192, 4096, &p0);

@@ -68,15 +68,15 @@ static void hold_is_of_one_allocation(void **state)
 	end(&m);
 }
 
-/* Devices reach whole pages. Memory of another owner in them is a reason to
- * refuse, but memory without an owner is not. */
+/* Devices reach whole pages. Therefore memory of another owner in these pages
+ * is a reason to refuse, but memory without an owner is not. */
 static void hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];
 	struct mem m;
 
 	mem_init(&m, BASE, BYTES);
-	/* p[0] ends in the page of p[1] and p[2]; p[3] is behind it */
+	/* p[0] ends in the page of p[1] and p[2], and p[3] follows */
 	mem_alloc(&m, PAGE + 64, PAGE, &p[0]);
 	mem_alloc(&m, 64, 0, &p[1]);
 	mem_alloc(&m, PAGE - 128, 0, &p[2]);
@@ -90,7 +90,8 @@ static void hold_is_of_own_pages(void **state)
 	assert_true(mem_release(&m, p[1]));
 	mem_own(&m, p[0], &b);
 	assert_false(mem_hold(&m, p[1], 64, &a));
-	assert_true(mem_hold(&m, p[0], PAGE, &b)); /* all but the last page */
+	/* holds all pages of p[0] but the last */
+	assert_true(mem_hold(&m, p[0], PAGE, &b));
 	assert_false(mem_hold(&m, p[0], PAGE + 1, &b));
 	assert_true(mem_release(&m, p[0]));
 	mem_free_all(&m, &b);
@@ -116,7 +117,8 @@ static void held_memory_goes_back_at_the_last_release(void **state)
 	assert_true(mem_hold(&m, phys, PAGE, &a));
 	assert_true(mem_hold(&m, phys, PAGE, &a));
 	assert_true(mem_release(&m, phys + 5));
-	assert_ptr_equal(mem_owner(&m, p), &a); /* not freed yet */
+	/* the memory is not freed yet */
+	assert_ptr_equal(mem_owner(&m, p), &a);
 	assert_true(mem_hold(&m, phys + 5, 1, &a));
 	assert_true(mem_free(&m, p));
 	assert_false(mem_free(&m, p));
@@ -181,7 +183,7 @@ static void owners_have_pages_of_their_own(void **state)
 	struct mem m;
 	void *first;
 
-	/* the first page handed out is at 0x4000 */
+	/* the first page given out is at 0x4000 */
 	mem_init(&m, 0x4000 - PAGE, BYTES);
 	first = mem_alloc(&m, 64, 0, &x);
 	assert_non_null(mem_alloc_for(&m, 64, 0, &a, &p[0]));
@@ -192,7 +194,7 @@ static void owners_have_pages_of_their_own(void **state)
 	assert_int_equal(p[2], 0x4080);
 	assert_true(mem_free(&m, first));
 	assert_non_null(mem_alloc_for(&m, 64, 0x4000, &b, &p[3]));
-	assert_int_equal(p[3], 0x8000); /* aligned as was asked */
+	assert_int_equal(p[3], 0x8000); /* aligned as requested */
 	assert_non_null(mem_alloc_for(&m, 64, 0, &a, NULL));
 	assert_null(mem_alloc_for(&m, BYTES, 0, &a, &x));
 	mem_free_all(&m, &a);

@@ -107,9 +107,9 @@ static uint64_t count(const struct bench *b, const char *name)
 	return rig_counter(&b->rig, name);
 }
 
-/* ---- 11.2 ---- */
+/* ---- times of 11.2 ---- */
 
-/* 210 + 14 * 30; loads in succession take 630 each. */
+/* 210 + 14 * 30 ns. Consecutive loads take 630 ns each. */
 static void loads_at_33_mhz_take_630_ns_each(void **state)
 {
 	struct bench *b = *state;
@@ -125,7 +125,7 @@ static void loads_at_33_mhz_take_630_ns_each(void **state)
 	assert_int_equal(count(b, "busy"), 40 * 14);
 }
 
-/* 210 + 13 * 15. */
+/* 210 + 13 * 15 ns. */
 static void load_at_66_mhz_takes_405_ns(void **state)
 {
 	struct bench *b = *state;
@@ -137,7 +137,7 @@ static void load_at_66_mhz_takes_405_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 1), 810 * NS);
 }
 
-/* 381 + 6 * 15. */
+/* 381 + 6 * 15 ns. */
 static void store_at_66_mhz_arrives_after_471_ns(void **state)
 {
 	struct bench *b = *state;
@@ -148,7 +148,7 @@ static void store_at_66_mhz_arrives_after_471_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_STORED, 0), 450 * NS);
 }
 
-/* 155 + 7 * 15. */
+/* 155 + 7 * 15 ns. */
 static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 {
 	struct bench *b = *state;
@@ -159,7 +159,7 @@ static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 260 * NS);
 }
 
-/* A load returns before the earlier write is in memory, so it waits: the write
+/* The answer to a load waits until the earlier write is in memory: the write
  * ends at 90, the load at 90 + 13 * 15 - 15. */
 static void load_waits_until_the_write_is_in_memory(void **state)
 {
@@ -198,7 +198,8 @@ static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 	assert_int_equal(count(b, "disconnects"), 1);
 }
 
-/* 7 + ceil(n / 8), in memory 20 clocks later, for each page separately. */
+/* 7 + ceil(n / 8) clocks, in memory 20 clocks later, for each page
+ * separately. */
 static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;
@@ -224,7 +225,7 @@ static void doorbell_takes_six_clocks(void **state)
 
 /* ---- delayed reads ---- */
 
-/* Retries leave room for a write in between. Wait states do not, and the read
+/* Retries leave room for a write in between. Wait states do not, but the read
  * is done as soon as the bytes arrive. */
 static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 {
@@ -246,7 +247,7 @@ static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_SPLIT, 0));
 }
 
-/* Memory is read when the bridge reads it, after posted writes. */
+/* Memory is read when the bridge reads it, which is after posted writes. */
 static void memory_is_read_behind_posted_writes(void **state)
 {
 	struct bench *b = *state;
@@ -260,8 +261,8 @@ static void memory_is_read_behind_posted_writes(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_READ, 0), 585 * NS);
 }
 
-/* The timer ends a burst at a line of 32 bytes once another master asks. The
- * bridge already has the rest of the read. */
+/* The timer ends a burst at a line of 32 bytes when another master requests the
+ * bus. The bridge already has the rest of the read. */
 static void latency_timer_ends_a_burst_at_a_line(void **state)
 {
 	struct bench *b = *state;
@@ -272,22 +273,23 @@ static void latency_timer_ends_a_burst_at_a_line(void **state)
 	b->s.devices = 2;
 	dma(&b->s.wr[1], 0x20000, 8, 450 * NS);
 	play(b);
-	/* data from clock 28 on; the timer has expired at 2 + 30 = 32, so the
-	 * line that begins at 36 is the last */
+	/* Data follow from clock 28 on. The timer has expired at 2 + 30 = 32,
+	 * so that the line that begins at 36 is the last. */
 	n = rig_note(&b->log, 1, WEFT_NOTE_BURST, 1);
 	assert_int_equal(n->time, 36 * 15 * NS);
 	assert_int_equal(n->bytes, 32);
 	assert_true(n->timer);
 	assert_int_equal(count(b, "timer_cuts"), 1);
-	/* end at 40, one clock, then the write of 5, then the read at 46 */
+	/* the end is at 40; then one clock, the write of 5, and the read at
+	 * 46 */
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), 46 * 15 * NS);
 	assert_int_equal(count(b, "read_requests"), 1);
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
 /* At 2 ns a clock the four clocks of a load's request end before the earlier
- * store has reached the device. Therefore the load waits for it on the bus,
- * whether the device answers at once, after a while, or beyond the 16
+ * store has reached the device. Therefore the load waits for the store on the
+ * bus, whether the device answers at once, after a while, or beyond the 16
  * clocks. */
 static void load_waits_for_the_store_on_the_bus(void **state)
 {
@@ -301,11 +303,13 @@ static void load_waits_for_the_store_on_the_bus(void **state)
 		pio(b, 8, false);
 		pio(b, 8, true)->takes = takes[i] * NS;
 		play(b);
-		/* 360 + 6 clocks + 21; the edge after that */
+		/* 360 + 6 clocks + 21; the store arrives at the edge after
+		 * that */
 		assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 393 * NS);
 		assert_int_equal(at(b, 1, WEFT_NOTE_LOAD, 0), 394 * NS);
 		load = at(b, 0, WEFT_NOTE_LOADED, 0);
-		if (i < 2) /* turn, target, data, end: 10 clocks, 120 */
+		/* turn, target, data and end take 10 clocks, 120 ns */
+		if (i < 2)
 			assert_int_equal(load, (394 + 20 + 120) * NS);
 		else
 			assert_true(load >= (394 + takes[i] + 120) * NS);
@@ -316,9 +320,9 @@ static void load_waits_for_the_store_on_the_bus(void **state)
 
 /* ---- targets ---- */
 
-/* 11.3: an answer within the six target clocks costs nothing, a later one costs
- * wait states, and one after 16 clocks a retry. The device gets one note for
- * the load. */
+/* 11.3: an answer within the six target clocks costs nothing, a later answer
+ * costs wait states, and an answer after 16 clocks costs a retry. The device
+ * gets one note for the load. */
 static void late_answer_costs_wait_states_then_retries(void **state)
 {
 	static const struct {
@@ -345,7 +349,7 @@ static void late_answer_costs_wait_states_then_retries(void **state)
 		assert_int_equal(count(b, "pio_loads"), 1);
 		assert_int_equal(count(b, "aborts"), 0);
 	}
-	/* many retries; answered at the first attempt after 5 us */
+	/* many retries; the first attempt after 5 us is answered */
 	assert_in_range(at(b, 0, WEFT_NOTE_LOADED, 0), 5210 * NS, 5900 * NS);
 	assert_true(count(b, "retries") > 20);
 }
@@ -364,7 +368,7 @@ static void store_is_retried_until_the_device_has_room(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 2));
 }
 
-/* The bridge gives up. It continues, and a late answer is dropped. */
+/* The bridge gives up, continues, and drops a late answer. */
 static void bridge_gives_up_after_its_retries(void **state)
 {
 	struct bench *b = *state;
@@ -402,7 +406,7 @@ static void tagged_accesses_take_their_clocks(void **state)
 
 	pio(b, 64, false)->tagged = 1 + WEFT_TSTORE;
 	play(b);
-	/* 381 + (5 + 8) * 15, one of them for the header */
+	/* 381 + (5 + 8) * 15, with one clock for the header */
 	assert_int_equal(at(b, 1, WEFT_NOTE_TAGGED, 0), (381 + 13 * 15) * NS);
 	b->s.pio.n = 0;
 	pio(b, 8, true)->tagged = 1 + WEFT_TLOAD;
@@ -411,7 +415,7 @@ static void tagged_accesses_take_their_clocks(void **state)
 	b->s.pio.n = 0;
 	pio(b, 64, true)->tagged = 1 + WEFT_TCSTORE;
 	play(b);
-	/* 2 + 2 + 1 + 1 + 8, then the target's 6 and the end */
+	/* 2 + 2 + 1 + 1 + 8 clocks, then the target's 6 and the end */
 	assert_int_equal(at(b, 1, WEFT_NOTE_TAGGED, 0), (90 + 14 * 15) * NS);
 	assert_int_equal(at(b, 0, WEFT_NOTE_ANSWERED, 0), (210 + 21 * 15) * NS);
 	assert_int_equal(count(b, "tagged"), 1);

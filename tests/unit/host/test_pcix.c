@@ -63,7 +63,7 @@ static uint64_t done(const struct bench *b, uint32_t n)
 	return when(b, 1, WEFT_NOTE_DONE, n);
 }
 
-/* 11.3: 6 + 512 + 3 * 4 + 2 * 20. */
+/* 11.3: 6 + 512 + 3 * 4 + 2 * 20 clocks. */
 static void write_of_4_kb_takes_570_clocks(void **state)
 {
 	struct bench *b = *state;
@@ -82,7 +82,7 @@ static void write_of_4_kb_takes_570_clocks(void **state)
 	assert_int_equal(rig_counter(&b->rig, "write_bytes"), 4096);
 }
 
-/* 11.4: 10 + 50 + 512 + 2 * 10. */
+/* 11.4: 10 + 50 + 512 + 2 * 10 clocks. */
 static void read_of_4_kb_takes_592_clocks(void **state)
 {
 	struct bench *b = *state;
@@ -100,7 +100,7 @@ static void read_of_4_kb_takes_592_clocks(void **state)
 	assert_int_equal(rig_counter(&b->rig, "read_requests"), 1);
 }
 
-/* Formulas of 11.1 over sizes. */
+/* Checks the formulas of 11.1 at many sizes. */
 static void times_follow_the_formulas_at_every_size(void **state)
 {
 	struct bench *b = *state;
@@ -121,8 +121,8 @@ static void times_follow_the_formulas_at_every_size(void **state)
 	}
 }
 
-/* 11.5: four single words take 40, a 64-byte burst 24; 64-bit stores and
- * others. */
+/* 11.5: four single words take 40 clocks, a 64-byte burst takes 24. Also 64-bit
+ * stores and other sizes. */
 static void stores_of_words_take_10_clocks_a_line_24(void **state)
 {
 	struct bench *b = *state;
@@ -145,7 +145,7 @@ static void stores_of_words_take_10_clocks_a_line_24(void **state)
 	assert_int_equal(rig_counter(&b->rig, "pio_store_bytes"), 104);
 }
 
-/* the counts are clocks, whatever the frequency. */
+/* the counts are in clocks, at any frequency. */
 static void clock_counts_do_not_depend_on_the_clock(void **state)
 {
 	static const uint64_t period[] = { 7500000, 15000000 };
@@ -180,7 +180,8 @@ static void write_fits_into_the_split_wait(void **state)
 	add(&b->s.rd[0], 0x10000, 496);
 	add(&b->s.wr[0], 0x20000, 240)->delay = 10 * (weft_time_t)PC;
 	run(b);
-	/* the write takes 10 .. 50, the completion is not late */
+	/* the write takes clocks 10 to 50, so that the completion is not
+	 * late */
 	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 50);
 	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 1), 60);
 	assert_int_equal(done(b, 1), 122);
@@ -231,8 +232,7 @@ static void store_gets_its_turn_among_busy_devices(void **state)
 		add(&b->s.pio, 0x4000, 4);
 	}
 	run(b);
-	/* first the store, then the write, the read's request, the next
-	 * store */
+	/* order: the store, the write, the read's request, the next store */
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 10);
 	assert_int_equal(done(b, 0), 10 + 138);
 	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 148 + 10);
@@ -264,7 +264,8 @@ static void store_waits_for_a_place_in_the_bridge(void **state)
 	for (int i = 0; i < 3; i++)
 		add(&b->s.pio, 4 * i, 4)->delay = 1;
 	run(b);
-	/* write 0..202, stores 202..212..222, the third was accepted at 212 */
+	/* the write takes 0..202, the stores 202..212..222; the third was
+	 * accepted at 212 */
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 	rig_free(&b->rig);
 	b->s.pio.op[2].delay = 13 * (weft_time_t)PC;
@@ -272,9 +273,9 @@ static void store_waits_for_a_place_in_the_bridge(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 }
 
-/* Any number of bytes at any address: a datum for each aligned qword that they
- * touch, because the first and last have byte enables; T_ARB + T_PH (+ T_SPLIT)
- * in front of them. */
+/* Accesses any number of bytes at any address. A datum is needed for each
+ * aligned qword that they touch, because the first and last have byte enables.
+ * T_ARB + T_PH (+ T_SPLIT) precede them. */
 static void bytes_at_any_address_cost_their_qwords(void **state)
 {
 	static const struct {
@@ -317,7 +318,7 @@ static void write_beyond_memory_ends_with_master_abort(void **state)
 	assert_int_equal(n->bytes, 0);
 	n = rig_note(&b->log, 1, WEFT_NOTE_DONE, 1);
 	assert_int_equal(n->status, WEFT_BUS_MASTER_ABORT);
-	/* Bytes that were moved before the abort count. */
+	/* bytes that were moved before the abort count */
 	n = rig_note(&b->log, 1, WEFT_NOTE_DONE, 2);
 	assert_int_equal(n->status, WEFT_BUS_MASTER_ABORT);
 	assert_int_equal(n->bytes, 1536);
@@ -336,10 +337,11 @@ static void read_beyond_memory_ends_without_a_split(void **state)
 	assert_int_equal(n->status, WEFT_BUS_MASTER_ABORT);
 	assert_int_equal(n->splits, 0);
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_SPLIT, 0));
-	assert_int_equal(n->time / PC, 6 + 4 + 1 + 4); /* dual address cycle */
+	/* a dual address cycle takes one clock more */
+	assert_int_equal(n->time / PC, 6 + 4 + 1 + 4);
 }
 
-/* Loads of an empty slot, and of a device that does not decode. */
+/* Loads from an empty slot, and from a device that does not decode. */
 static void load_of_an_empty_slot_is_aborted(void **state)
 {
 	struct bench *b = *state;
@@ -366,7 +368,7 @@ static void address_above_4_gb_costs_one_more_clock(void **state)
 	add(&b->s.wr[0], 0x100000000 - 1536, 3072);
 	run(b);
 	assert_int_equal(done(b, 0), 6 + 4 + 1 + 8);
-	/* only the tenure above 4 GB pays */
+	/* only the tenure above 4 GB has the additional clock */
 	assert_int_equal(done(b, 1) - done(b, 0), 6 + 384 + 2 * 4 + 20 + 1);
 	rig_free(&b->rig);
 	b->s.wr[0].n = 0;
@@ -398,8 +400,8 @@ static void read_is_split_at_its_request_limit(void **state)
 	}
 }
 
-/* V18: a tenure whose latency timer expires ends behind the 128-byte block that
- * starts next, if another master waits. It returns T_DISC later. */
+/* V18: a tenure whose latency timer expires ends after the 128-byte block that
+ * starts next, if another master waits. It continues T_DISC later. */
 static void tenure_beyond_its_timer_gives_way(void **state)
 {
 	struct bench *b = *state;
@@ -409,8 +411,8 @@ static void tenure_beyond_its_timer_gives_way(void **state)
 	o->latency_timer = 32;
 	add(&b->s.pio, 0, 4)->delay = 12 * (weft_time_t)PC;
 	run(b);
-	/* FRAME# at 6, data from 10, the timer expires at 38. Blocks start at
-	 * 10, 26, 42: the one from 42 to 58 is the last. */
+	/* FRAME# is at 6, data from 10 on, and the timer expires at 38. Blocks
+	 * start at 10, 26, 42, so that the block from 42 to 58 is the last. */
 	n = rig_note(&b->log, 1, WEFT_NOTE_BURST, 0);
 	assert_int_equal(n->bytes, 256);
 	assert_false(n->timer);
@@ -447,7 +449,7 @@ static void tenure_is_not_cut_without_a_waiting_master(void **state)
 }
 
 /* 11.12: a read and a write of 4 KB together need at least 10 + 570 + 542
- * clocks of the bus, so the bus can do one pair in that time. */
+ * clocks of the bus, so that the bus can do one pair in that time. */
 static void reads_and_writes_fill_the_bus(void **state)
 {
 	struct bench *b = *state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both buses against their clock-by-clock reference: for random scripts time
- * and content of every note are identical. Even seeds: PCI-X, odd ones: PCI. */
+/* Both buses against their clock-by-clock reference: for random scripts the
+ * time and content of every note are identical. Even seeds test PCI-X, odd
+ * seeds PCI. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static weft_time_t random_delay(uint64_t *x)
 	switch (draw(x, 5)) {
 	case 0:
 		return 0;
-	case 1: /* on an edge of the 100 MHz bus */
+	case 1: /* a time on an edge of the 100 MHz bus */
 		return draw(x, 300) * 10000000;
 	case 2:
 		return draw(x, 40000000);
@@ -38,9 +39,9 @@ static weft_time_t random_delay(uint64_t *x)
 static uint64_t random_addr(uint64_t *x)
 {
 	switch (draw(x, 12)) {
-	case 0: /* at the hole */
+	case 0: /* an address at the hole */
 		return REF_HOLE_LO - 2048 + draw(x, 512) * 8;
-	case 1: /* around 4 GB */
+	case 1: /* an address around 4 GB */
 		return 0x100000000 - 2048 + draw(x, 512) * 8;
 	default:
 		return 0x1000 + draw(x, 4096) * 8;
@@ -87,7 +88,7 @@ static void random_pio(uint64_t *x, struct ref_script *s)
 	}
 }
 
-/* Parameters that only PCI has. */
+/* Draws the parameters that only PCI has. */
 static void random_pci(uint64_t *x, struct ref_script *s)
 {
 	s->wait = !draw(x, 3);
@@ -153,7 +154,7 @@ static void random_script(uint64_t seed, struct ref_script *s)
 		random_pci(&x, s);
 }
 
-/* Orders by port, then time, then a rank of simultaneous notes. */
+/* Orders notes by port, then time, then a rank for simultaneous notes. */
 static int note_cmp(const void *a, const void *b)
 {
 	const struct ref_note *x = a, *y = b;
@@ -230,6 +231,6 @@ int main(int argc, char **argv)
 	uint64_t notes = 0;
 	uint64_t rounds = replay(argc, argv, ROUNDS, play, &notes);
 
-	/* the scripts are not empty */
+	/* the scripts must not be empty */
 	return !rounds || (rounds >= ROUNDS && notes <= rounds * 50);
 }

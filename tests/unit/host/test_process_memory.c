@@ -17,7 +17,9 @@
 enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
 
 struct order {
-	char what; /* r: tell byte; w: store byte; u: unmap the third page */
+	/* command. r: report a byte; w: store a byte; u: unmap the third
+	 * page */
+	char what;
 	uint32_t at;
 	uint8_t val;
 };
@@ -74,7 +76,7 @@ static int child_end(void **state)
 
 	close(c->to);
 	close(c->from);
-	waitpid(c->owner.pid, NULL, 0); /* a second time does not harm */
+	waitpid(c->owner.pid, NULL, 0); /* a second wait does no harm */
 	munmap(c->area, AREA);
 	free(c);
 	return 0;
@@ -89,7 +91,7 @@ static uint8_t tell(struct child *c, char what, uint32_t at, uint8_t val)
 	return o.val;
 }
 
-/* An access of a device. */
+/* Makes an access of a device. */
 static void dma(struct mem *m, weft_phys_t phys, void *buf, size_t n,
 		bool write)
 {
@@ -135,7 +137,8 @@ static void device_writes_and_reads_bytes_of_the_process(void **state)
 	for (uint32_t i = 0; i < sizeof(buf); i += 61)
 		assert_int_equal(tell(c, 'r', SKEW + 100 + i, 0), buf[i]);
 	assert_int_equal(tell(c, 'r', SKEW + 100 + sizeof(buf), 0), 0);
-	assert_int_equal(c->area[SKEW + 100], 0); /* ours is another */
+	/* area of this process, which must not change */
+	assert_int_equal(c->area[SKEW + 100], 0);
 	tell(c, 'w', SKEW + 4097, 0xa5);
 	dma(&m, phys, buf, sizeof(buf), false);
 	assert_int_equal(buf[4097], 0xa5);
@@ -170,7 +173,7 @@ static void copies_cross_between_memory_and_shadows(void **state)
 	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 3999, 0), 0x11);
 	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 4000, 0), 0);
 	tell(c, 'w', 17, 0x22);
-	mem_copy(&m, b, a, MEM_PAGE); /* from one shadow to another */
+	mem_copy(&m, b, a, MEM_PAGE); /* copies from one shadow to another */
 	assert_int_equal(tell(c, 'r', 3 * MEM_PAGE + 17, 0), 0x22);
 	mem_copy(&m, own, b, 64);
 	assert_int_equal(own[17], 0x22);
@@ -178,7 +181,7 @@ static void copies_cross_between_memory_and_shadows(void **state)
 	assert_false(mem_far_del(&m, a));
 	assert_true(mem_far_del(&m, b));
 	assert_false(mem_far_del(&m, own));
-	/* the pages are ordinary ones again */
+	/* the pages are ordinary pages again */
 	a = mem_alloc(&m, MEM_PAGE, MEM_PAGE, &phys);
 	assert_ptr_equal(a, own + MEM_PAGE);
 	for (uint32_t i = 0; i < MEM_PAGE; i++)
@@ -199,7 +202,9 @@ static void access_to_a_hole_is_a_fault_not_a_death(void **state)
 	shadow_of(&m, c, &phys);
 	tell(c, 'u', 0, 0);
 	tell(c, 'w', SKEW, 0x77);
-	errno = EINTR; /* of another call: not a result of this one */
+	/* left by another call, so that it must not be taken as a result of
+	 * this one */
+	errno = EINTR;
 	dma(&m, phys, buf, 64, false);
 	assert_int_equal(buf[0], 0x77);
 	assert_int_equal(c->owner.faults, 0);
@@ -235,8 +240,8 @@ static void access_to_a_killed_process_gives_all_ones(void **state)
 	mem_fini(&m);
 }
 
-/* The process has ended and a later one has its number, therefore the number
- * must not be used. */
+/* The process has ended and a later process has its number. Therefore the
+ * number must not be used. */
 static void number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
@@ -277,13 +282,14 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	struct mem m;
 
 	s = shadow_of(&m, c, &phys);
-	for (uint32_t i = 0; i < 100; i++) { /* more than a page */
+	/* more stores than a page collects */
+	for (uint32_t i = 0; i < 100; i++) {
 		memset(buf, (int)i + 1, sizeof(buf));
 		mem_store(&m, s + 64 * i, buf, sizeof(buf));
 	}
 	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0);
-	/* written over collected bytes: the earlier ones are written first, so
-	 * that order is kept */
+	/* A store over collected bytes must write the earlier ones first, so
+	 * that order is kept. */
 	memset(buf, 0x77, 8);
 	mem_store(&m, s + 64 * 99, buf, 8);
 	mem_copy(&m, buf, s + 64 * 99, 16);
@@ -298,11 +304,13 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	assert_int_equal(tell(c, 'r', SKEW + 12807, 0), 0x77);
 	assert_int_equal(tell(c, 'r', SKEW + 12808, 0), 0);
 	assert_false(m.far_due);
-	c->owner.settles = true; /* a program that runs changes nothing */
+	/* while a program runs, no write becomes due */
+	c->owner.settles = true;
 	mem_store(&m, s + 64, buf, 1);
 	assert_false(m.far_due);
 	c->owner.settles = false;
-	mem_store(&m, s, buf, 1); /* none is lost with the shadow */
+	/* a collected store must not be lost with the shadow */
+	mem_store(&m, s, buf, 1);
 	assert_true(m.far_due);
 	assert_true(mem_far_del(&m, s));
 	assert_int_equal(tell(c, 'r', SKEW, 0), 0x77);
@@ -322,19 +330,22 @@ static void bytes_read_ahead_expire_when_the_process_runs(void **state)
 	mem_copy(&m, buf, s, 64);
 	tell(c, 'w', SKEW + 100, 1);
 	mem_copy(&m, buf, s + 64, 64);
-	assert_int_equal(buf[36], 0); /* by our epoch it has not run */
+	/* the bytes are old, because the process has not run in this epoch */
+	assert_int_equal(buf[36], 0);
 	c->owner.epoch++;
 	mem_copy(&m, buf, s + 64, 64);
 	assert_int_equal(buf[36], 1);
 	buf[36] = 2;
-	mem_store(&m, s + 64, buf, 64); /* our own are seen at once */
+	/* stores through the shadow are seen at once */
+	mem_store(&m, s + 64, buf, 64);
 	mem_copy(&m, buf, s + 100, 1);
 	assert_int_equal(buf[0], 2);
 	mem_copy(&m, buf, s + MEM_PAGE - SKEW - 32, 64); /* two pages */
 	assert_int_equal(c->owner.faults, 0);
 	tell(c, 'u', 0, 0);
 	c->owner.epoch++;
-	mem_copy(&m, buf, s + 2 * MEM_PAGE - SKEW - 32, 64); /* half is there */
+	/* only half of the range exists */
+	mem_copy(&m, buf, s + 2 * MEM_PAGE - SKEW - 32, 64);
 	assert_int_equal(buf[31], 0);
 	assert_int_equal(buf[63], 0xff);
 	assert_int_equal(c->owner.faults, 1);
@@ -436,7 +447,7 @@ static void shadow_is_reached_by_a_callback(void **state)
 	mem_fini(&m);
 }
 
-/* Pages get the addresses that pages of a program would get, with the bytes of
+/* Pages get the addresses that pages of a program would get, and the bytes of
  * the child. */
 static void pinned_pages_get_addresses_of_plain_ones(void **state)
 {
@@ -458,7 +469,7 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	assert_int_equal(buf[0], 77);
 	assert_true(mem_far_phys(&m, &c->owner, va + MEM_PAGE + 9, &at));
 	assert_int_equal(at, phys[1] + 9);
-	/* twice pinned, twice unpinned */
+	/* pinned twice and unpinned twice */
 	assert_true(mem_far_pin(&m, &c->owner, va + MEM_PAGE, 1, want));
 	assert_int_equal(want[0], phys[1]);
 	assert_true(mem_far_unpin(&m, &c->owner, va, AREA));
@@ -467,7 +478,7 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	assert_true(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
 	assert_false(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
 	assert_int_equal(m.used.n, 0);
-	/* more than there is: nothing stays */
+	/* more pages than are free: no page stays pinned */
 	assert_false(mem_far_pin(&m, &c->owner, va, 2 * MIB, phys));
 	assert_false(mem_far_pin(&m, &c->owner, UINT64_MAX - 9, 99, phys));
 	assert_int_equal(m.far.n, 0);
@@ -475,7 +486,7 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	mem_fini(&plain);
 }
 
-/* Four pages are free, so the fifth has no frame. Therefore all are
+/* Four pages are free, so that the fifth has no frame. Therefore all are
  * released. */
 static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 {

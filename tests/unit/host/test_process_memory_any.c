@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of other processes in any order. The process is an array, and its
- * calls are counted. */
+/* Memory of other processes, accessed in any order. The process is an array,
+ * and its calls are counted. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -83,7 +83,8 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 		}
 		if (!weft_rng_below(rng, 60))
 			mem_settled(m);
-		if (!weft_rng_below(rng, 700)) { /* nothing of it is kept */
+		/* drops everything that is kept of the process */
+		if (!weft_rng_below(rng, 700)) {
 			assert_true(mem_far_del(m, x->shadow));
 			x->bytes[at] = x->want[at] = (uint8_t)(i + 2);
 			x->shadow = mem_far_add(m, &x->owner, 0, FAR_BYTES);

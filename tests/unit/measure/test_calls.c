@@ -50,7 +50,8 @@ static void measured_part_lasts_to_the_last_rank(void **state)
 
 	assert_int_equal(calls_measured(&c), 0);
 	calls_rank_add(&c, &(struct calls_rank){ 0, 0, 0, 0 });
-	assert_int_equal(calls_measured(&c), 0); /* never said so */
+	/* no call has reported a measurement */
+	assert_int_equal(calls_measured(&c), 0);
 	calls_rank_add(&c, &(struct calls_rank){ 1, 4, 1000, 1700 });
 	calls_rank_add(&c, &(struct calls_rank){ 2, 5, 1000, 1900 });
 	calls_rank_add(&c, &(struct calls_rank){ 3, 6, 1000, 1800 });

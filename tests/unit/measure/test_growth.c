@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth of a queue: hand-made contents, looked at in steps. */
+/* Growth of a queue: hand-made contents, sampled in steps. */
 #include <math.h>
 
 #include "../cmocka_all.h"
@@ -12,10 +12,10 @@ static double noise(struct weft_rng *rng)
 
 	for (int i = 0; i < 12; i++)
 		sum += weft_rng_real(rng);
-	return sum; /* mean 0, deviation 1 */
+	return sum; /* a sum with mean 0 and deviation 1 */
 }
 
-/* Feeds `steps` looks. Each adds drift and noise, and the share `back` of the
+/* Feeds `steps` samples. Each adds drift and noise, and the share `back` of the
  * content leaves. */
 static bool grows(struct weft_rng *rng, uint32_t steps, double drift,
 		  double back)
@@ -48,7 +48,7 @@ static void a_queue_that_empties_does_not_grow(void **st)
 	assert_true(of_1000(0, 0.3) < 10);
 }
 
-/* Arrivals and service are equally fast, so growth is reported only by
+/* Arrivals and service are equally fast, so that growth is reported only by
  * chance. */
 static void a_queue_that_wanders_seldom_grows(void **st)
 {
@@ -60,8 +60,8 @@ static void a_queue_that_is_filled_faster_grows(void **st)
 	assert_true(of_1000(1.5, 0) > 990);
 }
 
-/* Rises from empty to its level within the first steps, or within more steps
- * than there are. */
+/* The content rises from empty to its level within the first steps, or within
+ * more steps than the test has. */
 static void a_queue_that_fills_up_does_not_grow_for_long(void **st)
 {
 	struct growth g;
@@ -78,8 +78,8 @@ static void a_queue_that_fills_up_does_not_grow_for_long(void **st)
 	assert_true(growth_lasts(&g));
 }
 
-/* Filled as fast as it is served, from empty on. It grows with the root of time
- * for ever, because no level bounds it. */
+/* The queue is filled as fast as it is served, from empty on. It grows with the
+ * root of time for ever, because no level bounds it. */
 static void a_queue_at_its_limit_grows_for_long(void **st)
 {
 	struct growth g;
@@ -115,7 +115,7 @@ static void few_looks_tell_nothing(void **st)
 	assert_true(growth_found(&g, 0));
 }
 
-/* The step doubles, and the first and latest look stay. */
+/* The step doubles, and the first and latest samples stay. */
 static void looks_without_end_have_room(void **st)
 {
 	struct growth g;

@@ -77,7 +77,7 @@ static void bins_double_in_width_with_each_octave(void **state)
 	hist_fini(&h);
 }
 
-/* Every value lies in its bin; bins are at most 1/64 wide. */
+/* Checks that every value is in its bin and that bins are at most 1/64 wide. */
 static void bins_hold_their_values(void **state)
 {
 	struct weft_rng r;

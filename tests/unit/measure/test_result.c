@@ -25,7 +25,7 @@ static void metrics_are_sorted_and_overwritten(void **state)
 	result_free(r);
 }
 
-/* Byte order, not locale order, whatever the order of recording. */
+/* Counters are sorted by bytes, not by locale, in any order of recording. */
 static void counters_are_sorted_by_bytes(void **state)
 {
 	struct weft_result *r = result_new();
@@ -91,7 +91,7 @@ static void histograms_collect_values_by_name(void **state)
 	result_free(r);
 }
 
-/* Times keep their resolution below one unit: bins of a nanosecond. */
+/* Times keep their resolution below one unit, with bins of a nanosecond. */
 static void histogram_of_times_resolves_a_nanosecond(void **state)
 {
 	struct weft_result *r = result_new();
@@ -147,7 +147,7 @@ static void freed_results_leave_no_memory_behind(void **state)
 		result_fail(r, "failure");
 		hist_add(result_hist_get(r, "h", "cc"), i);
 		result_free(r);
-		if (!i) /* blocks of the allocator are there now */
+		if (!i) /* the first round allocates blocks that stay */
 			used = mallinfo2().uordblks;
 	}
 	assert_int_equal(mallinfo2().uordblks, used);

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "measure/steady_state.h"
 
-/* Sum of 12 uniform numbers: mean 0, variance 1. */
+/* Returns a sum of 12 uniform numbers, with mean 0 and variance 1. */
 static double noise(struct weft_rng *r)
 {
 	double s = -6;
@@ -16,7 +16,7 @@ static double noise(struct weft_rng *r)
 	return s;
 }
 
-/* Latency falls (or rises) to its level within 1000 observations. */
+/* Latency falls or rises to its level within 1000 observations. */
 static void interval_holds_the_level_behind_the_warm_up(void **st)
 {
 	struct weft_rng rng;
@@ -29,7 +29,7 @@ static void interval_holds_the_level_behind_the_warm_up(void **st)
 		steady_add(&s,
 			   100 - 80 * exp(-(double)i / 300) + 5 * noise(&rng));
 	assert_true(steady_reached(&s));
-	/* 1000 observations are the first tenth. */
+	/* 1000 observations are the first tenth */
 	assert_in_range(steady_cut(&s) * s.per, 500, 2500);
 	assert_true(steady_interval(&s, steady_cut(&s), &mean, &half));
 	assert_true(fabs(mean - 100) < 0.5 && half < 0.5 && half > 0.01);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports over time: recorded values are found, and no others. */
+/* Ports over time: the view finds recorded values, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -35,7 +35,7 @@ static void trace_is_read_in_order_with_its_dependences(void **st)
 	assert_int_equal(t->next[t->pkt[0].first], 1);
 	assert_int_equal(t->next[t->pkt[0].first + 1], 2);
 	assert_int_equal(t->next[t->pkt[1].first], 2);
-	/* by source, cycle, line */
+	/* packets are sorted by source, cycle, line */
 	assert_int_equal(t->from[2], 0);
 	assert_int_equal(t->from[3], 1);
 	assert_int_equal(t->from[5], 1);

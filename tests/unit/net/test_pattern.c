@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns: known answers; permutations really permute; shares. */
+/* Traffic patterns: known answers, permutations without repetition, shares. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

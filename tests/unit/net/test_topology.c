@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes in direct networks (extoll.md 4.5, 4.6) against a plain search: every
- * pair, shortest, in order of dimensions; port numbers, strings, datelines; the
- * reverse way where a cable is missing. */
+ * pair has a shortest route in order of dimensions. Also port numbers, strings,
+ * datelines, and the reverse way where a cable is missing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void distances(const struct topology *t, uint32_t d, uint32_t *dist)
 	free(todo);
 }
 
-/* Cables have two ends. */
+/* Checks that each cable leads back from its other end. */
 static void check_cables(const struct topology *t)
 {
 	for (uint32_t s = 0; s < t->nodes; s++)
@@ -45,7 +45,7 @@ static void check_cables(const struct topology *t)
 		}
 }
 
-/* Dimensions never fall on the way. */
+/* Checks that the dimension never falls along a route. */
 static void check_order(const struct topology *t, uint32_t s, uint32_t d)
 {
 	uint32_t dim = 0, p;
@@ -98,7 +98,7 @@ static void routes_in_grids_are_shortest_and_in_order(void **st)
 	}
 }
 
-/* Port numbers and examples of 4.5. A tie uses the positive side. */
+/* Checks port numbers and examples of 4.5. A tie uses the positive side. */
 static void ports_are_numbered_by_dimension_and_side(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
@@ -133,7 +133,7 @@ static void coins_decide_ties(void **st)
 		for (uint32_t i = 0; i < 6; i++)
 			assert_int_equal(ex_route_nibble(&f, i),
 					 3 + i / 2 * 2 + (coins >> i / 2 & 1));
-		/* no tie, no choice */
+		/* without a tie the coins have no effect */
 		assert_true(ex_route_make(&t, 0, 1, 1, coins, &f));
 		assert_int_equal(ex_route_nibble(&f, 0), 3);
 	}
@@ -165,7 +165,8 @@ static void path_holds_a_hop_for_each_crossbar(void **st)
 	struct weft_frame f = { 0 };
 
 	t.path = true;
-	assert_true(ex_route_make(&t, 0, 42, 1, 0, &f)); /* (2, 2, 2) */
+	/* node 42 is (2, 2, 2) */
+	assert_true(ex_route_make(&t, 0, 42, 1, 0, &f));
 	assert_int_equal(ex_meta(&f)->hops, 7);
 	assert_int_equal(f.u[4] & 0xfffffff, 0x1775533);
 	assert_int_equal(ex_meta(&f)->dest, 42);
@@ -202,7 +203,8 @@ static void cube_routes_change_the_lowest_bit_first(void **st)
 	assert_int_not_equal(topo_cube(&t, EX_TOPO_PORTS, 7, &err), 0);
 }
 
-/* Four dimensions fit when two of them have size 2; ports in order. */
+/* Four dimensions fit when two of them have size 2. Ports are numbered in
+ * order. */
 static void four_dimensions_fit_if_two_have_size_2(void **st)
 {
 	uint32_t fit[] = { 3, 2, 2, 4 }, wide[] = { 3, 3, 3, 3 };
@@ -237,8 +239,8 @@ static void two_cables_may_join_a_dimension_of_size_2(void **st)
 	assert_int_equal(topo_far(&t, 0, 4), TOPO_FAR_NONE);
 }
 
-/* The channel of every hop: even, odd behind the wrap cable, even again in the
- * next dimension. */
+/* Checks the channel of every hop: even, odd behind the wrap cable, even again
+ * in the next dimension. */
 static void packet_changes_its_channel_at_the_wrap_cable(void **st)
 {
 	struct topology t = grid(4, 4, 0, true);
@@ -261,18 +263,18 @@ static void route_takes_the_other_way_round_a_cut(void **st)
 {
 	struct topology t = grid(5, 4, 0, true);
 
-	assert_true(topo_cut(&t, 1, 3)); /* (1,0) - (2,0) */
-	assert_false(topo_cut(
-		&t, 2,
-		4)); /* the cable is the same one, named from its other end */
-	assert_true(topo_cut(&t, 4, 5)); /* (4,0) - (4,1) */
+	assert_true(topo_cut(&t, 1, 3));  /* cable from (1,0) to (2,0) */
+	assert_false(topo_cut(&t, 2, 4)); /* fails, because it is the same
+					     cable, named from its other end */
+	assert_true(topo_cut(&t, 4, 5));  /* cable from (4,0) to (4,1) */
 	assert_int_equal(topo_far(&t, 1, 3), TOPO_FAR_NONE);
 	check_all(&t, false);
 	assert_int_equal(topo_hops(&t, 1, 2), 4);
 	assert_int_equal(topo_hops(&t, 2, 0), 3);
 	assert_int_equal(topo_hops(&t, 6, 7), 1);
 	assert_int_equal(topo_hops(&t, 4, 9), 3);
-	assert_true(topo_cut(&t, 4, 3)); /* (4,0) - (0,0): two lines */
+	/* cables from (4,0) to (0,0), which are two lines */
+	assert_true(topo_cut(&t, 4, 3));
 	assert_int_equal(topo_hops(&t, 1, 2), UINT32_MAX);
 	assert_int_equal(topo_hops(&t, 1, 0), 1);
 }

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "net/traffic_source.h"
 
-enum { LINE = 1000 }; /* time of a packet on the line */
+enum { LINE = 1000 }; /* time of a packet on the line, in cycles */
 
 /* ---- arrivals ---- */
 
@@ -37,7 +37,7 @@ static struct gaps gaps_of(struct arrivals *a, struct weft_rng *rng, int n)
 	return g;
 }
 
-/* Mean 1/p, variance (1 - p)/p^2. */
+/* The mean is 1/p, the variance (1 - p)/p^2. */
 static void gaps_of_bernoulli_arrivals_are_geometric(void **st)
 {
 	struct arrivals a = { .rate = 0.05 };
@@ -51,7 +51,8 @@ static void gaps_of_bernoulli_arrivals_are_geometric(void **st)
 		assert_int_equal(arrivals_init(&a, 0, 0, &rng, &err), 0);
 		first += a.next == 0;
 	}
-	assert_in_range(first, 850, 1150); /* 5 % begin in cycle 0 */
+	/* 5 % of the sources begin in cycle 0 */
+	assert_in_range(first, 850, 1150);
 	g = gaps_of(&a, &rng, 200000);
 	assert_true(fabs(g.mean - 20) < 0.25);
 	assert_true(fabs(g.var - 380) < 12);
@@ -93,9 +94,10 @@ static void bursts_have_the_rate_and_more_variance(void **st)
 	assert_int_equal(arrivals_init(&a, 0.125, 200, &rng, &err), 0);
 	g = gaps_of(&a, &rng, 400000);
 	assert_true(fabs(g.mean - 50) < 1.5);
-	assert_true(g.var > 4 * 2450); /* geometric would be 2450 */
+	/* geometric gaps would have a variance of 2450 */
+	assert_true(g.var > 4 * 2450);
 	assert_int_not_equal(arrivals_init(&a, 0.01, 200, &rng, &err), 0);
-	/* bursts in succession: less than a cycle is between them */
+	/* consecutive bursts are less than a cycle apart */
 	a.rate = 0.5;
 	assert_int_equal(arrivals_init(&a, 0.6, 2, &rng, &err), 0);
 	g = gaps_of(&a, &rng, 100000);
@@ -163,7 +165,7 @@ static void a_saturated_source_is_always_due(void **st)
 	assert_int_equal(a.next, 77);
 }
 
-/* A load is so small that the next packet is beyond the range of counters. */
+/* The load is so small that the next packet is beyond the range of counters. */
 static void what_is_too_far_off_never_comes(void **st)
 {
 	struct arrivals a = { .kind = ARRIVALS_UNIFORM, .rate = 1e-30 };
@@ -231,7 +233,8 @@ static void the_last_packet_ends_the_source(void **st)
 	assert_true(traffic_due(&s) == ARRIVALS_NEVER);
 }
 
-/* Packets of node 5: one at cycle 7 that waits, two that do not. */
+/* Packets of node 5: one at cycle 7 that waits for another, and two that do not
+ * wait. */
 static void a_trace_is_played_in_the_order_in_which_packets_may_go(void **st)
 {
 	static const char text[] =

@@ -35,7 +35,7 @@ void free(void *p)
 
 void *calloc(size_t k, size_t n)
 {
-	return malloc(k * n); /* the arena is zero */
+	return malloc(k * n); /* from the arena, which is zero */
 }
 
 void *realloc(void *p, size_t n)
@@ -62,7 +62,8 @@ static void program_starts_whose_malloc_reads_the_clock(void **state)
 		    (b.tv_sec == a.tv_sec && b.tv_nsec >= a.tv_nsec));
 }
 
-/* A hang ends by SIGALRM. It would begin before main. */
+/* A hang would begin before main(), so that a constructor sets the alarm that
+ * ends it. */
 static void __attribute__((constructor)) limit(void)
 {
 	alarm(20);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of timed processes: their offset in a page does not depend on earlier
+/* Blocks of timed processes. Their offset in a page does not depend on earlier
  * allocations. In all other respects they behave as malloc defines. */
 #include "../cmocka_all.h"
 
@@ -40,7 +40,8 @@ static size_t any(size_t most)
 	return (size_t)rand() % most;
 }
 
-/* Allocates small blocks between the large ones, as names of processes are. */
+/* Allocates small blocks between the large ones, because names of processes are
+ * such blocks. */
 static void blocks_keep_their_bytes_and_alignment(void **state)
 {
 	unsigned char *at[64] = { 0 }, *name;

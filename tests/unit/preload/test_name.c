@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host name is that of the simulated node, as the variables say. Without
- * them it is that of the machine. */
+/* The host name is that of the simulated node, if the environment variables
+ * name it. Without them it is that of the machine. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ static const char *const variables[] = { "WEFT_NODE_NAME", "WEFT_RAW",
 enum { VARIABLES = 5 };
 
 static const struct {
-	const char *set[VARIABLES], *name; /* NULL: the machine's */
+	/* name: expected name, or NULL for the machine's */
+	const char *set[VARIABLES], *name;
 } rows[] = {
 	{ { NULL }, NULL },
 	{ { "n7" }, "n7" },

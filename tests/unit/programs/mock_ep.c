@@ -92,8 +92,8 @@ static int m_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-/* Returns true if the range is in a region of that node. A fault leaves out one
- * check; all others must hold. */
+/* Returns true if the range is in a region of that node. A fault omits one
+ * check. All others must hold. */
 static bool place(uint32_t node, uint64_t addr, size_t len, uint64_t key,
 		  enum mock_fault beyond, enum mock_fault forged)
 {
@@ -209,8 +209,8 @@ static void put_bytes(void *to, const void *from, size_t len)
 		((uint8_t *)to)[len - 1] ^= 1;
 }
 
-/* Returns the bytes at the end that the fault reads after the buffer was given
- * back. */
+/* Returns the number of bytes at the end that the fault reads after the buffer
+ * was given back. */
 static size_t put_late(size_t len)
 {
 	if (mock.fault == PUT_LATE)
@@ -251,7 +251,7 @@ static int m_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	if (mock.fault == PUT_SAYS)
 		return -EIO;
 	done(e, WEFT_EV_PUT, ctx, 0, 0);
-	if (!notify) /* only operations that are to be refused */
+	if (!notify) /* only puts that must be refused have no notification */
 		return 0;
 	e->puts++;
 	put_bytes((void *)(uintptr_t)raddr, buf, len - put_late(len));
@@ -283,7 +283,7 @@ static int m_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	return 0;
 }
 
-/* Refuses an atomic, or returns its word. */
+/* Returns the word of an atomic, or NULL after refusing the atomic. */
 static uint64_t *word(uint32_t dst, uint64_t raddr, uint64_t rkey)
 {
 	if (!place(dst, raddr, 8, rkey, FADD_BEYOND, MOCK_NONE) ||
@@ -347,7 +347,7 @@ static void hand_out(struct mock_end *e, const struct mock_event *m)
 	e->last = m->ev.imm;
 }
 
-/* Returns one event at a time, so that messages kept back can be counted. */
+/* Returns one event at a time, so that unreleased messages can be counted. */
 static int m_poll(struct weft_ep *ep, struct weft_ep_event *ev, int max)
 {
 	struct mock_end *e = end_of(ep);
@@ -376,7 +376,7 @@ static bool due(const struct mock_end *e, weft_time_t now)
 	return false;
 }
 
-/* Polls often while an event may come soon. */
+/* Waits by polling often, because an event may arrive soon. */
 static int m_wait(struct weft_ep *ep, weft_time_t deadline)
 {
 	weft_time_t now = weft_host_now(ep->host), soon = now + 10 * WEFT_US;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A common endpoint without a NIC: messages of a node are in the queue of the
- * other node MOCK_LATENCY later. It breaks one rule of weft/ep.h if the test
- * sets a fault, and counts its calls. */
+/* A common endpoint without a NIC: a message enters the queue of the other node
+ * MOCK_LATENCY later. It breaks one rule of weft/ep.h if the test sets a fault,
+ * and counts its calls. */
 #ifndef TESTS_PROGRAMS_MOCK_EP_H
 #define TESTS_PROGRAMS_MOCK_EP_H
 
@@ -33,7 +33,7 @@ enum mock_fault {
 	PUT_SAYS,
 	PUT_DAMAGE,
 	PUT_LATE, /* reads the buffer after giving it back */
-	PUT_TAIL, /* ... bytes behind the first MOCK_HEAD */
+	PUT_TAIL, /* reads only the bytes behind the first MOCK_HEAD so late */
 	PUT_IMM,
 	PUT_SILENT,
 	PUT_BEYOND, /* accepts puts outside the region */
@@ -63,7 +63,8 @@ enum mock_fault {
 struct mock_event {
 	struct weft_ep_event ev;
 	weft_time_t at;
-	void *to; /* PUT_LATE, PUT_TAIL: target, source, length */
+	/* PUT_LATE, PUT_TAIL: target, source and length of the late copy */
+	void *to;
 	const void *from;
 	size_t bytes;
 };
@@ -77,36 +78,38 @@ struct mock_region {
 struct mock_end {
 	struct weft_ep ep;
 	uint32_t node;
-	struct weft_ep_attr attr; /* of the open */
+	struct weft_ep_attr attr; /* attributes of the open */
 	struct mock_event q[MOCK_QUEUE];
 	uint32_t n;
 	struct mock_region reg[MOCK_REGIONS];
 	uint32_t calls; /* for busy */
-	/* Calls and operations so far. */
+	/* Numbers of calls and operations so far. */
 	uint32_t regs, deregs, datas, puts, gets, fadds, cswaps, opens, closes;
 	uint32_t unreleased, most_unreleased, out_of_order;
 	uint64_t last; /* imm of the last message given to the program */
-	weft_time_t polled, longest;  /* between poll and release */
-	size_t lengths[MOCK_LENGTHS]; /* of the first messages */
+	/* polled: time of a poll. longest: longest time from poll to release */
+	weft_time_t polled, longest;
+	size_t lengths[MOCK_LENGTHS]; /* lengths of the first messages */
 	uint32_t n_lengths;
-	/* of messages that have contents */
+	/* messages that have contents: number per node, lengths */
 	uint32_t to[NODES];
 	size_t shortest, longest_msg;
-	weft_time_t first; /* when the first one was sent */
+	weft_time_t first; /* time at which the first message was sent */
 	weft_time_t quiet; /* the longest time between two events */
 };
 
 struct mock_net {
-	/* for the test to set */
+	/* settings of the test */
 	enum mock_fault fault;
 	uint32_t caps;
-	bool late; /* an error is reported by an event */
-	bool busy; /* each second call says -EAGAIN */
+	bool late; /* an event reports an error, instead of the call */
+	bool busy; /* each second call returns -EAGAIN */
 	/* run */
-	bool once;		/* an action that happens once has happened */
+	bool once;		/* the fault that occurs once has occurred */
 	struct mock_event kept; /* SEND_ORDER */
 	struct mock_end *kept_to;
-	struct mock_end end[NODES + 1]; /* one more than the run has nodes */
+	/* one end more than the run has nodes */
+	struct mock_end end[NODES + 1];
 };
 extern struct mock_net mock;
 
@@ -114,7 +117,7 @@ extern struct mock_net mock;
  * NULL. The caller frees the bench. */
 struct bench *mock_run(const struct weft_class *cls, uint32_t nodes,
 		       const char *const *set);
-/* A metric that must be there. */
+/* Returns a metric, which must exist. */
 double mock_metric(struct bench *b, const char *name);
 /* Returns true if a check failed with this text. */
 bool mock_failed(struct bench *b, const char *text);

@@ -38,7 +38,7 @@ static void well(const char *set)
 }
 
 /* 8 messages, then twice 8 / 4 + 1, to each of two nodes. Messages that an
- * error test must not get are not counted. */
+ * error test must not receive are not counted. */
 static void conformance_sends_every_kind_and_length(void **state)
 {
 	static const size_t edge[] = { 0, 1, 7, 8, 9, MOCK_MAX - 1, MOCK_MAX };
@@ -55,7 +55,8 @@ static void conformance_sends_every_kind_and_length(void **state)
 
 		assert_int_equal(e->datas, 2 * (8 + 3 + 3));
 		assert_int_equal(e->puts, 2 * 3);
-		assert_int_equal(e->gets, 2 * 3 + 2); /* and of dereg */
+		/* the gets of dereg count too */
+		assert_int_equal(e->gets, 2 * 3 + 2);
 		assert_int_equal(e->fadds, 1 + 6 + 1);
 		assert_in_range(e->cswaps, 1 + 2 + 1, 50);
 		assert_int_equal(e->regs, 1 + 10 + 1);
@@ -78,7 +79,7 @@ static void late_or_busy_endpoint_passes_as_well(void **state)
 	well("group=3");
 }
 
-/* Only node 0 takes 20 us for a message. */
+/* Node 0 takes 20 us for a message, and other nodes take no time. */
 static void slow_receiver_takes_20_us_for_each_message(void **state)
 {
 	reset(MOCK_NONE);
@@ -225,7 +226,7 @@ static void conformance_finds_each_fault(void **state)
 	}
 }
 
-/* The earlier events are those of the last message, and the next one is that of
+/* The last events before are those of the last message, and the next is that of
  * the barrier after it. A wait ends each millisecond. */
 static void an_endpoint_is_stuck_after_200_ms_without_an_event(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ep.pingpong and ep.traffic over an endpoint of known latency: their reports,
- * the nodes and sizes of their messages, and that they notice errors of the
+ * the nodes and sizes of their messages, and their detection of errors of the
  * endpoint. */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 extern const struct weft_class weft_class_ep_pingpong;
 extern const struct weft_class weft_class_ep_traffic;
 
-/* A poll of the queue every 100 ns, and some readings of the clock. */
+/* ns for a poll of the queue every 100 ns and some readings of the clock */
 enum { SLACK = 350 };
 
 #define LATENCY_NS ((double)MOCK_LATENCY / WEFT_NS)
@@ -68,8 +68,8 @@ static void half_a_round_is_the_latency(void **state)
 	assert_int_equal(mock.end[1].shortest, 77);
 	assert_int_equal(mock.end[1].longest_msg, 77);
 	bench_free(b);
-	/* The first round does not count for the mean, therefore one round has
-	 * none. */
+	/* the mean does not contain the first round, so that one round has no
+	 * mean */
 	b = RUN(MOCK_NONE, ep_pingpong, 2, "count=1");
 	well(b);
 	assert_null(result_metric_get(weft_sim_result(b->sim),
@@ -78,7 +78,7 @@ static void half_a_round_is_the_latency(void **state)
 }
 
 /* The layer adds one call for sending and one when the message has arrived. The
- * call that announces a place has ended before a message arrives. */
+ * call that reports a free place has ended before a message arrives. */
 static void layer_adds_two_calls_to_the_latency(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 2, "count=4", "layer=yes",

@@ -23,7 +23,8 @@ struct weft_att {
 	struct weft_att_info info;
 	STAILQ_HEAD(, event) events;
 	unsigned full, regs, direct;
-	struct weft_ep_mr mr[REGIONS]; /* len 0: none */
+	/* registered memory; len is 0 for a free entry */
+	struct weft_ep_mr mr[REGIONS];
 	char *memory[REGIONS];
 	bool used, dead;
 	uint64_t charged;
@@ -69,18 +70,18 @@ static void event_add(struct weft_att *a, struct weft_ep_event ev,
 	STAILQ_INSERT_TAIL(&a->events, e, link);
 }
 
-/* From tests/unit/locks.h, in programs that link it. */
+/* Counts mutexes. Defined by tests/unit/locks.h, in programs that link it. */
 int locks_held(void) __attribute__((weak));
 
-/* The attachment is used by one thread at a time, because the provider has a
- * lock. */
+/* Returns the attachment. Only one thread at a time uses it, because the
+ * provider has a lock. */
 static struct weft_att *att_of(struct weft_ep *ep)
 {
 	assert(!locks_held || locks_held() > 0);
 	return (struct weft_att *)ep;
 }
 
-/* Returns the peer, or NULL after the error of a dead peer. */
+/* Returns the peer. If the peer is dead, reports the error and returns NULL. */
 static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 {
 	struct weft_ep_event ev = {
@@ -93,8 +94,8 @@ static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 	return NULL;
 }
 
-/* Returns the peer of an operation, or NULL if the operation has ended, with
- * *ret_p. */
+/* Returns the peer of an operation. If the operation has ended, returns NULL
+ * and stores the result in *ret_p. */
 static struct weft_att *op_begin(struct weft_att *a, uint32_t dst, void *ctx,
 				 int *ret_p)
 {
@@ -133,8 +134,8 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
-/* Returns the target of an access, or NULL after an error, as a NIC does for
- * memory that is not registered. */
+/* Returns the target of an access, or NULL after an error, which a NIC would
+ * report for memory that is not registered. */
 static char *reaches(struct weft_att *a, const struct weft_att *p,
 		     uint64_t addr, uint64_t key, size_t len, void *ctx)
 {
@@ -205,8 +206,8 @@ static int ep_mr_reg(struct weft_ep *ep, void *p, size_t len,
 		return -ENOMEM;
 	a->regs++;
 	note_call('r', a, i, len, 0, NULL);
-	/* Addresses are equal in every run, so that sums of the calls are
-	 * comparable. */
+	/* Addresses are equal in every run, so that sums of the calls can be
+	 * compared. */
 	*mr = (struct weft_ep_mr){ .key = KEY,
 				   .addr = (uint64_t)(i + 1) << 32,
 				   .len = len };

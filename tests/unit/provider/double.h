@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An attachment without a simulator: several "processes" in one. Each
- * weft_att_open gives the next one, up to double_reset. */
+/* An attachment without a simulator: several "processes" in one process. Each
+ * weft_att_open() opens the next of them, until double_reset(). */
 #ifndef TESTS_PROVIDER_DOUBLE_H
 #define TESTS_PROVIDER_DOUBLE_H
 
@@ -12,23 +12,23 @@ void double_reset(void);
 /* Makes the transport of a node return -EAGAIN for the next n sends and
  * puts. */
 void double_full(unsigned node, unsigned n);
-/* A node dies; the others are notified. */
+/* Ends a node. The other nodes are notified. */
 void double_die(unsigned node);
-/* A message that no provider would send. */
+/* Sends a message that no provider would send. */
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
-/* Makes the next weft_att_open give this node, as if a process opened all
- * objects again. */
+/* Makes the next weft_att_open() return this node, which a process does that
+ * opens all objects again. */
 void double_next(unsigned node);
 unsigned double_regs(unsigned node);
-/* Puts and gets that a node has done. */
+/* Returns the number of puts and gets that a node has done. */
 unsigned double_direct(unsigned node);
-/* Returns a sum over every byte of the calls of all nodes since double_reset.
+/* Returns a sum over every byte of the calls of all nodes since double_reset().
  * Equal calls give equal sums. */
 uint64_t double_log(void);
 /* Sets the cost of a call from now on, and switches simulated time on. */
 void double_cost(uint64_t cost);
-/* double_charged returns the time charged to a node, double_got_on how often it
- * made progress. */
+/* Returns the time charged to a node. double_got_on() returns how often the
+ * node made progress. */
 uint64_t double_charged(unsigned node);
 unsigned double_got_on(unsigned node);
 /* Statistics of a call by its name: how often it began, ended, was dropped and

@@ -74,7 +74,7 @@ void rig_again(struct rig *r, unsigned side)
 	assert_int_equal(fi_enable(r->s[side].ep), 0);
 }
 
-/* From tests/unit/locks.h, in programs that link it. */
+/* Counts mutexes. Defined by tests/unit/locks.h, in programs that link it. */
 int locks_held(void) __attribute__((weak));
 
 void rig_down(struct rig *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two endpoints of the provider, each in a "process" of its own. */
+/* Two endpoints of the provider, each in a simulated "process". */
 #ifndef TESTS_PROVIDER_RIG_H
 #define TESTS_PROVIDER_RIG_H
 
@@ -15,7 +15,7 @@ struct rig_side {
 	struct fid_av *av;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
-	fi_addr_t to; /* the other side */
+	fi_addr_t to; /* address of the other side */
 };
 
 struct rig {
@@ -30,11 +30,11 @@ void rig_down(struct rig *r);
 void rig_again(struct rig *r, unsigned side);
 /* Lets a side make progress. Returns true if something arrived. */
 bool rig_progress(struct rig *r, int side);
-/* Lets both sides make progress until nothing moves. */
+/* Lets both sides make progress until nothing arrives any more. */
 void rig_settle(struct rig *r);
 /* Returns the next completion of a side, which must exist. */
 struct fi_cq_tagged_entry rig_next(struct rig *r, int side);
-/* The next is an error. */
+/* Returns the next completion of a side, which must be an error. */
 struct fi_cq_err_entry rig_error(struct rig *r, int side);
 void rig_none(struct rig *r, int side);
 void rig_fill(void *p, size_t len, unsigned seed);

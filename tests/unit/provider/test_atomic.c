@@ -42,7 +42,7 @@ static void integer_atomics_wrap_and_combine_bits(void **state)
 	STEP(uint64_t, FI_UINT64, FI_ATOMIC_WRITE, 12, 8, 0, 8);
 }
 
-/* The comparison has the operands: compare value, memory. */
+/* The operands of the comparison are the compare value and memory. */
 static void swap_happens_when_the_compared_value_fits(void **state)
 {
 	STEP(int32_t, FI_INT32, FI_CSWAP, 5, 9, 5, 9);
@@ -92,7 +92,7 @@ static void meaningless_atomics_do_not_exist(void **state)
 	for (unsigned t = 0; t < WFI_TYPES; t++)
 		for (unsigned o = 0; o < WFI_ATOMICS; o++)
 			n += wfi_atomic_find(t, o) != NULL;
-	/* 10 types of integers, 3 of reals, 3 complex */
+	/* 10 types of integers, 3 of reals, 3 of complex numbers */
 	assert_int_equal(n, 10 * 19 + 3 * 15 + 3 * 9);
 	assert_null(wfi_atomic_find(FI_DOUBLE, FI_BXOR));
 	assert_null(wfi_atomic_find(FI_FLOAT_COMPLEX, FI_MIN));

@@ -87,7 +87,7 @@ static void inserted_address_is_found_by_name_and_number(void **state)
 	EQ(got.sin_port, sin[1].sin_port);
 	EQ(got.sin_addr.s_addr, 0);
 	EQ(fi_av_lookup(&av->fid, 3, &got, &len), -FI_EINVAL);
-	/* one invalid address; with and without errors for each entry */
+	/* one invalid address, with and without an error for each entry */
 	sin[1].sin_family = AF_INET6;
 	EQ(fi_av_insert(&av->fid, sin, 3, a, FI_SYNC_ERR, err), 2);
 	EQ(err[0], 0);
@@ -113,15 +113,16 @@ static void removed_address_gives_way_to_the_next_of_its_name(void **state)
 	for (int i = 0; i < 3; i++)
 		EQ(fi_av_insert(&av->fid, &sin, 1, &x, 0, NULL), 1);
 	EQ(wfi_av_addr(av, n), 0);
-	EQ(fi_av_remove(&av->fid, &one, 1, 0), 0); /* not the one */
+	EQ(fi_av_remove(&av->fid, &one, 1, 0), 0); /* not the first address */
 	EQ(wfi_av_addr(av, n), 0);
-	EQ(fi_av_remove(&av->fid, a, 2, 0), -FI_EINVAL); /* the first is */
+	/* fails, but removes the first address */
+	EQ(fi_av_remove(&av->fid, a, 2, 0), -FI_EINVAL);
 	EQ(wfi_av_addr(av, n), FI_ADDR_NOTAVAIL);
 	EQ(fi_av_remove(&av->fid, a, 1, 0), -FI_EINVAL);
 	EQ(fi_av_lookup(&av->fid, 0, &got, &len), -FI_EINVAL);
 	EQ(fi_av_lookup(&av->fid, 2, &got, &len), 0);
 	EQ(fi_send(s->ep, &r, 1, NULL, 99, NULL), -FI_EINVAL);
-	/* many: it grows */
+	/* many addresses, so that the vector grows */
 	for (uint16_t i = 0; i < 200; i++) {
 		sin.sin_port = htons((uint16_t)(100 + i));
 		EQ(fi_av_insert(&av->fid, &sin, 1, &x, 0, NULL), 1);
@@ -193,7 +194,7 @@ static void insertions_are_reported_in_the_event_queue(void **state)
 	EQ(container_of(s->eq, struct wfi_eq, fid)->refs, 1);
 }
 
-/* ---- ports that are not known yet ---- */
+/* ---- ports of processes that have not attached ---- */
 
 static void here(unsigned from, uint64_t port)
 {
@@ -212,17 +213,18 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	uint64_t log;
 	fi_addr_t a;
 
-	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1); /* it is asked */
+	/* the address is inserted while its node is being asked */
+	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(av->unknown, 1);
 	EQ(name_of(av, a), 0);
 	ask = map_ptr(&h->asks, 700);
-	EQ(ask->slots, 1); /* there are no more */
+	EQ(ask->slots, 1); /* no further slot is used */
 	ask->asked_us = 1; /* long ago */
 	log = double_log();
 	EQ(name_of(av, a), 0);
 	assert_true(double_log() != log);
 	assert_true(wfi_name_age(h, &sin) < 10000000);
-	here(2, 701); /* not that port */
+	here(2, 701); /* an answer for another port */
 	here(2, 0);
 	here(2, 700 + 65536);
 	EQ(name_of(av, a), 0);
@@ -230,11 +232,11 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	assert_true(name_of(av, a) == WFI_NAME(2, 700));
 	EQ(av->unknown, 0);
 	EQ(wfi_name_age(h, &sin), 0);
-	here(3, 700); /* the first counts */
+	here(3, 700); /* the first answer counts */
 	assert_true(name_of(av, a) == WFI_NAME(2, 700));
 	EQ(wfi_av_addr(av, WFI_NAME(2, 700)), a);
-	/* A process that sends from the port that is searched is the owner of
-	 * the port. */
+	/* A process that sends from the searched port is the owner of the
+	 * port. */
 	sin.sin_port = htons(800);
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(wfi_av_addr(av, WFI_NAME(3, 801)), FI_ADDR_NOTAVAIL);
@@ -247,7 +249,7 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	EQ(fi_av_remove(&av->fid, &a, 1, 0), 0);
 	EQ(av->unknown, 0);
 	EQ(wfi_av_addr(av, WFI_NAME(3, 900)), FI_ADDR_NOTAVAIL);
-	/* without a port there is no peer to ask */
+	/* without a port no peer can be asked */
 	sin.sin_port = 0;
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(name_of(av, a), 0);
@@ -262,7 +264,7 @@ static void only_an_open_port_answers_a_query(void **state)
 	uint16_t port = rig_ep(&r, 0)->port.num;
 
 	EQ(fi_endpoint(s->dom, s->info, &ep, NULL), 0);
-	w.a = wfi_ep_of(ep)->port.num; /* is not enabled */
+	w.a = wfi_ep_of(ep)->port.num; /* the endpoint is not enabled */
 	double_forge(1, 0, &w, sizeof(w));
 	rig_progress(&r, 0);
 	EQ(double_log(), log);
@@ -294,13 +296,13 @@ static void ports_are_unique_and_wrap_to_the_first_free(void **state)
 	EQ(a.num, 0);
 	EQ(wfi_port_open(h, &b, 5), 0);
 	wfi_port_close(h, &b);
-	h->next_port = 0xfffe; /* numbers wrap, to the first that is free */
+	h->next_port = 0xfffe; /* numbers wrap to the first that is free */
 	EQ(wfi_port_open(h, &a, 0), 0);
 	EQ(a.num, 0xfffe);
 	EQ(wfi_port_open(h, &b, 0), 0);
 	EQ(b.num, 0xffff);
 	EQ(wfi_port_open(h, &c, 0), 0);
-	EQ(c.num, 0x8001); /* that of the endpoint was the first */
+	EQ(c.num, 0x8001); /* the first number is that of the endpoint */
 	wfi_port_close(h, &a);
 	wfi_port_close(h, &b);
 	wfi_port_close(h, &c);
@@ -349,7 +351,8 @@ static void map_reuses_deleted_entries_before_it_grows(void **state)
 	map_del(&m, MAP_NONE);
 	cap = m.cap;
 	EQ(cap, 2048);
-	for (uint64_t k = 5000; k < 5600; k++) { /* in place of the others */
+	/* other inserts take the places */
+	for (uint64_t k = 5000; k < 5600; k++) {
 		EQ(map_set(&m, k, k), 0);
 		map_del(&m, k);
 	}

@@ -11,11 +11,11 @@
 
 static struct rig r;
 static struct fid_pep *pep;
-static struct sockaddr_in where; /* of the passive endpoint */
+static struct sockaddr_in where; /* address of the passive endpoint */
 
 #define EQ(call, want) assert_int_equal(call, want)
 
-/* Side 1 listens. */
+/* Sets up both sides. Side 1 listens. */
 static int setup(void **state)
 {
 	size_t len = sizeof(where);
@@ -93,7 +93,7 @@ static void connected(void)
 	EQ(event(0, 0), FI_CONNECTED);
 }
 
-/* ---- asking ---- */
+/* ---- requesting ---- */
 
 static void calls_in_the_wrong_state_are_refused(void **state)
 {
@@ -151,7 +151,7 @@ static void passive_endpoint_owns_the_port_it_names(void **state)
 	EQ(ntohl(out.sin_addr.s_addr), 0x7f010001);
 	len = 3;
 	EQ(fi_getname(&pep->fid, &out, &len), -FI_ETOOSMALL);
-	/* the address is in use: another endpoint cannot have it */
+	/* another endpoint cannot have an address in use */
 	free(r.s[1].info->src_addr);
 	r.s[1].info->src_addr = malloc(sizeof(in));
 	memcpy(r.s[1].info->src_addr, &in, sizeof(in));
@@ -188,7 +188,7 @@ static void accepted_connection_passes_data_both_ways(void **state)
 	no_event(0);
 	take();
 	EQ(fi_accept(r.s[1].ep, data, 257), -FI_EINVAL);
-	/* it shows the port that was asked for */
+	/* the endpoint reports the requested port */
 	EQ(fi_getname(&r.s[1].ep->fid, &his, &len), 0);
 	EQ(his.sin_port, where.sin_port);
 	EQ(fi_accept(r.s[1].ep, "yes", 3), 0);
@@ -242,7 +242,7 @@ static void rejected_connection_may_ask_again(void **state)
 	EQ(err.err_data_size, 3);
 	assert_memory_equal(err.err_data, "no!", 3);
 	no_event(0);
-	connected(); /* the client may ask again */
+	connected(); /* the client may request again */
 }
 
 static void refused(void)
@@ -252,8 +252,8 @@ static void refused(void)
 	no_event(1);
 }
 
-/* No endpoint listens at the address, or it is not passive; data that are too
- * long. */
+/* Refuses a request if no endpoint listens at the address, if the endpoint is
+ * not passive, or if the data are too long. */
 static void connection_to_a_closed_port_is_refused(void **state)
 {
 	struct wfi_pep *p = container_of(pep, struct wfi_pep, fid);
@@ -276,8 +276,7 @@ static void connection_to_a_closed_port_is_refused(void **state)
 	m.w.op = WIRE_CONNECT;
 	double_forge(2, 1, &m, sizeof(m.w) + 256);
 	EQ(event(1, 256), FI_CONNREQ);
-	EQ(fi_close(e.cm.info->handle),
-	   0); /* the server does not want the request */
+	EQ(fi_close(e.cm.info->handle), 0); /* the server rejects the request */
 	fi_freeinfo(e.cm.info);
 }
 
@@ -297,12 +296,14 @@ static void forged_answers_do_not_change_a_connection(void **state)
 	for (int op = WIRE_ACCEPT; op <= WIRE_REJECT; op++) {
 		m.w.op = (uint8_t)op;
 		m.w.id = ep->connecting->id;
-		double_forge(2, 0, &m, sizeof(m.w)); /* of another process */
+		/* an answer of another process */
+		double_forge(2, 0, &m, sizeof(m.w));
 		no_event(0);
 		double_forge(1, 0, &m, sizeof(m.w) + 257); /* too long */
 		no_event(0);
 		m.w.id++;
-		double_forge(1, 0, &m, sizeof(m.w)); /* of another request */
+		/* an answer to another request */
+		double_forge(1, 0, &m, sizeof(m.w));
 		no_event(0);
 	}
 	EQ(ep->conn, CONN_ASKED);
@@ -313,7 +314,7 @@ static void forged_answers_do_not_change_a_connection(void **state)
 	take();
 	EQ(fi_accept(r.s[1].ep, NULL, 0), 0);
 	EQ(event(0, 0), FI_CONNECTED);
-	/* messages and ends of others */
+	/* messages and ends of other connections */
 	double_forge(1, 0, &m, sizeof(m.w));
 	double_forge(2, 0, &m, sizeof(m.w));
 	no_event(0);
@@ -368,7 +369,7 @@ static void death_of_the_peer_shuts_a_connection_down(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* The peer dies after its request, and the program does not read that. The
+/* The peer dies after its request, and the program does not read the event. The
  * queue still has it when it is closed. */
 static void death_of_an_asked_peer_refuses_the_connection(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fi_getinfo in all forms: offered fields one by one; requests at each limit
- * and one beyond; addresses. */
+/* fi_getinfo in all forms: offered fields one by one, requests at each limit
+ * and one beyond, addresses. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns the number of matching kinds of endpoints; 0: -FI_ENODATA. */
+/* Returns the number of matching kinds of endpoints. 0 means -FI_ENODATA. */
 static int kinds(void)
 {
 	struct fi_info *info;
@@ -349,7 +349,7 @@ static void possible_hints_are_taken_over(void **state)
 	assert_ptr_equal(info->handle, &handle);
 	fi_freeinfo(info);
 	hints->handle = NULL;
-	/* some of the hints */
+	/* hints with only some of the attributes */
 	free(hints->tx_attr);
 	hints->tx_attr = NULL;
 	free(hints->rx_attr);
@@ -365,7 +365,8 @@ static void possible_hints_are_taken_over(void **state)
 	fi_freeinfo(info);
 }
 
-/* The provider chooses keys and offsets, unless the user insists on his own. */
+/* The provider chooses keys and offsets, unless the user requires the
+ * choice. */
 static void mr_mode_follows_version_and_hints(void **state)
 {
 	static const struct {
@@ -481,7 +482,8 @@ static void hints_give_source_and_destination(void **state)
 	assert_int_equal(kinds(), 0);
 }
 
-/* Providers that answer: processes of a run; utility providers if allowed. */
+/* The provider is offered to processes of a run, and utility providers if they
+ * are allowed. */
 static void only_processes_of_a_run_have_the_provider(void **state)
 {
 	struct fi_info *info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between two endpoints of the provider: matching, long ones, several
- * per buffer, peeking, and errors. */
+/* Messages between two endpoints of the provider: matching, long messages,
+ * several per buffer, peeking, and errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void full_transport_delays_a_message_but_loses_none(void **state)
 	assert_int_equal(fi_send(r.s[0].ep, a, 200000, NULL, r.s[0].to, NULL),
 			 0);
 	double_full(0, 3); /* its put */
-	double_full(1, 3); /* the answer before */
+	double_full(1, 3); /* delays the answer that precedes the put */
 	for (int i = 0; i < 10; i++)
 		rig_settle(&r);
 	assert_int_equal(rig_next(&r, 1).len, 200000);
@@ -84,7 +84,7 @@ static void early_messages_match_later_receives_in_order(void **state)
 		rig_settle(&r);
 		if (i != 3)
 			continue;
-		/* tag 2 first; then the others in order */
+		/* tag 2 first, then the others in order */
 		assert_int_equal(fi_trecv(r.s[1].ep, b, sizeof(b), NULL,
 					  FI_ADDR_UNSPEC, 2, 0, NULL),
 				 0);
@@ -214,7 +214,7 @@ static void claimed_message_is_hidden_from_other_peeks(void **state)
 		assert_int_equal(e.len, len);
 		look(&r, 1, FI_PEEK | FI_CLAIM, a);
 		rig_next(&r, 1);
-		/* No other call finds the message now. */
+		/* no other call finds the message now */
 		look(&r, 1, FI_PEEK, b);
 		rig_error(&r, 1);
 		assert_int_equal(look(&r, 1, FI_CLAIM, b), -FI_EINVAL);
@@ -290,7 +290,7 @@ static void address_of_a_port_alone_finds_the_own_endpoint(void **state)
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), -FI_EAGAIN);
 	sin.sin_port = htons(rig_ep(&r, 1)->port.num);
-	/* Both nodes have one port: the own node wins. */
+	/* both nodes have one port, and the own node has priority */
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	fi_recv(r.s[0].ep, b, 8, NULL, FI_ADDR_UNSPEC, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), 0);
@@ -352,7 +352,7 @@ static void reopened_endpoint_inherits_nothing(void **state)
 	fi_recv(r.s[0].ep, b, sizeof(b), NULL, FI_ADDR_UNSPEC, NULL);
 	fi_send(r.s[1].ep, a, 100000, NULL, r.s[1].to, a);
 	rig_next(&r, 0);
-	assert_int_equal(double_regs(0), 1); /* kept for the next */
+	assert_int_equal(double_regs(0), 1); /* kept for the next message */
 	fi_send(r.s[0].ep, a, 8, NULL, r.s[0].to, a);
 	rig_again(&r, 0);
 	rig_none(&r, 0);
@@ -379,7 +379,8 @@ static void message_without_room_is_an_error_on_both_sides(void **state)
 		assert_int_equal(rig_next(&r, 1).len, 300);
 	}
 	assert_int_equal(q->early_bytes, 0);
-	q->early_max = 10; /* the sender of a long one waits for word */
+	/* the sender of a long message waits for the answer */
+	q->early_max = 10;
 	fi_send(r.s[0].ep, large, 1 << 20, NULL, r.s[0].to, a);
 	rig_settle(&r);
 	assert_int_equal(rig_error(&r, 0).err, FI_EOVERRUN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of libfabric: bindings, openings that fail, calls allowed in each
- * state, objects that keep others from being closed. One row for each wrong
- * argument, with its errno. */
+/* Objects of libfabric: bindings, failed openings, calls allowed in each state,
+ * objects that keep others from being closed. One row for each wrong argument,
+ * with its errno. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void object_in_use_cannot_be_closed(void **state)
 	EQ(fi_close(&ep->fid), 0);
 	EQ(fi_close(&c->fid), 0);
 	EQ(fi_close(&srx->fid), 0);
-	/* each of these keeps the domain */
+	/* each of these objects keeps the domain open */
 	EQ(fi_stx_context(s->dom, NULL, &stx, NULL), 0);
 	EQ(fi_poll_open(s->dom, NULL, &poll), 0);
 	EQ(container_of(s->dom, struct wfi_domain, fid)->refs, 5);
@@ -171,7 +171,7 @@ static void object_is_bound_once_and_before_enabling(void **state)
 	EQ(fi_mr_bind(mr, &ep->fid, 0), 0);
 	EQ(fi_close(&mr->fid), 0);
 	EQ(fi_close(&ep->fid), 0);
-	EQ(fi_close(&av->fid), 0); /* all are free again */
+	EQ(fi_close(&av->fid), 0); /* all objects can be closed again */
 	EQ(fi_close(&srx->fid), 0);
 	EQ(fi_close(&srx2->fid), 0);
 	EQ(fi_close(&stx->fid), 0);
@@ -207,7 +207,7 @@ static void endpoint_needs_its_bindings_to_be_enabled(void **state)
 		EQ(wfi_ep_of(ep)->port.open, true);
 		EQ(fi_close(&ep->fid), 0);
 	}
-	/* a queue is needed only for what the endpoint will do */
+	/* a queue is needed only for the operations of the endpoint */
 	s->info->caps &= ~FI_SEND;
 	ep = open_ep();
 	EQ(fi_ep_bind(ep, &s->av->fid, 0), 0);
@@ -306,7 +306,7 @@ static void keys_are_unique_or_given_by_the_provider(void **state)
 	EQ(fi_close(&mr->fid), 0);
 	EQ(fi_mr_reg(s->dom, &r, 8, 0, 0, 7, 0, &mr, NULL), 0);
 	EQ(fi_close(&mr->fid), 0);
-	/* keys of the provider, and addresses instead of offsets */
+	/* the provider chooses keys, and addresses replace offsets */
 	container_of(s->dom, struct wfi_domain, fid)->prov_key = true;
 	container_of(s->dom, struct wfi_domain, fid)->virt_addr = true;
 	for (int i = 0; i < 4; i++)
@@ -438,7 +438,8 @@ static void endpoint_is_named_by_its_port_until_enabled(void **state)
 	len = 0;
 	EQ(fi_getname(&ep->fid, NULL, &len), -FI_ETOOSMALL);
 	EQ(fi_setname(&s->ep->fid, &in, sizeof(in)), -FI_EOPBADSTATE);
-	/* the requested port; a second endpoint gets another one */
+	/* the endpoint gets the requested port, and a second endpoint gets
+	 * another one */
 	free(s->info->src_addr);
 	s->info->src_addr = malloc(sizeof(in));
 	in.sin_port = htons(1235);
@@ -453,7 +454,7 @@ static void endpoint_is_named_by_its_port_until_enabled(void **state)
 	ep = open_ep();
 	EQ(wfi_ep_of(ep)->port.num, 1235);
 	fi_close(&ep->fid);
-	/* not of connections */
+	/* the call is only for connections */
 	len = sizeof(sin);
 	EQ(fi_getpeer(s->ep, &sin, &len), -FI_ENOTCONN);
 	EQ(fi_connect(s->ep, &in, NULL, 0), -FI_ENOSYS);

@@ -120,7 +120,7 @@ static void growing_queue_keeps_its_order(void **state)
 	EQ(fi_cq_read(&cq->fid, e, 1), -FI_EAGAIN);
 	EQ(fi_cq_read(&cq->fid, NULL, 0), -FI_EAGAIN);
 	add(cq, 1, 0);
-	EQ(fi_cq_read(&cq->fid, NULL, 0), 0); /* there is one */
+	EQ(fi_cq_read(&cq->fid, NULL, 0), 0); /* the queue has one completion */
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
@@ -179,7 +179,7 @@ static void wait_ends_with_an_entry_a_signal_or_time(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* A read counts as a call and makes progress; a peek does not count. */
+/* A read counts as a call and makes progress. A peek does not count. */
 static void read_and_message_calls_are_counted_and_charged(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");
@@ -199,7 +199,8 @@ static void read_and_message_calls_are_counted_and_charged(void **state)
 	EQ(st->bytes, 0);
 	EQ(double_charged(0), 70);
 	EQ(double_got_on(0), 1);
-	/* messages by kind; one that has to be repeated does not count */
+	/* Messages count by kind. A message that has to be repeated does not
+	 * count. */
 	EQ(fi_send(s->ep, e, 8, NULL, s->to, NULL), 0);
 	EQ(double_stat(0, "fi_send")->bytes, 8);
 	EQ(fi_tsend(s->ep, e, 9, NULL, s->to, 1, NULL), 0);
@@ -309,7 +310,7 @@ static void event_is_read_once_and_stays_when_peeked(void **state)
 	EQ(((struct fi_eq_entry *)room)->data, 7);
 	EQ(room[sizeof(got)], 0x55);
 	EQ(fi_eq_read(eq, &ev, &got, sizeof(got), 0), -FI_EAGAIN);
-	/* those with data may be cut off */
+	/* events with data may be truncated */
 	wfi_eq_add(container_of(eq, struct wfi_eq, fid), FI_CONNREQ, 0, &e,
 		   sizeof(struct fi_eq_cm_entry), "12345", 5);
 	EQ(fi_eq_read(eq, &ev, room, sizeof(struct fi_eq_cm_entry) - 1, 0),
@@ -325,7 +326,7 @@ static void event_is_read_once_and_stays_when_peeked(void **state)
 	/* A request that the user wrote does not hold an object of the
 	 * queue. */
 	EQ(fi_eq_write(eq, FI_CONNREQ, room, sizeof(room), 0), sizeof(room));
-	EQ(fi_close(&eq->fid), 0); /* with two that were not read */
+	EQ(fi_close(&eq->fid), 0); /* closes the queue with two unread events */
 }
 
 static void eq_error(struct fid_eq *eq, const char *data)
@@ -420,7 +421,7 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	EQ(fi_control(fid[0], FI_GETWAIT, &fd), 0);
 	EQ(fi_control(fid[1], FI_GETWAIT, &cfd), 0);
 	EQ(fi_control(fid[2], FI_GETWAIT, &efd), 0);
-	assert_true(readable(fd)); /* no wait has tried */
+	assert_true(readable(fd)); /* readable, because no wait has tried */
 	EQ(fi_trywait(s->fabric, fid, 3), 0);
 	assert_false(readable(fd) || readable(cfd) || readable(efd));
 	add(cq, 1, 0);
@@ -432,7 +433,7 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	fi_cntr_add(c, 1);
 	assert_true(readable(cfd));
 	EQ(fi_trywait(s->fabric, fid, 2), -FI_EAGAIN);
-	EQ(fi_trywait(s->fabric, fid, 2), 0); /* it was seen */
+	EQ(fi_trywait(s->fabric, fid, 2), 0); /* the event was seen before */
 	fi_cntr_adderr(c, 1);
 	EQ(fi_trywait(s->fabric, fid, 2), -FI_EAGAIN);
 	wfi_eq_add(container_of(s->eq, struct wfi_eq, fid), FI_NOTIFY, 0, &e,
@@ -447,7 +448,7 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	/* a packet of the transport has arrived */
 	fi_inject(r.s[1].ep, &e, 8, r.s[1].to);
 	EQ(fi_trywait(s->fabric, fid, 1),
-	   0); /* trywait takes it, without a reader */
+	   0); /* trywait takes the packet without a reader */
 	EQ(fi_close(fid[0]), 0);
 	EQ(fi_close(fid[1]), 0);
 }
@@ -469,7 +470,7 @@ static void wait_set_wakes_for_each_of_its_objects(void **state)
 	uint32_t ev;
 
 	EQ(fi_wait_open(s->fabric, &wattr, &set), 0);
-	EQ(fi_wait(set, 0), -FI_EINVAL); /* nothing is in it */
+	EQ(fi_wait(set, 0), -FI_EINVAL); /* refused, because the set is empty */
 	attr.wait_set = cattr.wait_set = eattr.wait_set = set;
 	EQ(fi_cq_open(s->dom, &attr, &cq, NULL), 0);
 	EQ(fi_cntr_open(s->dom, &cattr, &c, NULL), 0);
@@ -519,7 +520,7 @@ static void poll_set_names_objects_with_news(void **state)
 	assert_ptr_equal(got[0], cq);
 	EQ(fi_poll(p, got, 3), 2);
 	assert_ptr_equal(got[1], &r);
-	EQ(fi_poll(p, got, 3), 1); /* the counter stands still */
+	EQ(fi_poll(p, got, 3), 1); /* the counter has not changed */
 	EQ(fi_poll_del(p, &cq->fid.fid, 0), 0);
 	EQ(fi_poll_del(p, &cq->fid.fid, 0), -FI_EINVAL);
 	EQ(fi_poll(p, got, 3), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls of libfabric between two endpoints, right and wrong, by number.
- * All results, all completions, all memory and every byte that the provider
- * gives to the transport yield a sum, which is stored here. After an intended
- * change the test prints the sum to store. */
+ * A sum is computed over all results, all completions, all memory and every
+ * byte that the provider gives to the transport. It must equal the sum stored
+ * in this file. After an intended change the test prints the sum to store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void add(uint64_t val)
 	play.sum = (play.sum ^ val) * 1099511628211u;
 }
 
-/* A call has returned this. */
+/* Adds the result of a call to the sum. */
 static void ret(ssize_t val)
 {
 	add((uint64_t)val);
@@ -63,12 +63,12 @@ static uint64_t tx_flags(void)
 	return rnd(4) ? f : f | all[rnd(6)];
 }
 
-/* Arguments of a call. They are drawn one after the other, because the order in
- * which arguments of a function are computed is the compiler's choice. */
+/* Arguments of a call. They are drawn one after the other, because the compiler
+ * chooses the order in which arguments of a function are evaluated. */
 struct args {
 	unsigned s;
 	struct fid_ep *ep;
-	unsigned way; /* which of the calls */
+	unsigned way; /* number of the kind of call */
 	size_t len, n;
 	unsigned char *p[4];
 	struct iovec iov[5];
@@ -79,7 +79,7 @@ struct args {
 	bool odd;
 };
 
-/* Mostly in a region. */
+/* Returns an address that is mostly in a region. */
 static uint64_t remote(uint64_t key)
 {
 	uint64_t at = key ? 0 : 4096;
@@ -97,12 +97,12 @@ static struct args pick(unsigned s, bool receive)
 	a.len = length();
 	for (int i = 0; i < 4; i++)
 		a.p[i] = mem[s] + rnd(MEM - 20000);
-	/* up to five pieces, of which four are allowed */
+	/* up to five pieces, of which only four are allowed */
 	a.n = rnd(16) ? 1 + rnd(3) : 5;
 	a.n = rnd(30) ? a.n : 0;
-	/* Fewer pieces, because the heap decides which registrations the bounce
-	 * buffer of a long message meets, and results must not depend on
-	 * that. */
+	/* Uses fewer pieces, because the heap decides which registrations the
+	 * bounce buffer of a long message overlaps, and results must not depend
+	 * on that. */
 	if (!play.timed && (a.len > 4000 || receive) && a.n < 5)
 		a.n = a.n != 0;
 	for (size_t i = 0; i < a.n; i++) {

@@ -74,8 +74,8 @@ static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
 	assert_int_equal(a[0], 2);
 }
 
-/* The second access uses the stored place of the region. A region that has gone
- * is forgotten, and one with an equal key is a new one. */
+/* The second access uses the stored place of the region. A region that was
+ * closed is forgotten, and one with an equal key is a new region. */
 static void second_access_goes_directly_to_a_known_region(void **state)
 {
 	struct rig r;
@@ -219,7 +219,7 @@ static void region_counts_the_writes_that_arrive(void **state)
 	assert_int_equal(fi_cntr_read(c), 2);
 	assert_int_equal(fi_cntr_wait(c, 3, 1), -FI_ETIMEDOUT);
 	rig_next(&r, 0);
-	rig_none(&r, 0); /* the inject gives no completion */
+	rig_none(&r, 0); /* an inject makes no completion */
 	fi_close(&mr->fid);
 	fi_close(&c->fid);
 	rig_down(&r);
@@ -268,7 +268,7 @@ static void connection_is_refused_rejected_then_accepted(void **state)
 	assert_int_equal(fi_getname(&pep->fid, &sin, &len), 0);
 	fi_enable(r.s[0].ep);
 	assert_int_equal(fi_send(r.s[0].ep, a, 8, NULL, 0, NULL), -FI_ENOTCONN);
-	/* No endpoint listens. */
+	/* no endpoint listens */
 	assert_int_equal(fi_connect(r.s[0].ep, &sin, NULL, 0), 0);
 	assert_int_equal(event(&r, 0, &ev, &e, sizeof(e)), -FI_EAVAIL);
 	fi_eq_readerr(r.s[0].eq, &err, 0);

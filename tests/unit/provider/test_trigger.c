@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that wait for a counter, and deferred work: they begin once, when
+/* Operations that wait for a counter, and deferred work. They begin once, when
  * the counter reaches its value, and can be cancelled before. */
 #include <rdma/fi_trigger.h>
 
@@ -90,8 +90,8 @@ static void triggered_write_starts_at_its_threshold_once(void **state)
 	EQ(write_at(&bad, 1), -FI_EINVAL);
 }
 
-/* Several operations, each at its own value. One that waits is freed with its
- * counter. */
+/* Posts several operations, each at its own value. An operation that waits is
+ * freed with its counter. */
 static void triggered_operations_start_in_order_of_thresholds(void **state)
 {
 	struct fi_triggered_context c[4] = { at(3), at(1), at(3), at(9) };
@@ -156,7 +156,7 @@ static void fired(void)
 	fi_cntr_add(when, 1);
 	rig_settle(&r);
 	EQ(fi_cntr_read(done), 1);
-	rig_none(&r, 0); /* counted, not written into a queue */
+	rig_none(&r, 0); /* counted, but not written into a queue */
 }
 
 static void deferred_send_starts_with_its_counter(void **state)

@@ -96,8 +96,8 @@ static void run_named(const char *const *names, uint32_t n, const char *plan)
 	weft_sim_free(sim);
 }
 
-/* Phase 0 of all components, then phase 1 by component, by tag. A wake-up for
- * "now" from phase 0 joins phase 1. */
+/* Phase 0 of all components runs first, then phase 1 by component and by tag. A
+ * wake-up for "now" from phase 0 joins phase 1. */
 static void order_of_events_is_total(void **state)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" };
@@ -120,8 +120,8 @@ static void timer_keeps_the_earliest(void **state)
 	assert_string_equal(journal.text, "50:a:e5 ");
 }
 
-/* 100 is superseded by 50, then wanted again: its wake-up is reused, because it
- * is still queued. */
+/* Time 100 is replaced by 50 and then requested again. Its wake-up is reused,
+ * because it is still queued. */
 static void timer_uses_a_wake_up_again(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -139,8 +139,8 @@ static void timer_uses_a_wake_up_again(void **state)
 	weft_timer_cancel(&p->timer);
 	weft_timer_arm(c, &p->timer, 5, 100);
 	assert_int_equal(weft_sim_run(sim, 100), 1);
-	/* A wake-up at its own time is not reused, because it may have run
-	 * already. */
+	/* a wake-up at the present time is not reused, because it may have run
+	 * already */
 	weft_timer_arm(c, &p->timer, 5, 100);
 	assert_int_equal(weft_sim_run(sim, 200), 1);
 	assert_string_equal(journal.text, "50:a:e5 100:a:e5 100:a:e5 ");

@@ -24,7 +24,8 @@ static void slices_share_bytes(void **state)
 	weft_slice_drop(&t);
 	assert_int_equal(sim->live_bufs, 0);
 	s = weft_slice_new(sim, 128);
-	assert_ptr_equal(s.buf, b); /* same size class: reused */
+	/* reused, because the size class is equal */
+	assert_ptr_equal(s.buf, b);
 	weft_slice_drop(&s);
 	weft_sim_free(sim);
 }

@@ -42,7 +42,7 @@ static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	}
 }
 
-/* A look without having been woken. */
+/* Polls without having been woken. */
 static void ear_event(struct weft_comp *c, uint32_t tag)
 {
 	if (tag)
@@ -56,7 +56,7 @@ static WEFT_COMPONENT(ear, .name = "test.ear", .kind = WEFT_KIND_NIC,
 		      .ports = one_bus,
 		      .ops = { .arrive = ear_arrive, .event = ear_event });
 
-/* At time 10 the mouth notifies of 30, then 20, then 30 again. */
+/* At time 10 the mouth notifies of times 30, 20 and again 30. */
 static void mouth_event(struct weft_comp *c, uint32_t tag)
 {
 	static const weft_time_t at[] = { 30, 20, 30 };
@@ -87,7 +87,8 @@ static WEFT_COMPONENT(mouth, .name = "test.mouth", .kind = WEFT_KIND_BUS,
 			       .arrive = mouth_arrive,
 			       .event = mouth_event });
 
-/* Runs to 100. At `look` the receiver looks by itself, or asks for arrivals. */
+/* Runs to time 100. At `look` the receiver polls by itself, or asks for
+ * arrivals. */
 static struct ear hear(struct ear init, uint32_t tag, weft_time_t look)
 {
 	struct weft_sim *sim = weft_sim_new(1);

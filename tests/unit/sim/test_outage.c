@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outages: once, for ever, at regular intervals, at random, refused ones. */
+/* Outages: once, for ever, at regular intervals, at random, and refused
+ * settings. */
 #include "../cmocka_all.h"
 
 #include <math.h>
@@ -80,7 +81,8 @@ static void last_outage_ends_with_time(void **state)
 	close_outage(&o);
 }
 
-/* Exponential: the mean of N is within 6 / sqrt(N) of the expected one. */
+/* Checks an exponential distribution: the mean of N values is within 6 /
+ * sqrt(N) of the expected mean. */
 static void assert_mean(double sum, uint32_t n, double mean)
 {
 	assert_true(fabs(sum / n - mean) < 6 * mean / sqrt(n));

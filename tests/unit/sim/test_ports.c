@@ -118,7 +118,7 @@ static void frames_arrive_in_time(void **state)
 	weft_sim_free(p.sim);
 }
 
-/* Frames of 40 fs. */
+/* Frames take 40 fs on the line. */
 static void frames_that_overlap_on_a_line_fail_the_run_once(void **state)
 {
 	const struct weft_result *r;
@@ -251,7 +251,7 @@ static void dangling_port_is_refused(void **state)
 	weft_sim_free(sim);
 }
 
-/* The end of a run finds a frame that a model never freed. */
+/* The end of a run detects a frame that a model never freed. */
 static void frame_that_is_never_freed_is_found(void **state)
 {
 	struct pair p;

@@ -98,7 +98,7 @@ static void queue_pops_as_a_sorted_array_does(void **state)
 }
 
 /* `until` bounds the popped events. Events pushed behind a bucket that was
- * examined too early still come first, because the order is total. */
+ * examined too early are still popped first, because the order is total. */
 static void events_behind_the_bound_stay_in_the_queue(void **state)
 {
 	struct evq q;
@@ -121,7 +121,7 @@ static void events_behind_the_bound_stay_in_the_queue(void **state)
 	evq_fini(&q);
 }
 
-/* A bucket of thousands of simultaneous events: the radix path. */
+/* A bucket of thousands of simultaneous events is sorted by radix. */
 static void large_buckets_are_sorted(void **state)
 {
 	enum { N = 50000 };
@@ -142,7 +142,7 @@ static void large_buckets_are_sorted(void **state)
 }
 
 /* Programs that poll set far deadlines, which nearly always pass unused. The
- * queue holds memory for pending events, not for earlier ones. */
+ * queue keeps memory for pending events only. */
 static void far_deadlines_leave_no_memory_behind(void **state)
 {
 	enum { STEPS = 2000, EACH = 60 };

@@ -91,7 +91,8 @@ static void stores_obey_the_masks(void **state)
 	assert_int_equal(weft_reg_load(dev, 0, 0, 4), 0x160017DF);
 	weft_reg_store(dev, 0, 8, 4, 0x5055);
 	assert_int_equal(weft_reg_load(dev, 0, 8, 4), 0xA055);
-	weft_reg_store(dev, 0, 9, 1, 0xA0); /* upper byte only: W1C */
+	/* a store of the upper byte only, which is W1C */
+	weft_reg_store(dev, 0, 9, 1, 0xA0);
 	assert_int_equal(weft_reg_load(dev, 0, 8, 4), 0x0055);
 	weft_reg_store(dev, 0, 8, 1, 0x11);
 	assert_int_equal(weft_reg_load(dev, 0, 8, 4), 0x0011);

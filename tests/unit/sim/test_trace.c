@@ -90,7 +90,7 @@ static void every_listener_hears_every_mark(void **state)
 	weft_sim_free(sim);
 }
 
-/* A frame of 4 words of 10 fs that leaves at 100 over a cable of 70. */
+/* A frame of 4 words of 10 fs leaves at 100 over a cable of 70. */
 static void frame_of_a_message_is_heard_on_line_and_cable(void **state)
 {
 	struct ear ear = { .l.hear = ear_hear };
@@ -115,7 +115,7 @@ static void frame_of_a_message_is_heard_on_line_and_cable(void **state)
 	assert_string_equal(ear.got[3].name, "cable");
 	assert_int_equal(ear.got[3].to, 170);
 	assert_int_equal(ear.got[3].id, id);
-	/* Other values in trace_id are not a message. */
+	/* other values in trace_id are not a message */
 	f = weft_frame_new(sim);
 	f->trace_id = 12345;
 	weft_port_send(a->ports, f, 200);

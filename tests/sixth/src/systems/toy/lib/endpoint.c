@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over toy.nic: messages by its registers. A message is
- * sent when its stores are done. A received one is copied by loads and stays in
- * one of rx_slots places until it is released. Regions have names and no
- * further use, because the NIC reaches no memory. */
+ * sent when its stores are done. A received message is copied by loads and
+ * stays in one of rx_slots places until it is released. Regions have keys only
+ * for the interface, because the NIC reaches no memory. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -23,9 +23,10 @@ struct toy_ep {
 	uint32_t nodes, tx_free, slots;
 	bool irq;
 	struct toy_slot *slot;
-	void *sent[EVENTS]; /* contexts of messages that are away */
+	void *sent[EVENTS]; /* contexts of messages that were sent */
 	uint32_t sent_head, sent_n;
-	uint64_t region[REGIONS], keys; /* key, 0: none */
+	/* key of each region, or 0 if it is free */
+	uint64_t region[REGIONS], keys;
 };
 
 static struct toy_ep *toy_of(struct weft_ep *ep)
@@ -88,7 +89,7 @@ static struct toy_slot *slot_free(struct toy_ep *e)
 	return NULL;
 }
 
-/* Takes the oldest message of the NIC, if there is one. */
+/* Takes the oldest message of the NIC, if the NIC has one. */
 static bool receive(struct toy_ep *e, struct weft_ep_event *ev)
 {
 	struct toy_slot *s = slot_free(e);

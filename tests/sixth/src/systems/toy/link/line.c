@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a toy line, see wire.h: a queue of slots for received packets,
+/* One end of a toy line, see wire.h: a queue of slots for received packets, and
  * credits for sending. Frames begin at edges of the clock. */
 #include "systems/toy/link/wire.h"
 #include "weft/trace.h"
@@ -76,8 +76,9 @@ static void drop(struct toy_line *l, struct weft_frame *f, uint32_t counter)
 	weft_frame_free(f);
 }
 
-/* Earlier packets that have not arrived return their slots with the credit of
- * this one. Returns false for a number from the past. */
+/* Checks the number of a packet. Earlier packets that have not arrived are
+ * lost, so that their slots return with the credit of this packet. Returns
+ * false for a number from the past. */
 static bool number(struct toy_line *l, uint8_t seq)
 {
 	uint8_t gap = (uint8_t)(seq - l->expect);
@@ -90,7 +91,7 @@ static bool number(struct toy_line *l, uint8_t seq)
 	return true;
 }
 
-/* A credit counts from its first symbol on. */
+/* Takes a frame. A credit counts from its first symbol on. */
 void toy_line_arrive(struct toy_line *l, struct weft_frame *f)
 {
 	if (!toy_decode(f)) {

@@ -139,7 +139,7 @@ static uint32_t toy_encode_parts(const struct weft_frame *f, uint16_t *sym,
 	return encode(f, sym, max, true);
 }
 
-/* ---- as faults and captures see it ---- */
+/* ---- hooks for faults and captures ---- */
 
 static uint64_t toy_word_fs(const struct weft_port *p)
 {

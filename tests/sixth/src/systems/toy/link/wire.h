@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The toy's line: symbols of one byte, one per cycle of the sender's clock.
  *
- *   packet   START(K) seq dest src len imm[8] data[len] crc[4]
- *   credit   CREDIT(K) freed ~freed
+ * packet   START(K) seq dest src len imm[8] data[len] crc[4]
+ * credit   CREDIT(K) freed ~freed
  *
- * crc: CRC-32/MPEG-2 of all behind START, most significant byte first.  imm is
- * little-endian.
+ * crc: CRC-32/MPEG-2 of all symbols behind START, most significant byte first.
+ * imm is little-endian.
  *
- * seq counts packets of a line, freed the slots of the receiver's queue that
- * were emptied, both modulo 256.  The sender may have as many packets on the
- * way as the queue has slots.  freed is a sum: the next credit makes up for a
- * lost one.  A gap in seq shows lost packets, whose slots are free.
+ * seq counts packets of a line. freed counts the slots of the receiver's queue
+ * that were emptied. Both are modulo 256.  The sender may have as many packets
+ * in flight as the queue has slots.  A lost credit does no harm, because freed
+ * is a sum and the next credit contains it.  A gap in seq shows lost packets,
+ * whose slots are free.
  *
- * Not modelled: a line all of whose slots were lost at a time stands still. */
+ * Not modelled: recovery of a line all of whose slots were lost at one time. */
 #ifndef SYSTEMS_TOY_LINK_WIRE_H
 #define SYSTEMS_TOY_LINK_WIRE_H
 
@@ -22,11 +23,11 @@ enum {
 	TOY_START = 0xfb,
 	TOY_CREDIT = 0xfd,
 	TOY_HEAD = 13,
-	TOY_DATA = 64, /* of a message, at most */
+	TOY_DATA = 64, /* largest number of data bytes of a message */
 	TOY_CRC = 4,
 	TOY_CREDIT_SYMBOLS = 3,
 	TOY_SYMBOLS = TOY_HEAD + TOY_DATA + TOY_CRC,
-	TOY_SLOTS = 64, /* of a queue, at most */
+	TOY_SLOTS = 64, /* largest number of slots of a queue */
 	TOY_NODES = 256,
 };
 
@@ -45,7 +46,7 @@ static inline struct toy_fields *toy_fields(struct weft_frame *f)
 extern const struct weft_wire toy_wire;
 
 /* Decodes a frame from its symbols if a fault has damaged or observed it.
- * Returns false if they make no sense. */
+ * Returns false if the symbols are not a valid frame. */
 bool toy_decode(struct weft_frame *f);
 /* Returns the time at which the last symbol arrives. */
 static inline weft_time_t toy_end(const struct weft_frame *f)
@@ -59,19 +60,19 @@ struct toy_line {
 	struct weft_comp *comp;
 	struct weft_port *port;
 	const struct weft_clock *clk;
-	const char *stage; /* of a message, while a packet comes in */
+	const char *stage; /* stage of a message while its packet arrives */
 	/* sending */
 	uint32_t far_slots;
 	uint8_t sent, far_freed;
-	weft_time_t idle; /* from then on */
-	/* receiving: a queue, oldest first */
+	weft_time_t idle; /* time from which the line is idle */
+	/* receiving: queue of packets, oldest first */
 	struct weft_frame *queue[TOY_SLOTS];
 	uint32_t slots, head, n;
 	uint8_t expect, freed;
 	bool owes; /* a credit */
 };
 
-/* First counters of every class with such lines. */
+/* Counters that every class with such lines lists first. */
 enum {
 	TOY_C_SENT,
 	TOY_C_RECEIVED,
@@ -91,20 +92,21 @@ enum {
 			     "packets that came twice, or without a slot" }
 /* clang-format on */
 
-/* For ops.init: makes port number `port` of c an end of a line. clk and stage
- * are set before. */
+/* Makes port number `port` of c an end of a line. Called by ops.init after clk
+ * and stage are set. */
 void toy_line_init(struct toy_line *l, struct weft_comp *c, uint32_t port,
 		   uint32_t slots);
-/* ops.start, when all lines are connected. */
+/* Starts the line. Called by ops.start, when all lines are connected. */
 void toy_line_start(struct toy_line *l);
 void toy_line_fini(struct toy_line *l);
-/* ops.arrive: takes f. */
+/* Takes frame f. Called by ops.arrive. */
 void toy_line_arrive(struct toy_line *l, struct weft_frame *f);
-/* Packets that may be sent. */
+/* Returns the number of packets that may be sent. */
 uint32_t toy_line_room(const struct toy_line *l);
 /* Sends f now. The line must be idle and have room. */
 void toy_line_send(struct toy_line *l, struct weft_frame *f);
-/* Sends the credit that is due if the line is idle. Returns false if not. */
+/* Sends the credit that is due, if the line is idle. Returns false if the line
+ * is busy. */
 bool toy_line_credit(struct toy_line *l);
 /* Returns the oldest packet of the queue, or NULL. */
 struct weft_frame *toy_line_head(const struct toy_line *l);

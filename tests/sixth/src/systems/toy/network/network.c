@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class toy.net: the toy's network as a whole.  It holds the topology and adds
- * up what its switches count. */
+ * up the counters of its switches. */
 #include <stdlib.h>
 
 #include "net/topology.h"

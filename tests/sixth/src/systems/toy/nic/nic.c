@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class toy.nic: messages of up to 64 bytes by stores and loads of the host.
  *
- *   stores ---> window ---> [ transmit queue ] ---> np0
- *   loads  <--- head of [ receive queue ] <-------- np0
+ * stores ---> window ---> [ transmit queue ] ---> np0
+ * loads  <--- head of [ receive queue ] <-------- np0
  *
- * A store to TX_GO queues what is in the window; one that finds the queue full,
- * or names too many bytes, is dropped and counted.  The interrupt line is up as
- * long as a message is there.
+ * A store to TX_GO queues the message in the window. A store that finds the
+ * queue full, or names too many bytes, is dropped and counted.  The interrupt
+ * line is asserted while the receive queue has a message.
  *
  * Not modelled: DMA, remote memory. */
 #include <string.h>
@@ -34,8 +34,8 @@ struct toy_nic {
 		weft_time_t ready;
 	} tx[TX_MAX]; /* oldest first */
 	uint32_t tx_head, tx_n;
-	uint64_t trace; /* message in the window; 0 if none, or without a
-			 * listener */
+	/* message in the window; 0 without a message or without a listener */
+	uint64_t trace;
 	bool irq;
 };
 
@@ -73,7 +73,7 @@ static void step_at(struct weft_comp *c, weft_time_t t)
 
 /* ---- transmitting ---- */
 
-/* The first store of a message begins it. */
+/* Opens a message, because its first store begins it. */
 static void tx_begin(struct weft_comp *c, uint32_t index, uint64_t val)
 {
 	struct toy_nic *n = c->state;

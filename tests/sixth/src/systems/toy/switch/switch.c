@@ -28,7 +28,7 @@ struct toy_switch {
 	const struct topology *topo;
 	struct topo_here here;
 	struct weft_timer timer;
-	uint32_t turn; /* input that is asked first */
+	uint32_t turn; /* input that is served first */
 };
 
 static const struct weft_param switch_params[] = {
@@ -56,7 +56,7 @@ static const struct weft_port_decl switch_ports[] = {
 
 /* ---- forwarding ---- */
 
-/* A step at the first edge at or after t. */
+/* Requests a step at the first edge at or after t. */
 static void step_at(struct weft_comp *c, weft_time_t t)
 {
 	struct toy_switch *s = c->state;
@@ -89,8 +89,8 @@ static void drop(struct weft_comp *c, struct toy_line *in)
 	weft_frame_free(f);
 }
 
-/* Forwards the oldest packet of an input if it can. Otherwise it tries again at
- * the next credit, or at the time armed here. */
+/* Forwards the oldest packet of an input if possible. Otherwise the input is
+ * tried again at the next credit, or at the time that is armed. */
 static void forward(struct weft_comp *c, uint32_t i)
 {
 	struct toy_switch *s = c->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The toy's line: symbols by hand, damage of every bit, and packets that a
+/* The toy's line: hand-made symbols, damage of every bit, and packets that a
  * switch must refuse. */
 #include "unit/cmocka_all.h"
 
@@ -11,7 +11,7 @@
 extern const struct weft_class weft_class_toy_switch;
 
 enum { K = WEFT_SYM_K, N = TOY_HEAD + 3 + TOY_CRC };
-/* Counter of the switch, behind those of its lines. */
+/* Counter of the switch, which follows those of its lines. */
 enum { C_UNROUTABLE = TOY_C_OWN };
 
 static struct weft_sim *sim;
@@ -104,7 +104,8 @@ static void what_was_sent_is_heard(void **state)
 	weft_frame_free(f);
 }
 
-/* Every wrong bit, and every end that is too early or late, is noticed. */
+/* Checks that every wrong bit, and every end that is too early or late, is
+ * detected. */
 static void damage_makes_no_sense(void **state)
 {
 	uint16_t sym[TOY_SYMBOLS + 1] = { 0 };
@@ -112,7 +113,8 @@ static void damage_makes_no_sense(void **state)
 	const uint16_t credit[] = { K | TOY_CREDIT, 9, 0xf6 },
 		       wrong[] = { K | TOY_CREDIT, 9, 0xf7 };
 
-	for (uint32_t i = 0; i < 10 * n; i++) { /* 8, control, no code */
+	/* 8 bits, the control flag, and an invalid code */
+	for (uint32_t i = 0; i < 10 * n; i++) {
 		sym[i / 10] ^= (uint16_t)(1u << i % 10);
 		assert_false(makes_sense(sym, n));
 		sym[i / 10] ^= (uint16_t)(1u << i % 10);
@@ -137,7 +139,7 @@ static struct weft_comp *switch_new(const char *name, struct topology *t)
 	return c;
 }
 
-/* Makes two switches, each at the other's node. */
+/* Makes two switches, each connected to the other's node port. */
 static struct weft_comp *switches(struct topology *t)
 {
 	const uint32_t three = 3;

@@ -15,11 +15,8 @@
 #include "weft/attach.h"
 
 enum { AREA = 1 << 20, WORD = AREA - 64 };
-enum {
-	TURN = 1 << 20,
-	REGION
-}; /* kinds of messages, in imm: the sender's part is done; the sender's region
-    */
+/* kinds of messages, in imm: the sender's part is done; the sender's region */
+enum { TURN = 1 << 20, REGION };
 #define LONG_AGO (50 * WEFT_US)
 
 static struct weft_att *att;

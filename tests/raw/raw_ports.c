@@ -16,10 +16,9 @@
 #include <weft/hostport.h>
 
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
-enum {
-	AHEAD = 2
-}; /* room for messages that wait, because the partner's word of the next round
-      may arrive before the acknowledge of a put */
+/* room for messages that wait, because the partner's word of the next round may
+ * arrive before the acknowledge of a put */
+enum { AHEAD = 2 };
 
 #define MUST(what)                                                             \
 	do {                                                                   \

@@ -125,7 +125,7 @@ static void loads_at_33_mhz_take_630_ns_each(void **state)
 	assert_int_equal(count(b, "busy"), 40 * 14);
 }
 
-/* 210 + 13 * 15 ns. */
+/* A load takes 210 + 13 * 15 ns. */
 static void load_at_66_mhz_takes_405_ns(void **state)
 {
 	struct bench *b = *state;
@@ -137,7 +137,7 @@ static void load_at_66_mhz_takes_405_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_LOADED, 1), 810 * NS);
 }
 
-/* 381 + 6 * 15 ns. */
+/* A store takes 381 + 6 * 15 ns. */
 static void store_at_66_mhz_arrives_after_471_ns(void **state)
 {
 	struct bench *b = *state;
@@ -148,7 +148,7 @@ static void store_at_66_mhz_arrives_after_471_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_STORED, 0), 450 * NS);
 }
 
-/* 155 + 7 * 15 ns. */
+/* A write takes 155 + 7 * 15 ns. */
 static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 {
 	struct bench *b = *state;

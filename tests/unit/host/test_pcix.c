@@ -63,7 +63,7 @@ static uint64_t done(const struct bench *b, uint32_t n)
 	return when(b, 1, WEFT_NOTE_DONE, n);
 }
 
-/* 11.3: 6 + 512 + 3 * 4 + 2 * 20 clocks. */
+/* 11.3: a write takes 6 + 512 + 3 * 4 + 2 * 20 clocks. */
 static void write_of_4_kb_takes_570_clocks(void **state)
 {
 	struct bench *b = *state;
@@ -82,7 +82,7 @@ static void write_of_4_kb_takes_570_clocks(void **state)
 	assert_int_equal(rig_counter(&b->rig, "write_bytes"), 4096);
 }
 
-/* 11.4: 10 + 50 + 512 + 2 * 10 clocks. */
+/* 11.4: a read takes 10 + 50 + 512 + 2 * 10 clocks. */
 static void read_of_4_kb_takes_592_clocks(void **state)
 {
 	struct bench *b = *state;

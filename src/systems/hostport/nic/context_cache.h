@@ -39,7 +39,7 @@ struct hp_ctx_req {
 
 struct hp_ctx_cache {
 	struct assoc dir;  /* by VPID */
-	struct hp_ctx *at; /* contexts, by entry of the directory */
+	struct hp_ctx *at; /* at[i] belongs to entry i of dir */
 	/* requests that wait for a fill or for a free way of the set */
 	struct hp_ctx_req *wait;
 	uint32_t writing; /* number of write-backs in flight */

@@ -55,7 +55,7 @@ struct hp_lines {
 	uint32_t cycles; /* time of a hit in cycles */
 	enum hp_counter hits, misses;
 	struct assoc dir;
-	struct hp_cached *at; /* lines, by entry of the directory */
+	struct hp_cached *at; /* at[i] belongs to entry i of dir */
 	struct hp_look *wait;
 };
 

@@ -26,7 +26,7 @@ struct tlb_entry {
 struct hp_tlb {
 	/* directory of one set, by VPID and virtual page */
 	struct assoc dir;
-	struct tlb_entry *at; /* translations, by entry of the directory */
+	struct tlb_entry *at; /* at[i] belongs to entry i of dir */
 	struct hp_xlate *wait;
 	struct hp_walk *walks; /* list of the walks of all units */
 	uint32_t *owned;       /* number of entries of each VPID */

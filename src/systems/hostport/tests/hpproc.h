@@ -22,11 +22,8 @@ struct hpdrv {
 	uint8_t *rs;  /* routing space, with the route to node i at 64 * i */
 	weft_phys_t ct_phys, rs_phys;
 };
-enum {
-	HPDRV_ROUTE = 64,
-	HPDRV_RLEN = 32
-	/* bytes reserved for a route, and bytes that a route uses */
-};
+/* bytes reserved for a route, and bytes that a route uses */
+enum { HPDRV_ROUTE = 64, HPDRV_RLEN = 32 };
 
 struct hpproc {
 	struct hpdrv *drv;

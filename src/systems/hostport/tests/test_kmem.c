@@ -55,12 +55,12 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	hport_buddy_init(&b, 3);
 	assert_true(hport_buddy_whole(&b));
 	assert_int_equal(hport_buddy_take(&b, 4), -1);
-	/* page 0 of the block; pages 1, 2-3 and 4-7 are left */
+	/* takes page 0, so that pages 1, 2-3 and 4-7 are left */
 	assert_int_equal(hport_buddy_take(&b, 0), 0);
 	assert_int_equal(hport_buddy_take(&b, 1), 2);
 	assert_int_equal(hport_buddy_take(&b, 0), 1);
 	assert_int_equal(hport_buddy_take(&b, 3), -1);
-	/* page 4; pages 5 and 6-7 are left */
+	/* takes page 4, so that pages 5 and 6-7 are left */
 	assert_int_equal(hport_buddy_take(&b, 0), 4);
 	assert_int_equal(hport_buddy_take(&b, 2), -1);
 	assert_int_equal(hport_buddy_give(&b, 3), -1); /* inside one */

@@ -274,11 +274,11 @@ struct hvia_agent {
 	struct {
 		VEC(struct hvia_region);
 	} region; /* by handle */
+	/* the two levels of a table in host memory (CTRL.ATT_HOST), or NULL if
+	 * the table is on the card */
 	struct {
 		uint8_t *l1;
 		uint32_t *l2;
-		/* the two levels of a table in host memory (CTRL.ATT_HOST), or
-		 * NULL if the table is on the card */
 	} host;
 	struct weft_proc *ptag[HVIA_PTAGS]; /* owner */
 	struct hvia_kvi vi[HVIA_VIS];

@@ -15,8 +15,9 @@ struct main_sym {
 };
 
 /* Loads a copy of the file. Returns NULL on an error and writes the reason. The
- * caller closes *fd_p after the object, because the loader also knows files by
- * their names, and this name is the number of the descriptor. */
+ * caller keeps *fd_p open until the object is closed, because the name of the
+ * copy is the number of the descriptor, and the loader would take another file
+ * of that name for this one. */
 void *main_load(const char *file, int *fd_p, char *why, size_t size);
 /* Redirects references of the object. `tab` ends with a NULL name. Returns
  * false on other processors, or if memory cannot be made writable. */

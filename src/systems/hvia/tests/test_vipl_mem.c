@@ -162,7 +162,8 @@ static int takes_away(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Checks that a complete message is right and has no byte of later content. */
+/* Checks that a complete message has the bytes of its sender, and none that
+ * were written to its pages later. */
 static int checks(struct weft_host *h, struct bench *b)
 {
 	struct side s;

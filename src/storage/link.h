@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What carries the block protocol: records into slots of the peer, data into
+ * its memory.  link_ep.c serves any NIC by the common endpoint; a system may add
+ * a link of its own (STORAGE(id) in system.def).
+ *
+ * A link may lose, damage and repeat records and data.  It never invents any:
+ * records are sealed (record.h), data are covered by their CRC or by the link's.
+ */
+#ifndef STORAGE_LINK_H
+#define STORAGE_LINK_H
+
+#include "storage/record.h"
+#include "weft/host.h"
+
+struct storage_link;
+
+struct storage_mr {
+	uint64_t addr, key;
+	void *own; /* of the link */
+};
+
+struct storage_link_attr {
+	bool target;		 /* of this node; otherwise an initiator */
+	bool use_irq;		 /* wait sleeps */
+	const char *notify;	 /* "request", "page", "packet" */
+	uint32_t cluster;	 /* 0: all transfers of a request at once */
+	const uint32_t *targets; /* initiator: its peers */
+	uint32_t n_targets;
+};
+
+enum storage_event_kind {
+	STORAGE_EV_RECORD, /* a record of peer is in slot */
+	STORAGE_EV_LANDED, /* unordered links: one more put with `mark` */
+	STORAGE_EV_GONE,   /* the link to peer will not come back */
+};
+
+struct storage_event {
+	enum storage_event_kind kind;
+	uint32_t peer, slot;
+	uint32_t mark;
+	struct storage_record rec;
+};
+
+struct storage_link_ops {
+	void (*close)(struct storage_link *l);
+	/* Lets peers write to [p, p + len) (device-visible memory), and the
+	 * link read from it.  Returns 0, -EFAULT or -ENOSPC. */
+	int (*reg)(struct storage_link *l, void *p, size_t len,
+		   struct storage_mr *mr_p);
+	/* Returns 0, or -EAGAIN while transfers need the region. */
+	int (*dereg)(struct storage_link *l, struct storage_mr *mr);
+	/* Starts a write of [p, p + len), memory of reg, into memory of the
+	 * peer.  addr and p are multiples of 8, so is len, except where
+	 * info.bytes is true.  `mark` comes with STORAGE_EV_LANDED at the peer
+	 * of an unordered link.  len is at most info.max_put.
+	 * Returns 0, or -EAGAIN (no room now: poll, then again). */
+	int (*put)(struct storage_link *l, uint32_t peer, const void *p,
+		   size_t len, uint64_t addr, uint64_t key, uint32_t mark);
+	/* Writes a sealed record into slot `slot` of the peer's table for this
+	 * node, behind all puts to that peer where info.ordered is true.
+	 * Returns 0 or -EAGAIN. */
+	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
+		      const struct storage_record *rec);
+	/* Each returns a number of puts to peer since open: those started, and
+	 * the first so many whose memory is free again. */
+	uint64_t (*started)(struct storage_link *l, uint32_t peer);
+	uint64_t (*departed)(struct storage_link *l, uint32_t peer);
+	/* Moves transfers on and takes up to max events.  Returns their
+	 * number. */
+	int (*poll)(struct storage_link *l, struct storage_event *ev, int max);
+	/* Waits until poll would give an event or a put has departed, or until
+	 * the deadline.  May return early. */
+	void (*wait)(struct storage_link *l, weft_time_t deadline);
+	/* Target: a LOGIN named the initiator's table of slots. */
+	void (*peer_table)(struct storage_link *l, uint32_t peer, uint64_t addr,
+			   uint64_t key);
+};
+
+struct storage_link_info {
+	const char *name; /* "native", "ep" */
+	const char *nic;  /* system */
+	bool ordered;	  /* records arrive behind the puts before them */
+	bool bytes;	  /* any length and alignment, otherwise qwords */
+	uint32_t max_put;
+	uint64_t table, table_key; /* initiator: for its LOGIN */
+};
+
+struct storage_link {
+	const struct storage_link_ops *ops;
+	struct weft_host *host;
+	struct storage_link_info info;
+};
+
+/* A link of a system's own.  STORAGE(id) in system.def lists it. */
+struct storage_native {
+	/* Returns true if d is such a NIC in a mode that the link serves. */
+	bool (*probe)(struct weft_host *h, struct weft_dev *d);
+	int (*open)(struct weft_host *h, const struct storage_link_attr *attr,
+		    struct storage_link **l_p);
+};
+
+#define STORAGE(id) extern const struct storage_native storage_native_##id;
+#include "systems.def"
+
+/* Opens the link called `name` ("native", "ep"; NULL: native where device 0 has
+ * one).  attr is copied.  Returns 0 and a link for ops->close, -EOPNOTSUPP (no
+ * such link here), -ENODEV, -EINVAL (notify, cluster) or -ENOMEM. */
+int storage_link_open(struct weft_host *h, const char *name,
+		      const struct storage_link_attr *attr,
+		      struct storage_link **l_p);
+/* Opens a link over the common endpoint, and returns as above. */
+int storage_ep_open(struct weft_host *h, const struct storage_link_attr *attr,
+		    struct storage_link **l_p);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of the block protocol (docs/storage.md): little endian, sealed with a
+ * CRC-32C, so that a record that is lost in part, or written over while it is
+ * read, is not taken for one.
+ *
+ * A request has an epoch (session of the target), a tag (its slot), a number
+ * that grows with each request of the slot, and an attempt, which grows each
+ * time the initiator sends it again.  The answer repeats all four. */
+#ifndef STORAGE_RECORD_H
+#define STORAGE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	STORAGE_MAGIC = 0x31425357, /* "WSB1" */
+	STORAGE_DEPTH = 128,	    /* tags of an initiator */
+	STORAGE_CONTROL = STORAGE_DEPTH, /* slot of LOGIN, LOGOUT, HELLO */
+	STORAGE_SLOTS = STORAGE_DEPTH + 1,
+	STORAGE_SEGS = 8,
+	STORAGE_PAGE = 4096,
+	STORAGE_SLOT_BYTES = 256,
+};
+
+enum storage_code {
+	/* initiator to target */
+	STORAGE_LOGIN = 1,
+	STORAGE_LOGOUT,
+	STORAGE_READ,
+	STORAGE_WRITE,
+	STORAGE_FLUSH,
+	STORAGE_TRIM,
+	STORAGE_ZERO,
+	/* target to initiator */
+	STORAGE_HELLO = 16, /* session, sizes */
+	STORAGE_DONE,	    /* end of a request, with its status */
+	STORAGE_AGAIN,	    /* WRITE: data damaged or missing, send them again */
+};
+
+enum {
+	STORAGE_FUA = 1 << 0,
+	STORAGE_CHECK = 1 << 1, /* data_crc is the CRC-32C of the data */
+	STORAGE_LOST = 1 << 2,	/* HELLO: the drive's cache was lost since the
+				 * epoch before */
+};
+
+/* Where bytes of a READ go, in memory of the initiator. */
+struct storage_seg {
+	uint64_t addr, key;
+	uint32_t len;
+	uint32_t zero;
+};
+
+struct storage_record {
+	uint32_t magic;
+	uint32_t crc; /* of the record, with 0 here */
+	uint32_t epoch;
+	uint32_t seq;
+	uint16_t tag;
+	uint16_t attempt; /* from 1 on */
+	uint8_t code, flags, segs, zero;
+	uint64_t offset; /* READ ... ZERO: byte on the drive.  HELLO: size */
+	uint64_t length; /* bytes.  HELLO: bytes of the initiator's staging */
+	uint32_t data_crc; /* WRITE, DONE of READ: if STORAGE_CHECK */
+	/* WRITE, DONE of READ: puts that carried data of this request so far,
+	 * all attempts together; the receiver of an unordered link waits for
+	 * as many */
+	uint32_t puts;
+	/* WRITE: offset of the data in the initiator's part of the staging.
+	 * LOGIN: address of the initiator's table of slots.  HELLO: address of
+	 * its part of the staging. */
+	uint64_t stage;
+	/* LOGIN, HELLO: key of `stage`.  DONE: status, a negative errno of
+	 * weft/disk.h or 0 */
+	uint64_t value;
+	/* READ: `segs` of them; HELLO: seg[0].addr is the sector, seg[0].key
+	 * the largest request */
+	struct storage_seg seg[STORAGE_SEGS];
+};
+
+/* Returns the bytes of a record with its segments. */
+size_t storage_record_bytes(const struct storage_record *r);
+/* Sets magic and CRC. */
+void storage_record_seal(struct storage_record *r);
+/* Copies n bytes from `from` into *r, clears the rest, and returns true if they
+ * are a whole record: magic, number of segments, length, CRC. */
+bool storage_record_read(struct storage_record *r, const void *from, size_t n);
+/* Returns the CRC-32C of n more bytes behind those of `crc` (0 at first). */
+uint32_t storage_crc(uint32_t crc, const void *p, size_t n);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Target of the block protocol: serves a drive to initiators of other nodes.
+ * One thread drives it by storage_target_serve.  Everything in a record or in a
+ * slot is hostile until checked. */
+#ifndef STORAGE_TARGET_H
+#define STORAGE_TARGET_H
+
+#include "storage/drive.h"
+#include "storage/link.h"
+
+struct storage_target;
+
+struct storage_target_attr {
+	const char *link, *notify; /* as of weft_disk_attr */
+	uint32_t cluster;
+	bool use_irq;
+	uint32_t max_request; /* bytes */
+	uint64_t staging;     /* bytes for writes of each initiator */
+	uint64_t read_pool;   /* bytes for reads in flight, all initiators */
+};
+
+struct storage_target_stats {
+	uint64_t requests, repeats, stale, refused, damaged, unsealed, sessions;
+	uint64_t read_bytes, write_bytes;
+};
+
+/* Opens the link and makes a target for a drive, which stays the caller's.
+ * Returns 0 and *t_p, or as storage_link_open. */
+int storage_target_new(struct weft_host *h,
+		       const struct storage_target_attr *attr, struct drive *d,
+		       struct storage_target **t_p);
+void storage_target_free(struct storage_target *t);
+/* Serves until `until`, or until all initiators that ever logged in have logged
+ * out and at least `initiators` have. Returns true in the second case. */
+bool storage_target_serve(struct storage_target *t, uint32_t initiators,
+			  weft_time_t until);
+/* The software of the target dies here and starts again `down` later with a new
+ * epoch: all it knew of sessions and requests is forgotten; memory of link and
+ * staging stays where it is, as memory that a driver reserved at boot.  `power`:
+ * the drive loses its power, too. */
+void storage_target_restart(struct storage_target *t, weft_time_t down,
+			    bool power);
+/* Ends all requests with -ENODEV from now on (gone), or serves again. */
+void storage_target_drive_gone(struct storage_target *t, bool gone);
+struct storage_target_stats storage_target_stats(
+	const struct storage_target *t);
+
+#endif

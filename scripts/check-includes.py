@@ -3,6 +3,7 @@
 """Keeps the direction of dependencies between the folders of src/.
 
     base <- measure <- sim <- host, net      endpoint -> base
+    storage -> base, measure, host/times.h
     programs -> base, measure, endpoint, host/prog.h, net/pattern.h
     attach -> base, host/prog.h, host/process_memory.h
     front -> all shared folders; nothing -> front
@@ -35,6 +36,7 @@ SHARED = {
     "host": {"base", "measure", "sim"},
     "net": {"base", "measure", "sim"},
     "endpoint": {"base", "host"},
+    "storage": {"base", "measure", "host"},
     "programs": {"base", "measure", "endpoint", "host", "net"},
     "attach": {"base", "host"},
     "provider": {"base"},
@@ -48,6 +50,7 @@ ONLY = {
     ("programs", "net"): r"pattern\.h",
     ("attach", "host"): r"(prog|process_memory|times)\.h",
     ("endpoint", "host"): r"times\.h",
+    ("storage", "host"): r"times\.h",
     ("preload", "host"): r"times\.h",
     # Both are loaded into foreign processes without our libraries.
     ("preload", "base"): r"minmax\.h",
@@ -229,6 +232,8 @@ BAD = {
     "src/endpoint/a.c": "systems/forth/lib/l.h",
     "src/endpoint/b.c": "host/prog.h",
     "src/front/cli/a.c": "systems/forth/nic/regs_map.h",
+    "src/storage/a.c": "host/prog.h",
+    "src/storage/b.c": "endpoint/e.h",
     "src/programs/a.c": "host/mem.h",
     "src/programs/b.c": "net/n.h",
     "src/attach/a.c": "sim/s.h",

@@ -15,7 +15,7 @@ import re
 import sys
 
 FOLDERS = ("src/systems/*/lib", "src/systems/*/programs", "src/programs",
-           "src/endpoint", "src/attach", "src/preload", "src/provider")
+           "src/endpoint", "src/storage", "src/attach", "src/preload", "src/provider")
 UNIT = r"WEFT_(?:PS|NS|US|MS|SEC)\b"
 NUMBER = re.compile(
     r"\b\d+(?:u?l*)\s*\*\s*%s|"            # 5 * WEFT_US

@@ -2,20 +2,30 @@
 /* A drive: when a request ends, and the bytes.
  *
  * The drive is arithmetic: drive_submit computes the times of a request, and
- * drive_poll gives the ends that are due.  Bytes move at the end of a request,
- * between the caller's buffer and the medium, without processor time, because a
- * drive has a DMA engine and a bus of its own.
+ * drive_poll gives the ends that are due.  Results depend on the times of
+ * submissions alone, not on those of polls.  Bytes move at the end of a
+ * request, between the caller's buffer and the medium, without processor time,
+ * because a drive has a DMA engine and a bus of its own.
  *
  *   interface   one request after the other, at `interface_rate`
- *   cache       writes end here while it has room (write-back); reads of bytes
- *               in it skip the mechanics; a flush waits until it is empty.  It
- *               is volatile: drive_power_lost forgets it
+ *   cache       writes end here while it has room (write-back), others wait for
+ *               room; reads of bytes in it skip the mechanics.  It is destaged
+ *               whenever a channel of the media is idle.  A flush destages all
+ *               of it, before requests that are submitted later.  It is
+ *               volatile: drive_power_lost forgets it.  A write of more than
+ *               the cache or with FUA goes to the media.
  *   media       `channels` requests at a time (1: a disk with one arm), each
- *               after its access time, at `media_rate` / channels
+ *               after its access time, at `media_rate` / channels.  Bytes pass
+ *               interface and media at the same time.
  *
  * Access time: `latency`, and on a disk (seek_max > 0) a seek over the distance
- * d of the disk's length, seek_min + (seek_max - seek_min) * sqrt(d), none if
- * d = 0, and half a turn.  Sequential requests pay neither. */
+ * d of the disk's length, seek_min + (seek_max - seek_min) * sqrt(d), and half
+ * a turn.  Sequential requests (d = 0) pay neither of these two.  TRIM pays
+ * `latency` alone, because it changes the drive's table.  ZERO costs the media
+ * as much as WRITE, and neither takes time of the interface.
+ *
+ * Order.  A request finds the effects of those that ended before it.  Of
+ * several that are in flight the effects come in the order of their ends. */
 #ifndef STORAGE_DRIVE_H
 #define STORAGE_DRIVE_H
 
@@ -30,25 +40,89 @@ struct drive_config {
 	uint32_t queue;	 /* requests that the drive holds */
 	uint32_t channels;
 	weft_time_t latency, seek_min, seek_max, turn;
-	double media_rate, interface_rate; /* bytes per second; 0: no limit */
-	uint64_t cache;	  /* bytes; 0: write-through */
-	char file[128];	  /* sparse file that outlives the run; "": memory */
-	char bad[128];	  /* sectors that cannot be read or written: 5,9..12 */
+	uint64_t media_rate, interface_rate; /* bit/s; 0: no limit */
+	uint64_t cache;			     /* bytes; 0: write-through */
+	char file[128]; /* sparse file that outlives the run; "": memory */
+	char bad[128];	/* sectors that cannot be read or written: 5,9..12 */
 };
 
-enum drive_code { DRIVE_READ, DRIVE_WRITE, DRIVE_FLUSH, DRIVE_TRIM, DRIVE_ZERO };
+// clang-format off
+/* Row of DRIVE_PARAMS: WEFT_PARAM of a struct in the state. */
+#define DRIVE_PARAM(type_, state_, drive_, field_, def_, range_, doc_)         \
+	{                                                                      \
+		.name = #field_, .type = WEFT_P_##type_,                       \
+		.offset = offsetof(state_, drive_.field_),                     \
+		.size = sizeof(((state_ *)0)->drive_.field_), .def = def_,     \
+		.range = range_, .source = WEFT_OWN, .doc = doc_,              \
+	}
+/* Parameters of a class whose state has a struct drive_config as `drive_`.  The
+ * defaults are those of preset `memory`. */
+#define DRIVE_PARAMS(state_, drive_)                                           \
+	DRIVE_PARAM(BYTES, state_, drive_, size, "1GiB", "4KiB..",             \
+		    "bytes of the drive"),                                     \
+	DRIVE_PARAM(U32, state_, drive_, sector, "512", "512|4096",            \
+		    "bytes of a sector"),                                      \
+	DRIVE_PARAM(U32, state_, drive_, queue, "128", "1..65536",             \
+		    "requests that the drive holds"),                          \
+	DRIVE_PARAM(U32, state_, drive_, channels, "1", "1..1024",             \
+		    "requests that the media serve at a time"),                \
+	DRIVE_PARAM(TIME, state_, drive_, latency, "0", "",                    \
+		    "of each access to the media"),                            \
+	DRIVE_PARAM(TIME, state_, drive_, seek_min, "0", "",                   \
+		    "to the next track"),                                      \
+	DRIVE_PARAM(TIME, state_, drive_, seek_max, "0", "",                   \
+		    "from end to end; 0 = no arm"),                            \
+	DRIVE_PARAM(TIME, state_, drive_, turn, "0", "",                       \
+		    "of the platter; an access after a seek waits for half"),  \
+	DRIVE_PARAM(RATE, state_, drive_, media_rate, "0", "",                 \
+		    "of all channels together; 0 = no limit"),                 \
+	DRIVE_PARAM(RATE, state_, drive_, interface_rate, "0", "",             \
+		    "between drive and memory; 0 = no limit"),                 \
+	DRIVE_PARAM(BYTES, state_, drive_, cache, "0", "",                     \
+		    "volatile write-back cache; 0 = writes go to the media"),  \
+	DRIVE_PARAM(STR, state_, drive_, file, "", "",                         \
+		    "sparse file that keeps the bytes; empty = memory"),       \
+	DRIVE_PARAM(STR, state_, drive_, bad, "", "",                          \
+		    "sectors that cannot be read or written: 5,9..12")
+/* Presets of such a class. */
+#define DRIVE_PRESETS                                                          \
+	{ "memory", "channels=1 latency=0 seek_min=0 seek_max=0 turn=0 "       \
+	  "media_rate=0 interface_rate=0 cache=0",                             \
+	  "no latency, no limit: the network alone" },                         \
+	{ "disk", "channels=1 latency=0 seek_min=0.8ms seek_max=15ms "         \
+	  "turn=8.333ms media_rate=60MB/s interface_rate=100MB/s cache=8MiB",  \
+	  "7200-turn ATA-100 disk of 2004, as Seagate Barracuda 7200.7; "      \
+	  "mean seek 8.4 ms, there 8.5 ms" },                                     \
+	{ "flash", "channels=8 latency=60us seek_min=0 seek_max=0 turn=0 "     \
+	  "media_rate=2GB/s interface_rate=3.938GB/s cache=8MiB",              \
+	  "flash on four lanes of PCI Express 3.0 (8 GT/s, 128b/130b); "       \
+	  "latency, channels, rate: round numbers" }
+// clang-format on
+
+enum drive_code {
+	DRIVE_READ,
+	DRIVE_WRITE,
+	DRIVE_FLUSH,
+	DRIVE_TRIM,
+	DRIVE_ZERO
+};
 
 struct drive_request {
 	enum drive_code code;
 	bool fua;
-	uint64_t offset, length; /* inside of the drive: checked by the caller */
-	void *data;		 /* READ, WRITE: stays until the end */
+	/* whole sectors inside the drive: checked by the caller */
+	uint64_t offset, length;
+	void *data; /* READ, WRITE: stays until the end */
 	void *ctx;
 };
 
 struct drive_end {
 	void *ctx;
-	int status; /* 0, -EIO (bad sector, file), -ENOSPC (file) */
+	/* 0, -EIO (bad sector, file), -ENOSPC (file).  A write with an error
+	 * has changed no bytes (bad sector) or some of its own (file).  After
+	 * an error of the file while the cache is destaged, each FLUSH has it,
+	 * because written bytes are lost. */
+	int status;
 };
 
 struct drive_stats {
@@ -59,10 +133,12 @@ struct drive_stats {
 };
 
 /* Makes a drive.  Returns NULL after writing the reason to why: a file that
- * cannot be opened or locked (another run uses it) or is larger than `size`, a
- * list of bad sectors that cannot be read, no memory. */
+ * cannot be opened or locked (another run uses it) or has bytes, but not `size`
+ * of them, a list of bad sectors that cannot be read, values that do not fit
+ * together. */
 struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
-/* Writes what the cache holds to the medium, and frees the drive. */
+/* Writes the bytes of the cache to the medium, and frees the drive.  Requests
+ * in flight do not happen. */
 void drive_free(struct drive *d);
 /* Returns the drive's parameters. */
 const struct drive_config *drive_config(const struct drive *d);
@@ -72,15 +148,17 @@ bool drive_submit(struct drive *d, weft_time_t now,
 		  const struct drive_request *r);
 /* Takes the earliest end that is due at `now`.  Returns false if none is. */
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
-/* Returns the time of the earliest end, or WEFT_NEVER. */
+/* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
 /* Loses the power at `now`: requests in flight end without drive_poll, and may
- * or may not have reached the medium (whole sectors); bytes in the cache that
- * were not destaged yet are as before their writes. Returns true if written
- * bytes were lost that had ended. */
+ * or may not have reached the medium (their first sectors, as time allows);
+ * bytes in the cache that were not destaged yet are as before their writes. The
+ * drive serves again at once.  Returns true if written bytes were lost that had
+ * ended. */
 bool drive_power_lost(struct drive *d, weft_time_t now);
-/* Forgets requests in flight, which may or may not have happened, but keeps the
- * cache: the software above restarts, the drive does not. */
+/* Forgets requests in flight, which may or may not have happened (their first
+ * sectors, as time allows), but keeps the cache: the software above restarts,
+ * the drive does not. */
 void drive_abandon(struct drive *d, weft_time_t now);
 /* Returns the counts since drive_new. */
 struct drive_stats drive_stats(const struct drive *d);
@@ -88,10 +166,13 @@ struct drive_stats drive_stats(const struct drive *d);
 /* ---- medium.c: bytes, 64 KB at a time, zero where nothing was written ---- */
 
 struct medium;
-/* path "": memory.  Returns NULL with the reason in why. */
+/* Makes a medium of `size` bytes.  path "": memory; else a file that is empty
+ * or does not exist, and is extended, or has `size` bytes, and keeps them.
+ * Returns NULL with the reason in why. */
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n);
 void medium_free(struct medium *m);
-/* Each returns 0, or -EIO or -ENOSPC of the file. */
+/* Each returns 0, or -EIO or -ENOSPC of the file.  A process that limits the
+ * size of its files (RLIMIT_FSIZE) ignores SIGXFSZ. */
 int medium_read(struct medium *m, uint64_t at, void *p, size_t n);
 int medium_write(struct medium *m, uint64_t at, const void *p, size_t n);
 /* Makes bytes zero and frees whole pieces. */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes of a drive that its cache holds: extents that do not overlap, in order
+ * of their place. */
+#ifndef STORAGE_EXTENTS_H
+#define STORAGE_EXTENTS_H
+
+#include "storage/drive.h"
+
+struct extent {
+	uint64_t at, len;
+	enum drive_code code; /* DRIVE_WRITE, DRIVE_TRIM, DRIVE_ZERO */
+	uint8_t *data;	      /* of WRITE; others are zeros */
+};
+
+struct extents {
+	struct extent_node *root;
+	uint64_t places; /* drawn for the shape of the tree */
+	uint32_t sector; /* room that an extent of zeros takes */
+	uint64_t room;	 /* bytes that all of them take in the cache */
+};
+
+/* Returns the room that an extent takes in a cache. */
+uint64_t extent_room(const struct extent *x, uint32_t sector);
+/* Copies the bytes that x has of at..at+len to their places behind p. */
+void extent_read(const struct extent *x, uint64_t at, size_t len, void *p);
+/* Removes a range from x, gives x away, and stores the rest in part[0..1].
+ * Returns the number of parts, 0 to 2. */
+int extent_cut(struct extent x, uint64_t at, uint64_t len,
+	       struct extent part[2]);
+
+/* Adds an extent in place of the bytes there.  Takes its data. */
+void extents_put(struct extents *e, struct extent x);
+/* Replaces bytes by those of p if one extent of data holds all of them. Returns
+ * false if none does. */
+bool extents_overwrite(struct extents *e, uint64_t at, const void *p,
+		       size_t len);
+/* Removes a range. */
+void extents_cut(struct extents *e, uint64_t at, uint64_t len);
+/* Removes the first extent that begins at `from` or behind, else the first of
+ * all, and gives it to the caller.  Returns false if there is none. */
+bool extents_take(struct extents *e, uint64_t from, struct extent *x_p);
+/* Returns the extent that holds a byte, or NULL. */
+const struct extent *extents_find(const struct extents *e, uint64_t at);
+/* As extent_read, of all extents. */
+void extents_read(const struct extents *e, uint64_t at, size_t len, void *p);
+
+#endif

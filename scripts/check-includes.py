@@ -4,7 +4,8 @@
 
     base <- measure <- sim <- host, net      endpoint -> base
     storage -> base, measure, host/times.h
-    programs -> base, measure, endpoint, host/prog.h, net/pattern.h
+    programs -> base, measure, endpoint, storage, host/prog.h,
+                net/pattern.h
     attach -> base, host/prog.h, host/process_memory.h
     front -> all shared folders; nothing -> front
 
@@ -37,7 +38,7 @@ SHARED = {
     "net": {"base", "measure", "sim"},
     "endpoint": {"base", "host"},
     "storage": {"base", "measure", "host"},
-    "programs": {"base", "measure", "endpoint", "host", "net"},
+    "programs": {"base", "measure", "endpoint", "host", "net", "storage"},
     "attach": {"base", "host"},
     "provider": {"base"},
     "preload": {"base", "host"},
@@ -62,7 +63,8 @@ MODEL = ["link/", "network/", "switch/", "traffic/", "nic/"]
 MAPS = [r"nic/\w*regs_map\.h", r"link/\w+_regs\.h"]
 PARTS = {
     "model": (["base/", "measure/", "sim/", "net/"], MODEL),
-    "lib": (["base/", "endpoint/", r"host/times\.h"], ["lib/"] + MAPS),
+    "lib": (["base/", "endpoint/", "storage/", r"host/times\.h"],
+            ["lib/"] + MAPS),
     "programs": (["base/", "measure/", "programs/", r"host/prog\.h",
                   r"host/process_memory\.h", r"host/times\.h",
                   r"net/pattern\.h"],

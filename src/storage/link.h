@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What carries the block protocol: records into slots of the peer, data into
- * its memory.  link_ep.c serves any NIC by the common endpoint; a system may add
- * a link of its own (STORAGE(id) in system.def).
+ * its memory.  link_ep.c serves any NIC by the common endpoint; a system may
+ * add a link of its own (STORAGE(id) in system.def).
  *
  * A link may lose, damage and repeat records and data.  It never invents any:
- * records are sealed (record.h), data are covered by their CRC or by the link's.
+ * records are sealed (record.h), data are covered by their CRC or by the
+ * link's.
  */
 #ifndef STORAGE_LINK_H
 #define STORAGE_LINK_H

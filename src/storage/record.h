@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-	STORAGE_MAGIC = 0x31425357, /* "WSB1" */
-	STORAGE_DEPTH = 128,	    /* tags of an initiator */
+	STORAGE_MAGIC = 0x31425357,	 /* "WSB1" */
+	STORAGE_DEPTH = 128,		 /* tags of an initiator */
 	STORAGE_CONTROL = STORAGE_DEPTH, /* slot of LOGIN, LOGOUT, HELLO */
 	STORAGE_SLOTS = STORAGE_DEPTH + 1,
 	STORAGE_SEGS = 8,
@@ -35,7 +35,8 @@ enum storage_code {
 	/* target to initiator */
 	STORAGE_HELLO = 16, /* session, sizes */
 	STORAGE_DONE,	    /* end of a request, with its status */
-	STORAGE_AGAIN,	    /* WRITE: data damaged or missing, send them again */
+	STORAGE_AGAIN, /* WRITE: data damaged or missing, send them again */
+	STORAGE_BUSY,  /* in service: the answer will come */
 };
 
 enum {
@@ -43,6 +44,8 @@ enum {
 	STORAGE_CHECK = 1 << 1, /* data_crc is the CRC-32C of the data */
 	STORAGE_LOST = 1 << 2,	/* HELLO: the drive's cache was lost since the
 				 * epoch before */
+	STORAGE_FRESH = 1 << 3, /* READ: the data sent so far are damaged, or
+				 * may be: serve it again */
 };
 
 /* Where bytes of a READ go, in memory of the initiator. */
@@ -60,8 +63,8 @@ struct storage_record {
 	uint16_t tag;
 	uint16_t attempt; /* from 1 on */
 	uint8_t code, flags, segs, zero;
-	uint64_t offset; /* READ ... ZERO: byte on the drive.  HELLO: size */
-	uint64_t length; /* bytes.  HELLO: bytes of the initiator's staging */
+	uint64_t offset;   /* READ ... ZERO: byte on the drive.  HELLO: size */
+	uint64_t length;   /* bytes.  HELLO: bytes of the initiator's staging */
 	uint32_t data_crc; /* WRITE, DONE of READ: if STORAGE_CHECK */
 	/* WRITE, DONE of READ: puts that carried data of this request so far,
 	 * all attempts together; the receiver of an unordered link waits for
@@ -78,6 +81,13 @@ struct storage_record {
 	 * the largest request */
 	struct storage_seg seg[STORAGE_SEGS];
 };
+
+/* Returns the mark of the puts of a request, so that one of an older request,
+ * or of another session, is not counted. */
+static inline uint32_t storage_mark(uint32_t tag, uint32_t epoch, uint32_t seq)
+{
+	return tag % STORAGE_DEPTH | (epoch & 0x1FF) << 7 | seq << 16;
+}
 
 /* Returns the bytes of a record with its segments. */
 size_t storage_record_bytes(const struct storage_record *r);

@@ -17,6 +17,8 @@ struct storage_target_attr {
 	uint32_t max_request; /* bytes */
 	uint64_t staging;     /* bytes for writes of each initiator */
 	uint64_t read_pool;   /* bytes for reads in flight, all initiators */
+	uint32_t piece;	      /* bytes of a read of the drive: they leave while
+			       * the drive reads the next ones */
 };
 
 struct storage_target_stats {
@@ -31,18 +33,19 @@ int storage_target_new(struct weft_host *h,
 		       struct storage_target **t_p);
 void storage_target_free(struct storage_target *t);
 /* Serves until `until`, or until all initiators that ever logged in have logged
- * out and at least `initiators` have. Returns true in the second case. */
+ * out and at least `initiators` (0: without end) have. Returns true in the
+ * second case. */
 bool storage_target_serve(struct storage_target *t, uint32_t initiators,
 			  weft_time_t until);
 /* The software of the target dies here and starts again `down` later with a new
  * epoch: all it knew of sessions and requests is forgotten; memory of link and
- * staging stays where it is, as memory that a driver reserved at boot.  `power`:
+ * staging stays where it is, as memory that a driver reserved at boot. `power`:
  * the drive loses its power, too. */
 void storage_target_restart(struct storage_target *t, weft_time_t down,
 			    bool power);
 /* Ends all requests with -ENODEV from now on (gone), or serves again. */
 void storage_target_drive_gone(struct storage_target *t, bool gone);
-struct storage_target_stats storage_target_stats(
-	const struct storage_target *t);
+struct storage_target_stats
+storage_target_stats(const struct storage_target *t);
 
 #endif

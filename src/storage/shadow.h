@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model of a disk's bytes, for programs that verify them.
+ *
+ * Each write of a sector has a version, from which all of its bytes follow; 0
+ * is zeros.  A sector knows the versions that it may hold now: one, if the last
+ * write ended well, more after writes that failed, because these may have
+ * happened.  With `history` it also knows the versions since its last FLUSH, to
+ * which it falls back when the drive's cache is lost; a FLUSH that says nothing
+ * of such a loss is a mistake. */
+#ifndef STORAGE_SHADOW_H
+#define STORAGE_SHADOW_H
+
+#include "weft/host.h"
+
+struct shadow;
+
+/* Makes a model of `sectors` zero sectors.  Returns NULL without memory. */
+struct shadow *shadow_new(struct weft_host *h, uint64_t sectors,
+			  uint32_t sector_bytes, bool history);
+void shadow_free(struct shadow *s);
+/* Marks sectors that a request uses.  Returns false, changing nothing, if one
+ * of them is in use, because the order of both would be open. */
+bool shadow_use(struct shadow *s, uint64_t first, uint64_t n);
+void shadow_unuse(struct shadow *s, uint64_t first, uint64_t n);
+/* Returns a version that is new. */
+uint32_t shadow_version(struct shadow *s);
+/* Fills p with sectors of a version. */
+void shadow_fill(const struct shadow *s, void *p, uint64_t first, uint64_t n,
+		 uint32_t version);
+
+enum shadow_end {
+	SHADOW_ENDED,
+	SHADOW_SAFE,  /* FUA: no loss takes it back */
+	SHADOW_MAYBE, /* failed: happened, or not, or in part */
+};
+
+/* Records the end of a write. */
+void shadow_wrote(struct shadow *s, uint64_t first, uint64_t n,
+		  uint32_t version, enum shadow_end end);
+/* Checks bytes that were read.  Returns the first sector that holds none of its
+ * versions, or -1. */
+int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
+		     uint64_t n);
+/* Returns the mark of a FLUSH that is submitted now, and records its end:
+ * `lost` if it said that writes were lost.  flushed returns false if writes
+ * were seen to be lost before the mark, and it said nothing. */
+uint64_t shadow_flush(struct shadow *s);
+bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
+/* Returns the number of versions that a sector may hold, for messages. */
+uint32_t shadow_choices(const struct shadow *s, uint64_t sector);
+
+#endif

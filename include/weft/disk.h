@@ -15,8 +15,9 @@
  * are copied through pages of the library.
  *
  * Time.  submit and poll take processor time, never more than they need.  Only
- * `wait` waits.  A request without an answer is sent again after `timeout`, then
- * after twice as long, and so on; after `tries` it ends with -ETIMEDOUT. */
+ * `wait` waits.  A request without an answer is sent again after `timeout`,
+ * then after twice as long, and so on; after `tries` it ends with -ETIMEDOUT.
+ */
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
@@ -44,14 +45,14 @@ struct weft_disk_attr {
 			  * multiple of 4096; 0: 65536 */
 	uint32_t depth;	 /* requests in flight to a target, 1..128; 0: 128 */
 	enum weft_disk_check check;
-	bool use_irq;		 /* wait sleeps instead of spinning */
-	const char *link;	 /* "native", "ep"; NULL: native where the system
-				  * has one */
-	const char *notify;	 /* of the native link, see docs/storage.md;
-				  * NULL: "request" */
-	uint32_t cluster;	 /* transfers released by one start; 0: all */
-	weft_time_t timeout;	 /* of the first try; 0: 5 ms */
-	uint32_t tries;		 /* of a request; 0: 12 */
+	bool use_irq;	     /* wait sleeps instead of spinning */
+	const char *link;    /* "native", "ep"; NULL: native where the system
+			      * has one */
+	const char *notify;  /* of the native link, see docs/storage.md;
+			      * NULL: "request" */
+	uint32_t cluster;    /* transfers released by one start; 0: all */
+	weft_time_t timeout; /* of the first try; 0: 5 ms */
+	uint32_t tries;	     /* of a request; 0: 12 */
 };
 
 struct weft_disk_info {
@@ -98,7 +99,8 @@ struct weft_disk_event {
 	 *   -ENODEV     the drive is gone
 	 *   -EBADMSG    data arrived damaged in every try
 	 *   -ESTALE     FLUSH: writes that had ended were lost with the drive's
-	 *               cache; once for each such loss
+	 *               cache; each FLUSH that ends until poll has
+	 *              given one such event
 	 *   -ETIMEDOUT  no answer in all tries; the request may still happen
 	 *   -ENOSPC     the file behind the drive cannot grow */
 	int status;
@@ -108,11 +110,11 @@ struct weft_disk_event {
 
 /* What happened since open. */
 struct weft_disk_stats {
-	uint64_t requests;	/* of the protocol, without tries again */
-	uint64_t retries;	/* sent again after a time-out */
-	uint64_t damaged;	/* sent again because of a wrong CRC */
-	uint64_t stale;		/* records of an older try or session */
-	uint64_t sessions;	/* restarts of targets that were noticed */
+	uint64_t requests; /* of the protocol, without tries again */
+	uint64_t retries;  /* sent again after a time-out */
+	uint64_t damaged;  /* sent again because of a wrong CRC */
+	uint64_t stale;	   /* records of an older try or session */
+	uint64_t sessions; /* restarts of targets that were noticed */
 	uint64_t read_bytes, write_bytes;
 };
 

@@ -73,6 +73,10 @@ void disk_request_check(struct weft_disk *d, struct request *r)
 {
 	if (!r->whole || r->parts)
 		return;
+	/* Its FLUSH comes later than one that has named the loss. */
+	for (uint32_t i = 0; r->lost && i < d->info.targets; i++)
+		if (r->lost >> i & 1 && r->op.code != WEFT_DISK_FLUSH)
+			d->store[i].loss = ++d->losses;
 	r->ended = d->now;
 	r->next = NULL;
 	*d->ended_tail = r;
@@ -177,6 +181,14 @@ weft_time_t disk_next(const struct weft_disk *d)
 	return t;
 }
 
+/* The user has the event that names losses. */
+static void losses_told(struct weft_disk *d, const struct request *r)
+{
+	for (uint32_t i = 0; i < d->info.targets; i++)
+		if (r->lost >> i & 1 && d->store[i].loss <= r->losses)
+			d->store[i].loss = 0;
+}
+
 int weft_disk_poll(struct weft_disk *d, struct weft_disk_event *ev, int max)
 {
 	int n = 0;
@@ -193,6 +205,8 @@ int weft_disk_poll(struct weft_disk *d, struct weft_disk_event *ev, int max)
 						    .ctx = r->op.ctx,
 						    .submitted = r->submitted,
 						    .ended = r->ended };
+		if (r->op.code == WEFT_DISK_FLUSH && r->lost)
+			losses_told(d, r);
 		request_free(d, r);
 	}
 	return n;

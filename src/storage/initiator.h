@@ -52,6 +52,10 @@ struct request {
 	struct cursor cursor;
 	uint32_t parts; /* that have not ended */
 	bool whole;	/* divided to the end */
+	/* Targets as bits.  `cached`: parts have ended there, in the cache.
+	 * `lost`: it has lost such parts; of a FLUSH: it names their losses. */
+	uint64_t cached, lost;
+	uint32_t losses; /* of weft_disk, when a FLUSH ended */
 	int status;
 	weft_time_t submitted, ended;
 };
@@ -72,7 +76,6 @@ struct part {
 	bool data_due; /* data are to be sent, by this node or the target */
 	bool fresh;    /* READ: the target is to serve it again */
 	bool sent;     /* in this session */
-	bool stale;    /* FLUSH: ends with -ESTALE */
 	bool damaged;  /* the last answer said so */
 	uint8_t code, flags;
 	uint16_t attempt, data_attempt; /* newest; newest with data */
@@ -118,7 +121,7 @@ struct store {
 	struct part *send, **send_tail;
 	uint32_t lands;		 /* parts in PART_LAND */
 	uint64_t ended, covered; /* writes; those that a FLUSH has covered */
-	bool stale;		 /* the next FLUSH says -ESTALE */
+	uint32_t loss;		 /* that no event has named; 0: none */
 	bool blocked;		 /* no room for more parts in this pass */
 };
 
@@ -141,6 +144,7 @@ struct weft_disk {
 	weft_time_t timer; /* no part has an earlier deadline */
 	bool room;	   /* since the last pass of dividing */
 	bool stuck;	   /* the link had no room */
+	uint32_t losses;   /* of caches, all targets */
 };
 
 /* ---- initiator.c ---- */

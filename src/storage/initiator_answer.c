@@ -89,16 +89,15 @@ void disk_answer(struct weft_disk *d, struct store *s,
 
 	weft_host_cpu(d->h, weft_host_time(d->h, T_disk_record));
 	if (!p || (p->state != PART_SEND && p->state != PART_SENT) ||
-	    !p->sent || rec->epoch != s->epoch || rec->seq != p->seq ||
-	    !attempt_good(p, rec->attempt) ||
+	    !p->sent || p->data_due || rec->epoch != s->epoch ||
+	    rec->seq != p->seq || !attempt_good(p, rec->attempt) ||
 	    (s->state != STORE_UP && s->state != STORE_LOGIN)) {
 		d->stats.stale++;
 		return;
 	}
 	if (rec->code == STORAGE_DONE) {
 		done_in(d, s, p, rec);
-	} else if (rec->code == STORAGE_AGAIN && p->code == STORAGE_WRITE &&
-		   !p->data_due) {
+	} else if (rec->code == STORAGE_AGAIN && p->code == STORAGE_WRITE) {
 		d->stats.damaged++;
 		disk_part_again(d, s, p, -EBADMSG);
 	} else if (rec->code == STORAGE_BUSY && p->state == PART_SENT) {

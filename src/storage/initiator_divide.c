@@ -180,8 +180,6 @@ static void part_start(struct weft_disk *d, struct store *s, struct request *r,
 		d->stats.read_bytes += p->length;
 	} else if (p->code == STORAGE_FLUSH) {
 		p->covers = s->ended;
-		p->stale = s->stale;
-		s->stale = false;
 	}
 	disk_part_queue(s, p);
 }

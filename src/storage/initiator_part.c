@@ -66,22 +66,29 @@ void disk_part_free(struct weft_disk *d, struct store *s, struct part *p)
 
 /* ---- ends ---- */
 
-/* Keeps account of the writes that a FLUSH is to cover. */
-static int end_account(struct store *s, struct part *p, int status)
+/* Keeps account of the writes that a FLUSH is to cover.  Returns the status of
+ * the part: a loss is named by all FLUSHes that end until the user has one such
+ * event, because each of them covers the lost writes. */
+static int end_account(struct weft_disk *d, struct store *s, struct part *p,
+		       int status)
 {
 	bool writes = p->code == STORAGE_WRITE || p->code == STORAGE_TRIM ||
 		      p->code == STORAGE_ZERO;
 
-	if (writes && !status && !(p->flags & STORAGE_FUA))
+	uint64_t bit = (uint64_t)1 << (s - d->store);
+
+	if (writes && !status && !(p->flags & STORAGE_FUA)) {
 		s->ended++;
-	if (p->code != STORAGE_FLUSH)
+		p->request->cached |= bit;
+	}
+	if (p->code != STORAGE_FLUSH || status)
 		return status;
-	if (!status)
-		s->covered = max_of(s->covered, p->covers);
-	if (!status && p->stale)
-		return -ESTALE;
-	s->stale |= p->stale;
-	return status;
+	s->covered = max_of(s->covered, p->covers);
+	if (!s->loss)
+		return 0;
+	p->request->lost |= bit;
+	p->request->losses = d->losses;
+	return -ESTALE;
 }
 
 void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
@@ -90,7 +97,7 @@ void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 	struct request *r = p->request;
 	bool alive = status == -ETIMEDOUT && p->sent;
 
-	status = end_account(s, p, status);
+	status = end_account(d, s, p, status);
 	s->lands -= p->state == PART_LAND;
 	if (!r->status || status == -ESTALE)
 		r->status = status;
@@ -252,7 +259,9 @@ static bool part_send(struct weft_disk *d, struct store *s, struct part *p)
 	p->attempt++;
 	if (p->data_due)
 		p->data_attempt = p->attempt;
-	p->data_due = false;
+	/* Not FRESH again: the data of this attempt could come after the
+	 * answer to it, if a later one had the target send them again. */
+	p->data_due = p->fresh = false;
 	p->state = PART_SENT;
 	p->deadline = d->now + p->patience;
 	d->timer = min_of(d->timer, p->deadline);

@@ -90,23 +90,18 @@ static void session_up(struct weft_disk *d, struct store *s)
 	}
 }
 
-/* The drive has lost writes that had ended: each FLUSH under way covers them,
- * otherwise the next one. */
+/* The drive has lost writes that had ended, and parts of some that have not. */
 static void cache_lost(struct weft_disk *d, struct store *s)
 {
-	bool told = false;
+	uint32_t n = 2 * d->attr.depth * d->attr.targets;
+	uint64_t bit = (uint64_t)1 << (s - d->store);
 
 	if (s->ended == s->covered)
 		return;
-	for (uint32_t i = 0; i < d->attr.depth; i++) {
-		struct part *p = &s->part[i];
-
-		if (p->code != STORAGE_FLUSH || !p->request)
-			continue;
-		p->stale = told = true;
-	}
-	s->stale |= !told;
+	s->loss = ++d->losses;
 	s->covered = s->ended;
+	for (uint32_t i = 0; i < n; i++)
+		d->requests[i].lost |= d->requests[i].cached & bit;
 }
 
 static int hello_first(struct weft_disk *d, struct store *s,

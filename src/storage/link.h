@@ -3,7 +3,9 @@
  * its memory.  link_ep.c serves any NIC by the common endpoint; a system may
  * add a link of its own (STORAGE(id) in system.def).
  *
- * A link may lose, damage and repeat records and data.  It never invents any:
+ * A link may lose, damage and repeat records.  An ordered link may lose and
+ * damage data, too, and repeat them before it delivers what follows; an
+ * unordered one delivers all data, once, in any order.  None invents any:
  * records are sealed (record.h), data are covered by their CRC or by the
  * link's.
  */
@@ -30,7 +32,9 @@ struct storage_link_attr {
 };
 
 enum storage_event_kind {
-	STORAGE_EV_RECORD, /* a record of peer is in slot */
+	/* A record of peer is in slot.  One that storage_record_read refuses is
+	 * cleared (rec.code 0), or not reported. */
+	STORAGE_EV_RECORD,
 	STORAGE_EV_LANDED, /* unordered links: one more put with `mark` */
 	STORAGE_EV_GONE,   /* the link to peer will not come back */
 };
@@ -54,12 +58,14 @@ struct storage_link_ops {
 	 * peer.  addr and p are multiples of 8, so is len, except where
 	 * info.bytes is true.  `mark` comes with STORAGE_EV_LANDED at the peer
 	 * of an unordered link.  len is at most info.max_put.
-	 * Returns 0, or -EAGAIN (no room now: poll, then again). */
+	 * Returns 0, -EAGAIN (no room now: poll, then again), or -EINVAL (the
+	 * peer has no such memory, where the link can tell). */
 	int (*put)(struct storage_link *l, uint32_t peer, const void *p,
 		   size_t len, uint64_t addr, uint64_t key, uint32_t mark);
 	/* Writes a sealed record into slot `slot` of the peer's table for this
 	 * node, behind all puts to that peer where info.ordered is true.
-	 * Returns 0 or -EAGAIN. */
+	 * Returns 0 or -EAGAIN.  A record for a peer without a table is lost.
+	 */
 	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
 		      const struct storage_record *rec);
 	/* Each returns a number of puts to peer since open: those started, and

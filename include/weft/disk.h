@@ -102,13 +102,15 @@ struct weft_disk_event {
 	 *               cache; each FLUSH that ends until poll has
 	 *              given one such event
 	 *   -ETIMEDOUT  no answer in all tries; the request may still happen
+	 *               until one that was submitted later has ended, and bytes
+	 *               of a READ may come late if its target is silent
 	 *   -ENOSPC     the file behind the drive cannot grow */
 	int status;
 	void *ctx;
 	weft_time_t submitted, ended;
 };
 
-/* What happened since open. */
+/* Counts since open. */
 struct weft_disk_stats {
 	uint64_t requests; /* of the protocol, without tries again */
 	uint64_t retries;  /* sent again after a time-out */
@@ -122,7 +124,7 @@ struct weft_disk_stats {
  * attr NULL: defaults.  Returns
  *   0             *d_p, which the caller closes
  *   -ENODEV       no device, or one that no library serves
- *   -EINVAL       a value of attr out of range, a target that is no node or
+ *   -EINVAL       a value of attr out of range, a target that is not a node or
  *                 stands twice, targets of different sector size
  *   -EOPNOTSUPP   no such link on this NIC
  *   -ENOMEM       no memory

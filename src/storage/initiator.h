@@ -171,6 +171,9 @@ void disk_part_queue(struct store *s, struct part *p);
 /* Ends a part with a status. */
 void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 		   int status);
+/* Ends the requests of dead parts; `free`: and frees the parts, because the
+ * target does not serve them any more. */
+void disk_dead_end(struct weft_disk *d, struct store *s, bool free);
 /* Frees memory and tag of a part. */
 void disk_part_free(struct weft_disk *d, struct store *s, struct part *p);
 /* Sends it once more, unless its tries are used up: then it ends. */
@@ -195,6 +198,11 @@ void disk_settle(struct weft_disk *d, struct store *s);
 
 /* ---- initiator_session.c ---- */
 
+/* Returns true if the store has not answered a LOGIN in all tries. */
+static inline bool disk_silent(const struct weft_disk *d, const struct store *s)
+{
+	return s->state == STORE_LOGIN && s->login_tries > d->attr.tries;
+}
 /* Begins a session; parts in flight go into the next one. */
 void disk_login(struct weft_disk *d, struct store *s);
 /* Takes a record of the control slot. */

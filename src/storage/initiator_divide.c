@@ -151,10 +151,7 @@ static int hopeless(const struct weft_disk *d, const struct store *s)
 {
 	if (s->state == STORE_GONE)
 		return -ENODEV;
-	return s->state == STORE_LOGIN && !s->free_n &&
-			       s->login_tries > d->attr.tries
-		       ? -ETIMEDOUT
-		       : 0;
+	return disk_silent(d, s) && !s->free_n ? -ETIMEDOUT : 0;
 }
 
 static void part_start(struct weft_disk *d, struct store *s, struct request *r,

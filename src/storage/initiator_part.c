@@ -74,7 +74,6 @@ static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 {
 	bool writes = p->code == STORAGE_WRITE || p->code == STORAGE_TRIM ||
 		      p->code == STORAGE_ZERO;
-
 	uint64_t bit = (uint64_t)1 << (s - d->store);
 
 	if (writes && !status && !(p->flags & STORAGE_FUA)) {
@@ -91,28 +90,58 @@ static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 	return -ESTALE;
 }
 
-void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
-		   int status)
+/* Tells the request of a part's end. */
+static void request_part_ended(struct weft_disk *d, struct store *s,
+			       struct part *p, int status)
 {
 	struct request *r = p->request;
-	bool alive = status == -ETIMEDOUT && p->sent;
 
 	status = end_account(d, s, p, status);
-	s->lands -= p->state == PART_LAND;
 	if (!r->status || status == -ESTALE)
 		r->status = status;
 	r->parts--;
 	p->request = NULL;
+	disk_request_check(d, r);
+}
+
+/* Returns true if the target may still write to memory of the user. */
+static bool part_exposed(const struct part *p)
+{
+	return p->code == STORAGE_READ && !p->bounce.n;
+}
+
+void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
+		   int status)
+{
+	bool alive = status == -ETIMEDOUT && p->sent;
+
+	s->lands -= p->state == PART_LAND;
+	if (!alive) {
+		request_part_ended(d, s, p, status);
+		disk_part_free(d, s, p);
+		return;
+	}
 	/* The target may still serve it.  The next session begins when it does
 	 * not any more. */
-	if (alive) {
-		p->state = PART_DEAD;
-		if (s->state == STORE_UP)
-			disk_login(d, s);
-	} else {
-		disk_part_free(d, s, p);
+	p->state = PART_DEAD;
+	if (s->state == STORE_UP)
+		disk_login(d, s);
+	if (!part_exposed(p) || disk_silent(d, s))
+		request_part_ended(d, s, p, status);
+}
+
+void disk_dead_end(struct weft_disk *d, struct store *s, bool free)
+{
+	for (uint32_t i = 0; i < d->attr.depth; i++) {
+		struct part *p = &s->part[i];
+
+		if (p->state != PART_DEAD)
+			continue;
+		if (p->request)
+			request_part_ended(d, s, p, -ETIMEDOUT);
+		if (free)
+			disk_part_free(d, s, p);
 	}
-	disk_request_check(d, r);
 }
 
 void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,

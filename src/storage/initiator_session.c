@@ -58,7 +58,10 @@ static void control_turn(struct weft_disk *d, struct store *s)
 		s->login_at = d->now + s->patience;
 		s->patience = min_of(2 * s->patience,
 				     PATIENCE_MOST * d->attr.timeout);
-		d->room |= s->login_tries > d->attr.tries;
+		if (disk_silent(d, s)) {
+			disk_dead_end(d, s, false);
+			d->room = true;
+		}
 	}
 	if (!s->login_due)
 		return;
@@ -71,12 +74,11 @@ static void control_turn(struct weft_disk *d, struct store *s)
 static void session_up(struct weft_disk *d, struct store *s)
 {
 	s->state = STORE_UP;
+	disk_dead_end(d, s, true);
 	for (uint32_t i = 0; i < d->attr.depth; i++) {
 		struct part *p = &s->part[i];
 
 		p->sent = false;
-		if (p->state == PART_DEAD)
-			disk_part_free(d, s, p);
 		if (p->state != PART_SENT && p->state != PART_SEND)
 			continue;
 		p->state = PART_SEND;
@@ -126,7 +128,8 @@ static int hello_check(struct weft_disk *d, struct store *s,
 	uint64_t most = min_of(rec->seg[0].key, (uint64_t)REQUEST_MOST);
 
 	if ((sector != 512 && sector != 4096) || most < sector ||
-	    !rec->offset || rec->offset % sector || rec->offset >> 60)
+	    rec->stage % 8 || !rec->offset || rec->offset % sector ||
+	    rec->offset >> 60)
 		return -EINVAL;
 	if (!s->pages.used)
 		return hello_first(d, s, rec, (uint32_t)most);
@@ -193,13 +196,12 @@ void disk_gone(struct weft_disk *d, struct store *s, int status)
 		return;
 	s->state = STORE_GONE;
 	s->why = status;
+	disk_dead_end(d, s, true);
 	for (uint32_t i = 0; i < d->attr.depth; i++) {
 		struct part *p = &s->part[i];
 
 		p->queued = false;
-		if (p->state == PART_DEAD)
-			disk_part_free(d, s, p);
-		else if (p->state != PART_FREE)
+		if (p->state != PART_FREE)
 			disk_part_end(d, s, p, -ENODEV);
 	}
 	s->send = NULL;

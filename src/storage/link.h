@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What carries the block protocol: records into slots of the peer, data into
+/* Carriers of the block protocol: records into slots of the peer, data into
  * its memory.  link_ep.c serves any NIC by the common endpoint; a system may
  * add a link of its own (STORAGE(id) in system.def).
  *

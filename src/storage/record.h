@@ -48,7 +48,7 @@ enum {
 				 * may be: serve it again */
 };
 
-/* Where bytes of a READ go, in memory of the initiator. */
+/* Memory of the initiator for bytes of a READ. */
 struct storage_seg {
 	uint64_t addr, key;
 	uint32_t len;

@@ -64,6 +64,7 @@ struct slot {
 	bool busy_due;		   /* BUSY is to be sent */
 	bool marked;		   /* mark is set */
 	uint32_t mark, landed;
+	uint32_t again; /* puts of the data that were damaged */
 	int status;
 	/* READ: bytes asked of the drive, and put */
 	uint64_t asked, put;

@@ -77,6 +77,7 @@ static void data_check(struct storage_target *t, struct session *se,
 						   r->length) != r->data_crc) {
 		t->stats.damaged++;
 		sl->state = SLOT_AGAIN;
+		sl->again = r->puts;
 		target_out(se, sl);
 		return;
 	}
@@ -147,7 +148,12 @@ static void request_repeat(struct storage_target *t, struct session *se,
 		target_out(se, sl);
 		break;
 	case SLOT_AGAIN:
-		slot_start(t, se, sl);
+		/* Without new data the staging may look right while they
+		 * arrive, and be damaged by the rest of them. */
+		if (rec->puts == sl->again)
+			target_out(se, sl);
+		else
+			slot_start(t, se, sl);
 		break;
 	case SLOT_SERVED:
 		if (rec->flags & STORAGE_FRESH)

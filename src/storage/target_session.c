@@ -100,7 +100,7 @@ void target_drain(struct storage_target *t, struct session *se)
 		return;
 	}
 	se->epoch = ++t->epochs;
-	if (!t->epochs) /* 0 is no epoch */
+	if (!t->epochs) /* 0: before the first one */
 		se->epoch = ++t->epochs;
 	hello_make(t, se);
 	se->state = se->slot ? SESSION_UP : SESSION_NONE;

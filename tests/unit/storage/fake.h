@@ -18,6 +18,8 @@ struct fake_rules {
 	uint32_t max_put, room; /* puts and records not departed */
 	/* of a million packets */
 	uint32_t lost, damaged, repeated;
+	uint32_t forged; /* records with a wrong field and a CRC that fits */
+	bool refuses;	 /* puts to places that are not regions */
 	weft_time_t delay, jitter;    /* of a packet */
 	weft_time_t cut_from, cut_to; /* all packets are lost */
 };
@@ -47,8 +49,5 @@ void fake_gone(uint32_t node);
 extern void (*fake_others)(weft_time_t to);
 /* Prints all packets. */
 extern bool fake_trace;
-/* Sends a packet as from `src`: hostile records. */
-void fake_record(uint32_t src, uint32_t dst, uint32_t slot, const void *p,
-		 size_t n);
 
 #endif

@@ -190,6 +190,32 @@ static void packet_repeat(const struct packet *p, struct way *w)
 	packet_fly(q, w);
 }
 
+/* Gives a record another value in some bytes, and seals it. */
+static void packet_forge(struct packet *p)
+{
+	static const uint64_t odd[] = { 0,	    1,	       7,
+					512,	    4095,      65536,
+					UINT32_MAX, INT64_MAX, UINT64_MAX };
+	uint64_t v =
+		chance(500000) ? odd[fake_below(9)] : fake_below(UINT64_MAX);
+	size_t width = (size_t)1 << fake_below(4);
+	struct storage_record r;
+	size_t at;
+
+	if (!storage_record_read(&r, p->data, p->len))
+		return;
+	at = fake_below((p->len - 8) / width) * width + 8;
+	if (at + width <= p->len)
+		memcpy((uint8_t *)&r + at, &v, width);
+	r.segs = r.segs > STORAGE_SEGS ? r.segs % STORAGE_SEGS : r.segs;
+	storage_record_seal(&r);
+	p->len = storage_record_bytes(&r);
+	memcpy(p->data, &r, p->len);
+	/* A slot is part of the link, and may be forged, too. */
+	if (chance(500000))
+		p->slot = r.tag;
+}
+
 static void packet_depart(struct packet *p)
 {
 	struct node_link *l = fake.link[p->src];
@@ -226,6 +252,8 @@ static void packet_depart(struct packet *p)
 				(uint8_t)(1 << fake_below(8));
 		}
 	}
+	if (!data && chance(fake_rules.forged))
+		packet_forge(p);
 	packet_fly(p, w);
 	if ((!data || fake_rules.ordered) && chance(fake_rules.repeated))
 		packet_repeat(p, w);
@@ -245,7 +273,8 @@ static bool reachable(const struct node_link *l, const uint8_t *p, size_t len,
 		const struct region *r = &l->region[i];
 
 		if (r->p && r->key == key && p >= r->p &&
-		    p + len <= r->p + r->len)
+		    (uint64_t)(p - r->p) <= r->len &&
+		    len <= r->len - (uint64_t)(p - r->p))
 			return true;
 	}
 	return false;
@@ -333,6 +362,10 @@ static int f_put(struct storage_link *l, uint32_t peer, const void *p,
 	       !(((uintptr_t)p | len | addr) % 8 && n->node < 2));
 	if (n->way[peer].waiting >= fake_rules.room)
 		return -EAGAIN;
+	if (fake_rules.refuses &&
+	    (!fake.link[peer] ||
+	     !reachable(fake.link[peer], (uint8_t *)(uintptr_t)addr, len, key)))
+		return -EINVAL;
 	k = packet_new();
 	k->dst = peer;
 	k->from = p;
@@ -361,21 +394,6 @@ static int f_record(struct storage_link *l, uint32_t peer, uint32_t slot,
 	memcpy(k->data, rec, k->len);
 	packet_send(n, k);
 	return 0;
-}
-
-void fake_record(uint32_t src, uint32_t dst, uint32_t slot, const void *p,
-		 size_t n)
-{
-	struct packet *k = packet_new();
-
-	k->record = k->departed = true;
-	k->src = src;
-	k->dst = dst;
-	k->slot = slot;
-	k->len = min_of(n, sizeof(k->data));
-	memcpy(k->data, p, k->len);
-	k->at = fake.now;
-	heap_push(k);
 }
 
 static uint64_t f_started(struct storage_link *l, uint32_t peer)

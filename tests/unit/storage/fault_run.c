@@ -38,7 +38,8 @@ enum {
 };
 
 struct job {
-	bool busy, registered;
+	bool busy;
+	bool wild; /* late data may reach the buffer: its target is silent */
 	struct weft_disk_op op;
 	struct weft_disk_seg seg[3];
 	uint8_t *mem, *buf;
@@ -55,7 +56,6 @@ struct client {
 	uint64_t from, sectors;
 	uint32_t left, depth;
 	bool dead; /* the disk cannot be used any more */
-	bool wild; /* late data may reach buffers: a close had no answer */
 };
 
 struct store_node {
@@ -71,18 +71,20 @@ static struct {
 	struct store_node store[TARGETS];
 	uint32_t clients, targets;
 	weft_time_t calm; /* faults end */
-	bool bad_sectors, vanish, strict;
+	bool bad_sectors, vanish, strict, hostile;
 	struct fault_counts *counts;
 	char *why;
 	size_t why_n;
 	bool failed;
 } run;
 
+static const char endless[] = "requests without an end";
+
 static void fail(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (run.failed)
+	if (run.failed || (run.hostile && strcmp(fmt, endless) != 0))
 		return;
 	run.failed = true;
 	va_start(ap, fmt);
@@ -108,6 +110,11 @@ static void store_events(struct store_node *s)
 
 	if (now >= s->restart) {
 		s->restart = WEFT_NEVER;
+		if (fake_trace)
+			printf("%9.3f target %u starts again, power %d\n",
+			       (double)now / WEFT_US,
+			       FIRST_TARGET + (uint32_t)(s - run.store),
+			       s->power);
 		storage_target_restart(s->t, s->down, s->power);
 		if (now < run.calm && percent(50))
 			s->restart = now + s->down + time_below(3 * WEFT_MS);
@@ -320,13 +327,13 @@ static void job_model(struct client *c, struct job *j, int status)
 static void canary_set(struct client *c, struct job *j, int status)
 {
 	memset(j->mem, CANARY, MOST + 8);
-	if (status == -ETIMEDOUT && j->op.code == WEFT_DISK_READ)
-		c->wild = true;
+	for (uint32_t i = 0; status == -ETIMEDOUT && i < run.targets; i++)
+		j->wild |= disk_silent(c->d, &c->d->store[i]);
 }
 
 static void canary_check(const struct client *c, const struct job *j)
 {
-	for (uint32_t i = 0; i < MOST + 8 && !c->wild; i++)
+	for (uint32_t i = 0; i < MOST + 8; i++)
 		if (j->mem[i] != CANARY) {
 			fail("byte %u of a buffer has changed after its end",
 			     i);
@@ -364,7 +371,7 @@ static void client_poll(struct client *c)
 static struct job *job_free(struct client *c)
 {
 	for (uint32_t i = 0; i < c->depth; i++)
-		if (!c->job[i].busy)
+		if (!c->job[i].busy && !c->job[i].wild)
 			return &c->job[i];
 	return NULL;
 }
@@ -391,9 +398,11 @@ static bool client_open(struct client *c, uint32_t i)
 		ret = weft_disk_open(h, &c->attr, &c->d);
 	} while (ret == -ETIMEDOUT && fake_now() < run.calm + WEFT_SEC);
 	c->attr.tries = tries;
-	c->d->attr.tries = tries;
+	c->dead = ret;
 	if (ret)
 		fail("open says %d", ret);
+	else
+		c->d->attr.tries = tries;
 	for (uint32_t k = 0; !ret && k < JOBS; k += 2)
 		if (weft_disk_reg(c->d, c->job[k].mem, MOST + 8))
 			fail("no region");
@@ -452,8 +461,10 @@ static void client_reopen(struct client *c, uint32_t i)
 	}
 	weft_disk_close(c->d);
 	c->d = NULL;
-	for (uint32_t k = 0; k < JOBS; k++)
+	for (uint32_t k = 0; k < JOBS; k++) {
 		memset(c->job[k].mem, CANARY, MOST + 8);
+		c->job[k].wild = false;
+	}
 	/* A disk does not know of losses before it was opened. */
 	shadow_flushed(c->shadow, mark, true);
 	client_open(c, i);
@@ -476,6 +487,8 @@ static void rules_make(void)
 		.delay = time_below(20 * WEFT_US),
 		.jitter = time_below(30 * WEFT_US),
 	};
+	fake_rules.forged = run.hostile ? rates[fake_below(5)] : 0;
+	fake_rules.refuses = run.hostile && percent(50);
 	run.calm = 1 * WEFT_MS + time_below(8 * WEFT_MS);
 	if (percent(20)) {
 		fake_rules.cut_from = time_below(run.calm);
@@ -487,6 +500,7 @@ static void rules_make(void)
 static void faults_end(void)
 {
 	fake_rules.lost = fake_rules.damaged = fake_rules.repeated = 0;
+	fake_rules.forged = 0;
 	fake_rules.cut_to = 0;
 }
 
@@ -495,7 +509,8 @@ static weft_time_t clients_next(void)
 	weft_time_t t = WEFT_NEVER;
 
 	for (uint32_t i = 0; i < run.clients; i++)
-		t = min_of(t, disk_next(run.client[i].d));
+		if (!run.client[i].dead)
+			t = min_of(t, disk_next(run.client[i].d));
 	return t;
 }
 
@@ -509,6 +524,8 @@ static bool clients_turn(bool submit)
 		struct client *c = &run.client[i];
 		struct job *j = submit && c->left ? job_free(c) : NULL;
 
+		if (c->dead)
+			continue;
 		client_poll(c);
 		if (j && !j->busy) {
 			canary_check(c, j);
@@ -522,7 +539,9 @@ static bool clients_turn(bool submit)
 			if (run.counts && fake_below(400) == 0 && !run.vanish)
 				client_reopen(c, i);
 		}
-		more |= client_busy(c) || (submit && c->left);
+		if (!job_free(c) && !client_busy(c))
+			c->left = 0;
+		more |= !c->dead && (client_busy(c) || (submit && c->left));
 	}
 	return more;
 }
@@ -543,7 +562,7 @@ static void clients_run(bool submit, weft_time_t limit)
 		if (to == WEFT_NEVER && !calm)
 			to = run.calm;
 		if (fake_now() > limit)
-			fail("requests without an end");
+			fail(endless);
 		step(min_of(to, fake_now() + 5 * WEFT_MS));
 	}
 }
@@ -551,8 +570,10 @@ static void clients_run(bool submit, weft_time_t limit)
 static void all_do(struct client *c, enum weft_disk_code code, uint64_t at,
 		   uint64_t n)
 {
-	struct job *j = &c->job[0];
+	struct job *j = job_free(c);
 
+	if (!j)
+		return;
 	j->op = (struct weft_disk_op){ .code = code, .ctx = j };
 	if (code == WEFT_DISK_FLUSH) {
 		j->mark = shadow_flush(c->shadow);
@@ -624,9 +645,11 @@ static void run_free(void)
 	fake_end();
 }
 
-bool fault_run(uint64_t seed, struct fault_counts *counts, char *why, size_t n)
+bool fault_run(uint64_t seed, bool hostile, struct fault_counts *counts,
+	       char *why, size_t n)
 {
 	memset(&run, 0, sizeof(run));
+	run.hostile = hostile;
 	run.counts = counts;
 	run.why = why;
 	run.why_n = n;
@@ -641,7 +664,7 @@ bool fault_run(uint64_t seed, struct fault_counts *counts, char *why, size_t n)
 	while (!run.failed && fake_now() < run.calm + 5 * WEFT_MS)
 		step(run.calm + 5 * WEFT_MS);
 	faults_end();
-	if (!run.failed && !run.vanish)
+	if (!run.failed && !run.vanish && !hostile)
 		clients_verify();
 	counts->runs++;
 	counts->packets += fake_stats.packets;

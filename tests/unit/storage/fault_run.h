@@ -13,7 +13,9 @@ struct fault_counts {
 		reopened, packets;
 };
 
-/* Runs the schedule of a seed.  Returns false with a reason in why. */
-bool fault_run(uint64_t seed, struct fault_counts *counts, char *why, size_t n);
+/* Runs the schedule of a seed.  hostile: records are forged, and it is checked
+ * that all requests end.  Returns false with a reason in why. */
+bool fault_run(uint64_t seed, bool hostile, struct fault_counts *counts,
+	       char *why, size_t n);
 
 #endif

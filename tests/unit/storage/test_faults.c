@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random schedules of faults between initiators and targets (fault_run.h).
  *
- *     test_storage_faults [COUNT [FROM [trace]]]
+ *     test_storage_faults [COUNT [FROM [honest|hostile [trace]]]]
  *
  * Prints the first seed that fails, and stops. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fake.h"
 #include "fault_run.h"
@@ -18,10 +19,12 @@ int main(int argc, char **argv)
 	struct fault_counts c = { 0 };
 	char why[200];
 
-	fake_trace = argc > 3;
+	bool hostile = argc > 3 && !strcmp(argv[3], "hostile");
+
+	fake_trace = argc > 4;
 
 	for (uint64_t seed = from; seed < from + count; seed++) {
-		if (fault_run(seed, &c, why, sizeof(why)))
+		if (fault_run(seed, hostile, &c, why, sizeof(why)))
 			continue;
 		printf("seed %" PRIu64 ": %s\n", seed, why);
 		return 1;

@@ -32,7 +32,8 @@ enum {
 	TARGETS = 2,
 	JOBS = 12,
 	SECTOR = 512,
-	MOST = 16384, /* bytes of a request */
+	MOST = 16384,  /* bytes of a request */
+	DRIVE = 65536, /* of a drive */
 	CANARY = 0xA5,
 	FIRST_TARGET = CLIENTS,
 };
@@ -169,7 +170,7 @@ static void store_make(struct store_node *s, uint32_t i)
 		.piece = 512 << fake_below(4),
 	};
 	struct drive_config cfg = {
-		.size = 65536,
+		.size = DRIVE,
 		.sector = SECTOR,
 		.queue = 1 + (uint32_t)fake_below(8),
 		.channels = 1 + (uint32_t)fake_below(3),
@@ -431,7 +432,9 @@ static void client_make(struct client *c, uint32_t i)
 	}
 	if (!client_open(c, i))
 		return;
-	c->sectors = c->d->info.size / SECTOR / run.clients;
+	/* A forged size may be any. */
+	c->sectors = min_of(c->d->info.size, (uint64_t)TARGETS * DRIVE) /
+		     SECTOR / run.clients;
 	c->from = i * c->sectors * SECTOR;
 	c->shadow = shadow_new(fake_host(i), c->sectors, SECTOR, true);
 }

@@ -25,7 +25,7 @@
 #include "fake.h"
 #include "storage/initiator.h"
 #include "storage/shadow.h"
-#include "storage/target.h"
+#include "storage/target_internal.h"
 
 enum {
 	CLIENTS = 2,
@@ -191,6 +191,8 @@ static void store_make(struct store_node *s, uint32_t i)
 		       : -ENOMEM;
 	if (ret)
 		fail("target says %d", ret);
+	else if (percent(30)) /* epochs wrap */
+		s->t->epochs = UINT32_MAX - (uint32_t)fake_below(4);
 	s->restart = maybe_at(40);
 	s->power = percent(60);
 	s->down = time_below(2 * WEFT_MS);
@@ -404,6 +406,10 @@ static bool client_open(struct client *c, uint32_t i)
 		fail("open says %d", ret);
 	else
 		c->d->attr.tries = tries;
+	/* Numbers of requests wrap. */
+	for (uint32_t k = 0; !ret && percent(90) && k < 2 * c->attr.depth; k++)
+		c->d->store[k % run.targets].part[k / 2 % c->attr.depth].seq =
+			UINT32_MAX - (uint32_t)fake_below(4);
 	for (uint32_t k = 0; !ret && k < JOBS; k += 2)
 		if (weft_disk_reg(c->d, c->job[k].mem, MOST + 8))
 			fail("no region");

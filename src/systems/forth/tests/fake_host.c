@@ -30,6 +30,18 @@ static void fake_word(struct weft_host *h, uint32_t reg, uint32_t add,
 	memcpy(fake_at(h, at + add, 8), &word, 8);
 }
 
+static void fake_land(struct weft_host *h, struct weft_host *to,
+		      const uint64_t *d, uint32_t n)
+{
+	memcpy(fake_at(to, (uint32_t)d[1], n), fake_at(h, d[0], n), n);
+	if (d[1] & FORTH_DESC_RNOTIFY) {
+		to->reg[FORTH_RNOTIFY_TOTAL / 4] = ++to->rnotify;
+		fake_word(to, FORTH_RNOTIFY_LO, 0,
+			  forth_rnotify_pack(to->rnotify, to->node, false));
+	}
+	to->irq |= d[1] & FORTH_DESC_RIRQ;
+}
+
 static void fake_one(struct weft_host *h, uint32_t q)
 {
 	uint32_t depth = 1024 / h->queues;
@@ -37,10 +49,10 @@ static void fake_one(struct weft_host *h, uint32_t q)
 	uint32_t n = forth_desc_qwords(d[1]) * 8;
 	struct weft_host *to = &fake_first[forth_desc_flow(d[1])];
 
-	memcpy(fake_at(to, (uint32_t)d[1], n), fake_at(h, d[0], n), n);
-	if (d[1] & FORTH_DESC_RNOTIFY)
-		fake_word(to, FORTH_RNOTIFY_LO, 0,
-			  forth_rnotify_pack(++to->rnotify, to->node, false));
+	if (h->lose)
+		h->lose--;
+	else
+		fake_land(h, to, d, n);
 	h->head[q] = (h->head[q] + 1) % depth;
 	h->departed[q]++;
 	h->reg[(FORTH_QUEUE_POINTERS + 4 * q) / 4] =
@@ -53,7 +65,7 @@ static void fake_one(struct weft_host *h, uint32_t q)
 void fake_run(struct weft_host *h)
 {
 	for (uint32_t q = 0; q < h->queues; q++)
-		while (h->head[q] != h->tail[q])
+		for (; h->pending[q]; h->pending[q]--)
 			fake_one(h, q);
 }
 
@@ -73,7 +85,12 @@ static void fake_slot(struct weft_host *h, uint32_t off, uint32_t size,
 
 	memcpy((uint8_t *)h->slot[i] + at % 16, &val, size);
 	if (at % 16 + size == 16 && h->slot[i][1] & FORTH_DESC_START) {
-		h->tail[i / depth] = (i % depth + 1) % depth;
+		uint32_t q = i / depth;
+
+		h->tail[q] = (i % depth + 1) % depth;
+		h->pending[q] = (h->tail[q] + depth - h->head[q]) % depth;
+		if (!h->pending[q]) /* a full ring (forth.md 3.3) */
+			h->pending[q] = depth;
 		if (h->running)
 			fake_run(h);
 	}
@@ -91,7 +108,7 @@ static void fake_store(struct weft_host *h, uint64_t off, uint32_t size,
 	}
 	if (off == FORTH_CONTROL && val & FORTH_CTL_POINTER_RESET)
 		for (uint32_t q = 0; q < 8; q++)
-			h->head[q] = h->tail[q] = 0;
+			h->head[q] = h->tail[q] = h->pending[q] = 0;
 	h->reg[off / 4] = (uint32_t)val;
 }
 
@@ -116,6 +133,8 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 {
 	fake_note(h, FAKE_CFG, off, size, val);
 	memcpy((uint8_t *)h->cfg + off, &val, size);
+	if (off == FORTH_CFG_APP_IRQ && val & FORTH_APP_IRQ_FLAG)
+		h->irq = false;
 }
 
 bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
@@ -381,7 +400,8 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
-	return false;
+	fake_run(h);
+	return h->irq;
 }
 
 void weft_host_sleep(struct weft_host *h, weft_time_t until)
@@ -429,13 +449,12 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	char mine[64], what[32];
 	uint32_t node;
 
-	/* keys as the endpoint builds them in word_name() */
-	if (sscanf(key, "ep.forth.0.%u.%31s", &node, what) != 2)
-		abort();
-
 	for (uint32_t i = fake_n_oob; i-- > 0;)
 		if (!strcmp(fake_oob[i].key, key))
 			return fake_oob[i].val;
+	/* see word_name() of the endpoint */
+	if (sscanf(key, "ep.forth.0.%u.%31s", &node, what) != 2)
+		abort();
 	snprintf(mine, sizeof(mine), "ep.forth.0.%u.%s", h->node, what);
 	for (uint32_t i = fake_n_oob; i-- > 0;)
 		if (!strcmp(fake_oob[i].key, mine))

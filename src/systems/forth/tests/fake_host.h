@@ -35,8 +35,10 @@ struct weft_host {
 	uint32_t cfg[64], reg[256];
 	uint64_t slot[1024][2];
 	uint32_t queues, head[8], departed[8], rnotify;
-	bool running; /* false: the NIC does not execute descriptors */
-	uint32_t tail[8];
+	bool running; /* false: descriptors stay in their slots */
+	uint32_t tail[8], pending[8];
+	uint32_t lose; /* so many of its next transfers do not arrive */
+	bool irq;      /* interrupt flag */
 	/* record */
 	struct fake_access log[FAKE_LOG];
 	uint32_t n_log;

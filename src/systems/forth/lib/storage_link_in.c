@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The storage link over the FORTH NIC: records that have arrived.
+ *
+ * The word of remote notifications says how many transfers came, but not which.
+ * Tags are given in ring order, so the slot behind the last record of a peer is
+ * polled first.  If no peer has a record there, all slots are, once: records of
+ * other tags, or none because the notification belonged to data or to a record
+ * that was damaged.  A record that is found before its own notification has
+ * been counted leaves a notification without a record, which costs a vain scan.
+ */
+#include <string.h>
+
+#include "host/times.h"
+#include "systems/forth/lib/storage_link.h"
+
+bool forth_storage_ready(struct forth_storage *x)
+{
+	uint32_t count = weft_forth_remote_count(x->f);
+
+	/* the word is 0 until the NIC has written it once */
+	if (weft_forth_remote_word(x->f) && count != x->seen) {
+		x->due += count - x->seen;
+		x->seen = count;
+	}
+	return x->due;
+}
+
+/* Takes the record out of a slot.  The magic number is cleared, because another
+ * record with equal bytes would not be noticed otherwise.  Returns false if the
+ * slot has no whole record: a part of one stays, because the rest may be in
+ * flight. */
+static bool take(struct forth_storage *x, uint32_t i, uint32_t slot,
+		 struct storage_event *ev)
+{
+	struct forth_storage_peer *p = &x->peer[i];
+	uint8_t *at = p->slots + (size_t)slot * STORAGE_SLOT_BYTES;
+	const uint32_t none = 0;
+	uint32_t magic;
+
+	memcpy(&magic, at, sizeof(magic));
+	if (magic != STORAGE_MAGIC ||
+	    !storage_record_read(&ev->rec, at, STORAGE_SLOT_BYTES))
+		return false;
+	memcpy(at, &none, sizeof(none));
+	ev->kind = STORAGE_EV_RECORD;
+	ev->peer = p->node;
+	ev->slot = slot;
+	if (slot < STORAGE_DEPTH)
+		p->expect = (slot + 1) % STORAGE_DEPTH;
+	x->turn = i;
+	return true;
+}
+
+static bool take_expected(struct forth_storage *x, struct storage_event *ev,
+			  uint32_t *polled_p)
+{
+	for (uint32_t k = 0; k < x->peers; k++) {
+		uint32_t i = (x->turn + k) % x->peers;
+
+		++*polled_p;
+		if (take(x, i, x->peer[i].expect, ev))
+			return true;
+	}
+	return false;
+}
+
+static bool take_any(struct forth_storage *x, struct storage_event *ev,
+		     uint32_t *polled_p)
+{
+	for (uint32_t k = 0; k < x->peers; k++) {
+		uint32_t i = (x->turn + k) % x->peers;
+		uint32_t from = x->peer[i].expect;
+
+		for (uint32_t s = 0; s < STORAGE_SLOTS; s++) {
+			++*polled_p;
+			if (take(x, i, (from + s) % STORAGE_SLOTS, ev))
+				return true;
+		}
+	}
+	return false;
+}
+
+int forth_storage_poll(struct storage_link *l, struct storage_event *ev,
+		       int max)
+{
+	struct forth_storage *x = forth_storage_of(l);
+	weft_time_t poll = weft_host_time(l->host, T_forth_storage_poll);
+	weft_time_t taken = weft_host_time(l->host, T_forth_storage_take);
+	uint32_t polled = 0;
+	int n = 0;
+
+	forth_storage_release(x);
+	while (n < max && forth_storage_ready(x)) {
+		if (!take_expected(x, &ev[n], &polled) &&
+		    !take_any(x, &ev[n], &polled)) {
+			x->due = 0;
+			break;
+		}
+		x->due--;
+		n++;
+	}
+	weft_host_cpu(l->host, polled * poll + (uint32_t)n * taken);
+	return n;
+}

@@ -38,7 +38,7 @@ enum weft_att_clock {
 #define WEFT_ATT_NODE(addr)	  ((uint32_t)(addr)&0xffffff)
 #define WEFT_ATT_SLOT(addr)	  ((uint32_t)(addr) >> 24)
 
-enum { WEFT_ATT_VERSION = 2 };
+enum { WEFT_ATT_VERSION = 3 };
 
 struct weft_att_info {
 	uint32_t version;
@@ -173,6 +173,17 @@ int weft_att_fd(struct weft_att *a);
 /* Hands over, and arms the file descriptor for the next event. Returns 0,
  * -EAGAIN when an event has arrived already, or -EIO when detached. */
 int weft_att_arm(struct weft_att *a);
+
+/* ---- processes that call weft/host.h themselves (weft exec --raw) ---- */
+
+/* Says that this thread waits for something outside the machine: until its next
+ * call of weft/host.h simulated time stands still, however long it sleeps. No
+ * hand-over. */
+void weft_att_outside(struct weft_host *h);
+/* Leaves the machine as the process does at its end, with all its threads, and
+ * returns when the simulator has made all posted calls.  The thread's handle is
+ * invalid afterwards. */
+void weft_att_end(struct weft_host *h);
 
 /* ---- statistics ------------------------------------------------------------
  *

@@ -33,6 +33,8 @@ static void host_call_put(struct weft_host *h, const struct att_host_cmd *cmd,
 	struct att_host_cmd *c;
 	uint64_t busy;
 
+	if (atomic_load_explicit(&a->seg->outside, memory_order_relaxed))
+		atomic_store(&a->seg->outside, 0);
 	att_cpu_charge(a);
 	while (!(c = (struct att_host_cmd *)att_cmd_new(a, ATT_C_NOP))) {
 		if (weft_att_gone(a))

@@ -81,6 +81,18 @@ static void host_life_leave(void)
 	self_ = NULL;
 }
 
+void weft_att_end(struct weft_host *h)
+{
+	if (h == self_)
+		host_life_leave();
+}
+
+void weft_att_outside(struct weft_host *h)
+{
+	if (!weft_att_gone(h->att))
+		atomic_store(&h->att->seg->outside, 1);
+}
+
 static int host_life_enter(void)
 {
 	struct weft_host *h = calloc(1, sizeof(*h));

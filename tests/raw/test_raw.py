@@ -287,6 +287,13 @@ class Ends(unittest.TestCase):
         self.assertIn("has ended before it was attached", p.stderr)
         self.assertIn("a process has died: the run ends", p.stderr)
 
+    def test_time_stands_still_for_a_thread_that_waits_outside(self):
+        """As long as it sleeps; it leaves before its process ends."""
+        lines, _, late = attached("exec/forth-pair", "tests/raw/raw_outside")
+        self.assertEqual(lines, ["left", "time passed", "time stood still",
+                                 "time stood still"])
+        self.assertEqual(late, 1)
+
     def test_vipl_program_runs_unchanged_as_a_process(self):
         """Names, clocks, threads, errors."""
         script = ("if [ $WEFT_RANK = 0 ]; then exec %s server hvia0+cq n1; "

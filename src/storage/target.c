@@ -165,7 +165,11 @@ static void target_pass(struct storage_target *t)
 		target_drain(t, &t->session[i]);
 		target_send(t, &t->session[i]);
 	}
-	target_drive(t); /* chunks may be free now */
+	/* Chunks may be free now.  A drive without latency ends their reads,
+	 * and requests that it has just got, at once. */
+	target_drive(t);
+	for (uint32_t i = 0; i < t->nodes; i++)
+		target_send(t, &t->session[i]);
 }
 
 /* Returns true if all initiators have gone. */

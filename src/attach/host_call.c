@@ -68,6 +68,7 @@ uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 			host_lost(h);
 		host_hand_over(h);
 	}
+	h->glances = 0;
 	h->debt = a->seg->reply.c;
 	h->stores = a->seg->reply.stores;
 	if (r)

@@ -7,6 +7,7 @@
     programs -> base, measure, endpoint, storage, host/prog.h,
                 net/pattern.h
     attach -> base, host/prog.h, host/process_memory.h
+    nbd -> measure/hist.h
     front -> all shared folders; nothing -> front
 
 A system lies in src/systems/<name>:
@@ -42,6 +43,7 @@ SHARED = {
     "attach": {"base", "host"},
     "provider": {"base"},
     "preload": {"base", "host"},
+    "nbd": {"measure"},
     "front": {"base", "measure", "sim", "host", "net", "endpoint",
               "programs", "attach"},
 }
@@ -53,6 +55,7 @@ ONLY = {
     ("endpoint", "host"): r"times\.h",
     ("storage", "host"): r"times\.h",
     ("preload", "host"): r"times\.h",
+    ("nbd", "measure"): r"hist\.h",
     # Both are loaded into foreign processes without our libraries.
     ("preload", "base"): r"minmax\.h",
     ("provider", "base"): r"minmax\.h",

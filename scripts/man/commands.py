@@ -13,10 +13,12 @@ ENVIRONMENT = [
      "empty."),
     ("TERM", (), "The value `dumb` gives no progress line, and pictures in "
      "plain characters."),
-    ("TMPDIR", ("tour", "exec", "bench"), "Folder of temporary files; "
+    ("TMPDIR", ("tour", "exec", "disk", "bench"), "Folder of temporary files; "
      "default: /tmp."),
     ("PATH", ("exec",), "Folders in which PROGRAM, mpirun and mpiexec are "
      "found."),
+    ("PATH", ("disk",), "Folders in which nbdkit and COMMAND are found."),
+    ("uri", ("disk",), "Set for COMMAND: the address of the disk."),
     ("WEFT_SOCKET, WEFT_RANK, WEFT_NODE, WEFT_RANKS", ("exec",), "Set for the "
      "processes of the run: the place where they join, and their numbers."),
     ("WEFT_TIME_LIBS", ("exec",), "Text in the names of libraries whose "
@@ -155,10 +157,12 @@ RELATED = {
     "check": ["run", "describe"], "list": ["describe", "run"],
     "describe": ["list"], "explain": ["run"], "report": ["run", "reproduce"],
     "reproduce": ["run", "report"], "exec": ["run", "report", "list"],
+    "disk": ["exec", "run", "report"],
     "tour": ["run"], "bench": ["run"], "completion": [],
 }
 FORMATS = {"run": ["experiment", "results"], "check": ["experiment"],
-           "exec": ["experiment", "results"], "report": ["results"],
+           "exec": ["experiment", "results"],
+           "disk": ["experiment", "results"], "report": ["results"],
            "explain": ["results"], "reproduce": ["results"],
            "describe": ["experiment"]}
 HEADERS = {"exec": ["ep", "host"], "run": ["component"],

@@ -19,14 +19,14 @@ struct strs {
 
 /* The command line after parsing: arguments and options as text. */
 struct cli {
-	const char *prog; /* name under which weft was called */
-	struct strs args; /* positional arguments */
-	struct strs set, load, sample, show, capture, fabric;
+	const char *prog; /* the command's name */
+	struct strs args; /* positional */
+	struct strs set, load, sample, show, capture, fabric, disk;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *file_limit;
 	const char *message, *run, *trace, *waves;
 	const char *n, *clock, *map, *per_node, *cores, *patience;
-	const char *path;
+	const char *path, *size, *socket;
 	const char *mpi, *mpiexec, *cpu_factor;
 	bool quiet, append, quick, help, sweep_load, raw, sensitivity;
 	bool formatted; /* true if --format was given */
@@ -101,6 +101,7 @@ int cmd_explain(struct cli *c);
 int cmd_tour(struct cli *c);
 int cmd_completion(struct cli *c);
 int cmd_exec(struct cli *c);
+int cmd_disk(struct cli *c);
 
 /* Each returns name i of the values of an argument, NULL behind the last, for
  * units_nearest and completion. */

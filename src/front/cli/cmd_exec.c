@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/cli/cli.h"
+#include "front/cli/exec_hooks.h"
 #include "front/cli/recorders.h"
 #include "front/exec/mpi.h"
 #include "front/out/out.h"
@@ -18,6 +19,7 @@ struct exec_cmd {
 	struct exec_setup setup;
 	struct exec_job job;
 	const struct exec_launcher *launcher;
+	const struct exec_hooks *hooks; /* or NULL */
 	struct recorders *looks;
 	/* Hooks of the files that record the run, called when it opens and
 	 * closes. */
@@ -121,11 +123,15 @@ static int exec_go(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 		exec_env(&x->job, "WEFT_RAW", "1");
 	exec_pin(x->setup.cores);
 	ret = exec_keep(&x->job, err);
-	exec_libs(&x->job);
+	if (!x->hooks)
+		exec_libs(&x->job);
 	if (!ret)
 		ret = exec_run(x, s, err);
 	exec_kill(&x->job);
 	if (!ret) {
+		if (x->hooks)
+			x->hooks->done(x->hooks->arg, &x->job,
+				       s->points[0].result);
 		exec_report(&x->job, s->points[0].result);
 		if (!x->c->quiet)
 			exec_summary(&x->job, s->points[0].result, stderr);
@@ -158,15 +164,21 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 	x->job.clock = x->setup.att.clock;
 	x->job.quiet = c->quiet;
 	x->job.mpiexec = c->mpiexec;
+	if (x->hooks) {
+		x->job.argv = (char **)&x->hooks->program;
+		x->job.own = x->hooks->own;
+		x->launcher = x->hooks->launcher;
+		return 0;
+	}
 	x->launcher = exec_launcher(&x->job, c->mpi, err);
 	return x->launcher ? 0 : -EINVAL;
 }
 
-/* Runs the program on one machine. Returns 0 with the results in s, or an exit
- * status. */
-static int exec_on(struct cli *c, const char *fabric, struct run_set *s)
+/* The program on one machine. */
+static int exec_on(struct cli *c, const struct exec_hooks *hooks,
+		   const char *fabric, struct run_set *s)
 {
-	struct exec_cmd x = { .c = c };
+	struct exec_cmd x = { .c = c, .hooks = hooks };
 	struct weft_err err = { 0 };
 	int status;
 
@@ -248,7 +260,7 @@ static int exec_check(struct cli *c, struct weft_err *err)
 	return c->out ? out_db_check(c->out, err) : 0;
 }
 
-int cmd_exec(struct cli *c)
+static int exec_all(struct cli *c, const struct exec_hooks *hooks)
 {
 	struct run_set all = { 0 }, one = { 0 };
 	struct weft_err err = { 0 };
@@ -256,10 +268,8 @@ int cmd_exec(struct cli *c)
 
 	if (exec_check(c, &err))
 		return cli_error(&err);
-	vec_push(&c->args, NULL);
-	c->edit = exec_edit;
 	for (size_t i = 0; i < c->fabric.n && !status && !all.signal; i++) {
-		status = exec_on(c, c->fabric.at[i], &one);
+		status = exec_on(c, hooks, c->fabric.at[i], &one);
 		if (!status && c->fabric.n > 1)
 			exec_join(&all, c->args.at[0], &one, c->fabric.at[i]);
 		else if (!status)
@@ -269,4 +279,16 @@ int cmd_exec(struct cli *c)
 		status = exec_print(c, &all);
 	run_set_free(&all);
 	return status;
+}
+
+int exec_with(struct cli *c, const struct exec_hooks *hooks)
+{
+	return exec_all(c, hooks);
+}
+
+int cmd_exec(struct cli *c)
+{
+	vec_push(&c->args, NULL);
+	c->edit = exec_edit;
+	return exec_all(c, NULL);
 }

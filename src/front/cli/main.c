@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "front/cli/cli.h"
+#include "front/disk/disk.h"
 #include "front/exec/mpi.h"
 #include "systems/examples.def"
 
@@ -42,6 +43,24 @@ const struct cli_cmd cli_cmds[] = {
 	  "the mpirun of its MPI.\n"
 	  "Exit status: 0 all is well, 1 a process failed (it is named), 2 "
 	  "usage or input.\n",
+	  true },
+	{ "disk", "[COMMAND [ARGUMENT...]]",
+	  "serve a remote disk of a simulated machine to programs",
+	  "fabric size socket disk clock cores patience set seed sample show "
+	  "capture "
+	  "capture-file trace waves file-limit format out append load quiet",
+	  "table|json|csv|svg", 0, 65536, cmd_disk,
+	  "The machine is an experiment (--fabric): its targets (disk.target) "
+	  "stay, one without\n"
+	  "gets one on node 1; nbdkit runs on the first other node and speaks "
+	  "NBD with any\n"
+	  "client: fio, qemu-io, nbdcopy, file systems by nbdfuse.  COMMAND "
+	  "runs with the\n"
+	  "disk's address in $uri; one word is a line for the shell.  Without "
+	  "it the disk is\n"
+	  "open until Ctrl-C.  A status of COMMAND that is not 0 is that of "
+	  "the whole.\n"
+	  "Exit status: 0 all is well, 1 a check failed, 2 usage or input.\n",
 	  true },
 	{ "reproduce", "[SYSTEM|ROW...]",
 	  "published numbers beside what the machine does",
@@ -110,6 +129,13 @@ const struct cli_opt cli_opts[] = {
 	OPT("fabric", "MACHINE", LIST, fabric,
 	    "the machine: a YAML file or the name of an experiment; several: "
 	    "one after the other, compared"),
+	OPT("size", "SIZE", TEXT, size,
+	    "of the disk, over all its targets, e.g. 8GiB"),
+	OPT("socket", "PATH", TEXT, socket,
+	    "file of the socket for clients; default: in a new folder"),
+	OPT("disk", "KEY=VALUE", LIST, disk,
+	    "check=crc32c, depth, stripe, timeout=US, link=native|ep, "
+	    "notify, cluster, irq: of the initiator"),
 	OPT("n", "N", TEXT, n, "how many processes; default: one per node"),
 	OPT("clock", "CLOCK", TEXT, clock,
 	    "fixed: calls cost time (default); cpu: computing, too; none: as "
@@ -128,7 +154,7 @@ const struct cli_opt cli_opts[] = {
 	    "K ranks next to each other on each node; default: 1"),
 	OPT("cores", "N", TEXT, cores,
 	    "processors for simulator and processes; default: 1, with --clock "
-	    "none all"),
+	    "none and for disks all"),
 	OPT("patience", "TIME", TEXT, patience,
 	    "how long a stopped process is waited for; default: 10s"),
 	OPT("mpi", "MPI", TEXT, mpi,
@@ -314,6 +340,7 @@ static int cmd_main(const struct cli_cmd *cmd, int argc, char **argv)
 	vec_free(&c.show);
 	vec_free(&c.capture);
 	vec_free(&c.fabric);
+	vec_free(&c.disk);
 	registry_fini(&c.reg);
 	return status;
 }
@@ -337,6 +364,8 @@ int main(int argc, char **argv)
 		return exec_rsh(argv + 3);
 	if (argc > 3 && !strcmp(argv[1], "exec") && !strcmp(argv[2], "--keep"))
 		return exec_keeper(argv[3]);
+	if (argc > 2 && !strcmp(argv[1], "disk") && !strcmp(argv[2], "--serve"))
+		return disk_serve(argc - 3, argv + 3);
 	for (const struct cli_cmd *cmd = cli_cmds; cmd->name; cmd++)
 		if (!strcmp(cmd->name, argv[1]))
 			return cmd_main(cmd, argc - 2, argv + 2);

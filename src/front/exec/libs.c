@@ -12,8 +12,11 @@
 
 bool exec_lib_dir(const char *file, char *dir, size_t size)
 {
-	static const char *const places[] = { "", "/../" WEFT_LIBDIR "/weft",
-					      "/../provider", "/../preload",
+	static const char *const places[] = { "",
+					      "/../" WEFT_LIBDIR "/weft",
+					      "/../provider",
+					      "/../preload",
+					      "/../nbd",
 					      "/../../bench" };
 	const char *given = getenv("WEFT_LIBS");
 	char exe[4096], path[8192], *end;

@@ -4,6 +4,8 @@
 #ifndef FRONT_RUN_H
 #define FRONT_RUN_H
 
+#include <sys/types.h>
+
 #include "front/exp/exp.h"
 
 struct run_point;
@@ -106,8 +108,11 @@ void signals_catch(bool on);
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Chooses the simulation that signals stop, or none (NULL). With `ticks` it
- * also stops five times a second. */
+/* Sends the first wish as SIGTERM to this process, whose end is the end of the
+ * run, instead of ending the run; 0: no process. */
+void signals_ward(pid_t pid);
+/* Which simulation is to be stopped, NULL = none; with `ticks` also five times
+ * a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
 /* returns true if a tick has stopped the run since the last call */
 bool signals_ticked(void);

@@ -26,7 +26,8 @@ enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
  * runs one simulation at a time. */
 static struct weft_sim *volatile watched;
 static volatile sig_atomic_t ticked, caught, worker;
-static volatile clock_t wished; /* processor time at the user's request */
+static volatile clock_t wished; /* processor time then */
+static volatile pid_t ward;
 static char stack[65536] __attribute__((aligned(16)));
 
 static void signals_timer(bool on)
@@ -64,6 +65,11 @@ static void on_tick(int sig)
  * because a run that is just starting misses the first. */
 static void on_wish(int sig)
 {
+	if (ward) {
+		kill(ward, SIGTERM);
+		ward = 0;
+		return;
+	}
 	if (caught && !worker) {
 		signal(sig, SIG_DFL);
 		raise(sig);
@@ -111,6 +117,11 @@ void signals_worker(void)
 	if (caught)
 		caught = 0;
 	signal(SIGINT, SIG_IGN);
+}
+
+void signals_ward(pid_t pid)
+{
+	ward = pid;
 }
 
 int signals_caught(void)

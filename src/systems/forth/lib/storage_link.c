@@ -137,8 +137,10 @@ static void wait_event(struct storage_link *l, weft_time_t deadline)
 	}
 	/* all notifications are counted after the acknowledgement, because
 	 * those before it raise no other interrupt (forth.md 2.3) */
-	if (weft_forth_irq_wait(x->f, deadline))
+	if (weft_forth_irq_wait(x->f, deadline)) {
 		weft_forth_irq_ack(x->f);
+		x->paid = 1;
+	}
 }
 
 /* ---- opening and closing ---- */

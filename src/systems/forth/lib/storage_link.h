@@ -74,7 +74,8 @@ struct forth_storage {
 	uint8_t *out;	 /* copies of records */
 	uint32_t seen;	 /* remote notifications that were counted */
 	uint32_t due;	 /* those that may have brought a record */
-	uint32_t turn;	 /* peer that is looked at first */
+	uint32_t turn;	 /* peer that is polled first */
+	uint32_t paid;	 /* interrupts of notifications to come */
 };
 
 static inline struct forth_storage *forth_storage_of(struct storage_link *l)

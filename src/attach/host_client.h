@@ -44,10 +44,10 @@ struct weft_host {
 	uint32_t stores;  /* stores in the bridge, as last reported */
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
-	uint32_t glances;	/* at the clock since the last hand-over */
-	weft_time_t seen;	/* its last time */
-	struct weft_host *next; /* list of the process's threads */
-	/* arguments of weft_thread_start */
+	uint32_t glances;	/* reads of the clock since the last hand-over */
+	weft_time_t seen;	/* result of the last read */
+	struct weft_host *next; /* next of the process's threads */
+	/* Arguments of weft_thread_start for this thread. */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
 	struct host_start *start;

@@ -194,12 +194,14 @@ struct att_seg {
 	/* The process writes the next fields. */
 	ATT_LINE _Atomic uint32_t cmd_tail;
 	_Atomic uint32_t ev_head;
-	_Atomic uint32_t want_room; /* wake process on an empty ring */
-	_Atomic uint32_t told;	    /* untimed: bell already rung */
-	_Atomic uint32_t armed;	    /* byte on the socket wanted */
-	_Atomic uint32_t outside;   /* weft/host.h: waits for something that is
-				     * not of the machine */
-	_Atomic uint64_t deadline;  /* end of the wait */
+	_Atomic uint32_t want_room; /* the simulator must wake the process when
+				     * the ring is empty */
+	_Atomic uint32_t told;	    /* untimed: the bell has been rung */
+	_Atomic uint32_t armed;	    /* the process wants a byte on the socket at
+				     * the next event */
+	_Atomic uint32_t outside;   /* a thread of weft/host.h waits in real
+				     * time, so simulated time stands still */
+	_Atomic uint64_t deadline;  /* simulated time at which the wait ends */
 	_Atomic uint64_t
 		/* A bit for each slot of rx to release. A process sets these
 		 * when the ring of commands is too full for a RELEASE. */

@@ -186,9 +186,9 @@ bool att_await(struct att_client *c)
 			enum att_doing doing = att_doing(c->pid, &ran);
 
 			look_stopped(c, doing);
-			/* A client that sleeps and only polls now and then
-			 * (usleep) counts as asleep, too.  Time stands still
-			 * for one that waits outside the machine. */
+			/* A client that sleeps and polls now and then (usleep)
+			 * counts as asleep, too. Time stands still for a client
+			 * that waits outside the machine. */
 			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
 			    atomic_load(&c->seg->outside) ||
 			    ran - c->still.ran_ns >

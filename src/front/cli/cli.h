@@ -19,8 +19,8 @@ struct strs {
 
 /* The command line after parsing: arguments and options as text. */
 struct cli {
-	const char *prog; /* the command's name */
-	struct strs args; /* positional */
+	const char *prog; /* name under which weft was called */
+	struct strs args; /* positional arguments */
 	struct strs set, load, sample, show, capture, fabric, disk;
 	const char *seed, *format, *out, *jobs, *follow, *capture_file;
 	const char *file_limit;

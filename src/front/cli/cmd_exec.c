@@ -174,7 +174,8 @@ static int exec_prepare(struct exec_cmd *x, struct weft_err *err)
 	return x->launcher ? 0 : -EINVAL;
 }
 
-/* The program on one machine. */
+/* Runs the program on one machine. Returns 0 with the results in s, or an exit
+ * status. */
 static int exec_on(struct cli *c, const struct exec_hooks *hooks,
 		   const char *fabric, struct run_set *s)
 {

@@ -130,7 +130,7 @@ static void impossible_event_counts_detach_the_client(struct serve_rig *r)
 	struct att_client *c = &r->c[0];
 
 	c->seg->ev_head = (uint32_t)-ATT_EVENTS;
-	push(c, 1); /* the queue is full, and may be */
+	push(c, 1); /* fills the queue, which is allowed */
 	assert_false(c->gone);
 	assert_int_equal(ring_count(&c->late), 1);
 	c->seg->ev_head = (uint32_t)-ATT_EVENTS - 1;

@@ -109,7 +109,7 @@ static uint64_t count(const struct bench *b, const char *name)
 
 /* ---- times of 11.2 ---- */
 
-/* 210 + 14 * 30 ns. Consecutive loads take 630 ns each. */
+/* A load takes 210 + 14 * 30 ns. Consecutive loads take 630 ns each. */
 static void loads_at_33_mhz_take_630_ns_each(void **state)
 {
 	struct bench *b = *state;

@@ -165,7 +165,7 @@ static int look(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* Finds the process by its monitor, because only a monitor may query it. */
+/* Queries the process as its monitor, because only a monitor may do so. */
 static struct query query;
 
 static int looker(struct weft_host *h, struct exrig *r, uint32_t node)

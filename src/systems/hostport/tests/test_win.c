@@ -211,7 +211,7 @@ enum { ALIKE = 5 };
 static const uint32_t alike[ALIKE] = { 0x21, 0x121, 0x2021, 0x8021, 0x22 };
 
 /* Opens windows of VPIDs that differ in one bit, each with a capability of its
- * own, so that all are in the device's cache. */
+ * own. All of them are in the device's cache. */
 static void near_alike(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];

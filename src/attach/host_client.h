@@ -44,8 +44,8 @@ struct weft_host {
 	uint32_t stores;  /* stores in the bridge, as last reported */
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
-	uint32_t glances;	/* reads of the clock since the last hand-over */
-	weft_time_t seen;	/* result of the last read */
+	uint32_t glances; /* reads of the clock since the last hand-over */
+	weft_time_t seen; /* result of the last read */
 	struct weft_host *next; /* next of the process's threads */
 	/* Arguments of weft_thread_start for this thread. */
 	int (*fn)(struct weft_host *h, void *arg);

@@ -25,7 +25,7 @@ enum weft_ptype {
 	WEFT_P_RATE,  /* uint64_t bit/s: "2.5Gb/s", "300MB/s", "286MiB/s" */
 	WEFT_P_BYTES, /* uint64_t: "512", "2KiB", "8KB" (1 KB = 1000 B) */
 	WEFT_P_ENUM,  /* uint32_t index into range "word|packed" */
-	WEFT_P_STR,   /* char[size], always terminated */
+	WEFT_P_STR,   /* char[size], size up to 4096, always terminated */
 };
 
 /* How a number is known, printed by `weft describe`. */

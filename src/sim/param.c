@@ -23,7 +23,7 @@ int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 	const struct weft_param *p = param_find(c, param);
 	struct weft_err sub = { 0 };
 	union {
-		char text[256];
+		char text[WEFT_PARAM_TEXT];
 		struct weft_clock clock;
 		uint64_t u64;
 	} v;
@@ -43,10 +43,10 @@ int weft_param_set(struct weft_comp *c, const char *param, const char *value,
 			"%s has no parameter '%s': 'weft describe %s' lists them",
 			c->cls->name, param, c->cls->name);
 	}
-	memset(&v, 0, sizeof(v));
 	if (p->size > sizeof(v))
 		return weft_fail(err, EINVAL, "%s.%s: field too large",
 				 c->cls->name, param);
+	memset(&v, 0, p->size);
 	ret = units_parse(p->type, p->range, value, &v, p->size, &sub);
 	if (!ret)
 		ret = units_check(p->type, p->range, &v, &sub);

@@ -9,7 +9,11 @@
 #include "sim/queue.h"
 #include "weft/trace.h"
 
-enum { BUF_LOG2_MIN = 6, BUF_LOG2_MAX = 24 };
+enum {
+	BUF_LOG2_MIN = 6,
+	BUF_LOG2_MAX = 24,
+	WEFT_PARAM_TEXT = 4096, /* bytes of a parameter as text */
+};
 
 /* The host access that a device received last. */
 struct trace_access {

@@ -112,7 +112,7 @@ static int comp_set(struct weft_comp *c, const char *param,
 		    struct weft_err *err)
 {
 	struct weft_err sub = { 0 };
-	char text[512];
+	char text[4096];
 
 	if (!class_param(c->cls, param)) {
 		if (val->set) {

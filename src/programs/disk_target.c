@@ -162,6 +162,12 @@ static const struct weft_param target_params[] = {
 };
 static const struct weft_preset target_presets[] = {
 	DRIVE_PRESETS,
+	{ "clustered", "use_irq=no notify=request cluster=0",
+	  "as disk.load; drive as `memory`" },
+	{ "clustered-irq", "use_irq=yes notify=request cluster=0",
+	  "as disk.load; drive as `memory`" },
+	{ "packet-irq", "use_irq=yes notify=packet cluster=1",
+	  "as disk.load; drive as `memory`" },
 	{ 0 }
 };
 // clang-format on

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to a disk at given times, from text.
+ *
+ * Output of blkparse in its default format; the requests are the lines of one
+ * event (Q queued, D given to the drive, C ended).  Its summary is ignored:
+ *
+ *	8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
+ *
+ * Or values with commas.  Times are seconds, places and lengths bytes; the
+ * operation is R, W, WF (write with FUA), F (flush), T (trim) or Z (write
+ * zeros).  A first line of names is ignored, and so is the rest of a line
+ * behind #:
+ *
+ *	time,op,offset,bytes
+ *	0,W,0,4096
+ *	0.000125,F,,
+ *
+ * Not read: the binary files of blktrace; requests without data other than
+ * FLUSH (N), because the medium is not asked for them. */
+#ifndef PROGRAMS_BLOCK_TRACE_H
+#define PROGRAMS_BLOCK_TRACE_H
+
+#include "weft/disk.h"
+
+enum block_format { BLOCK_AUTO, BLOCK_BLKPARSE, BLOCK_CSV };
+
+enum {
+	BLOCK_SECTOR = 512,
+	BLOCK_LENGTH_MAX = 64 << 20, /* of one READ or WRITE */
+	BLOCK_SECONDS_MAX = 18000,
+};
+
+struct block_attr {
+	enum block_format format;
+	char event;	    /* of blkparse: 'Q', 'D' or 'C' */
+	const char *device; /* of blkparse: "8,0"; "": there must be one only */
+};
+
+struct block_op {
+	weft_time_t time;
+	uint64_t offset, length; /* FLUSH: 0, 0 */
+	uint32_t line;
+	uint8_t code; /* enum weft_disk_code */
+	uint8_t flags;
+};
+
+struct block_trace {
+	struct block_op *op; /* by time, then by line */
+	uint32_t n;
+};
+
+/* Each reads a trace.  block_trace_parse keeps no reference to text.  Returns a
+ * trace for block_trace_free, or NULL with "LABEL:LINE: message". */
+struct block_trace *block_trace_load(const char *path,
+				     const struct block_attr *attr,
+				     struct weft_err *err);
+struct block_trace *block_trace_parse(const char *label, const char *text,
+				      size_t len, const struct block_attr *attr,
+				      struct weft_err *err);
+/* Frees t, which may be NULL. */
+void block_trace_free(struct block_trace *t);
+
+#endif

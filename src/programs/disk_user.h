@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Use of a remote disk by a program: opening it, requests in flight with
+ * buffers of their own, comparison of every byte with a model. */
+#ifndef PROGRAMS_DISK_USER_H
+#define PROGRAMS_DISK_USER_H
+
+#include "programs/program.h"
+#include "storage/shadow.h"
+#include "weft/disk.h"
+
+enum { DISK_USER_DEPTH = 1024, DISK_USER_ERRORS = 7 };
+
+/* A request, in flight or free. */
+struct disk_job {
+	struct disk_job *next;
+	struct weft_disk_op op;
+	struct weft_disk_seg seg;
+	uint8_t *buf;
+	uint64_t first;	  /* sector of the model */
+	uint32_t version; /* WRITE */
+	uint64_t mark;	  /* FLUSH */
+};
+
+struct disk_user {
+	/* parameters */
+	char to[64];
+	uint32_t link, notify, cluster, check, tries, stripe, target_depth;
+	weft_time_t timeout;
+	uint32_t depth;
+	bool use_irq, registered, verify, history, expect_errors;
+	/* run */
+	struct program w;
+	struct weft_disk *d;
+	const struct weft_disk_info *info;
+	struct shadow *shadow;
+	struct disk_job *job, *free;
+	uint8_t *mem;
+	uint32_t in_flight;
+	bool counts; /* requests that end are part of the result */
+	uint64_t ended[WEFT_DISK_ZERO + 1], moved, failed[DISK_USER_ERRORS];
+	struct weft_hist *latency;
+};
+
+// clang-format off
+#define DISK_USER_PARAM(type_, state_, user_, field_, def_, range_, doc_)      \
+	{                                                                      \
+		.name = #field_, .type = WEFT_P_##type_,                       \
+		.offset = offsetof(state_, user_.field_),                      \
+		.size = sizeof(((state_ *)0)->user_.field_), .def = def_,      \
+		.range = range_, .source = WEFT_OWN, .doc = doc_,              \
+	}
+/* Parameters of a class whose state has a struct disk_user as `user_`. */
+#define DISK_USER_PARAMS(state_, user_)                                        \
+	DISK_USER_PARAM(STR, state_, user_, to, "1", "",                       \
+			"nodes of the targets: 1,2,4..6"),                     \
+	DISK_USER_PARAM(ENUM, state_, user_, link, "auto", "auto|native|ep",   \
+			"carrier of the protocol; auto = native where the "    \
+			"NIC has one"),                                        \
+	DISK_USER_PARAM(ENUM, state_, user_, notify, "request",                \
+			"request|page|packet",                                 \
+			"native link: what raises a notification"),            \
+	DISK_USER_PARAM(U32, state_, user_, cluster, "0", "",                  \
+			"native link: transfers of one start; 0 = all"),       \
+	DISK_USER_PARAM(ENUM, state_, user_, check, "none", "none|crc32c",     \
+			"of the data, end to end"),                            \
+	DISK_USER_PARAM(BOOL, state_, user_, use_irq, "no", "",                \
+			"sleep instead of spinning"),                          \
+	DISK_USER_PARAM(U32, state_, user_, stripe, "65536", "4096..",         \
+			"bytes on one target"),                                \
+	DISK_USER_PARAM(U32, state_, user_, target_depth, "128", "1..128",     \
+			"requests in flight to a target"),                     \
+	DISK_USER_PARAM(TIME, state_, user_, timeout, "0", "",                 \
+			"of the first try; 0 = the library's"),                \
+	DISK_USER_PARAM(U32, state_, user_, tries, "0", "0..60000",            \
+			"of a request; 0 = the library's"),                    \
+	DISK_USER_PARAM(U32, state_, user_, depth, "32", "1..1024",            \
+			"requests in flight at most"),                         \
+	DISK_USER_PARAM(BOOL, state_, user_, registered, "yes", "",            \
+			"buffers are regions of the NIC"),                     \
+	DISK_USER_PARAM(BOOL, state_, user_, verify, "yes", "",                \
+			"compare every byte with a model"),                    \
+	DISK_USER_PARAM(BOOL, state_, user_, history, "no", "",                \
+			"the model expects that the drive loses its cache"),   \
+	DISK_USER_PARAM(BOOL, state_, user_, expect_errors, "no", "",          \
+			"requests may fail")
+// clang-format on
+
+/* Opens the disk.  Returns 0, or as weft_disk_open. */
+int disk_user_open(struct disk_user *u, struct weft_comp *c);
+/* Makes `depth` jobs with buffers of `bytes`, and with `verify` a model of
+ * `sectors`.  Returns 0, -ENOMEM, or as weft_disk_reg. */
+int disk_user_jobs(struct disk_user *u, uint64_t bytes, uint64_t sectors);
+/* Closes the disk and frees everything; open may have failed. */
+void disk_user_close(struct disk_user *u);
+
+/* Takes a job, polling until one is free; its op is empty. */
+struct disk_job *disk_user_take(struct disk_user *u);
+/* Gives back a job that was not submitted. */
+void disk_user_untake(struct disk_user *u, struct disk_job *j);
+/* Starts the request j->op, whose sectors are from j->first on in the model.
+ * Returns false, doing nothing, if the model says that a request in flight uses
+ * one of them: the order of both would be open. */
+bool disk_user_submit(struct disk_user *u, struct disk_job *j);
+/* Takes ends of requests, waiting for one, but not beyond `until`. */
+void disk_user_poll(struct disk_user *u, weft_time_t until);
+/* Waits for the ends of all requests. */
+void disk_user_drain(struct disk_user *u);
+/* Reports metrics of requests that were counted within `took`. */
+void disk_user_report(struct disk_user *u, weft_time_t took);
+
+#endif

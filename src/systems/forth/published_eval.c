@@ -259,3 +259,52 @@ double forth_eval_errors(const struct repro_data *d)
 	       repro_sum(d, NULL, "n*.prog0.sent") -
 	       repro_sum(d, NULL, "n*.prog0.received");
 }
+
+/* ---- storage ---- */
+
+static double storage_rate(const struct repro_data *d, const char *point)
+{
+	return repro_value(d, point, "n0.prog0.bandwidth_binary");
+}
+
+static double notify_rate(const struct repro_data *d, const char *preset)
+{
+	char point[120];
+
+	snprintf(point, sizeof(point),
+		 "%s workload.preset=%s workload.0.size=65536", d->row->point,
+		 preset);
+	return storage_rate(d, point);
+}
+
+/* Returns the rate with one interrupt for a request over that with one for each
+ * packet. */
+double forth_eval_gain(const struct repro_data *d)
+{
+	return notify_rate(d, "clustered-irq") / notify_rate(d, "packet-irq");
+}
+
+/* Returns the least ratio of rates of two sizes, one twice the other. */
+double forth_eval_rise(const struct repro_data *d)
+{
+	double least = INFINITY;
+
+	for (int read = 0; read <= 100; read += 100) {
+		double last = 0;
+
+		for (uint32_t size = 4096; size <= 1 << 20; size *= 2) {
+			char point[80];
+			double rate;
+
+			snprintf(point, sizeof(point),
+				 "workload.0.read=%d workload.0.size=%u", read,
+				 size);
+			rate = storage_rate(d, point);
+			if (isnan(rate))
+				return NAN;
+			least = last ? fmin(least, rate / last) : least;
+			last = rate;
+		}
+	}
+	return least;
+}

@@ -43,5 +43,7 @@ double forth_eval_xp_bram(const struct repro_data *d);
 double forth_eval_voq(const struct repro_data *d);
 
 double forth_eval_errors(const struct repro_data *d);
+double forth_eval_gain(const struct repro_data *d);
+double forth_eval_rise(const struct repro_data *d);
 
 #endif

@@ -187,9 +187,8 @@ void result_manifest(struct weft_sim *sim)
 
 		result_param_set(sim->result, c->name, c->cls->name);
 		for (const struct weft_param *p = c->cls->params; p && p->name;
-		     p++)
-			if (!like || !param_same(c, like, p)) {
-				char full[256], value[WEFT_PARAM_TEXT];
+		     p++) {
+			char full[256], value[WEFT_PARAM_TEXT];
 
 			if (like &&
 			    !memcmp((const char *)c->state + p->offset,

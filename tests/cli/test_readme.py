@@ -35,13 +35,13 @@ EXCEPTIONS = [
     ("docs/libfabric.md", "weft exec --clock none --fabric exec/extoll-pair",
      "runs fi_ubertest of fabtests for minutes"),
     ("docs/processes.md", "weft exec --fabric exec/extoll-torus-4x4x4",
-     "as above"),
-    ("docs/processes.md", "weft exec --fabric extoll/pingpong", "as above"),
-    ("docs/processes.md", "weft exec --clock none --path direct", "as above"),
-    ("docs/storage.md", "weft disk", "serves until it is ended"),
+     "starts 64 MPI processes; test mpi-all64"),
+    ("docs/storage.md", "weft disk", "serves until it is ended; test system-disk"),
     ("docs/storage.md", "weft report r.db", "results of the disk above"),
-    ("docs/testing.md", "", "campaigns of minutes to hours; they write files"),
-    ("docs/user-libraries.md", "", "prog.c stands for a program of the reader"),
+    ("docs/testing.md", "make ", "campaigns of minutes to hours"),
+    ("docs/testing.md", "tests/golden/golden.py", "needs another build, OLD"),
+    ("docs/testing.md", "tests/random/campaign.py", "runs for minutes"),
+    ("models/README.md", "scripts/spin.sh", "needs Spin; tests spin-*"),
 ]
 
 # Programs of the reader, that commands of a page name.

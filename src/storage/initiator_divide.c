@@ -158,6 +158,7 @@ static void part_start(struct weft_disk *d, struct store *s, struct request *r,
 		       struct part *p)
 {
 	weft_host_cpu(d->h, weft_host_time(d->h, T_disk_part));
+	d->stats.requests++;
 	p->code = codes[r->op.code];
 	p->flags = r->op.flags & WEFT_DISK_FUA ? STORAGE_FUA : 0;
 	for (uint32_t i = 0; i < p->pieces; i++)
@@ -206,6 +207,7 @@ static bool divide_data(struct weft_disk *d, struct request *r)
 			r->parts--;
 			p->pieces = 0; /* not counted yet */
 			disk_part_free(d, e.store, p);
+			d->room = false; /* it has been there before */
 			return false;
 		}
 		part_start(d, e.store, r, p);

@@ -43,7 +43,6 @@ struct part *disk_part_new(struct weft_disk *d, struct store *s,
 			    .patience = d->attr.timeout };
 	p->deadline = d->now + p->patience;
 	d->timer = min_of(d->timer, p->deadline);
-	d->stats.requests++;
 	r->parts++;
 	return p;
 }

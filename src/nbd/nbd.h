@@ -25,6 +25,8 @@ struct nbd_config {
 	 * request, to send the next one before simulated time goes on. */
 	uint32_t gather;
 	char report[4096]; /* file for latencies; "": none */
+	char live[4096];   /* file for the report so far, whenever the disk has
+			    * had no requests for a moment; "": none */
 	char ready[4096];  /* file that says that the disk is open; "": none */
 };
 

@@ -15,6 +15,7 @@ enum {
 	/* A longer request leaves in pieces, so that one request does not take
 	 * all tags of the disk. */
 	PIECE = 1 << 20,
+	LIVE_US = 100000, /* without requests, then a report */
 };
 
 struct jobs {
@@ -31,6 +32,7 @@ static struct {
 	struct weft_disk *d;
 	struct latency *latency;
 	uint32_t in_flight; /* requests of the disk */
+	bool unreported;    /* requests have ended since `live` was written */
 
 	/* shared with the threads of clients */
 	pthread_mutex_t lock;
@@ -74,6 +76,7 @@ static void jobs_pop(struct jobs *l)
 
 static void job_done(struct nbd_job *j)
 {
+	the.unreported = true;
 	latency_add(the.latency, j);
 	sem_post(&j->done);
 }
@@ -158,6 +161,27 @@ static uint32_t take_ends(const struct jobs *todo)
 	return ended;
 }
 
+/* ---- report ---- */
+
+/* Writes latencies and counts to a file.  Returns false if it cannot. */
+static bool report(const char *path)
+{
+	struct weft_disk_stats s = weft_disk_stats(the.d);
+	FILE *f = fopen(path, "w");
+	bool good = f;
+
+	if (f) {
+		latency_write(the.latency, &s, f);
+		if (the.status)
+			fprintf(f, "failure the last flush failed: %s\n",
+				strerror(-the.status));
+		good = !fclose(f);
+	}
+	if (!good)
+		fprintf(stderr, "weft: %s: %m\n", path);
+	return good;
+}
+
 /* ---- waiting ---- */
 
 static struct timespec after_us(uint32_t us)
@@ -169,6 +193,32 @@ static struct timespec after_us(uint32_t us)
 	t.tv_sec += t.tv_nsec / 1000000000;
 	t.tv_nsec %= 1000000000;
 	return t;
+}
+
+/* Writes the report so far in one step, as readers see it. */
+static void write_live(void)
+{
+	char path[sizeof(the.cfg->live) + 4];
+
+	snprintf(path, sizeof(path), "%s.new", the.cfg->live);
+	if (report(path))
+		rename(path, the.cfg->live);
+}
+
+/* Sleeps until something comes; the lock is held.  Requests since the last
+ * report are reported after a moment. */
+static void sleep_idle(void)
+{
+	struct timespec t = after_us(LIVE_US);
+
+	while (!the.n_inbox && !the.quit) {
+		if (!the.unreported || !*the.cfg->live) {
+			pthread_cond_wait(&the.news, &the.lock);
+		} else if (pthread_cond_timedwait(&the.news, &the.lock, &t)) {
+			write_live();
+			the.unreported = false;
+		}
+	}
 }
 
 /* Takes what has come into todo.  With nothing to do, sleeps until something
@@ -183,8 +233,8 @@ static bool take_inbox(struct jobs *todo, uint32_t ended)
 	weft_att_outside(the.h);
 	pthread_mutex_lock(&the.lock);
 	the.asleep = true;
-	while (idle && !the.n_inbox && !the.quit)
-		pthread_cond_wait(&the.news, &the.lock);
+	if (idle)
+		sleep_idle();
 	if (!idle && the.cfg->gather)
 		while (the.n_inbox < ended &&
 		       !pthread_cond_timedwait(&the.news, &the.lock, &t))
@@ -228,26 +278,6 @@ static int owner_open(void)
 	return weft_disk_open(the.h, &the.cfg->disk, &the.d);
 }
 
-static void report(void)
-{
-	struct weft_disk_stats s = weft_disk_stats(the.d);
-	FILE *f;
-
-	if (!*the.cfg->report)
-		return;
-	f = fopen(the.cfg->report, "w");
-	if (!f) {
-		fprintf(stderr, "weft: %s: %m\n", the.cfg->report);
-		return;
-	}
-	latency_write(the.latency, &s, f);
-	if (the.status)
-		fprintf(f, "failure the last flush failed: %s\n",
-			strerror(-the.status));
-	if (fclose(f))
-		fprintf(stderr, "weft: %s: %m\n", the.cfg->report);
-}
-
 static void *owner_main(void *arg)
 {
 	const struct weft_disk_op flush = { .code = WEFT_DISK_FLUSH };
@@ -262,7 +292,8 @@ static void *owner_main(void *arg)
 	sem_post(&the.opened);
 	serve();
 	the.status = weft_disk_do(the.d, &flush);
-	report();
+	if (*the.cfg->report)
+		report(the.cfg->report);
 	weft_disk_close(the.d);
 	weft_att_end(the.h);
 	return NULL;

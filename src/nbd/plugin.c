@@ -107,6 +107,8 @@ static int weft_config(const char *key, const char *value)
 	}
 	if (!strcmp(key, "report"))
 		return take_text(key, value, cfg.report, sizeof(cfg.report));
+	if (!strcmp(key, "live"))
+		return take_text(key, value, cfg.live, sizeof(cfg.live));
 	if (!strcmp(key, "ready"))
 		return take_text(key, value, cfg.ready, sizeof(cfg.ready));
 	if (!strcmp(key, "irq")) {
@@ -129,6 +131,7 @@ static int weft_config(const char *key, const char *value)
 	"                  of the native link\n"                               \
 	"gather=US         real time for clients to send their next request\n" \
 	"report=FILE       latencies at the end\n"                             \
+	"live=FILE         latencies so far, after 0.1 s without requests\n"   \
 	"ready=FILE        is made when the disk is open"
 
 /* ---- life ---- */

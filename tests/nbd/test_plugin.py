@@ -258,6 +258,26 @@ def test_report():
                    (4 * MiB + 20480) / 90) < 0.01, rate
 
 
+def test_live():
+    """A report follows requests after a moment without any."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "live")
+        with served("live=" + path) as (_, p):
+            r = Raw(p.path)
+            for n in (1, 2):
+                r.ask(WRITE, 0, 4096, bytes(4096))
+                until = time.time() + 10
+                said = "counter disk.write.requests requests %d\n" % n
+                while (not os.path.exists(path) or
+                       said not in open(path).read()):
+                    assert time.time() < until, said
+                    time.sleep(0.01)
+            at = os.stat(path).st_mtime_ns
+            time.sleep(0.3)
+            assert os.stat(path).st_mtime_ns == at
+        assert os.listdir(d) == ["live"]
+
+
 def test_bad_parameters():
     for params, word in ((["targets=1,x"], "1,2,5"), (["check=md5"], "crc32c"),
                          (["nothing=1"], "nothing"), (["depth=-1"], "depth"),

@@ -19,7 +19,8 @@ packages="gcc libc6-dev make clang libclang-rt-14-dev clang-format meson
 mpi="openmpi-bin libopenmpi-dev gfortran hpcc lammps scalapack-mpi-test
 	netpipe-openmpi gromacs"
 check="chromium-headless-shell tshark libjudydebian1 libfabric-bin groff-base
-	mandoc man-db nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio"
+	mandoc man-db nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio
+	fuse3 e2fsprogs xfsprogs postmark bzip2"
 case ${1-} in
 mpi) packages="$packages $mpi" ;;
 check) packages="$packages $mpi $check" ;;

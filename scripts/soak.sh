@@ -3,7 +3,8 @@
 # The long test.  First multipath, 10^7 packets over paths of random delay under
 # the eyes of an oracle, without losses and with one in 10^5
 # (tests/system/test_watch.py); links of EXTOLL with bit errors, every retry
-# accounted for; 65,536 processes on one Host Port; then every experiment called
+# accounted for; 65,536 processes on one Host Port; remote disks with fio, ext4,
+# xfs and the programs of the FORTH papers; then every experiment called
 # soak-*, which says itself how many packets it sends: nothing lost, nothing
 # damaged, all credits home.  Before them 100,000 random machines
 # (tests/random; WEFT_MACHINES=FIRST:COUNT for others), whose statistics are
@@ -48,6 +49,16 @@ echo "== HVIA-GE's translation table, 10^6 operations, against its reference"
 echo "== processes that are killed and stopped"
 python3 tests/system/kills.py "$weft" . "$(dirname "$weft")"/tests 200 || ret=1
 python3 tests/mpi/test_ends.py "$weft" . "$(dirname "$weft")"/tests Long || ret=1
+
+echo "== remote disks: 10 GB verified by fio over four NICs and under faults"
+disk=tests/nbd/test_clients.py
+python3 $disk "$weft" . --soak 10240 || [ $? = 77 ] || ret=1
+
+echo "== remote disks: file systems and programs of the FORTH papers"
+python3 tests/nbd/test_suite.py "$weft" . large || [ $? = 77 ] || ret=1
+
+echo "== remote disks: 100,000 schedules of faults"
+"$(dirname "$weft")"/tests/unit/storage/test_storage_faults 100000 || ret=1
 
 echo "== random machines"
 machines=${WEFT_MACHINES:-0:100000}

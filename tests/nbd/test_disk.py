@@ -117,35 +117,6 @@ class Disk(unittest.TestCase):
 
     # ---- bytes ----
 
-    def verify(self, *args, size="16M", timeout=100):
-        self.good(*args, "--clock", "none", "--size", "64MiB",
-                  fio(size=size, **VERIFY) + " >" + self.path("fio"),
-                  timeout=timeout)
-
-    def test_fio_verifies_on_four_nics(self):
-        self.verify(*NATIVE)
-        self.verify("--fabric", "forth/storage-pair", "--disk", "link=ep",
-                    "--disk", "check=crc32c")
-        self.verify("--fabric", "extoll/storage-pair")
-        self.verify("--fabric", "hostport/storage-pair", size="8M")
-        self.verify("--fabric", "hvia/storage-pair", "--disk", "irq=true",
-                    size="1M")
-
-    def test_fio_verifies_though_packets_are_lost(self):
-        with open(self.path("m.yaml"), "w") as f:
-            f.write("""
-nodes:
-  count: 2
-  host: { type: host.pc }
-  bus: { type: bus.pcix }
-  nic: { type: forth.nic, preset: plat-direct4 }
-fabric: { type: direct, link: { type: forth.link } }
-faults:
-  - { on: "n*.nic.link*", type: fault.drop, packets: 0.002 }
-""")
-        self.verify("--fabric", self.path("m.yaml"), "--disk",
-                    "check=crc32c")
-
     def test_targets_that_restart_lose_nothing_acknowledged(self):
         """Two striped targets die three times each.  With the caches of
         their drives the last flush says so."""

@@ -51,6 +51,16 @@ def served(*params, filters=(), status=0, env=None):
         assert p.returncode == status, (p.returncode, p.said)
 
 
+@contextlib.contextmanager
+def alive():
+    """An nbdkit as weft disk starts and ends it."""
+    with served(env={"LD_PRELOAD": PLUGIN}) as (uri, p):
+        yield uri, p
+        assert p.poll() is None
+        p.send_signal(signal.SIGUSR1)
+        p.wait(20)
+
+
 def run(*argv, status=0):
     r = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        text=True, timeout=60)
@@ -149,7 +159,7 @@ def test_many_in_flight():
 
 
 def test_disconnect_in_the_middle():
-    with served() as (uri, p):
+    with alive() as (uri, p):
         for cut in (3, 28, 100, 28 + 70000):
             r = Raw(p.path)
             for i in range(20):
@@ -162,6 +172,18 @@ def test_disconnect_in_the_middle():
         with socket.socket(socket.AF_UNIX) as s:  # garbage
             s.connect(p.path)
             s.sendall(b"GET / HTTP/1.0\r\n\r\n" * 100)
+        qemu_io(uri, "write -P 1 0 4k", "read -P 1 0 4k")
+
+
+def test_hang_up_with_answers_due():
+    """nbdkit 1.32.5 alone does not survive it (src/nbd/hangup.c)."""
+    with alive() as (uri, p):
+        for _ in range(40):
+            r = Raw(p.path)
+            for i in range(100):
+                r.send(READ, i * 4096, 4096)
+            r.reply()
+            r.s.close()
         qemu_io(uri, "write -P 1 0 4k", "read -P 1 0 4k")
 
 

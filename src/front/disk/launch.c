@@ -93,6 +93,12 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 			 const char *socket, const char *plugin,
 			 struct words *w)
 {
+	const char *other = getenv("LD_PRELOAD");
+
+	/* see src/nbd/hangup.c */
+	word(w, "env");
+	word(w, "LD_PRELOAD=%s/" PLUGIN "%s%s", plugin, other ? ":" : "",
+	     other ? other : "");
 	word(w, "nbdkit");
 	word(w, "--foreground");
 	word(w, "--exit-with-parent");

@@ -200,7 +200,7 @@ class Suite:
             raise SystemExit("suite: %s: %s, expected %s" % (what, a, b))
 
     def remount(self):
-        """What is read next comes from the device."""
+        """Mounts anew, so that later reads come from the device."""
         self.sh("umount {mnt} && mount {dev} {mnt}")
         self.dev.settle()
 

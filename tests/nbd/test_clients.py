@@ -67,7 +67,7 @@ FAULTS = {
               ("disk.protocol.damaged", "disk.protocol.retries",
                "n1.prog0.repeats")),
     "cut": ('{ on: "n*.nic.link*", type: fault.cut, at: 5ms, length: 10ms, '
-            'every: 25ms }', "", ("fault0.cuts", "fault0.words")),
+            'every: 25ms }', "", ("fault0.cuts",)),
     "receiver": ('{ on: n1.nic.bus, type: fault.bus, at: 10ms, length: 10ms, '
                  'every: 40ms, hold: writes }', "", ("fault0.held",)),
     "restarts": ("", RESTART, ("disk.protocol.sessions",
@@ -83,11 +83,11 @@ FAULTS = {
 
 def fio(size, uri="$uri", **more):
     """A line of the shell: writes at random places, then reads and verifies
-    them."""
+    them.  fio is one process: a killed one leaves no other."""
     jobs = dict({"rw": "randwrite", "bsrange": "512-1M", "blockalign": "512",
                  "iodepth": 16, "verify": "crc32c", "do_verify": 1,
                  "verify_state_save": 0, "size": "%dM" % size}, **more)
-    return "fio --name=j --ioengine=nbd --uri=%s %s --output=/dev/stderr" % (
+    return "fio --name=j --ioengine=nbd --thread --uri=%s %s --output=/dev/stderr" % (
         uri, " ".join("--%s=%s" % i for i in jobs.items()))
 
 

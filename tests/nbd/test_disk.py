@@ -35,8 +35,9 @@ def disk(*args, env=None, timeout=100, quiet=True):
 
 
 def fio(uri="$uri", **jobs):
-    """A line of the shell."""
-    words = ["fio", "--verify_state_save=0", "--name=j", "--ioengine=nbd", "--uri='%s'" % uri]
+    """A line of the shell; fio is one process."""
+    words = ["fio", "--name=j", "--ioengine=nbd", "--thread",
+             "--verify_state_save=0", "--uri='%s'" % uri]
     words = [w.replace("'$uri'", "$uri") for w in words]
     return " ".join(words + ["--%s=%s" % i for i in jobs.items()])
 

@@ -6,7 +6,7 @@ the modelled machine for each step.
     test_suite.py WEFT ROOT              a small tree, a trace of a few MB
     test_suite.py WEFT ROOT large [FS]   sizes as printed; about ten minutes
 
-What replaces what the papers used (forth.md 13, S02 to S06):
+Replacements of things that the papers used (forth.md 13, S02 to S06):
 
     ReiserFS, which Linux has no more         ext4 and xfs, 4 KB blocks
     Linux 2.4.30, 184.9 MB, tar of 29.7 MB    folders of Debian's kernel source

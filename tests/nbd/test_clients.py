@@ -59,7 +59,7 @@ workload: [{ program: disk.target, on: 1, link: native %s }]
 """
 RESTART = ", restart_at: 3ms, restart_every: 23ms, restarts: 100000, " \
     "restart_down: 2ms"
-# name: faults, parameters of the target, what the results must have counted
+# name: faults, parameters of the target, counters of which one must have moved
 FAULTS = {
     "bits": ('{ on: "n*.nic.link*", type: fault.bits, rate: 2e-7 }', "",
              ("disk.protocol.damaged", "n1.prog0.damaged")),
@@ -132,8 +132,7 @@ def faulty(folder, name, size, timeout=100):
         f.write(MACHINE % (faults, target))
     c = verify(("--fabric", path, "--disk", "check=crc32c"), size,
                clock="fixed", timeout=timeout)
-    for k in counts:
-        assert c[k], "%s: %s is 0" % (name, k)
+    assert sum(c[k] for k in counts), "%s: nothing has happened" % name
     return {k: c[k] for k in counts}
 
 
@@ -152,10 +151,11 @@ class Clients(unittest.TestCase):
                  "--socket", path, *NATIVE, *args])
         self.addCleanup(lambda: j.p.poll() is None and j.end(0))
         until = time.time() + 30
-        while not os.path.exists(path):
-            self.assertIsNone(j.p.poll())
-            self.assertLess(time.time(), until)
-            time.sleep(0.01)
+        with socket.socket(socket.AF_UNIX) as s:
+            while s.connect_ex(path):
+                self.assertIsNone(j.p.poll())
+                self.assertLess(time.time(), until)
+                time.sleep(0.01)
         return j, "nbd+unix:///?socket=" + path
 
     def end(self, j, sig=signal.SIGINT, status=0):

@@ -50,8 +50,9 @@ struct wfi_peer {
 	struct wfi_pkts queue; /* messages that the transport has not taken
 				* yet */
 	TAILQ_ENTRY(wfi_peer) link;
-	uint32_t acks[WFI_ACKS]; /* acknowledgements, which are sent together
-				  * after a progress */
+	/* Operations to acknowledge, in one message at the end of
+	 * wfi_hub_progress, or earlier when the array is full. */
+	uint32_t acks[WFI_ACKS];
 	unsigned n_acks;
 	bool owed; /* the peer is in the hub's list `acks` */
 	struct wfi_peer *next_ack;

@@ -67,7 +67,7 @@ struct drive {
 	} ops; /* by end; then by submission */
 	struct {
 		VEC(struct drive_op);
-	} waiting; /* for bytes of ops in the cache, to destage them */
+	} waiting; /* requests without room in the cache, in order */
 	struct {
 		VEC(struct drive_done);
 	} done; /* from `taken` on: ends that drive_poll will give */

@@ -74,7 +74,7 @@ static bool cmd_fence(struct atu *a, uint64_t cmd)
 	return cmd_tell(a, cmd);
 }
 
-/* Reports a command that is not executed to the host. */
+/* Reports to the host that a command is not executed. */
 static bool cmd_bad(struct atu *a, uint64_t cmd)
 {
 	ex_event(a->nic, EXTOLL_EV_RMA_ERROR, 0, 0, ATU_CMD_OP(cmd));

@@ -33,10 +33,11 @@ struct hx_pkt {
 	struct weft_bus_txn txn;
 	/* The packet leaves the unit now, granted by HTAX. May be NULL. */
 	void (*sent)(struct extoll_nic *n, struct hx_pkt *p);
-	/* Read: the answer arrives at the unit from now on, one word per cycle,
-	 * with status and data in txn (WEFT_BUS_OK or all ones). Write: it has
-	 * left the NIC. May be NULL. HTAX drops p and its data afterwards, so
-	 * that a unit keeps data with weft_slice_ref(). */
+	/* Read: the answer begins to arrive at the unit, one word per cycle.
+	 * txn holds its status and its data, which are all ones if the status
+	 * is not WEFT_BUS_OK. Write: the packet has left the NIC. May be NULL.
+	 * HTAX drops p and its data afterwards. A unit that needs the data
+	 * longer takes a reference with weft_slice_ref(). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
 	uint64_t user[2]; /* for the unit's use */
 	uint16_t box;	  /* 1 + VPID of its mailbox or ring; 0 = none */

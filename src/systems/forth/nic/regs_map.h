@@ -169,7 +169,8 @@ enum {
 	FORTH_CREDIT_RESYNCS = 0x150,
 	/* our addition: packets that arrived while out of sync */
 	FORTH_UNSYNC = 0x154,
-	/* our addition: count of the last remote notification word */
+	/* our addition: remote notifications so far, as the last notification
+	 * word counts them */
 	FORTH_RNOTIFY_TOTAL = 0x158,
 	/* our addition: a load gives the neighbour's flows, a store resets the
 	 * port */

@@ -97,11 +97,11 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 	return all && has >= fetch_share_weight(n, me->vpid) * p;
 }
 
-/* Returns whether the VPID must wait. One VPID could fill the queues behind the
- * turn, here and at its target, so that it gets only its share while others
- * want theirs. A VCI that is being read counts as a get if the VPID already has
- * gets. If it counted with a single get, a put would have to wait for the
- * answer of that get. */
+/* Returns true if the VPID must wait, because it has used its share and other
+ * VPIDs want theirs. Without shares one VPID could fill the queues behind the
+ * turn, here and at its target. A VCI that is being read counts as a get if the
+ * VPID has gets in flight. The share of gets is at least 2, because with 1 a
+ * put behind a get would wait for the answer of that get. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;

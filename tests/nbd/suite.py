@@ -176,7 +176,7 @@ class Suite:
         return {w[1]: float(w[3]) for w in words
                 if w[0] in ("counter", "metric")}
 
-    def step(self, row, name, line, timed=True, **more):
+    def step(self, row, name, line, **more):
         """Runs a line of the shell and syncs.  Returns what it prints."""
         before, seen, at = self.dev.stat(), self.counters(), time.time()
         out = self.sh(line, **more)
@@ -297,15 +297,16 @@ def make_trace(path, lines):
     with open(path, "w") as f:
         for i in range(lines):
             x = int.from_bytes(hashlib.blake2b(
-                b"%d" % (i // 3), digest_size=4).digest(), "little")
+                b"%d" % i, digest_size=8).digest(), "little")
             at += 7 + (x >> (i % 16)) % 5
             kind = kinds[(x >> i % 13) % 16 % 4]
             line = (
                 "cycle %012d  bus 0 command %-18s  address 0x%08x%08x  "
-                "attribute 0x%08x  data 0x0000000000000000  enable 0xff  "
+                "attribute 0x%08x  data 0x00000000%08x  enable 0xff  "
                 "FRAME# 0  IRDY# 0  TRDY# %d  DEVSEL# 0  STOP# 1  REQ64# 0  "
-                "ACK64# 0  PAR 0  PAR64 0  PERR# 1  SERR# 1  GNT# 0\n" % (
-                    at, kind, x % 3, x & 0xfffff000, i % 16 << 8, i % 2))
+                "ACK64# 0  PAR 0  PAR64 0  PERR# 1  SERR# 1 GNT 0\n" % (
+                    at, kind, x % 3, x & 0xfffff000, i % 16 << 8,
+                    x >> 40, i % 2))
             f.write(line)
             words += len(line.split())
             size += len(line)

@@ -4,7 +4,8 @@
 the modelled machine for each step.
 
     test_suite.py WEFT ROOT              a small tree, a trace of a few MB
-    test_suite.py WEFT ROOT large [FS]   sizes as printed; about ten minutes
+    test_suite.py WEFT ROOT large [FS]   sizes as printed; ten minutes for a
+                        file system, 20 GB of disk in $WEFT_WORK or $TMPDIR
 
 Replacements of things that the papers used (forth.md 13, S02 to S06):
 

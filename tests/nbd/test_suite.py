@@ -51,7 +51,7 @@ def device(row):
 def small_tar(root, folder):
     path = os.path.join(folder, "tree.tar.gz")
     with tarfile.open(path, "w:gz", compresslevel=1) as t:
-        for name in ("src/systems", "include"):
+        for name in ("src/systems/forth", "include"):
             t.add(os.path.join(root, name), name)
     return path
 
@@ -193,7 +193,7 @@ def main():
                        "disk.target.file=" + os.path.join(work, "drive")]
         else:
             suite = ["--tar", small_tar(root, work), "--trace", "12000",
-                     "--postmark", "30,1000,50000,60", "--sync"]
+                     "--postmark", "20,1000,50000,30", "--sync"]
             machine = ["--size", "512MiB"]
         machine += ["--fabric", "forth/storage-pair", "--disk", "link=native"]
         for fs in sys.argv[4:] or ("ext4", "xfs"):

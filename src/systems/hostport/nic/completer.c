@@ -370,6 +370,7 @@ static void cpl_store(struct hp_sched *s, struct hp_job *j)
 		hp_push_start(s->own, &q->push);
 	} else if (q->kind == CPL_MASKED) {
 		q->in.rx->arg = q;
+		q->in.rx->more = masked_more;
 		masked_more(s->own, q->in.rx);
 	} else if (q->in.err) { /* PLACE has refused the packet */
 		store_over(s->own, q);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hpend.h"
+#include "systems/hostport/nic/nic.h"
 
 /* ---- R01: sizes ---- */
 
@@ -173,6 +174,93 @@ static void test_fast_and_atomic_accesses_are_exact(void **state)
 	}
 }
 
+/* ---- operands behind the first cell ---- */
+
+enum { LATE_OFF = 128 };
+
+static const struct late {
+	uint32_t byte, bytes, hops_back;
+	uint64_t c6, data[3], after; /* the word at LATE_OFF */
+} lates[] = {
+	/* without a return path, so that the head has exactly 64 bytes */
+	{ HP_B_MIS_PUT,
+	  8,
+	  0,
+	  0x7e,
+	  { 0x8877665544332211ull },
+	  0xee776655443322eeull },
+	{ HP_B_FAST_PUT | 1, 8, 1, 0, { 5 }, 5 },
+	{ HP_B_CAS, 16, 1, 0, { 0xeeeeeeeeeeeeeeeeull, 9 }, 9 },
+	{ HP_B_FAST_SEND | 3, 24, 1, 0, { 6, 7, 8 }, 0xeeeeeeeeeeeeeeeeull },
+};
+
+/* Sends a packet of node 0 that stops behind its first cell for 5 us. */
+static void late_send(struct hppair *t, struct hpend *e, const struct late *l)
+{
+	struct hp_nic *n = t->rig.node[0].nic->state;
+	struct hp_route r = { .dtag = HPEND_HPID1, .nf = 2 };
+	struct hp_head h = {
+		.c = { HP_C0(l->byte, HPEND_HPID0, HPEND_VPID0), 0, 0,
+		       HP_C3(HPEND_HPID1, l->bytes),
+		       HP_VCI_W3(HPEND_WIN, HPEND_CAPA), LATE_OFF, l->c6 },
+		.vpid = HPEND_VPID1,
+		.bytes = l->bytes,
+	};
+	struct weft_frame *f;
+	struct hp_tx *tx;
+	uint32_t skip;
+
+	assert_int_equal(hp_route_topo(&t->rig.topo, 0, 1, r.fwd), 1);
+	r.fwd[1] = HP_EL(0, 1);
+	if (l->hops_back) {
+		r.nr = 2;
+		hp_route_topo(&t->rig.topo, 1, 0, r.back);
+		r.back[1] = HP_EL(1, 1);
+	}
+	f = hp_pkt_new(t->rig.sim, &r, &h, 0);
+	assert_non_null(f);
+	skip = hp_pkt_skip(f, &h);
+	assert_in_range(skip, HP_LINE - l->bytes + 1, HP_LINE);
+	memcpy(weft_slice_data(f->payload) + skip, l->data, l->bytes);
+	tx = hp_net_send(n, f, skip, hp_now(n) + 10, HP_LINE - skip, NULL,
+			 NULL);
+	weft_host_sleep(e->h, weft_host_now(e->h) + 5 * WEFT_US);
+	hp_net_more(n, tx, l->bytes);
+}
+
+static void near_late(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+
+	hpend_windows(e);
+	for (uint32_t i = 0; i < sizeof(lates) / sizeof(*lates); i++) {
+		const struct late *l = &lates[i];
+		uint64_t in = hppair_counter(t, 1, "packets_in");
+
+		late_send(t, e, l);
+		assert_int_equal(hppair_counter(t, 1, "packets_in"), in + 1);
+		assert_true(hpend_rest(&t->end[1], 0, 0, 0xee));
+		weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);
+		assert_int_equal(*(uint64_t *)hpend_at(&t->end[1], LATE_OFF),
+				 l->after);
+		assert_true(hpend_rest(&t->end[1], LATE_OFF, 8, 0xee));
+		hpend_set(&t->end[1], 0xee);
+		if (HP_MAIN(l->byte) == HP_M_CAS)
+			hpend_expect(e, HP_B_CAS, w);
+		if (HP_MAIN(l->byte) != HP_M_FAST_SEND)
+			continue;
+		hpend_other(e, HP_B_NOTIFY_FAST_RECV, w);
+		assert_memory_equal(&w[2], l->data, l->bytes);
+	}
+	hppair_meet(e);
+	hpend_silent(e);
+}
+
+static void test_operands_may_arrive_after_their_head(void **state)
+{
+	hppair_once(NULL, near_late, hppair_far_memory);
+}
+
 /* ---- R15: many adders ---- */
 
 enum { ADDERS = 64, ADDS = 100 };
@@ -223,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_and_get_of_every_size_are_exact),
 		cmocka_unit_test(test_fast_and_atomic_accesses_are_exact),
+		cmocka_unit_test(test_operands_may_arrive_after_their_head),
 		cmocka_unit_test(test_concurrent_adders_get_different_values),
 	};
 

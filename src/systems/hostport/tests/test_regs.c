@@ -262,6 +262,59 @@ static void halves_of_a_register_have_their_places(void **state)
 	hprig_one(pieces);
 }
 
+/* ---- the network ---- */
+
+enum { WAY = 35 };
+
+/* A row of nodes whose next one is behind their first or second link in turn,
+ * so that each hop of a route is an element. */
+static void row_of_nodes(struct topology *t)
+{
+	static uint8_t table[WAY * WAY];
+	static uint32_t far[WAY * EX_LINKS];
+
+	*t = (struct topology){ .kind = TOPO_GRAPH,
+				.ports = EX_TOPO_PORTS,
+				.nodes = WAY,
+				.table = table,
+				.far = far };
+	for (uint32_t i = 0; i < WAY; i++) {
+		memset(&table[WAY * i], (int)(EX_INTERNAL + i % 2), WAY);
+		far[EX_LINKS * i + i % 2] = i + 1;
+	}
+}
+
+static int way(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hp_nic *n = r->node[node].nic->state;
+	const struct topology *own = n->place.topo;
+	struct topology row;
+
+	row_of_nodes(&row);
+	n->place.topo = &row;
+	hpdrv_map(&drv, h);
+	assert_int_equal(hpdrv_get(&drv, HP_R_NODES), WAY);
+	for (uint32_t k = 0; k <= WAY; k++) {
+		hpdrv_set(&drv, HP_R_ROUTE_NODE, k);
+		assert_int_equal(hpdrv_get(&drv, HP_R_ROUTE_NODE),
+				 k <= 32 ? k : HP_NONE);
+		for (uint32_t i = 0; i < 32 && k <= 32; i++) {
+			uint64_t w =
+				hpdrv_get(&drv, HP_R_ROUTE_DATA + 8 * (i / 8));
+
+			assert_int_equal(w >> 8 * (i % 8) & 0xff,
+					 i < k ? HP_EL(4 + i % 2, 1) : 0);
+		}
+	}
+	n->place.topo = own;
+	return 0;
+}
+
+static void routes_of_up_to_32_elements_are_shown(void **state)
+{
+	hprig_one(way);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +324,7 @@ int main(void)
 		cmocka_unit_test(configuration_space_is_as_the_table_says),
 		cmocka_unit_test(nothing_answers_with_memory_accesses_off),
 		cmocka_unit_test(halves_of_a_register_have_their_places),
+		cmocka_unit_test(routes_of_up_to_32_elements_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,7 @@ static int node_init(struct weft_comp *c, struct weft_err *err)
 	cfg.t_crrx = n->crrx;
 	cfg.credit_words = n->credit_words;
 	cfg.rx_cap = n->rx_words;
+	cfg.rx_lanes = n->lanes;
 	cfg.resync_cc = n->resync;
 	weft_clock_from_period(&n->bus, n->bus_fs);
 	return forth_port_init(&n->link, c, c->ports, &cfg, &node_ops, c, 0,
@@ -194,6 +195,7 @@ static const struct weft_param params[] = {
 	P(l2d, "5"),
 	P(t_bus, "10"),
 	P(resync, "0"),
+	P(lanes, "1"),
 	WEFT_PARAM(ENUM, struct node, frame, "word", "word|packed", OWN, ""),
 	WEFT_PARAM(U64, struct node, bus_fs, "10000000", "", OWN, ""),
 	WEFT_PARAM(U64, struct node, hold, "0", "", OWN, ""),

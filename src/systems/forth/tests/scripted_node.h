@@ -23,7 +23,7 @@ struct node_log {
 
 struct node {
 	uint32_t me, n, links, frame, min_payload, refresh, crtx, crrx;
-	uint32_t credit_words, rx_words, l2d, t_bus, resync;
+	uint32_t credit_words, rx_words, l2d, t_bus, resync, lanes;
 	uint64_t bus_fs, hold;
 	struct forth_port link;
 	struct weft_clock bus;

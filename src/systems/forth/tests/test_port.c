@@ -244,8 +244,41 @@ static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 	pair_fini(&p);
 }
 
-/* R-40: short payloads are padded on the line only. Size field and delivered
- * bytes are unchanged. */
+/* 5.3: a refresh has a credit for each link, of a packed frame one, and goes
+ * round the lanes. A long quiet time is skipped, but real frames are not. */
+static void refreshes_of_a_bundle_go_round_the_lanes(void **state)
+{
+	static const struct {
+		const char *frame, *links, *lanes;
+		uint32_t credits; /* of a refresh */
+	} v[] = { { "word", "1", "8", 1 }, { "word", "2", "8", 2 },
+		  { "word", "4", "9", 4 }, { "word", "4", "3", 3 },
+		  { "word", "4", "1", 1 }, { "packed", "1", "8", 1 } };
+
+	for (uint32_t i = 0; i < 2 * sizeof(v) / sizeof(*v); i++) {
+		uint32_t k = i / 2, n = v[k].credits;
+		const char *set[] = { "frame",	  v[k].frame, "links",
+				      v[k].links, "lanes",    v[k].lanes,
+				      "refresh",  "100",      NULL };
+		struct pair p;
+
+		pair_init(&p, set, i % 2 ? &weft_class_fault_drop : NULL, NULL);
+		pair_start(&p);
+		pair_run(&p, 1001);
+		assert_int_equal(forth_port_counts(&p.n[0]->link)->credits_out,
+				 10 * n);
+		assert_int_equal(forth_port_counts(&p.n[0]->link)->out_cycles,
+				 10);
+		assert_int_equal(forth_port_counts(&p.n[1]->link)->credits_in,
+				 9 * n);
+		assert_int_equal(p.n[0]->link.rr_refresh,
+				 10 * n % p.n[0]->lanes);
+		pair_fini(&p);
+	}
+}
+
+/* R-40: short payloads are padded on the line; size field and delivered bytes
+ * are not. */
 static void short_payload_is_padded_on_the_line_only(void **state)
 {
 	const char *set[] = { "min_payload", "24", NULL };
@@ -398,6 +431,7 @@ int main(void)
 		cmocka_unit_test(stops_at_capacity),
 		cmocka_unit_test(
 			idle_line_repeats_credits_and_sends_nothing_else),
+		cmocka_unit_test(refreshes_of_a_bundle_go_round_the_lanes),
 		cmocka_unit_test(short_payload_is_padded_on_the_line_only),
 		cmocka_unit_test(credit_counters_wrap_without_loss),
 		cmocka_unit_test(taps_change_nothing),

@@ -169,7 +169,7 @@ static void packet_end(struct at_nic *n, uint32_t np, uint64_t trace)
 	struct at_pkt *last;
 
 	r->open = false;
-	if (r->got < 8) {
+	if (!r->got) {
 		at_count(n, AT_K_LENGTHS, 1);
 		return;
 	}

@@ -413,7 +413,8 @@ static const struct {
 	const char *why; /* part of the refusal; NULL: the machine is built */
 } machines[] = {
 	{ { "stop_free", "213", NULL }, NULL },
-	{ { "stop_free", "212", NULL }, "stop_free must be 213" },
+	{ { "stop_free", "212", NULL },
+	  "stop_free 212, cont_free 384, buffer 512: stop_free must be 213" },
 	{ { "stop_free", "213", "t_in", "14", NULL }, "must be 214" },
 	{ { "stop_free", "213", "t_out", "15", NULL }, "must be 215" },
 	{ { "stop_free", "384", NULL }, "cont_free" },

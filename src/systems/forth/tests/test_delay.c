@@ -72,11 +72,29 @@ static void delayed_packets_keep_their_order(void **state)
 	pair_fini(&p);
 }
 
+/* The first packet is late by 100 words and a femtosecond. The second, right
+ * behind it, waits for 101 words, because it keeps word boundaries. */
+static void a_packet_behind_a_late_one_waits_whole_words(void **state)
+{
+	const char *f[] = { "max", "1280000001fs", "frame", "1", NULL };
+	struct pair p;
+
+	pair_init(&p, NULL, &weft_class_fault_delay, f);
+	pair_send(&p, 0, 2, QWORDS);
+	pair_start(&p);
+	pair_run(&p, 1000);
+	assert_int_equal(p.fault->counters[C_LATE], 1);
+	assert_int_equal(p.fault->counters[C_PUSHED], 1);
+	assert_int_equal(p.fault->counters[C_TIME], 1280 + 1292);
+	pair_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(delay_of_zero_changes_no_time),
 		cmocka_unit_test(delayed_packets_keep_their_order),
+		cmocka_unit_test(a_packet_behind_a_late_one_waits_whole_words),
 	};
 
 	return cmocka_run_group_tests_name("delay", tests, NULL, NULL);

@@ -412,6 +412,13 @@ static void test_sampler_counts_qwords_per_interval(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2048 + 2 * 40 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
+	/* a single sample */
+	rig_w32(&r, 0, FORTH_SAMPLE_INTERVAL, 100);
+	rig_w32(&r, 0, FORTH_SAMPLE_COUNT, 1);
+	rig_post(&r, 0, 0, 1, SRC, q1(1, 512, 0));
+	rig_wait(&r, 2000);
+	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 0);
+	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), read_by(100));
 	rig_free(&r);
 }
 

@@ -100,8 +100,50 @@ static void counters_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* A packet leaves with the credits of its output line, with equal counts if its
- * input line has real frames. */
+/* Counters of ports are added up. A port without a line has none. */
+static void counters_add_up_the_ports(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t sum;
+	} v[] = { { "packets", 1 },	  { "header_crc", 2 },
+		  { "body_crc", 3 },	  { "align", 4 + 5 },
+		  { "credit_parity", 6 }, { "credit_leak", 7 },
+		  { "backpressure", 8 },  { "unknown_flow", 9 },
+		  { "overflow", 10 },	  { "sync_loss", 11 },
+		  { "unsync", 12 },	  { "resyncs", 13 } };
+	struct weft_err err = { 0 };
+	struct star s;
+
+	star_init(&s, 3, NULL, NULL);
+	star_start(&s);
+	for (uint32_t i = 0; i < s.x->ports; i++) {
+		struct forth_xbar_port *p = &s.x->port[i];
+		struct forth_port_count *c = &p->link.count;
+		uint64_t n = 1ull << 8 * i;
+
+		c->tx_packets = 1 * n;
+		c->header_crc = 2 * n;
+		c->body_crc = 3 * n;
+		c->align = 4 * n;
+		c->header_align = 5 * n;
+		c->credit_parity = 6 * n;
+		c->credit_leak = 7 * n;
+		c->backpressure = 8 * n;
+		p->unknown = 9 * n;
+		p->overflow = 10 * n;
+		c->sync_loss[0] = 11 * n;
+		c->unsync = 12 * n;
+		c->resyncs = 13 * n;
+	}
+	assert_int_equal(weft_sim_finish(s.sim, &err), 0);
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		assert_int_equal(counter(&s, v[i].name), v[i].sum * 0x10101);
+	star_fini(&s);
+}
+
+/* A packet's credits are those of the line by which it leaves. They count the
+ * same when it arrived by a line with real frames. */
 static void a_tapped_line_changes_no_other(void **state)
 {
 	struct forth_port_count count[2][2];
@@ -438,6 +480,7 @@ int main(void)
 		cmocka_unit_test(decision_time),
 		cmocka_unit_test(same_crosspoint),
 		cmocka_unit_test(counters_of_the_switch),
+		cmocka_unit_test(counters_add_up_the_ports),
 		cmocka_unit_test(a_tapped_line_changes_no_other),
 		cmocka_unit_test(three_to_one),
 		cmocka_unit_test(round_trip),

@@ -271,6 +271,8 @@ static int high(struct weft_host *h, struct bench *b)
 	ok(VipCreatePtag(nic, &a.Ptag));
 	assert_int_equal(VipRegisterMem(nic, buf, sizeof(buf), &a, &m),
 			 VIP_ERROR_RESOURCE);
+	assert_int_equal(VipRegisterMem(nic, buf, 1, &a, &m),
+			 VIP_ERROR_RESOURCE);
 	return 0;
 }
 

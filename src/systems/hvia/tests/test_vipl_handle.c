@@ -271,8 +271,38 @@ static void test_false_handles_are_refused(void **state)
 	viprig_run(*state, false_handles, asker);
 }
 
-/* Gives each handle back, after which every call refuses it. Then a new object
- * of the same kind takes its place, and the old handle is still refused. */
+/* Two programs of a node make equal things in one order. Each refuses the
+ * handles of the other. */
+static int neighbour(struct weft_host *h, struct bench *b)
+{
+	uint32_t me = (uint32_t)b->v[8]++;
+	VIP_PROTECTION_HANDLE tag;
+	VIP_NIC_ATTRIBUTES a;
+	VIP_NIC_HANDLE nic;
+
+	ok(VipOpenNic("hvia0", &nic));
+	ok(VipCreatePtag(nic, &tag));
+	b->v[2 * me] = (uintptr_t)nic;
+	b->v[2 * me + 1] = (uintptr_t)tag;
+	weft_oob_put(h, me ? "made1" : "made0", 1);
+	weft_oob_get(h, me ? "made0" : "made1");
+	refused(VipQueryNic((VIP_NIC_HANDLE)(uintptr_t)b->v[2 * !me], &a));
+	refused(VipDestroyPtag(
+		nic, (VIP_PROTECTION_HANDLE)(uintptr_t)b->v[2 * !me + 1]));
+	ok(VipQueryNic(nic, &a));
+	ok(VipDestroyPtag(nic, tag));
+	ok(VipCloseNic(nic));
+	return 0;
+}
+
+static void test_handles_belong_to_their_program(void **state)
+{
+	bench_prog(*state, 0, neighbour);
+	viprig_run(*state, neighbour, NULL);
+}
+
+/* After each handle is given back, every call refuses it. Then a new one of the
+ * same kind takes its place, and the old one is still refused. */
 static int stale_handles(struct weft_host *h, struct bench *b)
 {
 	void *old[KINDS];
@@ -437,6 +467,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_false_handles_are_refused,
 						viprig_setup, bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_handles_belong_to_their_program, viprig_setup,
+			bench_teardown),
 		cmocka_unit_test_setup_teardown(test_stale_handles_are_refused,
 						viprig_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(

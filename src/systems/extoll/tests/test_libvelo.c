@@ -259,6 +259,52 @@ static void test_tight_mailbox(void **state)
 	many(&tight_attr);
 }
 
+enum { SIX = 6 * EXTOLL_SLOT };
+
+static int three_send(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	struct velo_connection c;
+	struct velo_port *p;
+
+	assert_int_equal(velo_open(h, NULL, &p), VELO_SUCCESS);
+	weft_oob_get(h, "ready");
+	velo_connect(p, &c, 1, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		send_message(&c, 8, i);
+	weft_oob_get(h, "over");
+	velo_close(p);
+	return 0;
+}
+
+static int three_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	const struct velo_attr a = { .mailbox = SIX };
+	struct velo_port *p;
+	struct weft_io rp;
+
+	assert_int_equal(velo_open(h, &a, &p), VELO_SUCCESS);
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), EXTOLL_BAR,
+				EXTOLL_VELO_RP, EXTOLL_PAGE, WEFT_UC, &rp));
+	weft_oob_put(h, "ready", 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		expect_message(p, 0, 8, i);
+		assert_int_equal(weft_io_load64(h, &rp, 0), i < 2 ? 0 : 3);
+	}
+	weft_oob_put(h, "over", 1);
+	velo_close(p);
+	return 0;
+}
+
+/* A mailbox of fewer than eight slots is reported when half of it was read, not
+ * after four slots. */
+static void half_of_a_small_mailbox_is_reported(void **state)
+{
+	start("2");
+	exrig_prog(&r, 0, three_send);
+	exrig_prog(&r, 1, three_recv);
+	run();
+}
+
 /* ---- interrupts ---- */
 
 static int irq_send(struct weft_host *h, struct exrig *rig, uint32_t node)
@@ -499,6 +545,8 @@ int main(void)
 			test_process_receives_only_its_own_messages, teardown),
 		cmocka_unit_test_teardown(test_small_slots, teardown),
 		cmocka_unit_test_teardown(test_tight_mailbox, teardown),
+		cmocka_unit_test_teardown(half_of_a_small_mailbox_is_reported,
+					  teardown),
 		cmocka_unit_test_teardown(
 			test_wait_ends_on_each_interrupt_message, teardown),
 		cmocka_unit_test_teardown(

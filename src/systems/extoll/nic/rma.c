@@ -137,11 +137,8 @@ static void extoll_rma_np_sent(void *own, struct netport *np, uint32_t cls,
 			       uint64_t trace_id)
 {
 	struct extoll_nic *n = own;
-	struct extoll_rma_tx *u;
+	struct extoll_rma_tx *u = cls ? &n->rma->resp : &n->rma->req;
 
-	if (np != &n->np[EX_NP_RMA] || !n->rma)
-		return;
-	u = cls ? &n->rma->resp : &n->rma->req;
 	if (u->head != u->tail)
 		extoll_rma_tx_run(u);
 }

@@ -144,7 +144,22 @@ static void value_out_of_reason_is_refused(void **state)
 	}
 }
 
-/* For registers without a write hook, bits that the table calls reserved do not
+/* Registers lie on multiples of their widths, which are those of accesses. */
+static void registers_have_widths_of_accesses(void **state)
+{
+	FOR_CLASSES(c)
+	{
+		for (const struct weft_reg *r = c->regs; r && r->name; r++)
+			if (!r->width || r->width > 8 ||
+			    r->width & (r->width - 1) || r->offset % r->width ||
+			    (r->count > 1 && r->stride < r->width))
+				fail_msg("%s.%s: width %u at %llx", c->name,
+					 r->name, r->width,
+					 (unsigned long long)r->offset);
+	}
+}
+
+/* Registers without a write hook: bits that the table calls reserved do not
  * change. */
 static void reserved_bits_stay_put(void **state)
 {
@@ -201,6 +216,7 @@ int main(void)
 		cmocka_unit_test(every_preset_applies_and_starts),
 		cmocka_unit_test(every_class_starts_with_its_defaults),
 		cmocka_unit_test(value_out_of_reason_is_refused),
+		cmocka_unit_test(registers_have_widths_of_accesses),
 		cmocka_unit_test(reserved_bits_stay_put),
 		cmocka_unit_test(access_and_bits_of_registers_agree),
 	};

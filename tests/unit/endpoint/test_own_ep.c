@@ -6,6 +6,7 @@
 
 #include "../cmocka_all.h"
 #include "../host/node.h"
+#include "host/host_internal.h"
 #include "measure/result.h"
 
 extern const struct weft_class weft_class_bus_pcix, weft_class_own_nic;
@@ -77,6 +78,21 @@ static void it_passes_with_few_and_small_slots(void **state)
 	bench_free(b);
 }
 
+/* Shadows of memory of other processes end with their program. */
+static void conformance_leaves_no_shadow_behind(void **state)
+{
+	struct bench *b = pair(&weft_class_ep_conformance);
+
+	bench_set(b, "ep.conformance", "far", "yes");
+	run(b);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct host *hp = b->node[i].host->state;
+
+		assert_int_equal(hp->mem.far.n, 0);
+	}
+	bench_free(b);
+}
+
 static void it_carries_traffic_both_ways(void **state)
 {
 	struct bench *b = pair(&weft_class_ep_traffic);
@@ -94,6 +110,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_passes_the_conformance_program),
 		cmocka_unit_test(it_passes_with_few_and_small_slots),
+		cmocka_unit_test(conformance_leaves_no_shadow_behind),
 		cmocka_unit_test(it_carries_traffic_both_ways),
 	};
 

@@ -252,6 +252,30 @@ static void out_of_band_values_are_ordered_by_time_and_node(void **state)
 	bench_free(b);
 }
 
+enum { PUTS = 1000 };
+
+static int puts_often(struct weft_host *h, struct bench *b)
+{
+	for (uint32_t k = 1; k <= 2; k++) {
+		for (uint32_t i = 0; i < PUTS; i++)
+			weft_oob_put(h, "often", k * PUTS + i);
+		weft_host_sleep(h, k * WEFT_MS);
+		b->v[k] = weft_oob_get(h, "often");
+	}
+	return 0;
+}
+
+/* The last of many values of a name replaces all others. */
+static void a_name_may_be_put_often(void **state)
+{
+	struct bench *b = bench_new(1);
+
+	bench_well(b, puts_often);
+	assert_int_equal(b->v[1], 2 * PUTS - 1);
+	assert_int_equal(b->v[2], 3 * PUTS - 1);
+	bench_free(b);
+}
+
 static void two_simulations_share_nothing(void **state)
 {
 	struct bench *a = bench_new(2), *b = bench_new(3);
@@ -351,6 +375,7 @@ int main(void)
 		cmocka_unit_test(out_of_band_values_are_seen_50_us_later),
 		cmocka_unit_test(
 			out_of_band_values_are_ordered_by_time_and_node),
+		cmocka_unit_test(a_name_may_be_put_often),
 		cmocka_unit_test(two_simulations_share_nothing),
 		cmocka_unit_test(
 			simulation_is_freed_with_programs_in_the_middle),

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Check of hostport.crowd (systems/hostport/programs/crowd_operations.c). It
- * must find every word that an instruction has left wrong. */
+/* Checks of hostport.crowd: it must find every word that an instruction left
+ * wrong (crowd_operations.c), and each completion that is not due (crowd.c). */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
 
-#include "systems/hostport/programs/crowd.h"
+#include "measure/result.h"
+/* with its static functions */
+#include "systems/hostport/programs/crowd.c"
 
 enum { PROCESSES = 4, SERVERS = 2, NUMBERS = 4000 };
 
@@ -117,11 +119,61 @@ static void answers_count(void **state)
 	}
 }
 
+/* ---- completions ---- */
+
+/* A completion is due for the instruction in flight of its process, without an
+ * error and with the right data. */
+static const struct completion {
+	bool idle, error, late, data;
+	uint32_t failures;
+} completions[] = {
+	{ .failures = 0 },
+	{ .error = true, .failures = 1 },
+	{ .idle = true, .failures = 1 },
+	{ .late = true, .failures = 1 },
+	{ .data = true, .failures = 1 },
+};
+
+static void completions_that_are_not_due_are_noticed(void **state)
+{
+	static uint64_t done[NUMBERS / 64 + 1];
+
+	for (uint32_t i = 0; i < sizeof(completions) / sizeof(*completions);
+	     i++) {
+		const struct completion *c = &completions[i];
+		struct weft_sim *sim = weft_sim_new(1);
+		struct weft_err err = { 0 };
+		struct member m = { .of = &crowd,
+				    .own = own,
+				    .busy = !c->idle };
+		struct hport_note n = { .event = HPORT_DONE };
+		uint64_t *what, num = 0;
+		uint32_t at;
+
+		memset(done, 0, sizeof(done));
+		crowd.instructions = NUMBERS;
+		crowd.done = done;
+		crowd.w.c = weft_sim_add(sim, &weft_class_hostport_crowd, "c",
+					 &err);
+		while (crowd_kind(&crowd, num) != PUT)
+			num += PROCESSES;
+		m.next = (uint32_t)(num / PROCESSES) - c->late;
+		n.tag.user = num;
+		happens(&m, &n, &what, &at);
+		what[0] ^= c->data;
+		n.error = c->error;
+		crowd_done(&m, &n);
+		assert_int_equal(weft_sim_result(sim)->n_failures, c->failures);
+		weft_sim_free(sim);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_word_counts),
 		cmocka_unit_test(answers_count),
+		cmocka_unit_test(completions_that_are_not_due_are_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,50 @@ static void test_the_tlb_replaces_the_least_recently_used_page(void **state)
 	hppair_once(few, near_tlb, hppair_far_memory);
 }
 
+/* ---- routes: entries of the routing cache by offset and length ---- */
+
+static bool route_cmd(struct hpend *e, uint32_t op, uint32_t off, uint32_t len)
+{
+	uint64_t status;
+
+	hpdrv_set(&e->d, HP_R_CACHE_ARG0, off);
+	hpdrv_set(&e->d, HP_R_CACHE_CMD,
+		  HP_CACHE_CMD(op, HP_CACHE_ROUTE, 0, len));
+	do
+		status = hpdrv_get(&e->d, HP_R_CACHE_STATUS);
+	while (status & HP_CACHE_BUSY);
+	return status & HP_CACHE_PRESENT;
+}
+
+static void near_route(struct hppair *t, struct hpend *e)
+{
+	uint64_t misses;
+
+	hpend_windows(e);
+	put_page(e, 1);
+	misses = hppair_counter(t, 0, "route_misses");
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(route_cmd(e, HP_CACHE_QUERY,
+					   HPDRV_ROUTE - 1 + i, HPDRV_RLEN),
+				 i == 1);
+		assert_int_equal(route_cmd(e, HP_CACHE_QUERY, HPDRV_ROUTE,
+					   HPDRV_RLEN - 1 + i),
+				 i == 1);
+	}
+	put_page(e, 1);
+	assert_int_equal(hppair_counter(t, 0, "route_misses"), misses);
+	assert_false(route_cmd(e, HP_CACHE_REMOVE, HPDRV_ROUTE, HPDRV_RLEN));
+	assert_false(route_cmd(e, HP_CACHE_QUERY, HPDRV_ROUTE, HPDRV_RLEN));
+	put_page(e, 1);
+	assert_int_equal(hppair_counter(t, 0, "route_misses"), misses + 1);
+	hppair_meet(e);
+}
+
+static void test_a_route_is_removed_by_offset_and_length(void **state)
+{
+	hppair_once(NULL, near_route, hppair_far_memory);
+}
+
 enum { PROCS = 5 };
 
 static bool ctx_there(struct hpend *e, uint32_t vpid)
@@ -281,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_the_tlb_replaces_the_least_recently_used_page),
+		cmocka_unit_test(test_a_route_is_removed_by_offset_and_length),
 		cmocka_unit_test(
 			test_the_context_cache_replaces_the_least_recent),
 		cmocka_unit_test(

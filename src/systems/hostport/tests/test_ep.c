@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hpproc.h"
+#include "systems/hostport/lib/endpoint.h"
 #include "systems/hostport/nic/nic.h"
 #include "weft/bus.h"
 #include "weft/ep.h"
@@ -311,8 +312,112 @@ static void last_page_near(struct end *e)
 	assert_int_equal(e->ep->ops->mr_reg(e->ep, two, 1, &mr), -EFAULT);
 }
 
-/* Checks that a call costs 20 ns of the processor, both a poll that finds
- * nothing and a progress call without work. */
+/* ---- heads that the library does not send ---- */
+
+/* Sends a head of n words to node 1, and lets it handle the head. */
+static void forge(struct end *e, uint32_t kind, uint32_t id, const uint64_t *w,
+		  uint32_t n)
+{
+	struct hostport_ep *x = hostport_ep_of((struct ep *)e->ep);
+	struct weft_host *h = e->ep->host;
+	struct hport_tag tag = { 0, hostport_ep_tag(kind, id, 0) };
+
+	assert_int_equal(hport_fast_send(x->p, &x->peer[1], 0, tag, w, n), 0);
+	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
+}
+
+/* Returns the id of the operation of node 1 that waits for node 0. */
+static uint32_t waiting_id(void)
+{
+	const struct ep *e = (struct ep *)end[1].ep;
+	uint32_t id = 0;
+
+	while (id < EP_OPS && !e->ops[id].waiting)
+		id++;
+	assert_true(id < EP_OPS);
+	return id;
+}
+
+static void forged_over(struct end *e, const char *key)
+{
+	struct weft_host *h = e->ep->host;
+
+	weft_oob_put(h, key, 1);
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+}
+
+/* Heads with too few words have no effect. An answer counts once. */
+static void forged_near(struct end *e)
+{
+	static const struct {
+		uint32_t kind, words;
+	} heads[] = { { EP_RTS, 2 },
+		      { EP_FIN, 2 },
+		      { EP_ATOMIC, 5 },
+		      { EP_DONE, 2 },
+		      { EP_CREDIT, 1 } };
+	struct weft_host *h = e->ep->host;
+	volatile uint64_t *sum = (volatile uint64_t *)end[1].mem;
+	uint64_t w[5] = { end[1].mr.addr, end[1].mr.key, 1 }, was, sent;
+	struct weft_ep_event ev;
+	uint32_t id;
+
+	weft_oob_get(h, "asked");
+	weft_host_sleep(h, weft_host_now(h) + 50 * WEFT_US);
+	id = waiting_id();
+	sent = vcis(1);
+	settle();
+	was = *sum;
+	for (uint32_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		for (uint32_t n = 0; n < heads[i].words; n++)
+			forge(e, heads[i].kind, id, w, n);
+	settle();
+	assert_int_equal(*sum, was);
+	assert_int_equal(vcis(1), sent);
+	forge(e, EP_ATOMIC, 0, w, 5);
+	settle();
+	assert_int_equal(*sum, was + 1);
+	assert_int_equal(vcis(1), sent + 1); /* the answer */
+	forged_over(e, "short");
+	memset(w, 0, sizeof(w));
+	forge(e, EP_FIN, id, w, 2);
+	forged_over(e, "one");
+	forge(e, EP_FIN, id, w, 2);
+	forge(e, EP_DONE, id, w, 2);
+	forged_over(e, "again");
+	ev = next(e, WEFT_EV_RECV);
+	assert_int_equal(ev.imm, 5);
+	e->ep->ops->release(e->ep, &ev);
+}
+
+/* Returns the number of events until node 0 has put a name. */
+static uint32_t events_until(struct end *e, const char *key)
+{
+	struct weft_host *h = e->ep->host;
+	struct weft_ep_event ev;
+	uint32_t n = 0;
+	bool over;
+
+	do {
+		over = weft_oob_there(h, key);
+		n += (uint32_t)e->ep->ops->poll(e->ep, &ev, 1);
+		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
+	} while (!over);
+	return n;
+}
+
+static void forged_far(struct end *e)
+{
+	assert_int_equal(weft_ep_send(e->ep, 0, e->mem, EAGER + 8, 5, NULL), 0);
+	e->ep->ops->poll(e->ep, NULL, 0);
+	weft_oob_put(e->ep->host, "asked", 1);
+	assert_int_equal(events_until(e, "short"), 0);
+	assert_int_equal(events_until(e, "one"), 1);
+	assert_int_equal(events_until(e, "again"), 0);
+}
+
+/* A call costs 20 ns of the processor, both a poll that finds nothing and a
+ * progress call without work. */
 static void cost_near(struct end *e, uint64_t addr, uint64_t key)
 {
 	struct weft_ep_event ev;
@@ -349,6 +454,7 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 	if (node) {
 		messages_far(e);
 		long_far(e);
+		forged_far(e);
 		next(e, WEFT_EV_RECV);
 	} else {
 		uint64_t addr = weft_oob_get(h, "addr1");
@@ -356,6 +462,7 @@ static int program(struct weft_host *h, struct exrig *r, uint32_t node)
 
 		messages_near(e, heap);
 		long_near(e);
+		forged_near(e);
 		moves_near(e, heap, addr, key);
 		cost_near(e, addr, key);
 		last_page_near(e);

@@ -197,6 +197,44 @@ static void test_tagged_ultra_store_checks_tag_and_offset(void **state)
 	ultrarig_free(&t);
 }
 
+/* ---- tagged accesses behind the last port ---- */
+
+enum { LAST = 2 }; /* ports */
+
+static void behind_near(struct ultrarig *t, struct ultra_end *e)
+{
+	static const uint32_t unit[] = { 0, HP_ULTRA_CPL };
+	struct weft_proc *p = tagged_proc(e, VPID);
+	struct weft_io page[2];
+	uint64_t w = 0;
+
+	for (uint32_t i = 0; i < 2; i++)
+		page[i] = page_of(e, p, unit[i] | HP_ULTRA_PAGE(LAST));
+	assert_true(weft_proc_enter(e->h, p));
+	for (uint32_t i = 0; i < 2; i++) {
+		weft_io_tstore(e->h, &page[i], HP_ULTRA_START(1), &w, 8);
+		weft_io_tstore(e->h, &page[i], HP_ULTRA_RP, &w, 8);
+		assert_false(
+			weft_io_tload64(e->h, &page[i], HP_ULTRA_INDEX(1), &w));
+		assert_false(weft_io_tcstore(e->h, &page[i], HP_ULTRA_START(1),
+					     &w, 8, 0));
+	}
+}
+
+static void behind_far(struct ultrarig *t, struct ultra_end *e)
+{
+}
+
+static void test_ports_that_do_not_exist_refuse_tagged_accesses(void **state)
+{
+	static const char *const set[] = { "hostport.nic:ultra_ports=2", NULL };
+	struct ultrarig t = { .no_path = true };
+
+	ultrarig_run(&t, NULL, set, behind_near, behind_far);
+	assert_int_equal(ultrarig_counter(&t, 0, "tagged_refused"), 4);
+	ultrarig_free(&t);
+}
+
 /* ---- tagged stores to registers ---- */
 
 enum { SLICES = 3, SENT = 3, REFUSED_NEAR = 5, REFUSED_FAR = 3 };
@@ -282,6 +320,8 @@ int main(void)
 		cmocka_unit_test(
 			test_tagged_store_fails_when_the_queue_is_full),
 		cmocka_unit_test(test_tagged_ultra_store_checks_tag_and_offset),
+		cmocka_unit_test(
+			test_ports_that_do_not_exist_refuse_tagged_accesses),
 		cmocka_unit_test(
 			test_a_register_takes_stores_of_its_process_alone),
 	};

@@ -11,6 +11,8 @@
 #include "measure/result.h"
 #include "systems/atoll/network/wire.h"
 
+extern const struct weft_class weft_class_fault_bits;
+
 enum { BYTES = 160, TAG = 5, LINE_EOP = 0x40, LINE_EOF = 0x30 };
 
 static struct {
@@ -140,23 +142,34 @@ static void line_filter(struct weft_comp *c, struct weft_frame *f)
 static WEFT_COMPONENT(line, .name = "test.line", .kind = WEFT_KIND_FAULT,
 		      .doc = "test", .ops = { .filter = line_filter });
 
-static void run(void)
+/* Runs the programs with a fault on frames of a node. `set` holds its settings,
+ * ended by NULL. */
+static struct weft_comp *run_with(const struct weft_class *fault, uint32_t node,
+				  const char *const *set)
 {
 	const struct weft_class *const progs[] = { &weft_class_prog, NULL };
 	struct weft_err err = { 0 };
 	struct weft_comp *c;
 
 	atoll_pair_new(&t.p, progs, NULL);
-	c = weft_sim_add(t.p.sim, &weft_class_line, "line", &err);
+	c = weft_sim_add(t.p.sim, fault, "line", &err);
+	for (; *set; set += 2)
+		assert_int_equal(weft_param_set(c, set[0], set[1], &err), 0);
 	assert_int_equal(weft_comp_init(c, &err), 0);
-	assert_int_equal(
-		weft_filter_add(&t.p.nic[0]->ports[ATOLL_PAIR_LINK], c, &err),
-		0);
+	assert_int_equal(weft_filter_add(&t.p.nic[node]->ports[ATOLL_PAIR_LINK],
+					 c, &err),
+			 0);
 	assert_int_equal(weft_sim_start(t.p.sim, &err), 0);
 	weft_sim_run(t.p.sim, 100 * WEFT_MS);
 	assert_true(weft_sim_idle(t.p.sim));
 	assert_int_equal(weft_sim_finish(t.p.sim, &err), 0);
 	assert_int_equal(weft_sim_result(t.p.sim)->n_failures, 0);
+	return c;
+}
+
+static void run(void)
+{
+	run_with(&weft_class_line, 0, (const char *const[]){ NULL });
 }
 
 static uint64_t count(uint32_t node, uint32_t k)
@@ -227,6 +240,39 @@ static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 	weft_sim_free(t.p.sim);
 }
 
+/* Each target of fault.bits damages its part of one frame, so that one bit of
+ * one frame is wrong. State flits come from the receiver. */
+static void a_target_hits_its_part_of_a_frame(void **state)
+{
+	static const struct {
+		const char *target, *part;
+		uint32_t node;
+	} v[] = { { "control", "control", 0 }, { "credit", "credit", 1 },
+		  { "header", "route", 0 },    { "body", "payload", 0 },
+		  { "seq", "seq", 0 },	       { "route", "route", 0 },
+		  { "payload", "payload", 0 }, { "crc", "crc", 0 },
+		  { "ack", "credit", 1 } };
+
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const char *const set[] = { "target", v[i].target, "frame", "1",
+					    NULL };
+		const struct weft_comp *c;
+
+		memset(&t, 0, sizeof(t));
+		c = run_with(&weft_class_fault_bits, v[i].node, set);
+		for (uint32_t k = 0; k < c->cls->n_counters; k++) {
+			const char *name = c->cls->counters[k].name;
+			bool one = !strcmp(name, "flipped") ||
+				   !strcmp(name, "hit") ||
+				   !strcmp(name, v[i].part);
+
+			if (strcmp(name, "symbols"))
+				assert_int_equal(c->counters[k], one);
+		}
+		weft_sim_free(t.p.sim);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_end_sign_costs_one_packet),
 		cmocka_unit_test(
 			an_acknowledged_flit_that_is_lost_stops_the_link),
+		cmocka_unit_test(a_target_hits_its_part_of_a_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,10 @@ static void wrong_send(struct side *s, const struct bench *b, uint32_t kind)
 		d->CS.Length = 7; /* Length is not the sum of the segments */
 	if (kind == 4)
 		d->DS[0].Local.Handle = 9999;
+	if (kind == 5) {
+		d = side_rdma(s, 0, 0, 100, b->v[0], (uint32_t)b->v[1]);
+		d->CS.Control |= VIP_CONTROL_IMMEDIATE;
+	}
 	side_send(s, d);
 }
 
@@ -107,8 +111,10 @@ static const struct {
 	{ VIP_STATUS_RDMA_PROT_ERROR, VIP_ERROR_RDMAW_PROT },
 	{ VIP_STATUS_FORMAT_ERROR, VIP_ERROR_CONN_LOST },
 	{ VIP_STATUS_PROTECTION_ERROR, VIP_ERROR_CONN_LOST },
+	/* an RDMA write whose data have no descriptor */
+	{ VIP_STATUS_REMOTE_DESC_ERROR, VIP_ERROR_RECVQ_EMPTY },
 };
-enum { KINDS = 5 };
+enum { KINDS = 6 };
 
 static void again(struct side *s, char *name)
 {

@@ -134,6 +134,21 @@ static void looks_without_end_have_room(void **st)
 	assert_true(growth_found(&g, 0));
 }
 
+/* After a look too many every second one stays, the first and latest
+ * included. */
+static void every_second_look_stays(void **st)
+{
+	struct growth g;
+
+	growth_init(&g, 1000, 64);
+	for (uint32_t i = 0; i <= GROWTH_STEPS; i++)
+		growth_look(&g, i);
+	assert_int_equal(g.n, GROWTH_STEPS / 2 + 1);
+	for (uint32_t i = 0; i < g.n; i++)
+		assert_true(g.at[i] == 2 * i);
+	assert_int_equal(growth_due(&g), 1000 + 64 * (GROWTH_STEPS + 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_little_is_no_growth),
 		cmocka_unit_test(few_looks_tell_nothing),
 		cmocka_unit_test(looks_without_end_have_room),
+		cmocka_unit_test(every_second_look_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -339,6 +339,48 @@ static void the_time_out_begins_when_the_work_is_done(void **state)
 	}
 }
 
+enum { SEGMENTS = 4, DEAF_MS = 224 };
+
+/* The receiver looks at its card late. Its acknowledgement of all bytes arrives
+ * while the sender, after its time-out at 210 ms, sends the second segment
+ * again, which takes 10 ms. */
+static int answers_late(struct weft_host *h, struct bench *b)
+{
+	static const struct stack_cost slow = { .ring = 8,
+						.transmit = 10 * WEFT_MS };
+	static const struct stack_cost fast = { .ring = 16 };
+	static uint8_t out[SEGMENTS * 1448 + 1], in[sizeof(out)];
+	uint32_t me = weft_host_node(h);
+	struct stack *s;
+
+	assert_int_equal(
+		stack_open(h, &stack_tcpip, me ? &fast : &slow, !me, &s), 0);
+	for (uint32_t i = 0; !me && i < sizeof(out); i++)
+		out[i] = (uint8_t)(i * 7 + i / 256);
+	if (me) {
+		weft_host_sleep(h, DEAF_MS * WEFT_MS);
+		assert_int_equal(stack_recv(s, in, sizeof(in)), 0);
+		assert_memory_equal(in, out, sizeof(in));
+	} else {
+		assert_int_equal(stack_send(s, out, SEGMENTS * 1448), 0);
+		assert_int_equal(stack_serve(s, 400 * WEFT_MS), 1);
+		assert_int_equal(stack_send(s, &out[SEGMENTS * 1448], 1), 0);
+	}
+	stack_close(s);
+	return 0;
+}
+
+/* Four segments, the first one again, the second one without bytes, because
+ * none are left when its work is done, and a last byte. */
+static void a_late_answer_ends_the_repetition(void **state)
+{
+	struct bench *b = run(answers_late, 0);
+
+	assert_int_equal(bench_counter(b->node[0].dev, "tx_frames"),
+			 SEGMENTS + 3);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +392,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_kept_in_order),
 		cmocka_unit_test(silence_begins_with_the_last_segment),
 		cmocka_unit_test(the_time_out_begins_when_the_work_is_done),
+		cmocka_unit_test(a_late_answer_ends_the_repetition),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,59 @@ static void test_table_full(void **state)
 	exrig_free(&r);
 }
 
+/* ---- several processes of a node ---- */
+
+static int long_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_region *g;
+	struct rma_port *p;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 8 * MB, 4096, &phys);
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	assert_int_equal(rma_register(p, buf, 8 * MB, &g), RMA_SUCCESS);
+	weft_oob_get(h, "open");
+	weft_oob_put(h, "begun", 1);
+	weft_host_sleep(h, 200 * WEFT_US);
+	assert_int_equal(rma_unregister(p, g), RMA_SUCCESS);
+	r->v[0] = weft_host_now(h);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+static int short_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_region *g;
+	struct rma_port *p;
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	weft_oob_put(h, "open", 1);
+	weft_oob_get(h, "begun");
+	weft_host_sleep(h, 200 * WEFT_US + 100 * WEFT_NS);
+	r->v[1] = weft_host_now(h);
+	assert_int_equal(rma_register(p, buf, 4096, &g), RMA_SUCCESS);
+	r->v[2] = weft_host_now(h);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+	return 0;
+}
+
+/* The kernel handles one call at a time. */
+static void a_registration_waits_for_another_process(void **state)
+{
+	struct exrig r;
+
+	exrig_new(&r, "1");
+	exrig_prog(&r, 0, long_main);
+	exrig_prog(&r, 0, short_main);
+	exrig_start(&r);
+	exrig_run(&r);
+	assert_true(r.v[1] < r.v[0]); /* asked before the end of the other */
+	assert_true(r.v[2] > r.v[0]);
+	exrig_free(&r);
+}
+
 /* ---- arguments ---- */
 
 /* Checks arguments that are refused at once. c leads from p to q, d back. */
@@ -402,6 +455,7 @@ int main(void)
 		cmocka_unit_test(
 			test_registration_refuses_bad_memory_without_leaks),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(a_registration_waits_for_another_process),
 		cmocka_unit_test(test_calls_refuse_bad_arguments),
 		cmocka_unit_test(test_put_of_a_megabyte_is_split_at_pages),
 		cmocka_unit_test(

@@ -22,9 +22,9 @@ enum { BIG = 1500 };
 static void mvia_header(void **state)
 {
 	static const uint8_t want[28] = { 0,	0,    0x34, 0x12, 0x78, 0x56,
-					  0,	0,    0xb8, 0x05, 0x01, 0,
+					  0,	0,    0xb8, 0x05, 0x01, 0x12,
 					  0x44, 0x33, 0x22, 0x11 };
-	struct stack_seg g = { 0x11223344, 0x105b8, 77, true };
+	struct stack_seg g = { 0x11223344, 0x120105b8, 77, true };
 	uint8_t p[29];
 
 	assert_int_equal(stack_mvia.type, 0x88b6);
@@ -35,13 +35,13 @@ static void mvia_header(void **state)
 	assert_memory_equal(p, want, sizeof(want));
 	assert_int_equal(p[28], 0xee);
 	memset(&g, 0, sizeof(g));
-	assert_true(stack_mvia.get(p, 28 + 0x105b8, &g));
+	assert_true(stack_mvia.get(p, 28 + 0x120105b8, &g));
 	assert_int_equal(g.seq, 0x11223344);
-	assert_int_equal(g.len, 0x105b8);
+	assert_int_equal(g.len, 0x120105b8);
 	assert_false(g.reset);
-	assert_false(stack_mvia.get(p, 28 + 0x105b8 - 1, &g));
+	assert_false(stack_mvia.get(p, 28 + 0x120105b8 - 1, &g));
 	p[0] = 1; /* of another type */
-	assert_false(stack_mvia.get(p, 28 + 0x105b8, &g));
+	assert_false(stack_mvia.get(p, 28 + 0x120105b8, &g));
 }
 
 /* ---- TCP/IP ---- */

@@ -277,8 +277,8 @@ static void refreshes_of_a_bundle_go_round_the_lanes(void **state)
 	}
 }
 
-/* R-40: short payloads are padded on the line; size field and delivered bytes
- * are not. */
+/* R-40: short payloads are padded on the line only. Size field and delivered
+ * bytes are unchanged. */
 static void short_payload_is_padded_on_the_line_only(void **state)
 {
 	const char *set[] = { "min_payload", "24", NULL };

@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-PER_1000 = 56  # functions per 1,000 lines of .c files; to fall to 52
+PER_1000 = 52  # functions per 1,000 lines of .c files
 LINES = 60     # of a function
 FIELDS = 60    # of a struct, those of a struct inside not counted
 NOISE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\])'", re.S)

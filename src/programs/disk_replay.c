@@ -227,11 +227,9 @@ static void replay_one(struct replay *x, const struct block_op *op)
 /* Makes writes safe, then reads all places. */
 static void replay_verify(struct replay *x)
 {
-	struct disk_job *j = disk_user_take(&x->u);
+	struct disk_job *j;
 
-	j->op.code = WEFT_DISK_FLUSH;
-	submit(x, j);
-	disk_user_drain(&x->u);
+	disk_user_flush(&x->u);
 	for (size_t i = 0; i < x->places.n; i++) {
 		const struct place *p = &x->places.at[i];
 
@@ -262,7 +260,9 @@ static void replay_run(struct replay *x)
 	took = weft_host_now(x->u.w.h) - x->t0;
 	if (x->u.verify)
 		replay_verify(x);
-	disk_user_report(&x->u, took);
+	disk_user_report_codes(&x->u, WEFT_DISK_ZERO);
+	disk_user_report_rates(&x->u, took, n);
+	disk_user_report_library(&x->u);
 	weft_metric(x->u.w.c, "overlaps", "requests", (double)x->overlaps);
 	weft_metric(x->u.w.c, "recorded", "us", recorded / WEFT_US);
 	weft_metric(x->u.w.c, "took", "us", (double)took / WEFT_US);
@@ -270,6 +270,7 @@ static void replay_run(struct replay *x)
 
 static int replay_start(struct replay *x, struct weft_comp *c)
 {
+	struct disk_bufs bufs = { .segments = 1 };
 	int ret;
 
 	if (!replay_read(x, c))
@@ -279,7 +280,8 @@ static int replay_start(struct replay *x, struct weft_comp *c)
 		x->late = weft_hist(c, "late", "us");
 	if (!ret && !replay_fit(x))
 		return -EINVAL;
-	ret = ret ? ret : disk_user_jobs(&x->u, x->length_max, places_join(x));
+	bufs.bytes = x->length_max;
+	ret = ret ? ret : disk_user_jobs(&x->u, &bufs, places_join(x));
 	if (ret)
 		weft_check_failed(c, "cannot start: %s", program_why(ret));
 	return ret;
@@ -321,7 +323,10 @@ static const struct weft_param replay_params[] = {
 	  "recorded times are divided by it"),
 	P(BOOL, wrap, "no", "", "places behind the disk's end begin at its start"),
 	P(U64, limit, "0", "", "requests of the trace; 0 = all"),
-	DISK_USER_PARAMS(struct replay, u),
+	DISK_USER_PARAMS_DISK(struct replay, u),
+	DISK_USER_PARAM_DEPTH(struct replay, u, "32",
+			      "requests in flight at most"),
+	DISK_USER_PARAMS_MODEL(struct replay, u),
 	{ 0 }
 };
 // clang-format on

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/minmax.h"
 #include "host/times.h"
 
 enum { EVENTS = 16 };
@@ -57,13 +58,15 @@ int disk_user_open(struct disk_user *u, struct weft_comp *c)
 	return ret;
 }
 
-int disk_user_jobs(struct disk_user *u, uint64_t bytes, uint64_t sectors)
+int disk_user_jobs(struct disk_user *u, const struct disk_bufs *b,
+		   uint64_t sectors)
 {
-	uint64_t stride = bytes + 64;
-	size_t n = u->depth * stride;
+	uint64_t stride = b->bytes + 64;
+	size_t n = u->depth * stride + b->tail;
 	weft_phys_t phys;
 	int ret = 0;
 
+	u->segments = b->segments;
 	u->job = weft_host_calloc(u->w.h, u->depth, sizeof(*u->job));
 	u->mem = u->registered ? weft_mem_alloc(u->w.h, n, 4096, &phys)
 			       : weft_host_align(u->w.h, 64, n);
@@ -72,7 +75,7 @@ int disk_user_jobs(struct disk_user *u, uint64_t bytes, uint64_t sectors)
 	if (u->registered)
 		ret = weft_disk_reg(u->d, u->mem, n);
 	for (uint32_t i = u->depth; i--; u->free = &u->job[i]) {
-		u->job[i].buf = u->mem + i * stride;
+		u->job[i].buf = u->mem + i * stride + b->misalign;
 		u->job[i].next = u->free;
 	}
 	if (!ret && u->verify) {
@@ -124,13 +127,14 @@ static bool model_start(struct disk_user *u, struct disk_job *j)
 static void read_check(struct disk_user *u, const struct disk_job *j)
 {
 	int64_t bad = shadow_check(u->shadow, j->buf, j->first, sectors(u, j));
+	uint64_t base = u->model_sectors ? 0 : j->first;
 
 	if (bad < 0)
 		return;
 	weft_check_failed(u->w.c,
 			  "sector %" PRIu64 " of the read at %" PRIu64
 			  " has none of its %u values",
-			  (uint64_t)bad - j->first, j->op.offset,
+			  (uint64_t)bad - base, j->op.offset,
 			  shadow_choices(u->shadow, (uint64_t)bad));
 }
 
@@ -176,17 +180,30 @@ void disk_user_untake(struct disk_user *u, struct disk_job *j)
 	u->free = j;
 }
 
+/* Divides the buffer into segments of whole qwords. */
+static void segs_make(struct disk_user *u, struct disk_job *j)
+{
+	uint64_t n = min_of(u->segments, (uint32_t)(j->op.length / 8));
+	uint64_t each = j->op.length / n & ~7ull, at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t k = i == n - 1 ? j->op.length - at : each;
+
+		j->seg[i] = (struct weft_disk_seg){ j->buf + at, k };
+		at += k;
+	}
+	j->op.seg = j->seg;
+	j->op.segs = (uint32_t)n;
+}
+
 bool disk_user_submit(struct disk_user *u, struct disk_job *j)
 {
 	int ret;
 
 	if (u->verify && !model_start(u, j))
 		return false;
-	j->seg = (struct weft_disk_seg){ j->buf, j->op.length };
-	if (j->op.code == WEFT_DISK_READ || j->op.code == WEFT_DISK_WRITE) {
-		j->op.seg = &j->seg;
-		j->op.segs = 1;
-	}
+	if (j->op.code == WEFT_DISK_READ || j->op.code == WEFT_DISK_WRITE)
+		segs_make(u, j);
 	/* Without room, ends make some: their events are taken. */
 	while ((ret = weft_disk_submit(u->d, &j->op)) == -EAGAIN)
 		disk_user_poll(u, weft_host_now(u->w.h) +
@@ -250,22 +267,40 @@ void disk_user_drain(struct disk_user *u)
 		disk_user_poll(u, WEFT_NEVER);
 }
 
+void disk_user_flush(struct disk_user *u)
+{
+	struct disk_job *j = disk_user_take(u);
+
+	j->op.code = WEFT_DISK_FLUSH;
+	disk_user_submit(u, j);
+	disk_user_drain(u);
+}
+
 /* ---- results ---- */
 
-void disk_user_report(struct disk_user *u, weft_time_t took)
+void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last)
 {
-	struct weft_disk_stats s = weft_disk_stats(u->d);
-	double t = (double)took / WEFT_SEC, n = 0;
+	for (uint32_t i = 0; i <= last; i++)
+		weft_metric(u->w.c, codes[i], "requests", (double)u->ended[i]);
+}
+
+void disk_user_report_rates(struct disk_user *u, weft_time_t took,
+			    uint64_t requests)
+{
+	double t = (double)took / WEFT_SEC;
 	struct weft_comp *c = u->w.c;
 
-	for (uint32_t i = 0; i <= WEFT_DISK_ZERO; i++) {
-		weft_metric(c, codes[i], "requests", (double)u->ended[i]);
-		n += (double)u->ended[i];
-	}
 	weft_metric(c, "bandwidth", "MB/s", (double)u->moved / t / 1e6);
 	weft_metric(c, "bandwidth_binary", "MiB/s",
 		    (double)u->moved / t / 1048576);
-	weft_metric(c, "rate", "requests/s", n / t);
+	weft_metric(c, "rate", "requests/s", (double)requests / t);
+}
+
+void disk_user_report_library(struct disk_user *u)
+{
+	struct weft_disk_stats s = weft_disk_stats(u->d);
+	struct weft_comp *c = u->w.c;
+
 	weft_metric(c, "parts", "requests", (double)s.requests);
 	weft_metric(c, "retries", "requests", (double)s.retries);
 	weft_metric(c, "damaged", "requests", (double)s.damaged);

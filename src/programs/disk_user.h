@@ -8,13 +8,21 @@
 #include "storage/shadow.h"
 #include "weft/disk.h"
 
-enum { DISK_USER_DEPTH = 1024, DISK_USER_ERRORS = 7 };
+enum { DISK_USER_SEGS = 256, DISK_USER_ERRORS = 7 };
+
+/* Buffers of the jobs; each is a multiple of 64 behind the one before. */
+struct disk_bufs {
+	uint64_t bytes;	   /* of each */
+	uint32_t misalign; /* 0..63: bytes by which they are off 64 */
+	uint32_t segments; /* 1..DISK_USER_SEGS, of a request */
+	uint32_t tail;	   /* bytes behind the last */
+};
 
 /* A request, in flight or free. */
 struct disk_job {
 	struct disk_job *next;
 	struct weft_disk_op op;
-	struct weft_disk_seg seg;
+	struct weft_disk_seg seg[DISK_USER_SEGS];
 	uint8_t *buf;
 	uint64_t first;	  /* sector of the model */
 	uint32_t version; /* WRITE */
@@ -28,6 +36,9 @@ struct disk_user {
 	weft_time_t timeout;
 	uint32_t depth;
 	bool use_irq, registered, verify, history, expect_errors;
+	/* set by the program */
+	bool counts;	    /* requests that end are part of the result */
+	bool model_sectors; /* messages count sectors as the model does */
 	/* run */
 	struct program w;
 	struct weft_disk *d;
@@ -35,8 +46,7 @@ struct disk_user {
 	struct shadow *shadow;
 	struct disk_job *job, *free;
 	uint8_t *mem;
-	uint32_t in_flight;
-	bool counts; /* requests that end are part of the result */
+	uint32_t in_flight, segments;
 	uint64_t ended[WEFT_DISK_ZERO + 1], moved, failed[DISK_USER_ERRORS];
 	struct weft_hist *latency;
 };
@@ -49,8 +59,9 @@ struct disk_user {
 		.size = sizeof(((state_ *)0)->user_.field_), .def = def_,      \
 		.range = range_, .source = WEFT_OWN, .doc = doc_,              \
 	}
-/* Parameters of a class whose state has a struct disk_user as `user_`. */
-#define DISK_USER_PARAMS(state_, user_)                                        \
+/* Parameters of a class whose state has a struct disk_user as `user_`: those of
+ * the disk, `depth` with the class' default, those of the model. */
+#define DISK_USER_PARAMS_DISK(state_, user_)                                   \
 	DISK_USER_PARAM(STR, state_, user_, to, "1", "",                       \
 			"nodes of the targets: 1,2,4..6"),                     \
 	DISK_USER_PARAM(ENUM, state_, user_, link, "auto", "auto|native|ep",   \
@@ -72,9 +83,10 @@ struct disk_user {
 	DISK_USER_PARAM(TIME, state_, user_, timeout, "0", "",                 \
 			"of the first try; 0 = the library's"),                \
 	DISK_USER_PARAM(U32, state_, user_, tries, "0", "0..60000",            \
-			"of a request; 0 = the library's"),                    \
-	DISK_USER_PARAM(U32, state_, user_, depth, "32", "1..1024",            \
-			"requests in flight at most"),                         \
+			"of a request; 0 = the library's")
+#define DISK_USER_PARAM_DEPTH(state_, user_, def_, doc_)                       \
+	DISK_USER_PARAM(U32, state_, user_, depth, def_, "1..1024", doc_)
+#define DISK_USER_PARAMS_MODEL(state_, user_)                                  \
 	DISK_USER_PARAM(BOOL, state_, user_, registered, "yes", "",            \
 			"buffers are regions of the NIC"),                     \
 	DISK_USER_PARAM(BOOL, state_, user_, verify, "yes", "",                \
@@ -87,9 +99,10 @@ struct disk_user {
 
 /* Opens the disk.  Returns 0, or as weft_disk_open. */
 int disk_user_open(struct disk_user *u, struct weft_comp *c);
-/* Makes `depth` jobs with buffers of `bytes`, and with `verify` a model of
- * `sectors`.  Returns 0, -ENOMEM, or as weft_disk_reg. */
-int disk_user_jobs(struct disk_user *u, uint64_t bytes, uint64_t sectors);
+/* Makes `depth` jobs with buffers, and with `verify` a model of `sectors`.
+ * Returns 0, -ENOMEM, or as weft_disk_reg. */
+int disk_user_jobs(struct disk_user *u, const struct disk_bufs *b,
+		   uint64_t sectors);
 /* Closes the disk and frees everything; open may have failed. */
 void disk_user_close(struct disk_user *u);
 
@@ -105,7 +118,15 @@ bool disk_user_submit(struct disk_user *u, struct disk_job *j);
 void disk_user_poll(struct disk_user *u, weft_time_t until);
 /* Waits for the ends of all requests. */
 void disk_user_drain(struct disk_user *u);
-/* Reports metrics of requests that were counted within `took`. */
-void disk_user_report(struct disk_user *u, weft_time_t took);
+/* Makes the writes that have ended safe, and waits for the ends of all
+ * requests. */
+void disk_user_flush(struct disk_user *u);
+
+/* Metrics: counted requests of the codes up to `last`; rates, where so many
+ * were counted within `took`; work and errors of the library. */
+void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last);
+void disk_user_report_rates(struct disk_user *u, weft_time_t took,
+			    uint64_t requests);
+void disk_user_report_library(struct disk_user *u);
 
 #endif

@@ -263,7 +263,15 @@ struct weft_host *weft_thread_start(struct weft_host *h,
  * wake-up. Returns true when *p != old. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline);
-/* Wakes all threads of the node that sleep on p. */
+/* Keeps the processor busy as this loop does, until another thread of the node
+ * calls weft_host_wake with this p:
+ *   weft_host_cpu(h, turn); if (weft_host_now(h) >= deadline) break;
+ * Pays no wake-up, and returns 0 at once when *p != old.  Returns
+ *   0..turn     the part of `turn` that had passed at the wake-up
+ *   WEFT_NEVER  the loop has ended at the deadline */
+weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
+			   weft_time_t turn, weft_time_t deadline);
+/* Wakes all threads of the node that sleep or spin on p. */
 void weft_host_wake(struct weft_host *h, const uint32_t *p);
 /* Ends the program of this thread with this status, whatever its first thread
  * does. Its memory and its processes are freed as when the program returns. */

@@ -76,6 +76,7 @@ enum {
 	X(DRV_TRAP,     "drv_call",         HA_DEV | HA_DATA)  \
 	X(THREAD,       "thread_start",     0)                 \
 	X(WAIT,         "wait",             HA_TIME)           \
+	X(SPIN,         "spin",             HA_TIME)           \
 	X(WAKE,         "wake",             0)                 \
 	X(ALONE,        "alone",            0)                 \
 	X(MEM_ALLOC,    "mem_alloc",        0)                 \

@@ -118,23 +118,38 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 
 /* ---- other threads ---- */
 
-/* Waits for a change of a word of the process. The process compares the word
- * itself, after a SYNC has brought the thread to the present time. No time
+/* Returns true if a word of the process has changed. The process compares the
+ * word itself, after a SYNC has brought the thread to the present time. No time
  * passes between comparison and wait, so that no wake-up is lost. */
+static bool word_changed(struct weft_host *h, const uint32_t *p, uint32_t old)
+{
+	if (h->debt || h->node->info.post == ATT_POST_ALL)
+		host_time_plain(h, ATT_H_SYNC);
+	return *(const volatile uint32_t *)p != old;
+}
+
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline)
 {
-	const volatile uint32_t *word = p;
 	struct att_host_cmd c = { .kind = ATT_H_WAIT,
 				  .off = (uintptr_t)p,
 				  .val = deadline };
 
-	if (h->debt || h->node->info.post == ATT_POST_ALL)
-		host_time_plain(h, ATT_H_SYNC);
-	if (*word != old)
+	if (word_changed(h, p, old))
 		return true;
 	host_call(h, &c, NULL);
-	return *word != old;
+	return *(const volatile uint32_t *)p != old;
+}
+
+weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
+			   weft_time_t turn, weft_time_t deadline)
+{
+	struct att_host_cmd c = { .kind = ATT_H_SPIN,
+				  .off = (uintptr_t)p,
+				  .io_len = turn,
+				  .val = deadline };
+
+	return word_changed(h, p, old) ? 0 : host_call(h, &c, NULL);
 }
 
 void weft_host_wake(struct weft_host *h, const uint32_t *p)

@@ -325,6 +325,16 @@ bool raw_run_thread(struct att_client *c, const struct att_host_cmd *k,
 		else
 			raw_refuse(c, "wait", "too many words");
 		break;
+	case ATT_H_SPIN:
+		w = word_of(c, k->off);
+		if (!w)
+			raw_refuse(c, "spin", "too many words");
+		else if (k->io_len > ATT_BUSY_MAX)
+			raw_refuse(c, "spin", "turn too long");
+		else
+			r->a = weft_host_spin(h, w, *w, k->io_len,
+					      raw_time(k->val));
+		break;
 	case ATT_H_WAKE:
 		w = word_of(c, k->off);
 		if (w)

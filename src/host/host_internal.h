@@ -166,7 +166,7 @@ struct weft_host {
 	bool irq_hit;
 	/* Waits as an interrupt routine, which has no wake-up time. */
 	bool isr;
-	bool spins;	    /* keeps the processor busy until the interrupt */
+	bool spins;	    /* keeps the processor busy while it waits */
 	weft_time_t busy;   /* processor time so far */
 	weft_time_t kernel; /* part of `busy` in calls of drivers */
 	const char *key;

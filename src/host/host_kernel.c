@@ -105,6 +105,48 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 	return *p != old;
 }
 
+/* Returns the end of the first turn after `start` that ends at the deadline or
+ * later. */
+static weft_time_t spin_end(weft_time_t start, weft_time_t period,
+			    weft_time_t deadline)
+{
+	weft_time_t left = deadline > start ? deadline - start : 0;
+	uint64_t turns = left / period + (left % period != 0);
+
+	if (deadline >= WEFT_PROG_KICKED)
+		return deadline;
+	return start + (turns ? turns : 1) * period;
+}
+
+weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
+			   weft_time_t turn, weft_time_t deadline)
+{
+	weft_time_t period = turn + h->hp->p.cost_clock;
+	weft_time_t start, end, into;
+	bool woken;
+
+	host_pass(h, 0);
+	if (*p != old)
+		return 0;
+	start = weft_now(h->hp->comp);
+	period = period ? period : 1;
+	end = spin_end(start, period, deadline);
+	host_deadline(h, end, end);
+	h->word = p;
+	h->spins = true;
+	host_block(h, HOST_WORD);
+	h->spins = false;
+	woken = !h->word; /* weft_host_wake clears it */
+	h->word = NULL;
+	if (!woken)
+		return WEFT_NEVER;
+	into = (weft_now(h->hp->comp) - start) % period;
+	if (into <= turn)
+		return into;
+	host_pass(h, period - into); /* the clock is read to the end */
+	return weft_now(h->hp->comp) < deadline ? 0 : WEFT_NEVER;
+}
+
 void weft_host_wake(struct weft_host *h, const uint32_t *p)
 {
 	struct host *hp = h->hp;
@@ -118,7 +160,8 @@ void weft_host_wake(struct weft_host *h, const uint32_t *p)
 		t->word = NULL; /* so that it is woken once only */
 		/* cancels the wake-up at the deadline */
 		t->resume_at = WEFT_NEVER;
-		host_wake(t, weft_now(hp->comp) + hp->p.wake_up);
+		host_wake(t,
+			  weft_now(hp->comp) + (t->spins ? 0 : hp->p.wake_up));
 	}
 }
 

@@ -70,7 +70,8 @@ void host_block(struct weft_host *h, enum host_wait why)
 		h->hp->shared->steps++;
 	/* The processor is busy in these waits. */
 	if (why == HOST_BUSY || why == HOST_POLLS || why == HOST_BRIDGE ||
-	    why == HOST_DEVICE || (why == HOST_IRQ && h->spins)) {
+	    why == HOST_DEVICE ||
+	    ((why == HOST_IRQ || why == HOST_WORD) && h->spins)) {
 		h->busy += host_clock(h) - from;
 		h->kernel += h->calls ? host_clock(h) - from : 0;
 	}

@@ -55,6 +55,7 @@ static bool blocks(uint32_t kind)
 	case ATT_H_ISR_WAIT:
 	case ATT_H_ISR_SPIN:
 	case ATT_H_WAIT:
+	case ATT_H_SPIN:
 	case ATT_H_OOB_GET:
 	case ATT_H_BYE:
 	case ATT_H_DRV_CALL:

@@ -83,6 +83,52 @@ static void threads_wake_each_other_after_the_wake_up_time(void **state)
 	assert_null(weft_host_self());
 }
 
+static int wakes_late(struct weft_host *h, void *arg)
+{
+	uint32_t *p = arg;
+
+	weft_host_sleep(h, weft_host_now(h) + 1030 * WEFT_NS);
+	++*p;
+	weft_host_wake(h, p);
+	return 0;
+}
+
+static int spins(struct weft_host *h, struct bench *b)
+{
+	weft_time_t turn = 100 * WEFT_NS, start, clock, into;
+	uint32_t word = 0;
+
+	start = weft_host_now(h);
+	clock = weft_host_now(h) - start;
+	/* the turn that ends behind the deadline */
+	start = weft_host_now(h);
+	assert_true(weft_host_spin(h, &word, 0, turn, start + 250 * WEFT_NS) ==
+		    WEFT_NEVER);
+	assert_int_equal(weft_host_now(h) - start, 3 * (turn + clock) + clock);
+	/* not at all */
+	assert_int_equal(weft_host_spin(h, &word, 1, turn, WEFT_NEVER), 0);
+	/* woken without the wake-up time, the processor busy until then */
+	weft_thread_start(h, wakes_late, &word);
+	b->t[0] = weft_host_busy(h);
+	start = weft_host_now(h);
+	into = weft_host_spin(h, &word, 0, turn, WEFT_NEVER);
+	b->t[1] = weft_host_now(h) - clock - start;
+	assert_int_equal(word, 1);
+	assert_in_range(b->t[1], 1030 * WEFT_NS, 1030 * WEFT_NS + clock);
+	assert_int_equal(into, b->t[1] % (turn + clock));
+	assert_true(weft_host_busy(h) - b->t[0] >= b->t[1]);
+	b->v[0] = 1;
+	return 0;
+}
+
+static void a_spin_ends_with_a_turn_or_when_it_is_woken(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, spins);
+	assert_int_equal(b->v[0], 1);
+}
+
 static int quits(struct weft_host *h, void *arg)
 {
 	weft_host_sleep(h, weft_host_now(h) + 5 * WEFT_US);
@@ -405,6 +451,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			threads_wake_each_other_after_the_wake_up_time, setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_spin_ends_with_a_turn_or_when_it_is_woken, setup,
 			bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			exit_of_a_thread_ends_the_whole_program, setup,

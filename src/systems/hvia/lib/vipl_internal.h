@@ -232,6 +232,9 @@ static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
 {
 	return &d->CS.Status;
 }
+/* Polls a queue as VipSendDone and VipRecvDone do, at this cost. */
+VIP_RETURN vipl_done(VIP_VI_HANDLE vi, uint32_t dir, weft_time_t cost,
+		     VIP_DESCRIPTOR **d_p);
 /* Returns the operation of a descriptor as its status names it. */
 uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 

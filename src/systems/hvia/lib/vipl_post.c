@@ -187,14 +187,14 @@ static VIP_RETURN vipl_post_taken(struct weft_host *h, struct vipl_queue *q,
 }
 
 static VIP_RETURN vipl_post_done(struct vipl_vi *v, uint32_t dir,
-				 VIP_DESCRIPTOR **d_p)
+				 weft_time_t cost, VIP_DESCRIPTOR **d_p)
 {
 	struct weft_host *h = weft_host_self();
 
 	if (!v || !d_p)
 		return VIP_INVALID_PARAMETER;
 	*d_p = NULL;
-	weft_host_cpu(h, weft_host_time(h, T_vipl_poll));
+	weft_host_cpu(h, cost);
 	if (!v->q[dir].n)
 		return VIP_DESCRIPTOR_ERROR;
 	if (!vipl_queue_done(&v->q[dir]))
@@ -205,18 +205,27 @@ static VIP_RETURN vipl_post_done(struct vipl_vi *v, uint32_t dir,
 			       d_p);
 }
 
+VIP_RETURN vipl_done(VIP_VI_HANDLE vi, uint32_t dir, weft_time_t cost,
+		     VIP_DESCRIPTOR **d_p)
+{
+	struct vipl_vi *v = vipl_vi_enter(vi);
+
+	return vipl_vi_leave(v, vipl_post_done(v, dir, cost, d_p));
+}
+
+static weft_time_t poll_cost(void)
+{
+	return weft_host_time(weft_host_self(), T_vipl_poll);
+}
+
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
-	struct vipl_vi *v = vipl_vi_enter(ViHandle);
-
-	return vipl_vi_leave(v, vipl_post_done(v, HVIA_Q_SEND, DescriptorPtr));
+	return vipl_done(ViHandle, HVIA_Q_SEND, poll_cost(), DescriptorPtr);
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR **DescriptorPtr)
 {
-	struct vipl_vi *v = vipl_vi_enter(ViHandle);
-
-	return vipl_vi_leave(v, vipl_post_done(v, HVIA_Q_RECV, DescriptorPtr));
+	return vipl_done(ViHandle, HVIA_Q_RECV, poll_cost(), DescriptorPtr);
 }
 
 /* ---- waiting ---- */
@@ -254,7 +263,7 @@ static VIP_RETURN vipl_post_await(struct vipl_vi *v, uint32_t dir,
 	/* refused, because the completions go to the completion queue */
 	if (v && v->q[dir].cq)
 		return VIP_ERROR_RESOURCE;
-	ret = vipl_post_done(v, dir, d_p);
+	ret = vipl_post_done(v, dir, poll_cost(), d_p);
 	if (ret != VIP_NOT_DONE)
 		return ret;
 	deadline = vipl_deadline(h, timeout);

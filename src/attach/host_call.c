@@ -86,7 +86,7 @@ void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	 * time pass nor return a result. */
 	if (h->node->info.post == ATT_POST_ALL ||
 	    (h->node->info.post != ATT_POST_NONE && !h->debt && !t.cost &&
-	     (!t.stores || h->stores + t.stores <= BRIDGE))) {
+	     ((!t.stores && !t.fence) || h->stores + t.stores <= BRIDGE))) {
 		host_put(h, cmd);
 		h->stores += t.stores;
 	} else {

@@ -67,6 +67,7 @@ void host_put(struct weft_host *h, const struct att_host_cmd *cmd);
 struct host_takes {
 	weft_time_t cost;
 	uint32_t stores;
+	bool fence; /* gathered stores enter the bridge */
 };
 /* Posts a call without a result. Waits for its reply only if the call takes
  * time, which depends on `cost`, on the thread's debt, and on the bridge's room

@@ -92,13 +92,16 @@ static struct att_host_cmd access_of(enum att_host_kind kind,
 				      .off = off };
 }
 
-/* Returns the cost of a store of n bytes, and the largest number of lines or
- * stores that it may need. */
+/* Returns the cost of a store of n bytes at `off`, and the largest number of
+ * lines or stores that it may need. */
 static struct host_takes store_takes(const struct weft_host *h,
-				     const struct weft_io *io, uint32_t n)
+				     const struct weft_io *io, uint64_t off,
+				     uint32_t n)
 {
 	if (io->attr == WEFT_WC)
-		return HOST_TAKES(h->node->info.cost_wc, (n + 63) / 64);
+		return HOST_TAKES(h->node->info.cost_wc,
+				  ((uint32_t)(io->off + off) % 64 + n + 63) /
+					  64);
 	return HOST_TAKES(h->node->info.cost_store, (n + 7) / 8);
 }
 
@@ -124,7 +127,7 @@ void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 	struct att_host_cmd c = access_of(ATT_H_STORE32, io, off);
 
 	c.val = val;
-	host_post(h, &c, store_takes(h, io, sizeof(val)));
+	host_post(h, &c, store_takes(h, io, off, sizeof(val)));
 }
 
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,
@@ -133,7 +136,7 @@ void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 	struct att_host_cmd c = access_of(ATT_H_STORE64, io, off);
 
 	c.val = val;
-	host_post(h, &c, store_takes(h, io, sizeof(val)));
+	host_post(h, &c, store_takes(h, io, off, sizeof(val)));
 }
 
 void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
@@ -146,7 +149,7 @@ void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		uint32_t most = ATT_HOST_DATA - (io->off + off) % 8;
 		uint32_t k = (uint32_t)min_of(n, most);
 
-		host_post_data(h, &c, p, k, store_takes(h, io, k));
+		host_post_data(h, &c, p, k, store_takes(h, io, off, k));
 		p += k;
 		off += k;
 		n -= k;
@@ -157,7 +160,7 @@ void weft_io_fence(struct weft_host *h)
 {
 	struct att_host_cmd c = { .kind = ATT_H_FENCE };
 
-	host_post(h, &c, HOST_TAKES(0));
+	host_post(h, &c, HOST_TAKES(.fence = true));
 }
 
 /* ---- tagged ---- */

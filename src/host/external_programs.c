@@ -80,9 +80,17 @@ weft_time_t weft_prog_debt(const struct weft_host *h)
 
 uint32_t weft_prog_stores(const struct weft_host *h)
 {
+	uint32_t gathered = 0;
+
 	if (h->hp->gate_head) /* another thread holds the gate */
 		return UINT32_MAX / 2;
-	return (uint32_t)(h->hp->stores_in - h->hp->stores_out);
+	/* Each run of dwords of a gathered line becomes a store, too. */
+	for (uint32_t i = 0; i < h->hp->p.wc_lines; i++)
+		if (h->line[i].dev)
+			gathered += (uint32_t)__builtin_popcount(
+				h->line[i].mask &
+				~((uint32_t)h->line[i].mask << 1));
+	return (uint32_t)(h->hp->stores_in - h->hp->stores_out) + gathered;
 }
 
 void weft_prog_copy(struct weft_host *h, uint64_t n)

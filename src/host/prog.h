@@ -92,7 +92,7 @@ int weft_prog_share(struct weft_host *h);
  * wait. */
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Returns the number of the node's stores that may not have reached their
- * device. */
+ * device, with those that the thread has gathered. */
 uint32_t weft_prog_stores(const struct weft_host *h);
 /* Returns true if p is a block of weft_host_calloc of this program, and stores
  * its requested bytes. */

@@ -387,6 +387,8 @@ weft_time_t weft_host_busy(struct weft_host *h);
 weft_time_t weft_host_user(struct weft_host *h);
 /* Sleeps until an absolute time, without use of the processor. */
 void weft_host_sleep(struct weft_host *h, weft_time_t until);
+/* Sleeps until weft_host_now(h) + cost. */
+void weft_host_nap(struct weft_host *h, weft_time_t cost);
 
 /* ---- nodes ---- */
 

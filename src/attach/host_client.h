@@ -29,6 +29,7 @@ struct host_node {
 	struct att_seg_host info;
 	struct weft_dev dev[ATT_HOST_DEVS];
 	uint32_t logged;
+	_Atomic uint64_t wakes; /* number of calls of weft_host_wake */
 	struct {
 		const void *key; /* key of the word; NULL: the entry is free */
 		void *val;

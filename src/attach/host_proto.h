@@ -38,6 +38,7 @@ enum {
 	X(BUSY,         "busy",             0)                 \
 	X(USER,         "user",             0)                 \
 	X(SLEEP,        "sleep",            HA_TIME)           \
+	X(NAP,          "nap",              HA_TIME)           \
 	X(POLL64,       "poll64",           HA_MEM | HA_TIME)  \
 	X(POLL_RANGE,   "poll_range",       HA_MEM | HA_TIME)  \
 	X(IRQ_WAIT,     "irq_wait",         HA_DEV | HA_TIME)  \

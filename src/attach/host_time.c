@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/host_client.h"
+#include "base/minmax.h"
 
 static uint64_t host_time_plain(struct weft_host *h, enum att_host_kind kind)
 {
@@ -27,7 +28,7 @@ weft_time_t weft_host_now(struct weft_host *h)
 	weft_time_t now;
 
 	if (h->att->info.clock != WEFT_CLOCK_NONE || weft_att_gone(h->att) ||
-	    h->glances++ == GLANCES)
+	    h->glances++ >= GLANCES)
 		return host_time_plain(h, ATT_H_NOW);
 	now = atomic_load(&h->att->seg->now);
 	if (now <= h->seen)
@@ -59,6 +60,19 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 	struct att_host_cmd c = { .kind = ATT_H_SLEEP, .val = until };
 
 	host_call(h, &c, NULL);
+}
+
+/* Untimed, the process does not wait for a short sleep, which is a cost. It
+ * waits for one of GLANCES, so that a loop of them ends. */
+void weft_host_nap(struct weft_host *h, weft_time_t cost)
+{
+	struct att_host_cmd c = { .kind = ATT_H_NAP, .val = cost };
+
+	if (h->att->info.clock == WEFT_CLOCK_NONE &&
+	    cost <= h->node->info.time[T_exec_nap] && h->glances++ < GLANCES)
+		host_post(h, &c, HOST_TAKES(cost));
+	else
+		host_call(h, &c, NULL);
 }
 
 /* ---- memory ---- */
@@ -104,9 +118,19 @@ bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 	return host_time_interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
 }
 
+/* Untimed, an interrupt handler comes late, so that one hand-over serves the
+ * interrupts of several packets. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
+	struct att_host_cmd c = { .kind = ATT_H_SLEEP };
+
+	if (h->att->info.clock == WEFT_CLOCK_NONE) {
+		c.val = min_of(weft_host_now(h) +
+				       h->node->info.time[T_exec_gather],
+			       deadline);
+		host_post(h, &c, HOST_TAKES(1));
+	}
 	return host_time_interrupt(h, ATT_H_ISR_WAIT, d, deadline);
 }
 
@@ -118,43 +142,52 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 
 /* ---- other threads ---- */
 
-/* Returns true if a word of the process has changed. The process compares the
- * word itself, after a SYNC has brought the thread to the present time. No time
- * passes between comparison and wait, so that no wake-up is lost. */
-static bool word_changed(struct weft_host *h, const uint32_t *p, uint32_t old)
+/* Waits for a change of a word of the process. Returns true if it has changed.
+ * The process compares the word itself, after a SYNC has brought the thread to
+ * the present time. No time passes between comparison and wait, so that no
+ * wake-up is lost. With post=all time passes, and the simulator compares the
+ * number of the word's last wake-up with the number before the comparison. */
+static bool word_wait(struct weft_host *h, struct att_host_cmd *c,
+		      const uint32_t *p, uint32_t old, uint64_t *val_p)
 {
-	if (h->debt || h->node->info.post == ATT_POST_ALL)
+	const volatile uint32_t *word = p;
+
+	if (h->debt && h->node->info.post != ATT_POST_ALL)
 		host_time_plain(h, ATT_H_SYNC);
-	return *(const volatile uint32_t *)p != old;
+	c->off = (uintptr_t)p;
+	c->io_off = atomic_load(&h->node->wakes);
+	if (*word != old)
+		return true;
+	*val_p = host_call(h, c, NULL);
+	return *word != old;
 }
 
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline)
 {
-	struct att_host_cmd c = { .kind = ATT_H_WAIT,
-				  .off = (uintptr_t)p,
-				  .val = deadline };
+	struct att_host_cmd c = { .kind = ATT_H_WAIT, .val = deadline };
+	uint64_t val;
 
-	if (word_changed(h, p, old))
-		return true;
-	host_call(h, &c, NULL);
-	return *(const volatile uint32_t *)p != old;
+	return word_wait(h, &c, p, old, &val);
 }
 
 weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
 			   weft_time_t turn, weft_time_t deadline)
 {
 	struct att_host_cmd c = { .kind = ATT_H_SPIN,
-				  .off = (uintptr_t)p,
 				  .io_len = turn,
 				  .val = deadline };
+	uint64_t into = 0;
 
-	return word_changed(h, p, old) ? 0 : host_call(h, &c, NULL);
+	word_wait(h, &c, p, old, &into);
+	return into;
 }
 
 void weft_host_wake(struct weft_host *h, const uint32_t *p)
 {
-	struct att_host_cmd c = { .kind = ATT_H_WAKE, .off = (uintptr_t)p };
+	struct att_host_cmd c = { .kind = ATT_H_WAKE,
+				  .off = (uintptr_t)p,
+				  .val = ++h->node->wakes };
 
 	host_post(h, &c, HOST_TAKES(0));
 }

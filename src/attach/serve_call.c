@@ -127,6 +127,12 @@ static bool run_wait(struct att_client *c, const struct att_host_cmd *k,
 	case ATT_H_SLEEP:
 		weft_host_sleep(h, end);
 		break;
+	case ATT_H_NAP:
+		if (k->val <= ATT_BUSY_MAX)
+			weft_host_nap(h, k->val);
+		else
+			raw_refuse(c, "nap", "too long");
+		break;
 	case ATT_H_POLL64:
 		if (k->off % sizeof(uint64_t) || k->io_len != sizeof(uint64_t))
 			raw_refuse(c, "poll64", "not aligned");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/serve_host.h"
+#include "base/minmax.h"
 #include "host/prog.h"
 
 /* ---- processes and domains ---- */
@@ -290,7 +291,7 @@ static void run_thread(struct att_client *c, const struct att_host_cmd *k,
 /* Returns a word of the simulator for the client's word at `at`, or NULL if the
  * client has too many. Its value has no meaning, because the client has
  * compared the word itself. */
-static uint32_t *word_of(struct att_client *c, uint64_t at)
+static struct raw_word *word_of(struct att_client *c, uint64_t at)
 {
 	struct att_node *n = c->g->raw;
 	struct raw_word *w;
@@ -298,52 +299,57 @@ static uint32_t *word_of(struct att_client *c, uint64_t at)
 	for (size_t i = 0; i < n->words.n; i++)
 		if (n->words.at[i]->at == at &&
 		    n->words.at[i]->who == c->thread.far_owner)
-			return &n->words.at[i]->word;
+			return n->words.at[i];
 	w = n->words.n < RAW_WORDS ? calloc(1, sizeof(*w)) : NULL;
 	if (!w)
 		return NULL;
 	w->at = at;
 	w->who = c->thread.far_owner;
 	vec_push(&n->words, w);
-	return &w->word;
+	return w;
+}
+
+/* A wait ends at once if the client did not know of the word's last wake-up
+ * when it compared the word. */
+static void run_word(struct att_client *c, const struct att_host_cmd *k,
+		     struct att_reply *r)
+{
+	struct raw_word *w = word_of(c, k->off);
+	struct weft_host *h = c->thread.h;
+
+	if (!w) {
+		raw_refuse(c, k->kind == ATT_H_WAKE ? "wake" : "wait",
+			   "too many words");
+	} else if (k->kind == ATT_H_WAKE) {
+		/* Threads may post their wake-ups out of order. */
+		w->woken = max_of(w->woken, k->val);
+		weft_host_wake(h, &w->word);
+	} else if (k->kind == ATT_H_SPIN && k->io_len > ATT_BUSY_MAX) {
+		raw_refuse(c, "spin", "turn too long");
+	} else if (w->woken > k->io_off) {
+		r->a = 0;
+	} else if (k->kind == ATT_H_SPIN) {
+		r->a = weft_host_spin(h, &w->word, w->word, k->io_len,
+				      raw_time(k->val));
+	} else {
+		r->a = weft_host_wait(h, &w->word, w->word, raw_time(k->val));
+	}
 }
 
 bool raw_run_thread(struct att_client *c, const struct att_host_cmd *k,
 		    struct att_reply *r)
 {
-	struct weft_host *h = c->thread.h;
-	uint32_t *w;
-
 	switch (k->kind) {
 	case ATT_H_THREAD:
 		run_thread(c, k, r);
 		break;
 	case ATT_H_WAIT:
-		w = word_of(c, k->off);
-		if (w)
-			r->a = weft_host_wait(h, w, *w, raw_time(k->val));
-		else
-			raw_refuse(c, "wait", "too many words");
-		break;
 	case ATT_H_SPIN:
-		w = word_of(c, k->off);
-		if (!w)
-			raw_refuse(c, "spin", "too many words");
-		else if (k->io_len > ATT_BUSY_MAX)
-			raw_refuse(c, "spin", "turn too long");
-		else
-			r->a = weft_host_spin(h, w, *w, k->io_len,
-					      raw_time(k->val));
-		break;
 	case ATT_H_WAKE:
-		w = word_of(c, k->off);
-		if (w)
-			weft_host_wake(h, w);
-		else
-			raw_refuse(c, "wake", "too many words");
+		run_word(c, k, r);
 		break;
 	case ATT_H_ALONE:
-		weft_prog_alone(h);
+		weft_prog_alone(c->thread.h);
 		break;
 	default:
 		return false;

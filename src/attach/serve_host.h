@@ -28,6 +28,7 @@ struct raw_word {
 	uint64_t at; /* address of the word in the process */
 	const struct weft_far_owner *who;
 	uint32_t word;
+	uint64_t woken; /* number of its last wake-up */
 };
 
 /* State that the threads of a node share. */

@@ -353,6 +353,11 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 	host_block(h, HOST_SLEEPS);
 }
 
+void weft_host_nap(struct weft_host *h, weft_time_t cost)
+{
+	weft_host_sleep(h, weft_host_now(h) + cost);
+}
+
 weft_time_t weft_host_now(struct weft_host *h)
 {
 	/* Reading the clock takes time, so that a loop around it ends. */

@@ -20,7 +20,7 @@ weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id);
 /* Sleeps for the time `id` of the host. */
 static inline void host_nap(struct weft_host *h, enum host_time_id id)
 {
-	weft_host_sleep(h, weft_host_now(h) + weft_host_time(h, id));
+	weft_host_nap(h, weft_host_time(h, id));
 }
 
 #endif

@@ -51,6 +51,7 @@ static bool blocks(uint32_t kind)
 {
 	switch (kind) {
 	case ATT_H_SLEEP:
+	case ATT_H_NAP:
 	case ATT_H_IRQ_WAIT:
 	case ATT_H_ISR_WAIT:
 	case ATT_H_ISR_SPIN:

@@ -410,6 +410,11 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 		h->now = until;
 }
 
+void weft_host_nap(struct weft_host *h, weft_time_t cost)
+{
+	weft_host_sleep(h, h->now + cost);
+}
+
 uint32_t weft_host_node(struct weft_host *h)
 {
 	return h->node;

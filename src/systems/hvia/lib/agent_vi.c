@@ -168,8 +168,8 @@ int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg)
 				break;
 			}
 		}
-	weft_host_sleep(
-		h, weft_host_now(h) + weft_host_time(h, T_hvia_return) +
+	weft_host_nap(
+		h, weft_host_time(h, T_hvia_return) +
 			   (slept && hit ? weft_host_time(h, T_hvia_miss) : 0));
 	return hit ? 0 : -ETIMEDOUT;
 }

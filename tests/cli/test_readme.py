@@ -37,6 +37,7 @@ EXCEPTIONS = [
     ("docs/processes.md", "weft exec --fabric exec/extoll-torus-4x4x4",
      "starts 64 MPI processes; test mpi-all64"),
     ("docs/storage.md", "weft disk", "serves until it is ended; test system-disk"),
+    ("docs/storage.md", "python3 tests/nbd", "test disk-suite; make soak"),
     ("docs/storage.md", "weft report r.db", "results of the disk above"),
     ("docs/testing.md", "make ", "campaigns of minutes to hours"),
     ("docs/testing.md", "tests/golden/golden.py", "needs another build, OLD"),

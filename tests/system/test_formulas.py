@@ -319,8 +319,11 @@ class Latency(unittest.TestCase):
 
 
 class Reproduce(unittest.TestCase):
-    def rows(self, *args, status=0):
-        p = execute("reproduce", "forth", "--format", "json", *args)
+    # Their specification asks for a report only.
+    REPORTED = {"F35", "F35-page"}
+
+    def rows(self, *args, what="forth", status=0):
+        p = execute("reproduce", what, "--format", "json", *args)
         self.assertEqual(p.returncode, status, p.stderr)
         return {r["id"]: r for r in json.loads(p.stdout)}
 
@@ -329,6 +332,9 @@ class Reproduce(unittest.TestCase):
         for n in range(1, 35):
             self.assertIn("F%02d" % n, rows)
         for r in rows.values():
+            if r["id"] in self.REPORTED:
+                self.assertFalse(r["enforced"], r)
+                continue
             self.assertTrue(r["pass"], r)
             self.assertTrue(r["enforced"], r)
             if r["basis"] in ("calibrated", "input"):
@@ -342,7 +348,7 @@ class Reproduce(unittest.TestCase):
         self.assertAlmostEqual(rows["F14"]["model"], 143.25, delta=0.15)
         self.assertAlmostEqual(rows["F21"]["model"], 1.25, delta=1e-4)
         self.assertAlmostEqual(rows["F29"]["model"], 100, delta=1e-3)
-        rows = self.rows("--set", "workload.size=24", status=1)
+        rows = self.rows("--set", "workload.size=24", what="F14", status=1)
         self.assertAlmostEqual(rows["F14"]["model"], 32.5, delta=2)
 
     def test_rows_need_a_crosspoint_for_their_packets(self):

@@ -92,6 +92,15 @@ def run(weft, work, fs, machine, suite):
         return json.load(f), json.loads(p.stdout)
 
 
+# Basis of the columns of the table, in the words of docs/truth.md.
+BASIS = """\
+basis: s               time of this machine, not modelled
+       requests, MB    input: file system and program choose them, and the loop
+                       device counts the same bytes
+       modelled s, MB/s  predicted: parameters of NIC, bus, line and drive; none
+                       was chosen for this suite"""
+
+
 def table(fs, rows):
     print("\n%s\n%-4s %-21s %8s %8s %9s %9s %10s %8s" % (
         fs, "row", "step", "s", "requests", "MB read", "MB writ.",
@@ -102,6 +111,7 @@ def table(fs, rows):
             r["row"], r["step"], r["seconds"], n, r["read_bytes"] / 1e6,
             r["written_bytes"] / 1e6, ms / 1e3,
             "%.1f" % (size / 1e3 / ms) if ms else "-"))
+    print(BASIS)
 
 
 def totals(d):

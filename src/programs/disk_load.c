@@ -158,7 +158,6 @@ static int load_start(struct load *l, struct weft_comp *c)
 				  .tail = 64 };
 	int ret = disk_user_open(&l->u, c);
 
-	l->u.model_sectors = true;
 	ret = ret ? ret : load_sizes(l);
 	bufs.bytes = l->size_max;
 	if (!ret)

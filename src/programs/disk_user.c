@@ -127,14 +127,13 @@ static bool model_start(struct disk_user *u, struct disk_job *j)
 static void read_check(struct disk_user *u, const struct disk_job *j)
 {
 	int64_t bad = shadow_check(u->shadow, j->buf, j->first, sectors(u, j));
-	uint64_t base = u->model_sectors ? 0 : j->first;
 
 	if (bad < 0)
 		return;
 	weft_check_failed(u->w.c,
 			  "sector %" PRIu64 " of the read at %" PRIu64
 			  " has none of its %u values",
-			  (uint64_t)bad - base, j->op.offset,
+			  (uint64_t)bad - j->first, j->op.offset,
 			  shadow_choices(u->shadow, (uint64_t)bad));
 }
 

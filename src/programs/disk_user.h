@@ -37,8 +37,7 @@ struct disk_user {
 	uint32_t depth;
 	bool use_irq, registered, verify, history, expect_errors;
 	/* set by the program */
-	bool counts;	    /* requests that end are part of the result */
-	bool model_sectors; /* messages count sectors as the model does */
+	bool counts; /* requests that end are part of the result */
 	/* run */
 	struct program w;
 	struct weft_disk *d;

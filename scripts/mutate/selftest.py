@@ -166,7 +166,7 @@ def check_verdicts(root, build, map_, bad):
     sources = map_.sources
     # The linked program of the toy has counters; those of mutants have not.
     worker = Worker(build, sources, os.path.join(root, "w0"),
-                    lambda w, t: (0.0, True))
+                    lambda w, t: (0.0, 0.0, True))
     found = names(TOY)
     for name, want in WANT.items():
         worker.more = (1, 0.3) if "time" in want else (2, 20)

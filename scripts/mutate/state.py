@@ -10,7 +10,7 @@ import time
 SCHEMA = """
 create table if not exists verdict(mutant primary key, sum, verdict, killer,
                                    rest, seconds, at);
-create table if not exists baseline(test primary key, sum, wall, leak);
+create table if not exists base(test primary key, sum, wall, cpu, leak);
 """
 
 
@@ -69,19 +69,19 @@ class State:
 
     def baseline(self, test, sum):
         with self.lock:
-            row = self.db.execute("select wall, leak from baseline where test = ? "
+            row = self.db.execute("select wall, cpu, leak from base where test = ? "
                                   "and sum = ?", (test, sum)).fetchone()
         return row
 
     def failing(self):
         with self.lock:
             return [r[0] for r in self.db.execute(
-                "select test from baseline where wall is null order by test")]
+                "select test from base where wall is null order by test")]
 
-    def put_baseline(self, test, sum, wall, leak):
+    def put_baseline(self, test, sum, wall, cpu, leak):
         with self.lock, self.db:
-            self.db.execute("insert or replace into baseline values(?,?,?,?)",
-                            (test, sum, wall, leak))
+            self.db.execute("insert or replace into base values(?,?,?,?,?)",
+                            (test, sum, wall, cpu, leak))
 
 
 def read_list(path):

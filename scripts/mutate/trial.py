@@ -7,6 +7,7 @@ take the place of theirs for a while.
 """
 import os
 import shutil
+import select
 import signal
 import subprocess
 import tempfile
@@ -162,7 +163,8 @@ class Worker:
     # ---- run ------------------------------------------------------------
 
     def run(self, test, cpu=None, wall=None, **more):
-        """(exit status, or 124 when out of time; seconds)"""
+        """(exit status, or 124 when out of time; seconds; of the
+        processor)"""
         args, env = test.command(self.root)
         env = {**os.environ, **env, "TMPDIR": self.tmp,
                "PYTHONDONTWRITEBYTECODE": "1", "MALLOC_PERTURB_": "165",
@@ -176,17 +178,21 @@ class Worker:
             limits.append("--data=%d" % MEMORY)
         if cpu:
             limits.append("--cpu=%d" % cpu)
-        start = time.time()
+        start, used = time.time(), 0
         p = subprocess.Popen(limits + args, cwd=self.root, env=env,
                              stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            status = p.wait(wall or test.timeout * 4)
-        except subprocess.TimeoutExpired:
-            status = 124
+        fd = os.pidfd_open(p.pid)
+        ready = select.select([fd], [], [], wall or test.timeout * 4)[0]
+        os.close(fd)
+        status = 124
+        if ready:
+            _, ended, usage = os.wait4(p.pid, 0)
+            status = p.returncode = os.waitstatus_to_exitcode(ended)
+            used = usage.ru_utime + usage.ru_stime
         self.end(p)
-        return status, time.time() - start
+        return status, time.time() - start, used
 
     @staticmethod
     def end(p):
@@ -198,30 +204,32 @@ class Worker:
         p.wait()
 
     def measure(self, test):
-        """(seconds without a mutant, whether it can look for leaks); None
-        for seconds when the test fails anyway."""
+        """(seconds without a mutant, of the clock and of the processor, whether
+        it can look for leaks); None for seconds when the test fails anyway."""
         watched = self.build.watched(test)
         for leak in (True, False) if watched else (False,):
             self.restore()
             try:
                 if leak:
                     self.link(watched, {}, LEAK)
-                status, wall = self.run(test)
+                status, wall, cpu = self.run(test)
             except NoLink:
                 status = 1
             if status == 0:
                 break
         self.restore()
-        return (None, False) if status else (wall, leak)
+        return (None, None, False) if status else (wall, cpu, leak)
 
     def catches(self, test, objects):
-        wall, leak = self.baseline(self, test)
+        wall, cpu, leak = self.baseline(self, test)
         if wall is None:
             return None
         self.link_for(test, objects, leak)
-        limits = [wall * f + m for f, m in zip(FACTORS, self.more)]
+        # A busy machine stretches the time of the clock alone, so that a mutant
+        # that spins ends early there, too.
+        limits = [t * f + m for t, f, m in zip((cpu, wall), FACTORS, self.more)]
         for _ in range(2 if test.real_time else 1):
-            status, _ = self.run(test, *limits)
+            status = self.run(test, *limits)[0]
             if status in (0, SKIPPED):
                 return None
         if status in (124, -signal.SIGXCPU, -signal.SIGKILL):
@@ -232,7 +240,7 @@ class Worker:
 
     def only_leaks(self, test, limits):
         """A test that fails may leak as well."""
-        status, _ = self.run(test, *limits, LSAN_OPTIONS="detect_leaks=0")
+        status = self.run(test, *limits, LSAN_OPTIONS="detect_leaks=0")[0]
         return status == 0
 
     def judge(self, path, mutant, tests):

@@ -127,8 +127,9 @@ truth: build
 
 # Results that tests/golden compares: a change of a model is a decision.
 golden: build
-	tests/golden/golden.py build/weft --write tests/golden/*.txt
-	tests/random/campaign.py build/weft --count 1180 \
+	tests/golden/golden.py build/weft --write tests/golden/*.txt \
+		tests/golden/varied/*.txt
+	tests/random/campaign.py build/weft --count 3180 \
 		--write tests/random/golden.txt
 	tests/system/test_attached.py build/weft . build --write
 	for t in tests/replay/*.txt; do n=$$(basename $$t .txt); \

@@ -18,7 +18,8 @@ of a diff.  Files that the run writes have digests of their own.  Among the
 ARGUMENTS +db asks for a database and what weft explain says of it, +files also
 for a timeline, waves and a capture (+nocapture: where no line has a format).
 MARKS are one letter for each kind of value, so that a mismatch has a name:
-instances of a component are one kind.  A new line needs ARGUMENTS only.
+instances of a component are one kind.  A new line needs ARGUMENTS only.  Lines
+of a file that begins with SHORT have neither VALUES nor MARKS, but "-".
 """
 import hashlib
 import json
@@ -40,6 +41,7 @@ MACROS = {"+db": FILES[:2], "+nocapture": FILES,
           "+files": FILES + ["--capture", "all", "--capture-file", "c.pcapng"]}
 LIMIT_S = 20  # of processor time; the longest takes 1, with sanitizers 4
 SUMS = "metrics", "counters", "histograms", "series"
+SHORT = "# Made by vary.py"
 SHOWN = 12  # names of values that changed
 ADVICE = """
 A change of a model is a decision: name it in the commit.  "make golden" writes
@@ -169,7 +171,9 @@ def sums(values):
         yield "%s=%d/%.12g" % (part, len(some), total(some))
 
 
-def described(o):
+def described(o, short=False):
+    if short:
+        return o.key() + ["-"]
     values = o.values()
     return o.key() + list(sums(values)) + [marks(values)]
 
@@ -224,6 +228,8 @@ def why(line, o):
     if str(o.status) != line.want[0]:
         return ["status %d, was %s" % (o.status, line.want[0]),
                 o.err.decode(errors="replace")[-400:]]
+    if line.want[-1] == "-":
+        return ["--other names the values, given the program before"]
     was, now = (dict(w.split("=") for w in words[2:-1])
                 for words in (line.want, described(o)))
     out = ["%s=%s, was %s" % (k, now.get(k, "none"), was.get(k, "none"))
@@ -251,17 +257,19 @@ def compare(weft, path):
     return len(lines)
 
 
-def written(weft, line):
+def written(weft, line, short):
     if not line.runs():
         return line.text
     o = execute(weft, shlex.split(line.args))
     if o.status not in (0, 1):
         sys.exit("%s: status %d: %s" % (line.args, o.status, o.err.decode()))
-    return "%s -> %s" % (line.args, " ".join(described(o)))
+    return "%s -> %s" % (line.args, " ".join(described(o, short)))
 
 
 def write(weft, path):
-    text = [written(weft, l) for l in read(path)]
+    lines = read(path)
+    short = lines[0].text.startswith(SHORT)
+    text = [written(weft, l, short) for l in lines]
     pathlib.Path(path).write_text("\n".join(text) + "\n")
 
 

@@ -311,8 +311,10 @@ def campaign(args):
     params = tune.parameters(args.weft)
     stats, bad = collections.Counter(), []
     until = time.monotonic() + args.seconds if args.seconds else None
-    numbers = range(args.first, args.first + args.count)
     want = read_golden(args.golden) if args.golden else {}
+    if args.once:
+        args.count = max(want) + 1 - args.first
+    numbers = range(args.first, args.first + args.count)
     tasks = ((args.weft, args.other, n, params, args.family, want.get(n),
               args.once) for n in numbers if n in want or not args.once)
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:

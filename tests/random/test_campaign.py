@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 import campaign
 import machines
@@ -97,6 +98,11 @@ class Planted(unittest.TestCase):
 
 class Golden(unittest.TestCase):
     """The committed results, which tests compare with machines (--golden)."""
+    def test_each_family_has_a_test(self):
+        listed = (HERE / "meson.build").read_text()
+        for name in machines.FAMILIES:
+            self.assertIn("'%s'" % name, listed)
+
 
     def test_machines_of_every_family_run(self):
         """More than half of the machines run, of each family at least one."""

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block data per second of real time, over the native link of two nodes with
- * two links (forth/storage-sizes), half of the requests read, random places.
+/* Block data per second of real time. An initiator reads and writes a target
+ * at random offsets over the native link, one half of the requests each.
  *
- *   simulated, verified   disk.load, 32 in flight, without and with its model
- * of the bytes: processor time of the simulator client, plain         fio, 16
- * in flight, through `weft disk --clock none`, and through nbdkit's own disk in
- * memory: real time of client, nbdkit and simulator on one core */
+ * simulated, verified: program disk.load with 32 requests in flight, without
+ * and with its check of the bytes. Measured is the processor time of the
+ * simulator.
+ *
+ * client, plain: fio with 16 requests in flight on experiment
+ * forth/storage-sizes, through `weft disk --clock none`, and on the memory disk
+ * of nbdkit. Measured is the real time of client, nbdkit and simulator, which
+ * share one core. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -32,7 +36,7 @@ static const char text[] =
 	"  - { program: disk.target, on: 1, size: 32MiB }\n";
 
 struct disk_case {
-	const char *name; /* in the figures */
+	const char *name; /* prefix of the reported names */
 	uint64_t size;
 	bool verify;
 };
@@ -98,10 +102,11 @@ static int one(struct bench_ctx *b, const struct registry *reg,
 
 struct client {
 	const char *name;
-	const char *run; /* format: weft, FIO */
+	const char *run; /* command; argument 1: fio, 2: path of weft */
 };
 
-/* Returns field `k` of a line that semicolons divide, from 1 on, or 0. */
+/* Returns field `k`, counted from 1, of a line with fields between semicolons,
+ * or 0 if the line has fewer. */
 static double field(const char *line, int k)
 {
 	while (--k && line) {
@@ -111,7 +116,8 @@ static double field(const char *line, int k)
 	return line ? strtod(line, NULL) : 0;
 }
 
-/* Runs fio.  Returns bytes per second, reads and writes, or 0. */
+/* Runs fio. Returns the bytes per second that it read and wrote, or 0 if it
+ * failed. */
 static double client_rate(const char *command)
 {
 	enum { READ_KIB = 7, WRITE_KIB = 48 };
@@ -145,7 +151,7 @@ static void client_run(struct bench_ctx *b, const struct client *c,
 		bench_report(b, name, "k/s", rate / size / 1e3);
 }
 
-/* Runs clients where nbdkit and fio are installed. */
+/* Runs the clients if nbdkit and fio are installed. */
 static void clients_run(struct bench_ctx *b)
 {
 	static const struct client clients[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages per second of the whole path in front of the switch: programs that
- * post descriptors and check every byte, hosts, PCI-X, NICs with their DMA
- * engines, links and crossbar. Eight nodes send to random destinations, as fast
- * as the machine runs. */
+/* Messages per second of a whole system: programs that post descriptors and
+ * check every byte, hosts, PCI-X, NICs with their DMA engines, links and
+ * crossbar. Eight nodes send to random destinations as fast as the simulated
+ * machines allow. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

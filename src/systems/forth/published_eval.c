@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH RDMA NIC and buffered crossbar: values of forth.md section 12 that are
- * computed from several metrics, counters and parameters of a run. */
+/* FORTH RDMA NIC and buffered crossbar: functions that compute values of
+ * forth.md section 12 from several metrics, counters and parameters of a
+ * run. */
 #include "systems/forth/published_eval.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ double forth_eval_stage(const struct repro_data *d)
 	return published_eval_stage(d, d->row->point);
 }
 
-/* Checks one clock per qword between 24 and 512 bytes. Returns the time of 40
- * bytes, which are 5 qwords. */
+/* Returns the time in which 40 bytes, which are 5 qwords, move into the VOQ:
+ * the rise of the NIC's latency per qword between 24 and 512 bytes. */
 double forth_eval_into_voq(const struct repro_data *d)
 {
 	double step = nic_pc(d, "workload.size=512") - nic_pc(d, STAGES);
@@ -44,7 +45,8 @@ double forth_eval_into_voq(const struct repro_data *d)
 	return 5 * step / ((512 - 24) / 8);
 }
 
-/* Returns the time of a transfer that remains without the other stages. */
+/* Returns the part of the NIC's latency that remains without the four other
+ * stages. */
 double forth_eval_dma_stage(const struct repro_data *d)
 {
 	return nic_pc(d, STAGES) - published_eval_stage(d, NO_SYNC_DV) -
@@ -78,8 +80,8 @@ double forth_eval_rtt_slope(const struct repro_data *d)
 	return (rtt_cc(d, RTT_512) - rtt_cc(d, RTT_32)) / 480;
 }
 
-/* Returns the cost of the synchroniser: the difference of two runs, with and
- * without it, whose 26 packets span 25 round trips. */
+/* Returns the cost of the synchroniser for one round trip, from two runs with
+ * and without it. The 26 packets of a run span 25 round trips. */
 double forth_eval_cs_sync(const struct repro_data *d)
 {
 	const char *with = "forth.xbar.cs_sync=3";
@@ -123,9 +125,9 @@ double forth_eval_each(const struct repro_data *d)
 	return in_mib(d) ? mib : published_eval_gbit(mib);
 }
 
-/* Returns by how much the largest share exceeds a third. Only the largest share
- * matters, because senders that are served one after the other have equal
- * rates, each in its own time, but three times a third. */
+/* Returns the rate of the fastest of three senders over a third of the
+ * receiver's rate. Senders that are served one after the other have equal rates
+ * while they send, but each is three times a third. */
 double forth_eval_fairness(const struct repro_data *d)
 {
 	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
@@ -137,8 +139,8 @@ static double packet_cc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n0.prog0.packet_cc");
 }
 
-/* Returns the time in ns of the transfers by which the longer stream exceeds
- * one of 100. Start and end cancel. */
+/* Returns the time in ns of the transfers that stream `longer` has beyond a
+ * stream of 100. The time for start and end cancels. */
 static double transfers_ns(const struct repro_data *d, const char *longer)
 {
 	return (repro_value(d, longer, "n1.prog0.stream") -
@@ -178,15 +180,15 @@ double forth_eval_payload(const struct repro_data *d)
 	return 1000 * 4096 * 8 / transfers_ns(d, STREAM_1000);
 }
 
-/* Returns the rate of transfers of eight packets, each of which takes one of
- * four links. */
+/* Returns the rate of transfers of eight packets. Each packet takes one of four
+ * links. */
 double forth_eval_four_switches(const struct repro_data *d)
 {
 	return line_gbit(d, STREAM_1000, 8 * 1000, 1);
 }
 
-/* Returns how many cycles the output line carries no word while 1000 packets
- * pass. */
+/* Returns the number of cycles in which the output line carries no word while
+ * 1000 packets pass. */
 double forth_eval_idle(const struct repro_data *d)
 {
 	return ns_to_cc(d, STREAM, transfers_ns(d, STREAM_1000)) -
@@ -213,14 +215,14 @@ double forth_eval_xp_sync(const struct repro_data *d)
 	       repro_number(d, TO_SAME_DOMAIN, "s0.xp_sync_same", WEFT_P_U64);
 }
 
-/* Returns the cycles of a packet, its delimiter word not counted. */
+/* Returns the cycles of a packet without its delimiter word. */
 double forth_eval_packet(const struct repro_data *d)
 {
 	return packet_cc(d, d->row->point) - 1;
 }
 
-/* Returns the words that leave four boards in a given time. The row's point
- * gives the number of ports. */
+/* Returns the rate in Gb/s of the words that leave four boards within BOARD_NS.
+ * The row's point gives the number of ports. */
 double forth_eval_boards(const struct repro_data *d)
 {
 	char from[160], to[160];
@@ -233,7 +235,7 @@ double forth_eval_boards(const struct repro_data *d)
 	       BOARD_NS;
 }
 
-/* Returns the number of BRAMs, of 2 KB each. */
+/* Returns the number of BRAMs of all crosspoints, of 2 KB each. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
 	double ports = repro_number(d, NULL, "s0.ports", WEFT_P_U64);
@@ -242,7 +244,8 @@ double forth_eval_xp_bram(const struct repro_data *d)
 	return ports * ports * ceil(bytes / 2048);
 }
 
-/* Returns the size in KB or in BRAMs of 2 KB, in the row's unit. */
+/* Returns the on-chip memory of all VOQs, in KB or in BRAMs of 2 KB as the
+ * row's unit says. */
 double forth_eval_voq(const struct repro_data *d)
 {
 	double kb = repro_number(d, NULL, "n0.nic.voqs", WEFT_P_U64) *
@@ -277,14 +280,15 @@ static double notify_rate(const struct repro_data *d, const char *preset)
 	return storage_rate(d, point);
 }
 
-/* Returns the rate with one interrupt for a request over that with one for each
- * packet. */
+/* Returns the rate with one interrupt per request over the rate with one
+ * interrupt per packet. */
 double forth_eval_gain(const struct repro_data *d)
 {
 	return notify_rate(d, "clustered-irq") / notify_rate(d, "packet-irq");
 }
 
-/* Returns the least ratio of rates of two sizes, one twice the other. */
+/* Returns the least ratio between the rate of a request size and the rate of
+ * half that size, over reads and writes. */
 double forth_eval_rise(const struct repro_data *d)
 {
 	double least = INFINITY;

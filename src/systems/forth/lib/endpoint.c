@@ -2,9 +2,9 @@
 /* The common endpoint over the FORTH NIC: opening, puts, waiting. See
  * endpoint.h.
  *
- * The NIC has no table of regions: it writes to any address of the node. Keys
- * carry base and length, so that the endpoint refuses a put outside its region
- * before a NIC that would not check gets it.
+ * The NIC has no table of regions and writes to any address of the node.
+ * Therefore each key carries base and length of its region, and the endpoint
+ * refuses a put outside it before the NIC gets the put.
  *
  * Not covered: recovery of lost packets, because the network does not lose
  * any. */
@@ -19,9 +19,10 @@ enum { FORTH_EP_KEY_BITS = 32 };
 
 /* ---- puts of whole qwords ---- */
 
-/* Prepares a put or get. The whole qwords of a put go directly to an aligned
- * address, from buf where the NIC can read it. The answer to a get goes
- * directly to the address in the request. */
+/* Prepares a put or get: decides which bytes the NIC writes to their address
+ * directly. For a put these are the whole qwords, if the address is aligned.
+ * They come from buf itself if the NIC can read it. For the answer to a get
+ * they are the whole qwords, if both addresses are aligned. */
 static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 			     const struct ep_head *h)
 {
@@ -48,8 +49,8 @@ static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 		op->data_kind = 0;
 }
 
-/* Puts the next piece of the whole qwords. Returns false when the request queue
- * or the bounce buffers have no room now. */
+/* Issues the next piece of the bytes that the NIC writes directly. Returns
+ * false when the request queue or the bounce buffers have no room now. */
 static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 {
 	struct forth_ep *x = forth_ep_of(e);
@@ -94,7 +95,7 @@ static bool forth_ep_direct(struct ep *e, struct ep_op *op)
 }
 
 /* Keeps an operation until its transfers have departed, because the DMA still
- * reads buf. */
+ * reads buf. Returns false if the NIC does not read buf. */
 static bool forth_ep_issued(struct ep *e, struct ep_op *op)
 {
 	if (!op->local || !op->direct || op->req.dst == e->me)
@@ -192,9 +193,9 @@ static int forth_ep_start(struct ep *e)
 		return ret;
 	if (x->block_phys + x->block_bytes > UINT32_MAX)
 		return -ENOMEM;
+	/* refused, because messages need notifications in order */
 	if (weft_forth_info(x->f)->groups)
-		return -EOPNOTSUPP; /* refused, because messages need
-				     * notifications in order */
+		return -EOPNOTSUPP;
 	x->paths = weft_forth_info(x->f)->multipath;
 	if (x->paths)
 		x->noted = weft_forth_load(x->f, FORTH_RNOTIFY_TOTAL);

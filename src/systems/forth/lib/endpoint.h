@@ -5,19 +5,20 @@
  *
  * Each ordered pair of nodes has one ring of slots in the receiver's memory. A
  * message lies at the end of its slot, so that its last qword, the sequence
- * number, is always at the same place and is written last:
+ * number, is always at the same offset and is written last:
  *
  *         | unused | data, padded to 8 | imm | arg | meta | seq |
  *
  * The receiver returns credits inside its own messages or by a put of one qword
  * into the sender's credit word.
  *
- * Over several paths packets overtake each other, and only notifications keep
- * order (forth.md 7.4), in one word for all senders. Therefore every message
- * requests a notification. The messages that may be incomplete are as many as
- * have arrived in all rings, up to the first gap of each, minus the
- * notifications given. The endpoint leaves that many messages at the end of
- * each ring, because any of them may be incomplete. */
+ * Over several paths packets overtake each other, so that a message may lack
+ * words although its sequence number has arrived. Only notifications keep the
+ * order of posting (forth.md 7.4), and one word counts them for all senders.
+ * Therefore every message requests a notification. Let k be the messages that
+ * have arrived, in each ring up to its first gap, minus the notifications: at
+ * most k messages are incomplete. Any ring may hold them, at its end. Therefore
+ * the endpoint leaves the last k messages of each ring. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 
@@ -26,22 +27,26 @@
 
 struct forth_ep_trailer {
 	uint64_t imm, arg;
-	uint64_t meta; /* [23:0] length, [31:24] kind, [63:32] consumed */
-	uint64_t seq;  /* 1, 2, ... */
+	/* [23:0] length, [31:24] kind, [63:32] messages that this sender has
+	 * consumed, as credits for the receiver */
+	uint64_t meta;
+	uint64_t seq; /* 1, 2, ... */
 };
 
 struct forth_ep_peer {
-	/* bus addresses at the peer: the ring that we fill, the credit word
-	 * that we write */
+	/* bus addresses at the peer: the ring that this node fills, the credit
+	 * word that this node writes */
 	weft_phys_t rx, credit;
 	bool irq;
-	/* for several paths */
-	/* messages that have arrived in our ring before the first gap */
+	/* the members below serve NICs with several paths */
+	/* messages of the peer that have arrived before the first gap in its
+	 * ring */
 	uint64_t landed;
-	/* messages for which credits had returned before the last put of
-	 * credits */
+	/* messages for which credits had been returned before the last put of
+	 * credits. The put has arrived once the peer has sent more messages
+	 * than put_from + slots. */
 	uint64_t put_from;
-	bool putting; /* the last put of credits may still be in flight */
+	bool putting; /* the last put of credits may be in flight */
 	struct ep_list departing;
 };
 
@@ -61,8 +66,7 @@ struct forth_ep {
 	size_t slot_bytes;
 	/* the NIC uses several paths, on which packets overtake each other */
 	bool paths;
-	/* notifications that the NIC had given before the endpoint was
-	 * opened */
+	/* count of notifications of the NIC when the endpoint was opened */
 	uint32_t noted;
 	/* messages at the end of each ring that may be incomplete */
 	uint64_t late;
@@ -74,7 +78,8 @@ struct forth_ep {
 	size_t block_bytes;
 	volatile uint64_t *credit;
 	uint8_t *rx;
-	/* sources of DMA: consumed words, staging rings, bounce buffers */
+	/* memory that the DMA reads: counts of consumed messages, staging
+	 * rings, bounce buffers */
 	uint8_t *out;
 	weft_phys_t out_phys;
 	uint64_t *consumed;
@@ -108,8 +113,8 @@ bool forth_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		      const void *data);
 /* Takes the credits that the peer has written into its credit word. */
 void forth_ep_credits(struct ep *e, uint32_t dst);
-/* Handles all messages that have arrived, beginning with another peer each
- * time. */
+/* Handles all messages that have arrived. Each call begins with another
+ * peer. */
 void forth_ep_poll(struct ep *e);
 /* Returns whether a message has arrived from any peer. */
 bool forth_ep_ready(struct ep *e);

@@ -55,10 +55,10 @@ void forth_ep_put(struct forth_ep *x, uint32_t p, weft_phys_t from,
 	}
 }
 
-/* Returns credits. Over several paths a put could overtake the put before it,
- * and the older value would stay. Therefore the next put waits until the last
- * one has arrived. That is known once messages arrive that only its credits
- * allowed. */
+/* Returns credits to peer p. Over several paths a put could overtake the one
+ * before it, and the older value would stay. Therefore a put waits until the
+ * previous put has arrived. Messages that only the credits of that put allowed
+ * prove its arrival. Returns false if the put must be tried again later. */
 static bool credit_out(struct forth_ep *x, uint32_t p)
 {
 	const struct ep_peer *c = &x->core.peer[p];
@@ -155,8 +155,9 @@ static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 	return *(volatile uint64_t *)&t->seq == seq + 1 ? t : NULL;
 }
 
-/* Updates `late` if there are several paths: the messages that have arrived,
- * minus the notifications given before they were counted. */
+/* Updates `late` if the NIC uses several paths: messages that have arrived
+ * minus notifications. Reads the notifications first, so that `late` is never
+ * too small. */
 static void look(struct forth_ep *x)
 {
 	uint32_t noted = x->noted;

@@ -16,8 +16,8 @@
 
 #include "systems/forth/lib/forth_internal.h"
 
-/* Descriptors of a cluster: one line, because the CPU's write-combining buffer
- * is written line by line. */
+/* largest cluster: the descriptors of one line, because the CPU writes its
+ * write-combining buffer line by line */
 #define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
 
 /* ---- start-up (2.9) ---- */
@@ -54,8 +54,8 @@ static void forth_init_config(struct weft_forth *f,
 }
 
 /* Step 2: maps the queues write-combining and uncached, and the registers
- * uncached. Notifications get the program's block, or one of the library if
- * `block` is NULL. */
+ * uncached. The NIC writes notifications to `block` of the program, or to
+ * memory of the library if `block` is NULL. */
 static bool forth_init_memory(struct weft_forth *f, void *block)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
@@ -169,7 +169,7 @@ static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 	return f->info.queues == 1 ? 0 : dst % f->info.queues;
 }
 
-/* Takes the counts of departed transfers from the word that the NIC wrote about
+/* Takes the count of departed transfers from the word that the NIC wrote about
  * a queue. */
 static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 {
@@ -180,23 +180,25 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 
 	if (!word)
 		return fq;
-	/* The NIC counts from power-up, but the library's pointers start at 0.
-	 * The first word comes at most one ring after the start, so that it
-	 * gives the difference. */
+	/* The NIC counts departures from power-up, but the library's pointers
+	 * start at 0. The first word comes while the head makes its first pass
+	 * through the ring. Therefore the head is the number of departures of
+	 * this library, and all others in the count are older. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);
 	fq->based = true;
 	news = (int32_t)(forth_lnotify_departed(word) - fq->base -
 			 (uint32_t)fq->departed);
-	if (news > 0) /* an older word changes nothing, because the pointer
-			 register may have given a later count */
+	/* an older word changes nothing, because the pointer register may have
+	 * given a later count */
+	if (news > 0)
 		fq->departed += (uint32_t)news;
 	return fq;
 }
 
 /* Builds the second qword of the next descriptor of fq. Requests the library's
- * own local notification when it is due. */
+ * own local notification after lnotify_every descriptors without one. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {
@@ -333,16 +335,18 @@ static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 				return false;
 			continue;
 		}
-		/* the service pointer in the register is exact unless the whole
-		 * ring has turned since the last count, which notifications
-		 * prevent */
+		/* Compute the departures from the head pointer in the register.
+		 * The result is exact unless a whole ring has departed since
+		 * the last count, which the notifications of the library
+		 * prevent. */
 		forth_refresh(f, q);
 		head = forth_pointers_head(
 			weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));
 		out = (uint32_t)(fq->posted - head) & (depth - 1);
+		/* head = tail means a full or an empty ring, so that only the
+		 * notification word decides */
 		if (!out && fq->posted - fq->departed == depth)
-			continue; /* head = tail is a full or an empty ring, so
-				     that only the word decides */
+			continue;
 		if (fq->posted - out > fq->departed)
 			fq->departed = fq->posted - out;
 	}

@@ -10,11 +10,12 @@
 struct forth_queue {
 	uint64_t posted;   /* written into slots */
 	uint64_t departed; /* transfers known to have departed */
-	uint64_t
-		/* count up to which local notifications were requested */
-		noted;
-	uint32_t base; /* the NIC's count at our first transfer */
-	bool based;    /* valid when set */
+	/* value of `posted` at the last descriptor with a local notification */
+	uint64_t noted;
+	/* departures that the NIC had counted before the library was opened,
+	 * valid if `based` */
+	uint32_t base;
+	bool based; /* the NIC has written a first word */
 };
 
 struct weft_forth {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The storage link over the FORTH NIC: opening, regions, waiting.  See
+/* The storage link over the FORTH NIC: opening, regions, waiting. See
  * storage_link.h.
  *
  * Not covered: NICs with several paths or with notifications by counting, where
- * a record may overtake its data.  There the link over the common endpoint
- * serves. */
+ * a record may overtake its data. With these the block protocol uses the link
+ * over the common endpoint. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static void tell(struct forth_storage *x, const char *what, uint64_t val)
 	weft_oob_put(x->link.host, key, val);
 }
 
-/* Returns a word of a node, 0 if it has put none. */
+/* Returns the word that a node has published under `what`, or 0 if it has
+ * not. */
 static uint64_t ask(struct forth_storage *x, uint32_t node, const char *what)
 {
 	char key[64];
@@ -49,8 +50,9 @@ static uint64_t ask(struct forth_storage *x, uint32_t node, const char *what)
 		       : 0;
 }
 
-/* Sets the table of slots that a peer has for this node.  Each peer's tables
- * lie by the numbers of nodes. */
+/* Computes where a peer has the slots for this node. `tables` is the base of
+ * the peer's tables, which lie in the order of node numbers. Returns false if
+ * the address is unknown or the NIC cannot write it. */
 static bool set_table(struct forth_storage *x, struct forth_storage_peer *p,
 		      uint64_t tables)
 {
@@ -98,7 +100,8 @@ static int dereg(struct storage_link *l, struct storage_mr *mr)
 {
 	struct forth_storage *x = forth_storage_of(l);
 
-	/* the NIC has no regions: all that is in flight may read this one */
+	/* the NIC knows no regions, so that any transfer that has not departed
+	 * may still read this one */
 	forth_storage_release(x);
 	return forth_storage_refresh(x) ? 0 : -EAGAIN;
 }
@@ -135,8 +138,8 @@ static void wait_event(struct storage_link *l, weft_time_t deadline)
 				     deadline);
 		return;
 	}
-	/* all notifications are counted after the acknowledgement, because
-	 * those before it raise no other interrupt (forth.md 2.3) */
+	/* The caller counts all notifications after this acknowledgement,
+	 * because those before it raise no further interrupt (forth.md 2.3). */
 	if (weft_forth_irq_wait(x->f, deadline)) {
 		weft_forth_irq_ack(x->f);
 		x->paid = 1;
@@ -169,7 +172,8 @@ static void close_link(struct storage_link *l)
 	weft_time_t deadline = weft_host_now(l->host) +
 			       weft_host_time(l->host, T_forth_storage_close);
 
-	/* the last records leave, if the network takes them */
+	/* wait until the last records have departed, up to a deadline, because
+	 * the network may have stopped */
 	forth_storage_release(x);
 	for (uint32_t i = 0; i < x->queues; i++)
 		weft_forth_flush(x->f, i, deadline);
@@ -189,7 +193,7 @@ static const struct storage_link_ops forth_storage_ops = {
 	.peer_table = peer_table,
 };
 
-/* Returns the number of a name, or -1. */
+/* Returns the enum forth_storage_notify of a name, or -1 if there is none. */
 static int notify_of(const char *name)
 {
 	static const char *const names[] = {
@@ -206,7 +210,7 @@ static int notify_of(const char *name)
 	return -1;
 }
 
-/* An initiator has its targets as peers, a target all other nodes. */
+/* Adds the peers: of an initiator its targets, of a target all other nodes. */
 static bool add_peers(struct forth_storage *x,
 		      const struct storage_link_attr *attr)
 {
@@ -233,8 +237,8 @@ static bool add_peers(struct forth_storage *x,
 	return true;
 }
 
-/* Allocates tables from the peer with the lowest number to that with the
- * highest: the table of node n lies at info.table + n * FORTH_STORAGE_TABLE. */
+/* Allocates one table for each node number from the lowest to the highest peer:
+ * the table of node n lies at info.table + n * FORTH_STORAGE_TABLE. */
 static bool add_memory(struct forth_storage *x)
 {
 	struct weft_host *h = x->link.host;
@@ -290,7 +294,8 @@ static void set_sizes(struct forth_storage *x)
 	}
 	if (x->cluster > x->depth / 2)
 		x->cluster = x->depth / 2;
-	/* a put finds room as a whole */
+	/* a put uses at most half of a queue, because it waits for room for all
+	 * its descriptors */
 	put = x->depth / 2 * x->part / STORAGE_PAGE * STORAGE_PAGE;
 	x->link.info.max_put =
 		put < FORTH_STORAGE_PUT_MAX ? put : FORTH_STORAGE_PUT_MAX;
@@ -314,7 +319,7 @@ static int start(struct forth_storage *x, const struct storage_link_attr *attr)
 	set_sizes(x);
 	if (!add_queues(x))
 		return -ENOMEM;
-	/* the NIC counts on from earlier programs */
+	/* start from the NIC's count, which includes earlier programs */
 	x->seen = weft_forth_load(x->f, FORTH_RNOTIFY_TOTAL);
 	tell(x, "irq", x->irq);
 	if (x->target)
@@ -322,7 +327,8 @@ static int start(struct forth_storage *x, const struct storage_link_attr *attr)
 	return 0;
 }
 
-/* A target may open later than its initiators: gives it some time. */
+/* Waits a limited time for the tables of the targets, because a target may open
+ * later than its initiators. */
 static void await_targets(struct forth_storage *x)
 {
 	struct weft_host *h = x->link.host;
@@ -367,8 +373,9 @@ static int forth_storage_open(struct weft_host *h,
 	return 0;
 }
 
-/* Reads the build register before the driver is open: the modes in which
- * packets overtake each other, or notifications are counted. */
+/* Returns whether the NIC keeps records behind their data. Reads the build
+ * register, because the driver is not open yet, and refuses NICs with several
+ * paths or with notifications by counting. */
 static bool forth_storage_probe(struct weft_host *h, struct weft_dev *d)
 {
 	struct weft_io io;

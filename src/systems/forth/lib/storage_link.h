@@ -2,17 +2,17 @@
 /* The link of the block protocol over the FORTH NIC (forth.md 3, 13).
  *
  * Each node has a table of slots for each peer, in memory that the peer's NIC
- * writes.  Everything for one peer uses one request queue, so that data land
+ * writes. Everything for one peer uses one request queue, so that data land
  * before the record behind them (forth.md 3.8).
  *
  *       descriptors of a queue, oldest first
  *
  *       | departed | released: NIC serves them | pending: in the library |
  *
- * Pending descriptors go to the NIC together: the last of them alone has the
- * start flag (forth.md 3.3).  The last descriptor of a put or of a release
- * requests a local notification, by which the library learns of departures
- * without a load. */
+ * A release gives pending descriptors to the NIC as one cluster: only the last
+ * of them has the start flag (forth.md 3.3). The last descriptor of a put or of
+ * a release requests a local notification, by which the library learns of
+ * departures without a load. */
 #ifndef SYSTEMS_FORTH_LIB_STORAGE_LINK_H
 #define SYSTEMS_FORTH_LIB_STORAGE_LINK_H
 
@@ -21,7 +21,7 @@
 
 enum {
 	FORTH_STORAGE_QUEUES = 8,
-	/* records to a peer that have not departed */
+	/* copies of records to one peer that may wait for their departure */
 	FORTH_STORAGE_RECORDS = 64,
 	FORTH_STORAGE_TABLE = STORAGE_SLOTS * STORAGE_SLOT_BYTES,
 };
@@ -34,13 +34,16 @@ enum forth_storage_notify {
 
 struct forth_storage_peer {
 	uint32_t node;
-	uint64_t table; /* slots of this node at the peer; 0: not known yet */
-	bool irq;	/* the peer sleeps */
+	/* bus address at the peer of the slots for this node; 0: not known
+	 * yet */
+	uint64_t table;
+	bool irq;		    /* the peer sleeps until an interrupt */
 	uint64_t started, departed; /* puts */
-	uint8_t *slots;		    /* of the peer, here */
-	uint32_t expect;	    /* slot of its next record */
-	/* copies of records on their way, and the number of descriptors of the
-	 * queue that have departed with each */
+	uint8_t *slots;		    /* slots here that the peer writes */
+	uint32_t expect;	    /* slot of the peer's next record */
+	/* ring of copies of records, from which the DMA reads, and for each the
+	 * count of departed descriptors of the queue at which it is free
+	 * again */
 	uint8_t *out;
 	weft_phys_t out_phys;
 	uint64_t record_end[FORTH_STORAGE_RECORDS];
@@ -50,32 +53,37 @@ struct forth_storage_peer {
 struct forth_storage_queue {
 	struct weft_forth_desc *pending;
 	uint32_t n_pending;
-	uint64_t made;	   /* descriptors, pending ones included */
-	uint64_t departed; /* of these, as far as puts have been counted */
-	/* peer + 1 whose put ends with the descriptor; one for each slot */
+	uint64_t made;	   /* descriptors made, pending ones included */
+	uint64_t departed; /* descriptors known to have departed */
+	/* for each slot of the queue: index of the peer + 1 if its descriptor
+	 * ends a put, otherwise 0 */
 	uint8_t *ends;
 };
 
 struct forth_storage {
-	struct storage_link link; /* first member: the caller's pointer */
+	struct storage_link
+		link; /* first member, because callers point to it */
 	struct weft_forth *f;
 	enum forth_storage_notify notify;
-	uint32_t cluster; /* 0: up to half a queue */
+	uint32_t cluster; /* descriptors per release; 0: half a queue */
 	bool target, irq;
 	uint32_t queues, depth;
-	uint32_t part; /* bytes of a descriptor */
+	uint32_t part; /* most bytes of a descriptor */
 	struct forth_storage_peer *peer;
 	uint32_t peers;
-	uint8_t *index; /* of a node: peer + 1, or 0 */
+	uint8_t *index; /* index of the peer on each node + 1, or 0 */
 	uint32_t nodes;
 	struct forth_storage_queue queue[FORTH_STORAGE_QUEUES];
-	uint8_t *words;	 /* notifications */
-	uint8_t *tables; /* slots of all peers */
-	uint8_t *out;	 /* copies of records */
-	uint32_t seen;	 /* remote notifications that were counted */
-	uint32_t due;	 /* those that may have brought a record */
-	uint32_t turn;	 /* peer that is polled first */
-	uint32_t paid;	 /* interrupts of notifications to come */
+	uint8_t *words;	 /* words of notifications */
+	uint8_t *tables; /* slots that the peers write */
+	uint8_t *out;	 /* copies of records to all peers */
+	uint32_t seen;	 /* remote notifications counted so far */
+	/* counted notifications whose records have not been taken */
+	uint32_t due;
+	uint32_t turn; /* index of the peer that is polled first */
+	/* next notifications whose interrupt the processor has handled
+	 * already */
+	uint32_t paid;
 };
 
 static inline struct forth_storage *forth_storage_of(struct storage_link *l)
@@ -86,8 +94,8 @@ static inline struct forth_storage *forth_storage_of(struct storage_link *l)
 /* Returns the peer on a node, or NULL. */
 struct forth_storage_peer *forth_storage_peer(struct forth_storage *x,
 					      uint32_t node);
-/* Learns the table of a target that has opened its link.  Returns false if it
- * has not. */
+/* Asks for the table of a target. Returns false if the target has not opened
+ * its link yet. */
 bool forth_storage_meet(struct forth_storage *x, struct forth_storage_peer *p);
 
 /* storage_link_out.c */
@@ -97,13 +105,14 @@ int forth_storage_record(struct storage_link *l, uint32_t node, uint32_t slot,
 			 const struct storage_record *rec);
 /* Gives all pending descriptors to the NIC. */
 void forth_storage_release(struct forth_storage *x);
-/* Counts puts that have departed.  Returns true if all descriptors have. */
+/* Counts puts that have departed. Returns true if all descriptors have
+ * departed. */
 bool forth_storage_refresh(struct forth_storage *x);
 
 /* storage_link_in.c */
 int forth_storage_poll(struct storage_link *l, struct storage_event *ev,
 		       int max);
-/* Counts remote notifications.  Returns true if one may have brought a
+/* Counts remote notifications. Returns true if one of them may have brought a
  * record. */
 bool forth_storage_ready(struct forth_storage *x);
 

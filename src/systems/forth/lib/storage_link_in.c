@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The storage link over the FORTH NIC: records that have arrived.
  *
- * The word of remote notifications says how many transfers came, but not which.
- * Tags are given in ring order, so the slot behind the last record of a peer is
- * polled first.  If no peer has a record there, all slots are, once: records of
- * other tags, or none because the notification belonged to data or to a record
- * that was damaged.  A record that is found before its own notification has
- * been counted leaves a notification without a record, which costs a vain scan.
- */
+ * The word of remote notifications counts transfers, but does not say which
+ * slot they have written. A peer uses its slots in ring order, so that the slot
+ * behind its last record is polled first. If no peer has a record there, all
+ * slots are scanned once, because the record may have a tag out of order. The
+ * scan finds nothing if the notification belonged to data or to a damaged
+ * record, or if its record was found before the notification was counted. */
 #include <string.h>
 
 #include "host/times.h"
 #include "systems/forth/lib/storage_link.h"
 
-/* Charges the interrupts of n notifications.  A sleeper that gets them for
- * pages or packets has the naive driver of row F35, which handles one in an
- * interrupt; other drivers take all that have come. */
+/* Charges the processor for the interrupts of n notifications. A node that
+ * sleeps and notifies by page or packet has the naive driver of row F35, which
+ * handles one notification per interrupt. Other drivers handle all
+ * notifications of an interrupt and pay nothing here. */
 static void pay(struct forth_storage *x, uint32_t n)
 {
 	weft_time_t one = weft_host_time(x->link.host, T_forth_storage_single);
@@ -39,10 +39,10 @@ bool forth_storage_ready(struct forth_storage *x)
 	return x->due;
 }
 
-/* Takes the record out of a slot.  The magic number is cleared, because another
- * record with equal bytes would not be noticed otherwise.  Returns false if the
- * slot has no whole record: a part of one stays, because the rest may be in
- * flight. */
+/* Takes the record out of a slot. Clears the magic number, because otherwise
+ * the next record with equal bytes would look like this one. Returns false if
+ * the slot does not hold a whole record. A partial record stays, because its
+ * rest may be in flight. */
 static bool take(struct forth_storage *x, uint32_t i, uint32_t slot,
 		 struct storage_event *ev)
 {

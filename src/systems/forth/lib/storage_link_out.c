@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The storage link over the FORTH NIC: puts and records on their way out. */
+/* The storage link over the FORTH NIC: puts and records that leave. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static bool queue_refresh(struct forth_storage *x, uint32_t i)
 
 	if (q->departed == q->made)
 		return true;
-	/* nodes whose numbers are equal modulo the queues share one */
+	/* several nodes share a queue, so that `ends` says to which of them a
+	 * put went */
 	departed = weft_forth_departed(x->f, i);
 	for (; q->departed < departed; q->departed++) {
 		uint8_t *end = &q->ends[q->departed % x->depth];
@@ -52,8 +53,8 @@ static uint32_t room(struct forth_storage *x,
 
 /* ---- release ---- */
 
-/* Gives the pending descriptors of a queue to the NIC.  put() has kept room for
- * them. */
+/* Gives the pending descriptors of a queue to the NIC. The queue has room,
+ * because puts and records check it before they make descriptors. */
 static void release(struct forth_storage *x, struct forth_storage_queue *q,
 		    bool notify)
 {
@@ -73,8 +74,9 @@ void forth_storage_release(struct forth_storage *x)
 		release(x, &x->queue[i], true);
 }
 
-/* Makes the descriptors of [from, from + len), and releases whole clusters. The
- * last descriptor gets the flags of `last`, the others those of `each`. */
+/* Makes descriptors that copy [from, from + len) to address `to` of a peer, and
+ * releases each full cluster. The last descriptor gets the flags `last`, the
+ * others `each`. */
 static void transfer(struct forth_storage *x, struct forth_storage_peer *p,
 		     weft_phys_t from, uint64_t to, size_t len, uint32_t each,
 		     uint32_t last)
@@ -109,15 +111,15 @@ static uint32_t parts(const struct forth_storage *x, size_t len)
 /* Returns the flags of a transfer that the peer is to notice. */
 static uint32_t arrival(const struct forth_storage_peer *p)
 {
-	/* the word is written for a sleeper, too, because its count says how
-	 * many records have come */
+	/* the NIC writes the word for a sleeping peer, too, because only the
+	 * word counts the records */
 	return WEFT_FORTH_RNOTIFY | (p->irq ? WEFT_FORTH_RIRQ : 0);
 }
 
 /* ---- puts ---- */
 
 /* Returns whether [addr, addr + len) lies in the peer's region and the NIC can
- * write it.  The key is that of reg: base and length. */
+ * write it. The key is base and length, as reg() made it. */
 static bool can_write(uint64_t addr, uint64_t key, size_t len)
 {
 	uint64_t base = key >> 32, room_ = key & UINT32_MAX;
@@ -142,9 +144,9 @@ int forth_storage_put(struct storage_link *l, uint32_t node, const void *p,
 		release(x, q, true);
 		return -EAGAIN;
 	}
-	/* A place that the peer has not given is treated as data that get
-	 * lost. The put before ends later than this one, which had no
-	 * transfer: the count stays in order because nothing is counted. */
+	/* Drop a put outside the peer's region, like data that the network
+	 * loses. Do not count it as started, because it has no transfer whose
+	 * departure could be counted behind those of earlier puts. */
 	if (!len || len % 8 || !can_write(addr, key, len) ||
 	    !weft_mem_phys(l->host, p, &from) || from % 8)
 		return 0;
@@ -168,8 +170,9 @@ int forth_storage_record(struct storage_link *l, uint32_t node, uint32_t slot,
 
 	if (!to || slot >= STORAGE_SLOTS)
 		return 0;
+	/* the peer has no table yet: drop the record, as the network might */
 	if (!to->table && !forth_storage_meet(x, to))
-		return 0; /* as lost: the peer has no table */
+		return 0;
 	q = queue_of(x, to);
 	i = to->record_next % FORTH_STORAGE_RECORDS;
 	if (room(x, to) < parts(x, len) || q->departed < to->record_end[i]) {

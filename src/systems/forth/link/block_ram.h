@@ -13,7 +13,7 @@ static inline uint32_t bram_bytes(uint64_t bytes)
 	return (uint32_t)((bytes + 2047) / 2048);
 }
 /* Returns the number of block RAMs of a FIFO of `words` words of 68 bits. One
- * place of the ring stays empty (4.1). */
+ * slot of the ring stays empty (4.1). */
 static inline uint32_t bram_fifo68(uint32_t words)
 {
 	return 2 * ((words + 1 + 511) / 512);
@@ -25,10 +25,10 @@ struct bram_block {
 	const char *remedy; /* parameters that make this memory smaller */
 };
 
-enum { BRAM_REPORT, BRAM_REFUSE }; /* parameter budget */
+enum { BRAM_REPORT, BRAM_REFUSE }; /* values of parameter `budget` */
 
-/* Adds up the block RAMs of n memories into *sum. Returns 0, or -ENOSPC when
- * the sum exceeds the budget and the check is on. */
+/* Adds up the block RAMs of n memories into *sum. Returns 0, or -EINVAL if a
+ * memory exceeds its budget and parameter `budget` is BRAM_REFUSE. */
 int bram_check(const struct weft_comp *c, const struct bram_block *b,
 	       uint32_t n, uint32_t budget, uint64_t *sum,
 	       struct weft_err *err);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames that do not take the fast path of forth_port_arrive: frames that
- * arrive out of sync, and the shares of a frame on the links of a bundle, which
- * are joined once each link has delivered its share (forth.md 4.9, 4.12). */
+ * arrive while the link end is out of sync, and frames of a bundle. Each link
+ * of a bundle carries a share of the frame's bytes, in a frame of its own. The
+ * shares are joined once each link has delivered its share (forth.md 4.9,
+ * 4.12). */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_out_of_sync(struct forth_port *l)
@@ -11,8 +13,9 @@ void forth_port_out_of_sync(struct forth_port *l)
 	l->lost_sync = true;
 }
 
-/* Drops frames until 16 comma words have passed on the slowest link of a
- * bundle. Returns whether the link end is still out of sync. */
+/* Drops f while the link end is out of sync. Sync returns once 16 words of
+ * commas have passed on the slowest link of a bundle. Returns whether f was
+ * dropped. */
 static bool out_of_sync(struct forth_port *l, struct weft_frame *f)
 {
 	uint64_t cycle = weft_clock_cycle(&l->clk, f->time);
@@ -92,8 +95,8 @@ static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 		whole = weft_frame_dup(f[0]);
 		whole->flags &= ~(uint32_t)FORTH_F_LINE;
 		whole->time = now;
-		/* find the arrival of the first share, because a long wait for
-		 * the last share overflows the FIFO of that link */
+		/* find when the first share came, because the FIFO of its link
+		 * overflows if the last share comes much later */
 		for (j = 0; j < l->cfg.links; j++)
 			came = f[j]->time < came ? f[j]->time : came;
 		if (forth_port_skew_full(l, now - came, whole->words))

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resynchronisation of credits (forth.md 5.7), our own addition, off unless
- * both ends have cfg.resync_cc: T = F = F' = 0 on both sides of one lane, while
- * all other lanes continue. The protocol is the one that models/credit.pml
- * checks:
+/* Resynchronisation of credits (forth.md 5.7), our own addition. It sets
+ * T = F = F' = 0 on both sides of one lane, while all other lanes continue. It
+ * is off unless both ends have cfg.resync_cc. models/credit.pml checks this
+ * protocol:
  *
- *   sender    a lane has lacked credits for resync_cc cycles: stop it, change
- *             its epoch bit, send ASK(bit), again every resync_cc cycles
+ *   sender    a lane has lacked credits for resync_cc cycles: stop the lane,
+ *             change its epoch bit, send ASK(bit) now and every resync_cc
+ *             cycles
  *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0.
  *             Then, and for every further ASK, send GRANT(bit)
  *   sender    GRANT with its bit: T = F' = 0, continue. Credits of the lane
- *             that arrive before GRANT are ignored. New ones follow GRANT,
- *             because a line keeps order.
+ *             that arrive before GRANT are ignored. Credits of the new epoch
+ *             follow GRANT, because a line keeps order.
  *
  * Messages have the form of credits of flow 64 + lane, so that an end without
  * this protocol ignores them (5.4). Their values differ in four bits, so that
  * parity and value together find up to three wrong bits. Any number of messages
  * may be lost.
  *
- * The words that a lane holds are counted here: a delivered packet adds its
- * charge, forth_port_fwd subtracts what it forwards. */
+ * This file also counts the words in the buffer of each lane: a delivered
+ * packet adds its charge, forth_port_fwd subtracts what it forwards. */
 #include "systems/forth/link/port_internal.h"
 
 #include <errno.h>
@@ -31,13 +32,15 @@ enum epoch_msg { ASK = 0, GRANT = 2, MSGS = 4 }; /* + bit */
 static const uint8_t msg_code[MSGS] = { 0x33, 0x55, 0x0F, 0x69 };
 
 struct epoch_tx {
-	uint64_t since; /* cycle since which the lane lacks credits, or NEVER */
-	uint64_t ask;	/* next request */
+	/* cycle since which the lane lacks credits, or NEVER */
+	uint64_t since;
+	uint64_t ask; /* cycle of the next ASK */
 	uint8_t bit;
 };
 
 struct epoch_rx {
-	/* cycle at which the last words known to be forwarded have left */
+	/* cycle at which the buffer has forwarded all words whose time of
+	 * forwarding is known */
 	uint64_t empty;
 	/* words in the buffer for which no time of forwarding is known */
 	int32_t held;
@@ -47,8 +50,8 @@ struct epoch_rx {
 struct forth_port_epoch {
 	struct epoch_tx tx[EPOCH_LANES];
 	struct epoch_rx rx[EPOCH_LANES];
-	/* lanes as bits */
-	uint64_t waits; /* lanes that wait for GRANT, one bit each */
+	/* sets of lanes, one bit per lane */
+	uint64_t waits; /* lanes that wait for GRANT */
 	/* lanes that start a new epoch once their buffer has drained */
 	uint64_t wanted;
 	uint64_t grants; /* lanes for which a GRANT is due at cycle grant_at */
@@ -197,8 +200,8 @@ bool credit_resync_take(struct forth_port *l, uint16_t credit)
 	if (m == MSGS) {
 		l->count.credits_odd++;
 	} else if (m < GRANT && lane < l->cfg.rx_lanes) {
-		if (e->rx[lane].bit ==
-		    bit) { /* the peer repeats the request of this epoch */
+		/* the peer repeats the ASK of this epoch */
+		if (e->rx[lane].bit == bit) {
 			credit_resync_grant(l, lane);
 		} else {
 			e->rx[lane].want = (uint8_t)bit;
@@ -232,7 +235,8 @@ uint64_t credit_resync_due(const struct forth_port *l)
 	uint64_t at = WEFT_NEVER, t, m;
 	uint32_t lane;
 
-	/* the first resynchronisation message in the inbox */
+	/* find the cycle at which the first resynchronisation message of the
+	 * inbox counts */
 	for (uint32_t i = l->in.head; i != l->in.tail && at == WEFT_NEVER;
 	     i++) {
 		const struct forth_port_inbox *c = ring_at(&l->in, i);
@@ -267,8 +271,8 @@ void credit_resync_event(struct forth_port *l, uint64_t now)
 		lane = (uint32_t)__builtin_ctzll(m);
 		if (e->rx[lane].held > 0 || now < e->rx[lane].empty)
 			continue;
-		/* remove old values of the lane, because they must not follow
-		 * GRANT */
+		/* remove the lane's credits of the old epoch that have not been
+		 * sent, because the peer would count them after GRANT */
 		for (i = to = l->due.head; i != l->due.tail; i++)
 			if (ring_at(&l->due, i)->lane != lane)
 				*ring_at(&l->due, to++) = *ring_at(&l->due, i);

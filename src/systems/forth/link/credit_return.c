@@ -20,7 +20,8 @@ static void due_insert(struct forth_port *l, uint64_t cycle, uint32_t lane,
 				    .lane = (uint8_t)lane,
 				    .value = (uint8_t)value };
 
-	/* insert behind earlier values of this lane */
+	/* delay the value to the cycle of an earlier value of its lane, because
+	 * values of a lane leave in order */
 	for (uint32_t i = l->due.tail;
 	     i != l->due.head && ring_at(&l->due, i - 1)->cycle > d.cycle; i--)
 		if (ring_at(&l->due, i - 1)->lane == lane)
@@ -128,8 +129,9 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n;
 }
 
-/* Fills free slots of a frame with unchanged lanes, round robin, each lane
- * once, because a repetition replaces a credit that was lost. */
+/* Fills free slots of a frame with the credits last sent of further lanes,
+ * round robin, each lane once. Such a repetition replaces a credit that was
+ * lost. Returns the number of credits in the frame. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {
@@ -147,9 +149,9 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 	return n;
 }
 
-/* Returns how many credits fit into a frame. With packed layout a packet takes
- * credits in pairs, and the first word of a credit-only frame has room for
- * one. */
+/* Returns the largest number of credits in a frame. The packed layout sends the
+ * credits before a packet in pairs. The first word of its credit-only frame has
+ * room for one. */
 static uint32_t credits_max(const struct forth_port *l, bool packet)
 {
 	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
@@ -159,8 +161,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* Returns the peer's cycle from which a credit counts that leaves in our cycle
- * `at`. */
+/* Returns the cycle of the peer from which a credit counts if it leaves in
+ * cycle `at` of this end. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;
@@ -172,7 +174,8 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 	return forth_port_cycle(p, t) + p->cfg.t_crrx;
 }
 
-/* Puts n credits on the line in a frame that starts at `at`. */
+/* Counts the n credits of a frame that starts at cycle `at`, and reports them
+ * to the owner if it watches. */
 static void put_credits(struct forth_port *l, uint64_t at,
 			const uint16_t *credit, uint32_t n)
 {
@@ -199,8 +202,8 @@ uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 		forth_frame_set_credit(f, i, credit[i]);
 	if (l->needs_frames)
 		return n;
-	/* leave refreshes out, because a repetition changes nothing on a line
-	 * without faults */
+	/* do not give refreshes to the peer unless its owner watches, because a
+	 * repetition changes nothing on a line without faults */
 	if (l->peer->watched)
 		told = n;
 	for (i = 0; i < told; i++)
@@ -253,8 +256,8 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 
 /* ---- catching up ---- */
 
-/* Skips a long quiet time: counts all refreshes before `limit` but the last one
- * at once, without computing each. */
+/* Skips a long time in which only refreshes leave: counts all refreshes before
+ * `limit` but the last at once, if neither end needs them one by one. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
@@ -289,9 +292,10 @@ static uint64_t credit_start(const struct forth_port *l)
 	return at > l->line_free ? at : l->line_free;
 }
 
-/* Catches up with one lane on a line without a listener: each entry of the due
- * list is one credit frame, except for values overtaken while the line was
- * busy. Credits that already count at the peer need no place in its inbox. */
+/* Computes the credit-only frames before `limit` of an end with one lane, if no
+ * listener hears the line. Each entry of the due list becomes a frame, unless
+ * the next value was due before the line was free. Credits that already count
+ * at the peer are applied there at once, without its inbox. */
 static void catch_up_lane(struct forth_port *l, uint64_t limit)
 {
 	struct forth_port_lane_rx *r = &l->rx[0];
@@ -369,8 +373,8 @@ void forth_port_catch_up_all(struct forth_port *l, uint64_t limit)
 	}
 }
 
-/* Returns when the credit that the peer needs for this lane may start on the
- * line. */
+/* Returns the first cycle at which the line may carry a credit that lets the
+ * peer send the waiting packet of this lane, or WEFT_NEVER. */
 static uint64_t lane_credit(const struct forth_port *l, uint32_t lane)
 {
 	const struct forth_port *p = l->peer;

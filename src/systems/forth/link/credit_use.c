@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Credits that may lie in the inbox before this end applies those that count,
- * to make room. The moment at which it applies them decides when the peer
- * computes its own frames, and thus the order in which a listener hears of
- * them. */
+/* Size of the inbox from which on this end applies the credits that count, to
+ * make room. The moment at which it does so decides when the peer computes its
+ * own frames, and thus the order in which a listener hears them. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
@@ -63,7 +62,7 @@ static bool credit_use_plausible(const struct forth_port *l,
 		       ((t->sent - t->acked) & FORTH_COUNT_MASK);
 }
 
-/* Returns whether this credit suffices for the packet that waits for its
+/* Returns whether this credit suffices for a packet of `charge` words on its
  * lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge)
@@ -120,7 +119,7 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 {
 	uint32_t lane = forth_credit_flow(credit);
 
-	/* apply credits that already count, so that the ring need not grow */
+	/* apply credits that already count, so that the inbox need not grow */
 	if (ring_full(&l->in) && l->in.mask >= INBOX_ROOM - 1)
 		forth_port_in_apply(l, forth_port_past(l));
 	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
@@ -166,8 +165,8 @@ void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge)
 {
 	struct forth_port_lane_tx *t = &l->tx[lane];
 
-	/* several flows may share the lane, so that its smallest packet
-	 * decides */
+	/* keep the charge of the smallest packet, because several flows may
+	 * share the lane */
 	if (!t->need || charge < t->need)
 		t->need = (uint16_t)charge;
 	mask_set(&l->wait, lane);
@@ -212,8 +211,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 				     : forth_port_cycle(p, t - p->delay + 1);
 	}
 	if (limit > p->line_free) {
-		/* do not ask for the peer's cycle of `now`, because the peer
-		 * may still have work in it */
+		/* leave out the peer's cycle of `now`, because the peer may
+		 * still have work in it */
 		if (weft_clock_edge(&p->clk, limit - 1) >= weft_now(p->comp))
 			limit = forth_port_now(p);
 		forth_port_catch_up(p, limit);
@@ -229,7 +228,8 @@ void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end)
 		l->count.credit_leak += words;
 		return;
 	}
-	/* keep the times ordered, because F of a lane grows in order of time */
+	/* do not go back behind the last known time, because F of a lane grows
+	 * in the order of time */
 	t = t > l->fwd_last ? t : l->fwd_last;
 	if (l->epoch)
 		credit_resync_held(l, 0, (int32_t)words);

@@ -10,8 +10,9 @@
 
 #include "systems/forth/link/port_internal.h"
 
-/* Interval of polls. It is shorter than the words of commas that end a loss of
- * sync (4.9), because each poll has to keep both ends out of sync. */
+/* Cycles between two polls. They are fewer than the 16 words of commas that end
+ * a loss of sync (4.9), because each poll keeps both ends out of sync until the
+ * next one. */
 enum { LOOK_CC = 8 };
 
 struct reset {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifications of a listener on a FORTH link without a fault: it hears of
- * packets when they start, and of credit frames when they are computed
+/* Notifications of a listener on a FORTH link without a fault. The listener
+ * hears of packets when they start, and of credit frames when they are computed
  * (credit_return.c). */
 #include "systems/forth/link/port_internal.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a FORTH link: see port.h. Set-up and the receive path of undamaged
- * frames. The transmit machine is in transmit.c, credits in credit_use.c and
- * credit_return.c, damaged frames in symbol_receiver.c, bundles in bundle.c,
- * loopback in loopback.c.
+/* One end of a FORTH link (see port.h): set-up, and the receive path of
+ * undamaged frames. The transmit machine is in transmit.c, credits in
+ * credit_use.c and credit_return.c, damaged frames in symbol_receiver.c,
+ * bundles in bundle.c, loopback in loopback.c.
  *
  * The synchronisation FIFO of a bundled link holds 16 words. If the delays of
- * the links differ by more, a longer frame overflows it and is lost whole.
+ * the links differ by more, every frame of more than 16 words overflows it and
+ * is lost as a whole.
  *
  * Not modelled: a damaged delimiter directly behind a truncated packet, because
  * the packet ends there anyway. */
@@ -136,7 +137,7 @@ static void clock_setup(struct forth_port *l)
 		l->inverse = UINT64_MAX / l->clk.num;
 }
 
-/* Sets lanes, clock and delay of the line. */
+/* Sets lanes, clock and delay, which depend on the peer. */
 void forth_port_peer_setup(struct forth_port *l)
 {
 	const struct weft_clock *a = &l->clk, *b = &l->peer->clk;
@@ -172,8 +173,8 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8), need;
 	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
-	/* F' is cut to whole credits, so that an empty buffer may show up to 31
-	 * words of T - F' (5.2), or fewer when all packets have one size */
+	/* An empty buffer may leave up to 31 words of T - F', because F' counts
+	 * whole credits (5.2), or fewer when all packets have one size. */
 	while (charge % unit)
 		unit /= 2;
 	need = charge + FORTH_CREDIT_GRAN - unit;

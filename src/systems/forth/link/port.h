@@ -58,14 +58,15 @@ struct forth_port_cfg {
 	uint32_t links;
 	/* enum forth_layout. The packed layout needs links = 1 */
 	uint32_t layout;
-	/* number of credit flows that this end returns: 1, or one per
-	 * crosspoint */
+	/* number of credit flows for which this end returns credits: 1, or one
+	 * per crosspoint */
 	uint32_t rx_lanes;
-	/* size of our buffer per lane in link words, which is the peer's B */
+	/* capacity of this end's buffer for each lane in link words, which is B
+	 * of the peer */
 	uint32_t rx_cap;
 	uint32_t tx_cap; /* B in link words, or 0 to take the peer's rx_cap */
-	/* largest payload of packets that this end creates, in bytes, or 0 if
-	 * it only forwards */
+	/* largest payload in bytes of packets that this end creates, or 0 for
+	 * an end that only forwards */
 	uint32_t max_payload;
 	bool one_size; /* all packets of this end have the size max_payload */
 	/* R-40: payload bytes to which shorter payloads are padded, or 0 for no
@@ -77,41 +78,41 @@ struct forth_port_cfg {
 	uint32_t t_crtx, t_crrx; /* 3, 2 */
 	/* largest number of extra credit words in a frame */
 	uint32_t credit_words;
-	int32_t ppm;	       /* of our crystal */
-	bool credit_filter;    /* 5.4 plausibility */
+	int32_t ppm;	       /* deviation of this end's crystal */
+	bool credit_filter;    /* ignore implausible credits (5.4) */
 	bool crc32_complement; /* */
 	/* Words of a discarded packet return as credits (5.7). A NIC does so. A
 	 * switch only counts them, because it cannot know their lane. */
 	bool return_discards;
-	/* Lane in our buffer for each way (forth_way), path_mask + 1 rows.
-	 * NULL: the lane is the flow, or 0 if there is one lane. May change
-	 * until forth_port_start(). */
+	/* Lane of this end's buffer for a packet, indexed by forth_way(path,
+	 * flow): path_mask + 1 rows of FORTH_FLOWS. NULL: the lane is the flow,
+	 * or 0 if there is one lane. May change until forth_port_start(). */
 	const uint8_t *route;
 	uint32_t path_mask;
-	/* number of paths behind this port, numbered from 1, or 0 for no
-	 * choice */
+	/* number of paths behind this port among which a sender may choose,
+	 * numbered from 1, or 0 for no choice */
 	uint32_t paths;
-	/* Cycles without credits after which a lane is reset on both sides
-	 * (credit_resync.c), or 0 to never reset it. */
+	/* Cycles without credits after which the credits of a lane are reset on
+	 * both sides (credit_resync.c), or 0 to never reset them. */
 	uint32_t resync_cc;
 };
 
-/* Returns the configuration that forth.md gives for one link. The owner changes
- * single values of it. */
+/* Returns the configuration that forth.md gives for one link. The owner then
+ * changes single values. */
 struct forth_port_cfg forth_port_cfg_default(void);
 
 /* A packet to send. */
 struct forth_port_pkt {
 	uint64_t header;
-	/* the link end takes over the reference to the payload */
+	/* the payload, whose reference the link end takes over */
 	struct weft_slice payload;
 	uint64_t trace_id;
 	/* If not NULL, this frame is sent with its own header and payload, and
 	 * header, payload and id above are unused. */
 	struct weft_frame *f;
-	/* The owner has no packet behind this one and calls forth_port_kick()
-	 * when it has. Otherwise next() is called again as soon as the line is
-	 * free. */
+	/* True if the owner has no packet behind this one. It then calls
+	 * forth_port_kick() when it has one. If false, the link end calls
+	 * next() again as soon as the line is free. */
 	bool last;
 };
 
@@ -119,7 +120,8 @@ struct forth_port_pkt {
 enum { FORTH_PORT_BODY_BAD = 1, FORTH_PORT_TRUNC = 2 };
 
 struct forth_port_rx {
-	uint64_t cycle; /* cycle of the delimiter on our clock */
+	/* cycle of the delimiter, on the clock of this end */
+	uint64_t cycle;
 	uint32_t shift; /* number of extra credit words before the header */
 	uint32_t words; /* words on the wire, delimiter and credits included */
 	/* FORTH_PORT_* bits. They are known at the start of the packet, but the
@@ -130,10 +132,11 @@ struct forth_port_rx {
 
 struct forth_port_ops {
 	/* Called in phase 1 when the line is free at this edge. Fills *p with
-	 * the packet that starts now and returns true. Calls
-	 * forth_port_credit() for each candidate: the link end remembers a
-	 * candidate without credits, and calls again when it can start. A
-	 * packet that becomes ready later needs forth_port_kick(). */
+	 * the packet that starts now and returns true, or returns false. The
+	 * owner calls forth_port_credit() for each packet that could start. If
+	 * credits are missing for one, the link end calls next() again once
+	 * they have arrived. For a packet that becomes ready later the owner
+	 * calls forth_port_kick(). */
 	bool (*next)(void *own, struct forth_port *l, struct forth_port_pkt *p);
 	/* Called when the packet leaves: its delimiter is at cycle `start`, its
 	 * header word at start + 1 + shift, and the line is free at `end`. */
@@ -147,17 +150,18 @@ struct forth_port_ops {
 		       const struct forth_port_rx *rx);
 	/* Called on a header CRC error (NetPcktError). May be NULL. */
 	void (*bad_header)(void *own, struct forth_port *l, uint64_t cycle);
-	/* Called, while forth_port_watch() is on, when a credit was put on our
-	 * line at `cycle` or, with `in`, when one from the peer counts at
-	 * `cycle`. The call may come later than that cycle, because credits are
-	 * computed late. forth_port_counts() makes all calls up to now. */
+	/* Called while forth_port_watch() is on. Without `in`, this end has put
+	 * a credit on its line at `cycle`. With `in`, a credit of the peer
+	 * counts at `cycle`. The call may come later than that cycle, because
+	 * credits are computed late. forth_port_counts() makes all calls up to
+	 * now. */
 	void (*credit)(void *own, struct forth_port *l, uint64_t cycle,
 		       uint16_t credit, bool in);
-	/* Returns whether the receive buffer holds no packet of this line. NULL
-	 * when packets are forwarded at once (forth_port_fwd). */
+	/* Returns whether the receive buffer holds no packet of this line. May
+	 * be NULL if the owner forwards packets at once (forth_port_fwd). */
 	bool (*drained)(void *own, struct forth_port *l);
 	/* Called in phase 1 when a lane that forth_port_tx_ready() found short
-	 * of credits can send. If it is NULL, forth_port_kick() runs at once
+	 * of credits can send. If it is NULL, the link end calls next()
 	 * instead. */
 	void (*woken)(void *own, struct forth_port *l);
 };
@@ -169,19 +173,19 @@ struct forth_port_count {
 	uint64_t bad_char[FORTH_PORT_LINKS_MAX];  /* 0x88 */
 	uint64_t sync_loss[FORTH_PORT_LINKS_MAX]; /* 0x8C */
 	uint64_t disparity[FORTH_PORT_LINKS_MAX]; /* 0x90 */
-	uint64_t tx_full[FORTH_PORT_LINKS_MAX];	  /* 0x94: cannot happen */
+	uint64_t tx_full[FORTH_PORT_LINKS_MAX];	  /* 0x94: always 0 */
 	uint64_t tx_packets;			  /* 0xA8 */
 	/* 0xAC: qwords sent, with header, payload and CRC word */
 	uint64_t tx_qwords;
 	uint64_t rx_packets;	/* 0xB0 */
-	uint64_t rx_qwords;	/* 0xB4: header, payload */
+	uint64_t rx_qwords;	/* 0xB4: qwords, header and payload */
 	uint64_t header_crc;	/* 0xB8 */
 	uint64_t align;		/* 0xBC */
 	uint64_t backpressure;	/* 0xC0 */
 	uint64_t body_crc;	/* 0x68 */
 	uint64_t header_align;	/* 0x6C */
 	uint64_t credit_parity; /* 0x140 */
-	uint64_t credit_leak;	/* 0x144: words */
+	uint64_t credit_leak;	/* 0x144: words never returned */
 	/* credits sent and received, refreshes included */
 	uint64_t credits_out, credits_in;
 	/* credits ignored, because the lane is unknown or the value
@@ -199,25 +203,31 @@ struct forth_port_count {
 
 struct forth_port_lane_tx {
 	uint16_t sent, acked; /* T, F' */
-	/* charge of the packet that waits for credits, or 0 for none */
+	/* charge of the smallest packet that waits for credits, or 0 if none
+	 * waits */
 	uint16_t need;
 };
 
 struct forth_port_lane_rx {
-	uint16_t fwd;  /* F with all words known so far to be forwarded */
-	uint8_t value; /* F[11:5] as the line may carry it now */
+	/* F, counting all words whose time of forwarding is known, also if it
+	 * lies ahead */
+	uint16_t fwd;
+	uint8_t value; /* F[11:5] that the line may carry now */
 	uint8_t given; /* value last sent */
 };
 
-struct forth_port_due { /* from `cycle` on `lane` may report `value` */
+struct forth_port_due { /* F[11:5] of a lane, from a cycle on */
 	uint64_t cycle;
 	uint8_t lane, value;
 };
 
-struct forth_port_inbox { /* a credit in flight that counts from `cycle` on */
+struct forth_port_inbox { /* credit in flight that counts from `cycle` on */
 	uint64_t cycle;
-	uint16_t credit; /* the credit, or 0 for a frame that has only words */
-	/* words of the credit-only frame that ends with this credit */
+	/* the credit, or 0 for a credit-only frame without a credit, of which
+	 * only the words count */
+	uint16_t credit;
+	/* words of the credit-only frame to which the credit belongs, set at
+	 * its first credit */
 	uint16_t words;
 };
 
@@ -253,20 +263,22 @@ struct forth_port {
 	uint32_t tx_lanes, tx_cap;
 	/* lanes for which a packet waits (need != 0) */
 	struct forth_port_mask wait;
-	/* credits to give */
+	/* credits that this end returns */
 	struct forth_port_lane_rx *rx;
 	struct { /* by cycle */
 		RING(struct forth_port_due);
 	} due;
 	uint32_t rr_active, rr_refresh;
-	/* latest time at which F is known so far to grow */
+	/* latest time for which forwarding of words is known */
 	weft_time_t fwd_last;
-	/* lanes whose value differs from the one sent last */
+	/* lanes whose F[11:5] differs from the value last sent */
 	struct forth_port_mask active;
 	/* the line */
 	struct weft_clock clk;
-	uint64_t word_fs;  /* period, rounded down */
-	uint64_t inverse;  /* 2^64 / period if that is whole, otherwise 0 */
+	uint64_t word_fs; /* period of clk in fs, rounded down */
+	/* 2^64 / period of clk if the period is a whole number of fs, otherwise
+	 * 0 */
+	uint64_t inverse;
 	weft_time_t delay; /* delay of the slowest link of the bundle */
 	/* time by which the fastest link is ahead of the slowest */
 	weft_time_t skew;
@@ -274,11 +286,11 @@ struct forth_port {
 	/* both ends share their clock edges, and the delay is whole cycles */
 	bool same_clk;
 	bool needs_frames, loop, lost_sync, clk_set, watched;
-	/* this end is a cable end whose loop end has the transmitter, or the
-	 * reverse, so that this line carries commas */
+	/* The transmitter belongs to the other end of the pair of cable end and
+	 * loop end, so that this end sends only commas. */
 	bool muted;
-	/* told: a listener hears our frames; telling: a notification is in
-	 * progress */
+	/* told: a listener hears the frames of this end; telling: a
+	 * notification is in progress */
 	bool told, telling;
 	uint32_t tag;
 	struct weft_timer timer;
@@ -286,16 +298,20 @@ struct forth_port {
 	void *own;
 	struct forth_port_cfg cfg;
 	struct forth_port_count count;
-	/* receiver of damaged or bundled frames, loopback */
-	uint64_t rx_quiet; /* cycle since which no symbols were received */
-	/* cycles of the latest invalid codes of each link, and their number
-	 * since sync */
+	/* receiver of damaged or bundled frames */
+	/* cycle at which the latest received frame has ended */
+	uint64_t rx_quiet;
+	/* cycles times 4 + symbol of the latest invalid codes of each link, and
+	 * the number of invalid codes since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
-	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX]; /* oldest first */
+	/* per link of a bundle: shares that wait for those of the other links,
+	 * oldest first */
+	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX];
 	struct weft_frame *loop_q;
-	struct forth_port *back,
-		*line; /* line: end on the cable to which a loop end belongs */
+	/* back: loop end of a cable end, or NULL; line: cable end of a loop
+	 * end, or NULL */
+	struct forth_port *back, *line;
 	struct forth_port_epoch *epoch; /* NULL without resync */
 	uint16_t seq;
 };
@@ -303,33 +319,34 @@ struct forth_port {
 /* Binds ports port..port+links-1 of c to l and publishes l as their iface.
  * Called from ops.init. `tag` is the event tag that the owner forwards to
  * forth_port_event(). It should be larger than the tags of the owner's own
- * events, so that within one time the link end runs after them and sees their
+ * events: then the link end runs after the owner at equal times and sees its
  * packets. Returns 0 or an error. */
 int forth_port_init(struct forth_port *l, struct weft_comp *c,
 		    struct weft_port *port, const struct forth_port_cfg *cfg,
 		    const struct forth_port_ops *ops, void *own, uint32_t tag,
 		    struct weft_err *err);
-/* Sets clock, B and lanes. Called from ops.start, because peers are known then.
- * Returns 0 or an error. */
+/* Connects this end to its peer: sets clock, B and lanes. Called from
+ * ops.start, because peers are known then. Returns 0 or an error. */
 int forth_port_start(struct forth_port *l, struct weft_err *err);
 void forth_port_fini(struct forth_port *l);
-/* Checks that credits allow packets of `bytes` payload here, because otherwise
- * they wait for ever (5.2). Returns 0 or an error. */
+/* Checks that the peer's buffer suffices for packets of `bytes` payload, which
+ * would wait for credits for ever otherwise (5.2). Returns 0 or an error. */
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err);
 
 /* Takes a frame from ops.arrive on link j of the bundle. Loopback posts pokes
- * without a frame under tag n_ports + index of the first port. The owner passes
- * them as (l, 0, NULL). */
+ * under tag n_ports + index of the first port. The owner passes them on as (l,
+ * 0, NULL). */
 void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Handles ops.event with the tag of the link. */
 void forth_port_event(struct forth_port *l);
 
 /* Calls ops.next at the first edge >= t at which the line is free. */
 void forth_port_kick(struct forth_port *l, weft_time_t t);
-/* Returns, inside ops.next, whether a packet of `qwords` to `way` may start at
- * this edge. The way is forth_way(path, flow), which is the flow alone for path
- * 0. A way without credits wakes the link end once they arrive. */
+/* Returns, inside ops.next, whether a packet of `qwords` may start at this
+ * edge. `way` is forth_way(path, flow), which is the flow alone for path 0. If
+ * credits are missing, the link end calls ops.next again once they have
+ * arrived. */
 bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
 /* Returns the first cycle >= cycle at which the credits known now suffice for a
@@ -348,17 +365,18 @@ uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle);
 uint64_t forth_port_tx_commit(struct forth_port *l,
 			      const struct forth_port_pkt *p, uint64_t cycle);
 
-/* Lets F of `lane` grow by `words` at time t (>= now). The times of calls for
- * one lane must not decrease. */
+/* Adds `words` to F of `lane` at time t (>= now). The times of calls for one
+ * lane must not decrease. */
 void forth_port_fwd(struct forth_port *l, uint32_t lane, uint32_t words,
 		    weft_time_t t);
-/* Lets F grow by `words` in steps of `step` at edges first+1, first+2 .. of
- * clk. The last step may be smaller. */
+/* Adds `words` to F of `lane` in steps of `step` at edges first+1, first+2 ..
+ * of clk. The last step may be smaller. */
 void forth_port_fwd_ramp(struct forth_port *l, uint32_t lane, uint32_t words,
 			 uint32_t step, const struct weft_clock *clk,
 			 uint64_t first);
 
-/* Drops a packet that was delivered. Its credits stay charged. */
+/* Notes that the owner drops a delivered packet and does not return its
+ * credits. */
 void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
 
 /* Returns whether this end is in sync, so that it receives and may send
@@ -366,8 +384,8 @@ void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
 bool forth_port_in_sync(const struct forth_port *l);
 
 /* Switches loopback (loopback.c): the packets of this end return to it, and the
- * cable carries commas. A loop has a link end of its own with its own credits.
- * ops get the loop end while it sends and for packets that return by it.
+ * cable carries commas. The loop is a link end of its own with its own credits.
+ * The functions of ops get the loop end for packets that it sends or receives.
  * forth_port_fwd takes the end at which the packet arrived. */
 void forth_port_loopback(struct forth_port *l, bool on);
 /* Returns the end that has the transmitter: l, or its loop end. */
@@ -375,7 +393,7 @@ static inline struct forth_port *forth_port_active(struct forth_port *l)
 {
 	return l->muted ? l->back : l;
 }
-/* Returns the end on the cable of which l is the loop end, or l itself. */
+/* Returns the end on the cable that belongs to loop end l, or l itself. */
 static inline struct forth_port *forth_port_line(struct forth_port *l)
 {
 	return l->line ? l->line : l;
@@ -422,7 +440,7 @@ static inline uint32_t forth_port_paths(const struct forth_port *l)
 {
 	return l->peer ? l->peer->cfg.paths : 0;
 }
-/* Returns the lane of this end whose credits a packet of this way needs. */
+/* Returns the lane whose credits a packet with this path and flow needs. */
 static inline uint32_t forth_port_lane(const struct forth_port *l, uint32_t way)
 {
 	if (l->tx_lanes == 1)

@@ -71,9 +71,10 @@ void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle);
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words);
 void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		       weft_time_t t);
-/* Messages of resynchronisation: next returns the cycle at which a message is
- * due, pick takes the messages of cycle `at`, take handles one that has arrived
- * and returns false for a credit, soon notes one that will count at `cycle`. */
+/* Messages of resynchronisation. next returns the cycle at which a message is
+ * due. pick writes the messages due at cycle `at` to credit[] and returns their
+ * number. take handles a message that has arrived, or returns false if it is a
+ * credit. soon wakes this end at `cycle`, at which a message counts. */
 uint64_t credit_resync_next(const struct forth_port *l);
 uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 			    uint32_t max);
@@ -106,7 +107,8 @@ static inline bool forth_port_heard(const struct forth_port *l)
 	return l->needs_frames || mask_any(&l->peer->wait);
 }
 /* Returns the first cycle at which the line may carry a credit for which the
- * peer waits, or WEFT_NEVER. With real frames any credit is meant. */
+ * peer waits, or WEFT_NEVER. If the line carries real frames, any credit counts
+ * as such. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
 /* Puts the credits of a packet whose delimiter is at cycle `at` into f or the
  * peer's inbox. Returns their number. */
@@ -133,12 +135,13 @@ bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
  * those that count by now. The others stay in the inbox, so that counters never
  * run ahead of time. */
 void forth_port_pull(struct forth_port *l, uint64_t cycle);
-/* Stores a credit of a real frame that counts from `cycle` on. */
+/* Puts a credit that counts from `cycle` on into the inbox. `words` are the
+ * words of the credit-only frame that it begins, or 0. */
 void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 			  uint16_t words);
-/* Gives back the words of a packet that is not delivered (5.7). The NIC returns
- * them at the end of the packet. A switch does not, because it cannot know to
- * which lane they belong. */
+/* Returns the credits of a packet that is not delivered (5.7) at cycle `end`,
+ * the end of the packet. A switch only counts the words as leaked, because it
+ * cannot know their lane. */
 void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
 /* Forgets which lanes wait for credits. */
 void forth_port_unwait(struct forth_port *l);
@@ -149,11 +152,11 @@ bool forth_port_lane_ok(const struct forth_port *l, uint32_t lane,
  * WEFT_NEVER. */
 uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
 			      uint32_t charge);
-/* Notes that the packet at the head of this lane lacks credits. */
+/* Notes that a packet of `charge` on this lane lacks credits. */
 void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge);
 /* Starts to wait for credits, because no packet can start: from now on the peer
- * reports each credit. Returns the cycle at which a sufficient credit in flight
- * counts, or WEFT_NEVER. */
+ * reports each credit. Returns the cycle at which a credit in flight that
+ * suffices counts, or WEFT_NEVER. */
 uint64_t forth_port_wait(struct forth_port *l);
 
 /* transmit.c */
@@ -168,7 +171,7 @@ void forth_port_line_put(struct forth_port *l, struct weft_frame *f,
 void forth_port_tap_setup(struct forth_port *l);
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at);
-/* Fills f as a frame of n credits. */
+/* Fills f as a credit-only frame of n credits and `words` words. */
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 			     const uint16_t *credit, uint32_t n,
 			     uint32_t words);
@@ -195,7 +198,7 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 
 /* bundle.c */
 /* Takes frames that are damaged, truncated or bundled, and all frames that
- * arrive out of sync. */
+ * arrive while this end is out of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Returns whether a frame of `words` overflows the FIFO of a link that is
  * `ahead` of the slowest. Such a frame is lost (4.9). */
@@ -205,8 +208,8 @@ static inline bool forth_port_skew_full(const struct forth_port *l,
 	return words > FORTH_PORT_SKEW_WORDS &&
 	       ahead > FORTH_PORT_SKEW_WORDS * l->word_fs;
 }
-/* Drops a frame that overflowed the FIFO of a link (4.9), and gives its words
- * back. */
+/* Drops a frame that overflowed the FIFO of a link (4.9), and returns its words
+ * as credits. */
 void forth_port_skew_lost(struct forth_port *l, struct weft_frame *f);
 /* Returns the cycle at which the link end is in sync again if no further frame
  * arrives. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive machine, symbol by symbol (forth.md 4.9): for frames that were
- * damaged on the line, that are shares of a bundle, or that carry a CRC or an
- * end which does not match their contents.
+/* Receive machine, symbol by symbol (forth.md 4.9). It takes frames that were
+ * damaged on the line, shares of a bundle, and frames whose CRC or end does not
+ * match their contents.
  *
  * The line has a comma behind each frame, so that the machine is back in START
  * at the end of each frame. Only loss of sync lasts longer. A truncated payload
@@ -37,17 +37,17 @@ struct walk {
 	struct forth_port *l;
 	struct weft_frame *f; /* first of the frames that carry the symbols */
 	struct line line[FORTH_PORT_LINKS_MAX];
-	uint64_t cycle; /* cycle of the first word of that frame */
+	uint64_t cycle; /* cycle of the first word of f */
 	/* the present packet */
-	/* sop: word of the delimiter in the frame; shift: credit words behind
+	/* sop: word of the delimiter, counted in f; shift: credit words behind
 	 * it */
 	uint32_t sop, shift;
 	uint32_t credits; /* credits received since the delimiter */
 	uint64_t header;
 	uint32_t words; /* beats received since the header began */
-	uint32_t got;	/* payload bytes */
-	/* the packet was delivered, so that the owner gives back all its
-	 * words */
+	uint32_t got;	/* payload bytes received */
+	/* the packet was delivered, so that the owner returns all its words as
+	 * credits */
 	bool delivered;
 	uint8_t data[FORTH_SIZE_MAX * 16 + 64];
 };
@@ -59,8 +59,8 @@ static bool is_control(uint16_t sym)
 	return sym & WEFT_SYM_K;
 }
 
-/* Takes the next n bytes in wire order. Returns false if a comma, an SOP or the
- * end of the symbols comes first on any link. */
+/* Takes the next n bytes in wire order. Returns false and takes nothing if a
+ * control symbol or the end of the symbols comes first on any link. */
 static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 {
 	uint32_t links = w->l->cfg.links, i, j;
@@ -82,8 +82,9 @@ static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 	return true;
 }
 
-/* Handles the decoder's result for a symbol. Wrong disparity is counted, and
- * the symbol stays (R-42). Enough symbols that are in no table end sync. */
+/* Handles the decoder's results for the symbols of link j. Wrong disparity is
+ * counted, and the symbol is used (R-42). Sync ends with the last of
+ * FORTH_PORT_BAD_CODES invalid codes within BAD_WINDOW symbols. */
 static void line_check(struct walk *w, uint32_t j)
 {
 	struct forth_port *l = w->l;
@@ -118,7 +119,7 @@ static void line_check(struct walk *w, uint32_t j)
 
 static void symbol_receiver_discard(struct walk *w, uint32_t words)
 {
-	/* beats that a packet has beyond its charge */
+	/* beats of a packet that its charge does not cover */
 	uint32_t over = w->l->cfg.links / 2;
 
 	if (words > over && !w->delivered)
@@ -130,8 +131,9 @@ static void symbol_receiver_credit(struct walk *w, uint16_t c)
 	struct forth_port *l = w->l;
 
 	w->credits++;
+	/* the inbox has this credit already */
 	if (!(w->f->flags & FORTH_F_CREDITS))
-		return; /* given back directly */
+		return;
 	if (!forth_credit_good(c)) {
 		l->count.credit_parity++;
 		return;
@@ -261,8 +263,10 @@ static enum rx_state state_start(struct walk *w)
 	return RX_HEAD;
 }
 
-/* Reads a unit in front of the header. It is a credit if its first bit is set
- * (4.7). */
+/* Reads units up to the first one of the header, which stays in b with its size
+ * in *n_p. A unit has 2 bytes in the packed layout, otherwise a beat. Units
+ * whose first bit is set carry credits (4.7). Returns false if the packet ends
+ * in front of its header. */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
 	uint32_t unit =
@@ -336,7 +340,8 @@ static enum rx_state state_hcrc(struct walk *w)
 	return RX_DISCARD;
 }
 
-/* Skips to the next comma or SOP, because the size field cannot be trusted. */
+/* Skips the rest of a packet with a wrong header up to the next control symbol,
+ * because the size field cannot be trusted. */
 static enum rx_state state_discard(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];
@@ -385,8 +390,9 @@ static enum rx_state state_bcrc(struct walk *w)
 		symbol_receiver_deliver(w, 0, crc);
 		return RX_START;
 	}
-	/* padding is cut here and made anew when the packet is forwarded,
-	 * therefore its CRC must be as wrong as the received one */
+	/* The packet loses its padding here and gets new padding when it is
+	 * forwarded. Therefore its new CRC must be wrong in the same bits as
+	 * the received one. */
 	if (len < w->got)
 		memset(w->data + len, 0, w->got - len);
 	symbol_receiver_deliver(
@@ -436,7 +442,8 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	/* words that carry symbols, of which a line that was cut has fewer */
+	/* count the words with symbols: a line that was cut delivers fewer than
+	 * the frame has */
 	words = first->raw ? (first->raw->n + 3) / 4 : first->words;
 	words = words < first->words ? words : first->words;
 	if (!(first->flags & FORTH_F_IDLE))

@@ -41,8 +41,9 @@ static void enc_pad(struct enc *e)
 		enc_byte(e, 0, WEFT_PART_FILL);
 }
 
-/* Encodes whole qwords on one link while sym[] has room, or zeros if p is NULL.
- * Returns the number of bytes encoded. */
+/* Encodes the whole qwords of p, or zeros if p is NULL. Returns the number of
+ * bytes encoded. Returns 0 for a bundle, or if sym[] has no room for len
+ * bytes. */
 static uint32_t enc_qwords(struct enc *e, const uint8_t *p, uint32_t len)
 {
 	const uint16_t part = WEFT_PART_BODY << WEFT_PART_SHIFT;
@@ -112,8 +113,8 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 	}
 	for (i = 0; i < n; i++)
 		enc_be(e, forth_frame_credit(f, i), 2, WEFT_PART_CREDIT);
-	/* the packed layout has credits in pairs before a packet, so that the
-	 * last of an odd number is repeated */
+	/* the packed layout sends credits before a packet in pairs: an odd last
+	 * credit is repeated */
 	if (f->flags & FORTH_F_PACKET && n % 2)
 		enc_be(e, forth_frame_credit(f, n - 1), 2, WEFT_PART_CREDIT);
 	while (!(f->flags & FORTH_F_PACKET) && e->n % 4)
@@ -207,7 +208,7 @@ static uint32_t forth_front(const struct weft_frame *f, uint16_t *sym,
 		return *all = forth_encode(f, sym, max);
 	e = enc_front(f, sym, max, &s);
 	parts_drop(sym, e.n, max);
-	/* add the symbols of the body on this link */
+	/* count the symbols of the body that this link carries */
 	beat = s.layout == FORTH_PACKED ? 1 : 4 * e.links;
 	first = e.links - 1 - e.line;
 	end = e.pos + (trunc ? f->payload.len : s.wire_len);

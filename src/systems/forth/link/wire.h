@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The FORTH link on the wire: headers, credits, sizes, and their place in a
- * weft_frame (forth.md 4.3 to 4.8, 4.12). The functions of this file keep no
- * state. */
+/* The FORTH link on the wire: headers, credits, sizes, and the fields of a
+ * weft_frame that hold them (forth.md 4.3 to 4.8, 4.12). The functions of this
+ * file keep no state. */
 #ifndef SYSTEMS_FORTH_LINK_WIRE_H
 #define SYSTEMS_FORTH_LINK_WIRE_H
 
@@ -56,8 +56,8 @@ static inline uint32_t forth_hdr_reseq(uint64_t h)
 /* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
  * resequencing field) may name its path in the reserved bits 50:42. A switch
  * with one routing row ignores the path. A switch with more rows takes the low
- * bits that number its rows. Path 0 routes by destination alone, and all
- * senders without a choice send it. */
+ * bits of the path as the number of a row. Path 0 routes by destination alone.
+ * Senders that do not choose a path use path 0. */
 #define FORTH_PATHS 512
 
 static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
@@ -65,8 +65,8 @@ static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
 	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
 }
 
-/* Returns the way of a packet: an index into path_mask + 1 routing rows of
- * FORTH_FLOWS entries each. With one row it is the flow. */
+/* Returns the way of a packet, the index for its path and flow into path_mask +
+ * 1 routing rows of FORTH_FLOWS entries each. With one row it is the flow. */
 static inline uint32_t forth_way(uint32_t path, uint32_t flow)
 {
 	return path * FORTH_FLOWS + flow;
@@ -119,8 +119,8 @@ static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
 	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
 }
 
-/* Returns the wire words (beats) of a packet with `bytes` of payload on the
- * wire, with its delimiter, without extra credit words. */
+/* Returns the words (beats) of a packet on the wire, with its delimiter and
+ * without extra credit words. `bytes` is the payload with its padding. */
 static inline uint32_t forth_words(enum forth_layout layout, uint32_t links,
 				   uint32_t bytes)
 {
@@ -157,7 +157,7 @@ enum {
 	FORTH_F_CREDITS = 2,
 	FORTH_F_CRC32 = 4, /* u[5] holds the body CRC as it was received */
 	FORTH_F_TRUNC = 8, /* the data end early, at payload.len */
-	/* the frame is one link's share of a bundle's frame */
+	/* the frame is the share of one link in a frame of a bundle */
 	FORTH_F_LINE = 16,
 	FORTH_F_CPL = 32,  /* the body CRC is complemented on the line */
 	FORTH_F_IDLE = 64, /* the frame holds damaged commas of an idle line */

@@ -25,8 +25,8 @@ static uint32_t forth_credits(const struct weft_frame *f)
 	return forth_shape_get(f).credits;
 }
 
-/* Removes lost credits from a frame. The slots of a packet stay, but a
- * credit-only frame whose credits are all lost is dropped. */
+/* Removes those credits of a frame for which lost(arg) returns true. Returns
+ * true if a credit-only frame has lost all its credits, which drops it. */
 static bool forth_lose_credits(struct weft_frame *f, bool (*lost)(void *arg),
 			       void *arg)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Benchmark mode of the FORTH NIC: time stamps in the payload. Source: forth.md
- * section 10.1, R-38. Every packet that departs is stamped: qword 0 {ts1, ts2},
- * qword 1 {0, 0} for the switch, qword 2 {node, number}. */
+ * section 10.1, R-38. The NIC stamps every packet that departs: qword 0 {ts1,
+ * ts2}, qword 1 {0, 0}, into which a switch writes its stamps, qword 2 {node,
+ * number}. */
 #include "systems/forth/nic/nic.h"
 
 uint32_t forth_bench_mode(struct forth_nic *n)

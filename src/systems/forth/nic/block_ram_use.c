@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memories of the FORTH NIC against the block RAMs of its FPGA (forth.md 10.3,
- * Table 2 of the platform paper). Not counted: synchronisation FIFOs and
- * external memory, and the event log, because it is our own. */
+/* Memories of the FORTH NIC, compared with the block RAMs of its FPGA (forth.md
+ * 10.3, Table 2 of the platform paper). Not counted: synchronisation FIFOs,
+ * external memory, and the event log, which is our addition. */
 #include "systems/forth/link/block_ram.h"
 #include "systems/forth/nic/nic.h"
 

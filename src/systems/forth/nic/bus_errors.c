@@ -38,10 +38,10 @@ bool forth_minds_parity(struct forth_nic *n)
 	return forth_cell(n, R_COMMAND) & FORTH_CMD_PARITY;
 }
 
-/* ---- our own transactions ---- */
+/* ---- transactions of this NIC ---- */
 
-/* Handles PERR# on a transaction of ours. The NIC drives PERR# for a read and
- * sees it for a write. */
+/* Handles PERR# on a transaction of this NIC, which drives PERR# for a read and
+ * sees it for a write. Returns whether the transaction failed. */
 static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 {
 	bool read = t->op == WEFT_BUS_READ;

@@ -10,7 +10,8 @@ enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };
 enum { RAM_CHUNKS = FORTH_BAR0_BYTES >> RAM_CHUNK_LOG2 };
 
 /* Returns a pointer to the byte of BAR0 at off, or NULL if its chunk was never
- * written. Cuts *size to the bytes from there to the end of the chunk. */
+ * written. `make` allocates the chunk. Cuts *size to the bytes from off to the
+ * end of the chunk. */
 static uint8_t *ram_at(struct forth_nic *n, uint64_t off, bool make,
 		       uint32_t *size)
 {
@@ -64,7 +65,8 @@ void forth_ram_read(struct forth_nic *n, uint64_t off, uint8_t *p,
 	}
 }
 
-/* Returns the size of the largest naturally aligned piece at off. */
+/* Returns the size of the largest naturally aligned piece at off, up to `left`
+ * bytes and one qword. */
 static uint32_t bus_target_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;

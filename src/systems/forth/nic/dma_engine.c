@@ -27,8 +27,8 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* Returns whether the timed state is over. Otherwise wakes the engine at its
- * end. */
+/* Returns whether the state that ends at pc `until` is over. Otherwise wakes
+ * the engine at its end. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
 	if (forth_pc(n) >= until)
@@ -87,8 +87,8 @@ static enum forth_state st_rd_d1(struct forth_nic *n)
 	return FORTH_CHECK;
 }
 
-/* Ends the reading state. The last datum of the transfer moved at edge
- * `done`. */
+/* Ends the read of a transfer whose last datum moved at edge `done`. Returns
+ * the next state. */
 static enum forth_state rq_finish(struct forth_nic *n, uint64_t done)
 {
 	n->rq.done = done;
@@ -177,9 +177,9 @@ static enum forth_state st_check(struct forth_nic *n)
 	return rq_begin(n);
 }
 
-/* Wakes the engine for the end of the read that the bus has reported. It wakes
- * at once when a notification follows, otherwise when the transfer leaves
- * UpdtCnt, because nothing happens before. */
+/* Wakes the engine for the end of the read, which the bus has reported ahead of
+ * time. The engine wakes at that end if a notification follows. Otherwise it
+ * wakes when the transfer leaves UpdtCnt, because nothing happens before. */
 static void rq_wake_done(struct forth_nic *n)
 {
 	const struct forth_rq *rq = &n->rq;
@@ -200,7 +200,8 @@ static bool rq_over(struct forth_nic *n)
 	return false;
 }
 
-/* Chooses among the three reading states by the last report of the bus. */
+/* Returns the reading state that the last report of the bus implies, or the
+ * next state if the read is over. */
 static enum forth_state st_reading(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -224,8 +225,8 @@ static void wake_for_gap(struct forth_nic *n)
 		forth_engine_offer(n, at);
 }
 
-/* Starts the write of a waiting packet, because the bus is free until the
- * completion of the read (R-27). */
+/* During the split wait, starts a pending write, because the bus is free until
+ * the completion of the read (R-27). */
 static enum forth_state st_split_wait(struct forth_nic *n)
 {
 	uint64_t now = forth_pc(n);
@@ -254,7 +255,8 @@ static enum forth_state st_rx_wr(struct forth_nic *n)
 	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;
 }
 
-/* tr-* presets: the local notification belongs to the transfer */
+/* Writes the local notification of a transfer before the transfer ends, as the
+ * tr-* presets do (R-43). */
 static enum forth_state st_notify(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -304,8 +306,9 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
 	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
-	if (q->pending) { /* the queue is empty if software reset its pointers
-			     meanwhile */
+	/* software may have reset the pointers meanwhile, so that the queue is
+	 * empty */
+	if (q->pending) {
 		q->head = (q->head + 1) & (n->depth - 1);
 		q->pending--;
 	}
@@ -322,21 +325,21 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 };
 
 /* Steps both halves of the engine until neither can. The write half makes all
- * its steps first, because it may have slept through a state (wr_update_after),
+ * its steps first: its wake may come only at the end of UpdtCnt (wr_wake_done),
  * and the choice between in and out must see its present state. */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
 
-	/* end transactions that a software reset left on the bus */
+	/* finish transactions that a software reset left on the bus */
 	if (n->wr.orphan)
 		forth_write_orphan(n);
 	if (n->rq.orphan && rq_over(n)) {
 		n->rq.orphan = false;
 		weft_slice_drop(&n->rq.txn.data);
 	}
-	/* the target accepts an unexpected completion until it ends, and drops
-	 * its data */
+	/* an unexpected completion sets its status bit at its end, and its data
+	 * are dropped */
 	if (n->stray && forth_pc(n) < n->stray) {
 		forth_engine_wake(n, n->stray);
 	} else if (n->stray) {
@@ -372,8 +375,8 @@ void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note)
 		rq->phase = PHASE_DONE;
 		rq->ends = pc;
 		if (note->wrong == WEFT_BUS_E_REPEAT) {
-			/* a split completion that belongs to no request of
-			 * ours */
+			/* a split completion that no request of this NIC
+			 * expects */
 			n->stray = forth_pc_of(n, note->data_end);
 			forth_engine_wake(n, n->stray);
 		}
@@ -411,9 +414,9 @@ void forth_engine_reset(struct forth_nic *n)
 	if (rq->active)
 		forth_perf_end(n, DIR_H2N, forth_pc(n), forth_pc(n));
 	rq->active = false;
+	/* the transaction on the bus still needs the reference in txn.data */
 	if (on_bus)
-		rq->orphan = true; /* the transaction on the bus still needs the
-				      reference in txn.data */
+		rq->orphan = true;
 	else
 		weft_slice_drop(&rq->data);
 	rq->data = (struct weft_slice){ 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: the request-queue FSM: outgoing transfers (dma_engine.c), incoming
- * packets and notifications to memory (dma_write.c). Source: forth.md sections
- * 3.4 to 3.8. */
+/* FORTH NIC: the DMA engine, an FSM for outgoing transfers (dma_engine.c), and
+ * for packets and notifications to memory (dma_write.c). Source: forth.md
+ * sections 3.4 to 3.8. */
 #ifndef SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 #define SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 
@@ -27,8 +27,7 @@ enum forth_state {
 };
 extern const char *const forth_state_name[FORTH_STATES];
 
-/* Last report of the bus about a transaction. The bus makes it ahead of
- * time. */
+/* Last report of the bus about a transaction. The bus reports ahead of time. */
 enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
 
 /* The outgoing half of the engine. */
@@ -38,8 +37,8 @@ struct forth_rq {
 	/* pc at which the state began, pc at which a timed state ends */
 	uint64_t since, until;
 	uint64_t done; /* pc at which the last datum moved */
-	/* pc, known ahead: start and end of the split wait, start of
-	 * PHASE_DONE */
+	/* times that the bus has reported, in pc: start and end of the split
+	 * wait, end of the transaction */
 	uint64_t split_from, data_from, ends;
 	uint32_t queue;
 	uint64_t q0, q1; /* the descriptor */
@@ -50,7 +49,8 @@ struct forth_rq {
 	/* data of wrong parity arrived, and the device responds to parity
 	 * errors */
 	bool spoilt;
-	bool orphan; /* the engine was reset while the bus still has txn */
+	/* the engine was reset while txn was on the bus */
+	bool orphan;
 	struct weft_slice data;
 	struct weft_bus_txn txn;
 	uint32_t next_cut; /* index of the next packet of the plan */
@@ -59,16 +59,16 @@ struct forth_rq {
 
 enum forth_job { JOB_NONE, JOB_PACKET, JOB_LNOTIFY, JOB_DELIVER };
 
-/* The incoming half: one write to memory at a time. */
+/* The incoming half of the engine. It makes one write to memory at a time. */
 struct forth_wr {
 	enum forth_state state; /* one of NoPndOp, RxWr, Notify, UpdtCnt */
 	enum forth_phase phase;
 	enum forth_job job;
 	uint64_t until;
-	uint32_t credited;  /* link words of the packet given back so far */
+	uint32_t credited;  /* link words returned as credits so far */
 	uint32_t drained;   /* payload qwords that have left Net2Host so far */
 	uint64_t burst_end; /* pc */
-	uint64_t ends;	    /* pc from which PHASE_DONE counts */
+	uint64_t ends;	    /* pc at which the transaction ends */
 	uint64_t done;	    /* pc at which the last datum of the packet moved */
 	uint32_t requests;  /* bus requests made for the packet */
 	bool for_rq;	    /* the outgoing half waits for this notification */
@@ -86,7 +86,7 @@ struct forth_lnotify {
 
 /* dma_engine.c */
 void forth_engine_run(struct forth_nic *n);
-void forth_engine_enable(struct forth_nic *n); /* rereads the registers */
+void forth_engine_enable(struct forth_nic *n); /* reads the enable bits again */
 void forth_engine_note(struct forth_nic *n, const struct weft_bus_note *note);
 /* Resets the engine (R-41). A transaction on the bus runs to its end, but
  * without effect. */

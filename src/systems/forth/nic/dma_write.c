@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The incoming half of the FORTH NIC's engine: received packets, remote and
  * local notifications, one write to memory at a time. Source: forth.md sections
- * 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37), 2.3 (interrupt flag), 7.4. A
- * waiting local notification goes first, then a remote one, then a packet. The
- * FIFOs of the links take turns (ours, because the text does not say). Remote
- * notifications and interrupts that a packet releases follow its write
- * directly. */
+ * 3.4 (RxWr, Notify), 3.7, 3.8 (R-16, R-34, R-37), 2.3 (interrupt flag), 7.4.
+ *
+ * A waiting local notification goes first, then a remote one, then a packet.
+ * The FIFOs of the links are served round robin (our choice, because the text
+ * does not say). After the write of a packet the engine handles the
+ * notifications and interrupts that the packet has released. */
 #include "systems/forth/nic/nic.h"
 
 uint64_t forth_write_at(const struct forth_nic *n)
@@ -84,8 +85,9 @@ static void wr_packet(struct forth_nic *n)
 	uint64_t now = forth_pc(n);
 	struct forth_fifo *q;
 
-	do { /* choose round robin. The loop ends, because one link has a packet
-		that is ready */
+	/* choose the FIFO of a link round robin: the loop ends, because one
+	 * FIFO has a packet that is ready */
+	do {
 		q = &n->fifo[n->rr_fifo];
 		n->rr_fifo = (n->rr_fifo + 1) % n->n_link;
 	} while (ring_empty(&q->q) || ring_front(&q->q)->ready > now);
@@ -98,8 +100,8 @@ static void wr_packet(struct forth_nic *n)
 	w->burst_end = now;
 	forth_log(n, LOG_WRITE, LOG_START, w->rx.link);
 	forth_mark(n, w->rx.trace, "waits for the engine", now);
-	/* the header has left the FIFO, which gives back 2 / width link words
-	 * (5.2) */
+	/* the header has left the FIFO, which returns 2 / width link words as
+	 * credits (5.2) */
 	n->fifo[w->rx.link].used--;
 	w->credited = 2 / n->width;
 	if (w->credited)
@@ -111,8 +113,8 @@ static void wr_packet(struct forth_nic *n)
 			  w->rx.data, w->rx.trace);
 		return;
 	}
-	/* there is no payload to write, because it was lost or the packet only
-	 * announces a count */
+	/* do not write: the payload was lost, or the packet only announces a
+	 * count */
 	w->txn = (struct weft_bus_txn){ .data = w->rx.data,
 					.t_done = weft_now(n->comp) };
 	w->phase = PHASE_DONE;
@@ -120,9 +122,9 @@ static void wr_packet(struct forth_nic *n)
 	forth_netif_rest_out(n, now);
 }
 
-/* Wakes the engine for the end of the write that the bus has reported. It wakes
- * at once when a notification follows or the outgoing half waits for the write,
- * otherwise after UpdtCnt. */
+/* Wakes the engine for the end of the write, which the bus has reported ahead
+ * of time. The engine wakes at that end if a notification follows or the
+ * outgoing half waits for the write, otherwise after UpdtCnt. */
 static void wr_wake_done(struct forth_nic *n)
 {
 	const struct forth_wr *w = &n->wr;
@@ -151,8 +153,9 @@ static enum forth_state wr_update(struct forth_nic *n)
 	return FORTH_UPDT_CNT;
 }
 
-/* Writes the notifications and gives the interrupts that are released, one word
- * at a time. */
+/* Handles the notifications and interrupts that are due: marks the interrupt
+ * for the end of the write, and starts the write of one notification word.
+ * Returns the next state. */
 static enum forth_state wr_deliver(struct forth_nic *n)
 {
 	while (!ring_empty(&n->deliver) &&
@@ -302,7 +305,7 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 
 	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
 		return;
-	/* each moved word must have arrived in Net2Host by then, because the
+	/* check that Net2Host has each word before it moves, because the
 	 * initiator cannot wait (4.11) */
 	if (forth_rx_word_at(n, rx, first) >
 		    weft_clock_edge(&n->pci, pc0 + 1) ||

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of (time,
- * unit, event, argument) records that the host reads through registers 0x1C0..
- * . Times are pc counts as in the time stamp register. Off unless software
- * turns it on, and without any cost while off. The link end
- * (systems/forth/link/port.h) computes credits when they matter, not when they
- * occur. Therefore their records are inserted at their place in time, and a
- * load first requests all credits up to now. */
+/* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of records
+ * (time, unit, event, argument) that the host reads through the registers from
+ * 0x1C0 on. Times are pc counts as in the time stamp register. The log is off
+ * unless software turns it on, and costs nothing while off.
+ *
+ * The link end (systems/forth/link/port.h) computes credits when they matter,
+ * not when they occur. Therefore a record of a credit is inserted in order of
+ * its time, and a load of the count first computes all credits up to now. */
 #include "systems/forth/nic/nic.h"
 
 enum { LOG_RECORDS = 4096 };
@@ -55,7 +56,7 @@ static void watch_links(struct forth_nic *n, bool on)
 		forth_port_watch(&n->link[k], on);
 }
 
-/* Turns the log on without records, or off, which drops all records. */
+/* Turns the log on, empty, or off, which drops all records. */
 void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;
@@ -91,7 +92,7 @@ void forth_log_index_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 }
 
 /* Returns dword `i` of the record at the read index, or 0 if the log does not
- * hold it (any more). The last dword advances the index. */
+ * hold that record. A load of the last dword advances the index. */
 uint64_t forth_log_data_read(struct weft_comp *c, uint32_t i)
 {
 	struct forth_nic *n = c->state;

@@ -7,14 +7,16 @@
  *   in --> tail block .. oldest block --reader (ext_rd_lat, ext_rate)--> chip
  *
  * Our choices: a transfer stays on chip or goes to external memory as a whole.
- * That is decided when room is taken for it (3.4 Check): it stays on chip while
- * the VOQ has no external body, its level is below voq_hi and the transfer
- * fits. A packet never crosses the end of a block, because the end of a block
- * is the end of a segment. One reader serves all VOQs, round robin over those
- * below voq_lo whose oldest block is complete. A block that is being read
- * accepts no more packets. Its packets count as on chip when all of the block
- * is, and then the block is free. Writes keep up with the path into the VOQs (1
- * word per pc) and do not slow down the reader. */
+ * The engine decides when it reserves room for the transfer (3.4 Check). The
+ * transfer stays on chip if the VOQ has no external body, its level is below
+ * voq_hi and the transfer fits. A packet never crosses the end of a block,
+ * because a segment ends with its block.
+ *
+ * One reader serves all VOQs, round robin over those below voq_lo whose oldest
+ * block is complete. A block that is being read accepts no more packets. Once
+ * the whole block has been read, its packets count as on chip and the block is
+ * free. Writes keep up with the path into the VOQs (1 word per pc) and do not
+ * slow down the reader. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -122,7 +124,7 @@ void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 
 /* ---- filling ---- */
 
-/* Returns the first block that is not complete. It gets the next packet,
+/* Returns the first block that still lacks packets. It gets the next packet,
  * because packets arrive in order. */
 static struct forth_block *block_missing(struct forth_voq *q)
 {
@@ -155,7 +157,8 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 	forth_ext_poke(n);
 }
 
-/* Gives up the last `missing` packets of the plan. */
+/* Removes the last `missing` packets of an aborted transfer from the blocks of
+ * its plan. Frees blocks that are empty then. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
 {
 	struct forth_voq *q = &n->voq[v];
@@ -189,7 +192,8 @@ void forth_ext_reset(struct forth_nic *n)
 
 /* ---- the reader ---- */
 
-/* Ends the read of a block, whose packets are now on chip. */
+/* Ends the read of a block: moves its packets to the chip and frees the
+ * block. */
 static void fetch_end(struct forth_nic *n)
 {
 	struct forth_ext *e = &n->ext;

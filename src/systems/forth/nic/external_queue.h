@@ -16,9 +16,9 @@ struct weft_err;
 /* A block of external memory in the list of its VOQ. */
 struct forth_block {
 	uint32_t id;
-	uint32_t fill;	  /* words reserved in the block so far */
-	uint32_t pkts;	  /* packets in it */
-	uint32_t missing; /* packets of the block still to be written */
+	uint32_t fill;	  /* words written to the block so far */
+	uint32_t pkts;	  /* packets in the block */
+	uint32_t missing; /* planned packets still to be written */
 	/* pc at which the latest packet of the block is complete */
 	uint64_t in;
 };
@@ -27,7 +27,7 @@ struct forth_block {
 struct forth_ext {
 	uint32_t total, n_free, least_free;
 	uint32_t block_words;
-	uint32_t *free; /* ids, a stack */
+	uint32_t *free; /* stack of the ids of free blocks */
 	bool busy;
 	uint32_t voq, rr;
 	uint64_t end; /* pc */
@@ -44,15 +44,17 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 /* Takes the blocks of the plan off the free list. */
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
-/* Adds a packet to its block. It is complete there at edge `in`. */
+/* Writes a packet to its block, where it is complete at edge `in`. */
 void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 		    uint64_t in);
-/* Gives up the last `missing` packets of a transfer that was aborted. */
+/* Removes the last `missing` packets of an aborted transfer from its blocks. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
-/* Runs the reader: ends the read of a block and starts the next. */
+/* Runs the reader: ends the read of a block that is over and starts the next
+ * one. */
 void forth_ext_run(struct forth_nic *n);
-/* Wakes the reader, because it may have other work now. */
+/* Wakes the reader when it can serve a VOQ, because their levels or blocks have
+ * changed. */
 void forth_ext_poke(struct forth_nic *n);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: measurement of itself: counters (performance_counters.c), samples
+/* FORTH NIC: instruments: counters (performance_counters.c), samples
  * (sampler.c), time stamps of packets (benchmark_mode.c), the event log
  * (event_log.c). Source: forth.md sections 2.5, 2.7, 2.8 and 10. */
 #ifndef SYSTEMS_FORTH_NIC_INSTRUMENTS_H
@@ -13,7 +13,7 @@ struct forth_port;
 
 enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
-/* Qwords that move one per pc, from an edge on. */
+/* n qwords that move one per pc, from edge `start` on. */
 struct forth_ramp {
 	uint64_t base; /* qwords that had moved before the ramp */
 	uint64_t start, n;
@@ -44,8 +44,8 @@ struct forth_sampler {
 };
 
 /* performance_counters.c */
-/* Returns the count since the last update of the cell, to which the caller adds
- * it. */
+/* Returns what a counter has counted since its register cell was last updated.
+ * The caller adds the value of the cell. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id);
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc);
 /* Notes that a transfer leaves UpdtCnt at pc. Its last datum moved at
@@ -65,8 +65,8 @@ uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
 void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* Starts sampling with the first DMA transaction. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
-/* Takes the samples due up to pc. Called before the numbers change, so that
- * samples hold the old ones. */
+/* Takes the samples due up to pc. The NIC calls it before a count changes, so
+ * that samples hold the old count. */
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
 
 /* benchmark_mode.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: multipath: the sender's choice of paths (path_choice.c), the
- * receiver's completion of packets that may overtake each other (resequencer.c,
- * packet_counting.c). Source: forth.md section 7. */
+/* FORTH NIC: multipath: the choice of paths in the sender (path_choice.c), and
+ * the receiver, which must know when a message is complete although packets
+ * overtake each other (resequencer.c, packet_counting.c). Source: forth.md
+ * section 7. */
 #ifndef SYSTEMS_FORTH_NIC_MULTIPATH_H
 #define SYSTEMS_FORTH_NIC_MULTIPATH_H
 
@@ -37,7 +38,8 @@ void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* resequencer.c: completion of packets that may overtake each other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
-/* Takes a header with a good CRC, which counts from `pc` on. */
+/* Takes the header of an arriving packet, whose CRC was good. The header counts
+ * from `pc` on, at which its CRC is checked. */
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
 /* Notes that the payload of a packet is in memory, or lost. */
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,

@@ -77,8 +77,8 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
-	/* an announcement is ready after its CRC, and multipath takes a header
-	 * after its check (7.4) */
+	/* an announcement is ready after its body CRC. With multipath each
+	 * header counts after the check of its own CRC (7.4) */
 	if (n->multi && forth_is_announce(n, rx.hdr))
 		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
@@ -145,8 +145,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	/* update the level first, because the burst starts after the bus's
-	 * report */
+	/* count the words of the last burst first. Those of this burst stay in
+	 * the level until pc0, because the bus reports a burst ahead of time */
 	forth_fifo_used(n, n->wr.rx.link);
 	q->used -= q->out;
 	q->out = count;
@@ -169,7 +169,7 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    &half, 0);
 }
 
-/* Gives back the rest of the packet's charge at its last word (5.2), including
+/* Returns the remaining charge of the packet as credits at pc (5.2), including
  * words that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 {

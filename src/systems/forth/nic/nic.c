@@ -9,7 +9,7 @@
  *                      | registers  DMA  VOQ |
  *                      +---------------------+
  *
- * Not modelled: parity and system errors on the bus. */
+ * Not modelled: what the chipset makes of PERR# and SERR#. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -249,8 +249,8 @@ static int check_params(const struct forth_nic *n, const char *name,
 	if (n->p.min_payload > n->p.max_payload)
 		return weft_fail(err, EINVAL,
 				 "%s.min_payload: above max_payload", name);
-	/* Checks that no deadlock can occur (5.2): B - 31 must hold the largest
-	 * packet. */
+	/* check that no deadlock can occur (5.2): B - 31 must hold the largest
+	 * packet */
 	if (n->p.n2h_words * 2 / n->width <
 	    31 + forth_charge(n->width, (uint32_t)n->p.max_payload))
 		return weft_fail(
@@ -307,9 +307,10 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_write_note(n, note);
 }
 
-/* Gives both halves of the engine the times of the tenure, so that they know
- * when to act. Data for external memory is copied at once, because such reads
- * wait for their bytes. */
+/* Takes notes of the bus about DMA ahead of time, so that both halves of the
+ * engine know when to act. Accesses of the host arrive at their time. So do
+ * notes of a read if there is external memory, because its bytes are copied
+ * there at once. */
 static enum weft_told forth_told(struct weft_port *p,
 				 const struct weft_bus_note *note)
 {
@@ -368,7 +369,8 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Frees packets that are left because they wait for credits or the engine is
+/* Checks that no block of external memory and no word of Net2Host was lost.
+ * Frees packets that remain because they wait for credits or the engine is
  * off. */
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {

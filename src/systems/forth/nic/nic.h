@@ -80,12 +80,13 @@ struct forth_nic {
 	/* engine */
 	struct forth_rq rq;
 	struct forth_wr wr;
-	bool last_out; /* the latest turn on the bus was the outgoing side's */
+	bool last_out; /* the outgoing half used the bus last */
 	struct {
 		RING(struct forth_lnotify);
 	} lnotify;
 	/* outgoing buffers, only one if voqs is 0 */
-	uint32_t n_voq, going; /* going: VOQ of the packet chosen to leave */
+	uint32_t n_voq,
+		going; /* going: VOQ of the packet that ops.next chose */
 	uint32_t rr_voq[FORTH_PORT_LINKS_MAX];
 	uint32_t n_masked;
 	struct forth_voq voq[FORTH_QUEUES_MAX];
@@ -99,7 +100,7 @@ struct forth_nic {
 	uint8_t path[PATHS_MAX];
 	uint32_t n_path;
 	struct forth_reseq *reseq;
-	struct forth_group *group; /* [source][group] */
+	struct forth_group *group; /* [source][group], or NULL */
 	/* Net2Host */
 	struct forth_fifo fifo[FORTH_PORT_LINKS_MAX];
 	uint32_t rr_fifo;
@@ -115,7 +116,8 @@ struct forth_nic {
 	/* values of the 19 network counters when they were last cleared */
 	uint64_t *net_base;
 	uint64_t h2net_start, net2h_start;
-	/* ts1 per slot and sequence number per flow, in benchmark mode only */
+	/* ts1 of each queue slot and sequence number of each flow, in benchmark
+	 * mode only */
 	uint32_t *ts1, *bench_seq;
 	uint8_t **ram;		 /* memory of BAR0, in chunks of 64 KiB */
 	struct forth_evlog *log; /* NULL while off */
@@ -197,8 +199,8 @@ static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 			   weft_now(n->comp));
 }
 
-/* Notes that a write may start at pc. Wakes an idle engine then. A busy engine
- * needs no wake, because it searches for work when it becomes idle. */
+/* Notes that a write may start at pc, and wakes an idle engine then. A busy
+ * engine needs no wake, because it searches for work when it becomes idle. */
 static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 {
 	if (n->wr.state != FORTH_NO_PND_OP)

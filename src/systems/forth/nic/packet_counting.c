@@ -3,14 +3,16 @@
  * receiver counts payload words per (source, group) and notifies when the
  * announced total has been written.
  *
- * Bits 51:49 of a header are the source, bits 47:42 the group, in every packet.
- * Bit 48 marks the last packet of a group, which announces the total: its
- * address field is the number of payload qwords of all other packets of the
- * group, and its own payload is dropped (ours, because the spec has no field
- * for the total). It may overtake the others. Group and bit 48 are the same
- * bits of the descriptor. A group is empty again once it has notified, and
- * software reuses its number. If a packet is lost, the group never notifies. If
- * more words arrive than announced, the loss flag (41) is set. */
+ * In every header bits 51:49 are the source and bits 47:42 the group. Bit 48
+ * marks the last packet of a group, which announces the total: its address
+ * field is the number of payload qwords of all other packets of the group, and
+ * its own payload is dropped (our choice, because the spec has no field for the
+ * total). This packet may overtake the others. The sender copies group and bit
+ * 48 from the same bits of the descriptor.
+ *
+ * After the notification the group is empty, and software reuses its number. If
+ * a packet is lost, the group never notifies. If more words arrive than
+ * announced, the loss flag (41) is set. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"

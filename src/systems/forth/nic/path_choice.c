@@ -4,8 +4,9 @@
  * (R-30).
  *
  * The paths of successive packets to one destination follow a pattern, or plain
- * round robin if none is given, so that the paths of the next two packets are
- * always known. Each VOQ belongs to one destination here. */
+ * round robin if no pattern is given. Therefore the paths of the next two
+ * packets are always known. With multipath each VOQ belongs to one
+ * destination. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -79,8 +80,8 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Handles register 0x188: numbers and paths of these destinations start again,
- * as recovery needs (7.4). */
+/* Handles register 0x188: numbers and paths of these destinations start from
+ * the beginning, as recovery needs (7.4). */
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

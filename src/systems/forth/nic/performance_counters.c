@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Performance counters and timers of the FORTH NIC, computed from the bus's
  * reports, so that no counter needs an event per clock. Source: forth.md
- * sections 2.5 (counting rules, R-49), 2.7 (cumulative timer). A tenure is
- * counted whole when its first datum moves. That is exact, because a host load
- * and a DMA tenure cannot share the bus. */
+ * sections 2.5 (counting rules, R-49), 2.7 (cumulative timer). All clocks of a
+ * tenure are counted when its first datum moves. No load can see the
+ * difference, because a host load and a DMA tenure cannot share the bus. */
 #include <stddef.h>
 
 #include "systems/forth/nic/nic.h"
@@ -13,8 +13,8 @@ static uint64_t pc_since(uint64_t now, uint64_t start)
 	return now > start ? now - start : 0;
 }
 
-/* Returns the count since the last update of the cell, to which the caller adds
- * it. */
+/* Returns what a counter has counted since its register cell was last updated.
+ * The caller adds the value of the cell. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 {
 	uint64_t now;

@@ -195,7 +195,7 @@ static void port_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 		return;
 	forth_port_credit_reset(l);
 	forth_port_kick(
-		l, weft_now(c)); /* start packets that waited for the engine */
+		l, weft_now(c)); /* start packets that waited for credits */
 }
 
 static uint64_t link_state_read(struct weft_comp *c, uint32_t i)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: the register table, its cells and the counters of a run; target
- * accesses (registers.c, bus_target.c).  Source: forth.md section 2. */
+/* FORTH NIC: the register table, its cells and the counters of a run
+ * (registers.c), and accesses of the host (bus_target.c). Source: forth.md
+ * section 2. */
 #ifndef SYSTEMS_FORTH_NIC_REGISTERS_H
 #define SYSTEMS_FORTH_NIC_REGISTERS_H
 
@@ -115,7 +116,7 @@ enum forth_counter {
 	C_RX_LOST, C_RX_UNDERRUN, C_RESETS, C_LOSSES, C_SYNC_LOST,
 	C_POOL_FULL, C_UNTRACKED, C_REORDERED, C_POOL_MAX, C_EXT_WORDS,
 	C_EXT_BLOCKS, C_BRAM,
-	/* of the links */
+	/* sums over the links */
 	C_HEADER_CRC, C_BODY_CRC, C_ALIGN, C_CREDIT_PARITY, C_CREDIT_LEAK,
 	C_RESYNCS, C_UNSYNC, C_DEAF, C_SKEW_FULL, C_N
 };
@@ -126,7 +127,7 @@ void forth_regs_init(struct forth_nic *n);
 void forth_bus_load(struct forth_nic *n, const struct weft_bus_note *note);
 /* Executes a store of the host. */
 void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note);
-void forth_irq_set(struct forth_nic *n); /* remote interrupt flag */
+void forth_irq_set(struct forth_nic *n); /* sets the remote interrupt flag */
 void forth_ram_fini(struct forth_nic *n);
 void forth_ram_write(struct forth_nic *n, uint64_t off, const uint8_t *p,
 		     uint32_t bytes);

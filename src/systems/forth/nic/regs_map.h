@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register map, descriptor and notification layout of the FORTH RDMA NIC.
  * Source: forth.md sections 2.2-2.8 (registers), 3.1-3.3 (queues and
- * descriptors), 3.8 (notification words), 10.1 (benchmark mode). The header is
- * in systems/forth/link/wire.h.
+ * descriptors), 3.8 (notification words), 10.1 (benchmark mode). The packet
+ * header is in systems/forth/link/wire.h.
  *
- * Only numbers and pure functions, because model, user library and tests share
- * it. Bit 0 is the least significant one. */
+ * This file has only numbers and pure functions, because model, user library
+ * and tests share it. Bit 0 is the least significant one. */
 #ifndef SYSTEMS_FORTH_NIC_REGS_MAP_H
 #define SYSTEMS_FORTH_NIC_REGS_MAP_H
 
@@ -68,7 +68,7 @@ enum {
 #define FORTH_PCIX_CMD_MMRBC_MASK  0x000Cu
 
 #define FORTH_PCIX_STATUS_RESET 0x0863FFF8u
-/* a completion of ours that the requester did not take */
+/* the requester did not take a completion of this NIC */
 #define FORTH_PCIX_STATUS_DISCARDED (1u << 18)
 #define FORTH_PCIX_STATUS_UNEXPECTED                                           \
 	(1u << 19)			     /* completion without request     \
@@ -130,8 +130,8 @@ enum {
 	FORTH_NET2H_FULL_ERR = 0x78,
 	FORTH_SAMPLE_INTERVAL = 0x7C,
 
-	/* Network counters: a load clears one, a store to the first clears
-	 * all. */
+	/* Network counters. A load clears the counter that it reads. A store to
+	 * the first counter clears all. */
 	FORTH_NET_OUT_CYCLES = 0x80,
 	FORTH_NET_IN_CYCLES = 0x84,
 	FORTH_RIO0_UNKNOWN = 0x88,
@@ -172,24 +172,25 @@ enum {
 	/* our addition: remote notifications so far, as the last notification
 	 * word counts them */
 	FORTH_RNOTIFY_TOTAL = 0x158,
-	/* our addition: a load gives the neighbour's flows, a store resets the
-	 * port */
+	/* our addition: a load gives the number of credit flows of the
+	 * neighbour, a store resets the port */
 	FORTH_PORT = 0x15C,
 	/* one register per flow, 8 in all, 4 bytes apart */
 	FORTH_CREDIT_STATE = 0x160,
 
 	/* Our additions for multipath, external memory and the event log. */
 	FORTH_LINK_SELECT = 0x180, /* link whose credits registers 0x160 show */
-	/* a load gives sources out of sync, a store restarts them */
+	/* a load gives the sources that are out of sync, a store restarts
+	 * sources */
 	FORTH_RESEQ_RX = 0x184,
 	FORTH_RESEQ_TX = 0x188, /* a store restarts destinations */
 	FORTH_RESEQ_POOL = 0x18C,
 	FORTH_EXT_FREE = 0x190,	  /* number of free blocks of external memory */
-	FORTH_EXT_LEAST = 0x194,  /* fewest so far */
+	FORTH_EXT_LEAST = 0x194,  /* fewest free blocks so far */
 	FORTH_LINK_STATE = 0x198, /* links in sync (4.9), one bit each */
 	/* one register per source, 8 in all, 4 bytes apart */
 	FORTH_RESEQ_STATE = 0x1A0,
-	FORTH_LOG_CONTROL = 0x1C0, /* FORTH_LOG_ON, FORTH_LOG_CREDITS */
+	FORTH_LOG_CONTROL = 0x1C0, /* flags FORTH_LOG_ON, FORTH_LOG_CREDITS */
 	/* records written since the log was turned on */
 	FORTH_LOG_COUNT = 0x1C4,
 	FORTH_LOG_INDEX = 0x1C8, /* index of the record to be read */
@@ -200,8 +201,8 @@ enum {
 	FORTH_QUEUE_MEM = 0x4000,
 };
 
-/* Returns the words that were sent and not given back, from a value of
- * FORTH_CREDIT_STATE. */
+/* Returns the words that were sent and whose credits have not returned (T -
+ * F'), from a value of FORTH_CREDIT_STATE. */
 static inline uint32_t forth_credit_out(uint32_t state)
 {
 	return (state - (state >> 16)) & 0xFFF;
@@ -234,10 +235,10 @@ static inline uint32_t forth_pointers_tail(uint32_t reg)
 	return reg >> 16 & 0x3FF;
 }
 
-/* Build register (ext): [3:0] links, [5:4] log2 queues, [6] links packet by
- * packet, [7] completion by counting (7.7), [11:8] VOQs (0 = one outgoing
- * FIFO), [21:12] largest payload in qwords minus 1, [31:22] smallest in qwords.
- */
+/* Build register (ext): [3:0] links, [5:4] log2 queues, [6] each packet uses
+ * one link, [7] completion by counting (7.7), [11:8] VOQs (0 = one outgoing
+ * FIFO), [21:12] largest payload in qwords minus 1, [31:22] smallest payload in
+ * qwords. */
 #define FORTH_BUILD_MULTIPATH (1u << 6)
 #define FORTH_BUILD_COUNT     (1u << 7)
 static inline uint32_t forth_build_pack(uint32_t links, uint32_t queues_log2,
@@ -248,7 +249,8 @@ static inline uint32_t forth_build_pack(uint32_t links, uint32_t queues_log2,
 	       min_qwords << 22;
 }
 
-/* Counters of resequencing at 0x14C: three fields of ten bits. */
+/* Counters of resequencing in register 0x14C, ten bits each: losses, sync lost,
+ * pool full. */
 static inline uint32_t forth_reseq_losses(uint32_t reg)
 {
 	return reg & 0x3FF;
@@ -275,16 +277,16 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 /* Event log: dwords 0 and 1 are the time in pc, dword 2 is the argument, dword
  * 3 has the unit in [7:0] and the event in [15:8]. */
 #define FORTH_LOG_ON	  (1u << 0)
-#define FORTH_LOG_CREDITS (1u << 1) /* with credits */
+#define FORTH_LOG_CREDITS (1u << 1) /* records of credits, too */
 enum forth_log_unit {
 	LOG_ENGINE, /* outgoing transfers, the argument is the queue */
-	/* received packets, the argument is the link. Notifications have the
-	 * flow */
+	/* received packets, with the link as argument, and remote
+	 * notifications, with the flow */
 	LOG_WRITE,
 	/* LOG_LINK0 to LOG_LINK0 + 3: packets sent, with the flow as argument,
 	 * credits as on the line, errors as enum forth_log_link_error */
 	LOG_LINK0,
-	/* the argument is the source, + 256 if sync was lost */
+	/* losses, with the source as argument, + 256 if sync was lost */
 	LOG_RESEQ = LOG_LINK0 + 4,
 	LOG_HOST, /* interrupt line, the argument is the level */
 	LOG_UNITS
@@ -312,8 +314,8 @@ static inline uint64_t forth_log_pack(enum forth_log_unit unit,
 
 /* Benchmark mode (10.1). */
 #define FORTH_BENCH_ON	      (1u << 0)
-#define FORTH_BENCH_ZERO      (1u << 1) /* no payload read */
-#define FORTH_BENCH_SWITCH_TS (1u << 2) /* switch stamps expected */
+#define FORTH_BENCH_ZERO      (1u << 1) /* payload is zeros, not read */
+#define FORTH_BENCH_SWITCH_TS (1u << 2) /* a switch stamps, too */
 
 #define FORTH_SAMPLES 2048u
 
@@ -336,12 +338,12 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 #define FORTH_DESC_LNOTIFY (1ull << 61)
 #define FORTH_DESC_RNOTIFY (1ull << 62)
 /* completion=count (7.7, experimental): bits 47:42 of the second qword name a
- * group. The transfer with bit 48 announces, in the field of the address, the
- * number of qwords of the group's other transfers. */
+ * group. The transfer with bit 48 announces the number of qwords of the group's
+ * other transfers, in the field of the address. */
 #define FORTH_DESC_ANNOUNCE    (1ull << 48)
 #define FORTH_DESC_GROUP_SHIFT 42
 #define FORTH_GROUPS	       64u
-/* The start flag in the dword at +12 of a descriptor. */
+/* start flag, in dword 3 of a descriptor */
 #define FORTH_DESC_START_HI (1u << 27)
 
 /* Returns the second qword of a descriptor; flags are FORTH_DESC_*. */
@@ -362,7 +364,8 @@ static inline uint32_t forth_desc_flow(uint64_t q1)
 
 /* ---- notification words (3.8, R-16) ---- */
 
-/* Returns the word written at local-notification address + 8 * queue. */
+/* Returns the word that the NIC writes at local-notification address + 8 *
+ * queue. */
 static inline uint64_t forth_lnotify_pack(uint32_t head, uint32_t queue,
 					  uint32_t departed)
 {
@@ -398,7 +401,7 @@ static inline uint32_t forth_rnotify_flow(uint64_t w)
 {
 	return w >> 32 & 0x7F;
 }
-/* Multipath: adds the known source to a notification word and, with
+/* Multipath: returns what a notification word adds: source, loss flag and, with
  * completion=count, the group in 47:42. */
 static inline uint64_t forth_rnotify_from(uint32_t source, uint32_t group,
 					  bool loss)

@@ -16,9 +16,9 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	uint32_t ahead = (slot - q->head) & (n->depth - 1);
 	bool stamp, traced;
 
+	/* a store into a released slot has no further effect */
 	if (ahead < q->pending)
-		return; /* in the released region the store is a plain memory
-			   write */
+		return;
 	q->pending = ahead + 1;
 	q->tail = (slot + 1) & (n->depth - 1);
 	stamp = forth_bench_mode(n) & FORTH_BENCH_ON;
@@ -30,7 +30,7 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 	for (uint32_t i = old; (stamp || traced) && i < q->pending; i++) {
 		uint32_t at = qi * n->depth + ((q->head + i) & (n->depth - 1));
 
-		if (stamp) /* ts1 of benchmark mode for each slot */
+		if (stamp) /* time stamp ts1 of benchmark mode */
 			n->ts1[at] = (uint32_t)forth_pc(n);
 		if (traced)
 			n->trace[at] = weft_msg_open(n->comp);
@@ -42,8 +42,9 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	/* an observer sees RdD0 only in its first cycle, because RdD0, RdD1 and
-	 * Check are one wait (dma_engine.c) */
+	/* Tells whether the engine fetches the second qword. The engine stays
+	 * in RdD0 for RdD0, RdD1 and Check (dma_engine.c), so that the first
+	 * cycle alone counts as RdD0. */
 	enum forth_state s = n->rq.state;
 	bool second =
 		s == FORTH_RD_D1 || s == FORTH_CHECK ||
@@ -66,9 +67,10 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* Notes that one transfer departs at pc, which may lie ahead. Acknowledges the
- * transfers at the front in order, so that one notification covers all earlier
- * transfers of its queue (3.8). */
+/* Notes that transfer `seq` departs at pc, which may lie ahead. Then counts
+ * departures from the oldest transfer on, up to the first that has not
+ * departed, so that one notification covers all earlier transfers of its queue
+ * (3.8). */
 void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 		      uint64_t pc)
 {

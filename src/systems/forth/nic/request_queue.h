@@ -16,13 +16,13 @@ struct forth_track {
 };
 
 struct forth_queue {
-	uint32_t head, tail,
-		pending; /* pending: released slots, up to the depth */
-	/* the queue waits, because the outgoing buffer had no room */
+	uint32_t head, tail, pending; /* pending: released slots, 0 to depth */
+	/* the queue waits, because the outgoing buffer had no room for its next
+	 * transfer */
 	bool masked;
-	/* if masked: words that the transfer needs, and its VOQ */
+	/* if masked: qwords of that transfer, and its VOQ */
 	uint32_t need, voq;
-	uint32_t departed; /* cumulative transfers */
+	uint32_t departed; /* transfers departed */
 	uint64_t gone;	   /* pc of the latest departure from the queue */
 	/* Transfers that the engine has taken and that have not departed,
 	 * oldest first. */
@@ -39,7 +39,7 @@ uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
 /* Adds a transfer to the departure order of its queue. Returns its number for
  * forth_track_done(). */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);
-/* Notes that a transfer departs at pc, which may lie ahead. Sends local
+/* Notes that a transfer departs at pc, which may lie ahead. Queues local
  * notifications in order of departure. */
 void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 		      uint64_t pc);

@@ -7,16 +7,17 @@
  *                 (lists in one pool)            dropped, or delivered
  *
  * A header leaves its queue when it is the next one of its source and its
- * payload is in memory. This holds for headers without notification, too,
- * because the links share one write engine, so that an earlier packet may be
- * written later (7.4 requires only the payload of the notifying header). A
- * header that shows a loss acts at once. A header has its place in the pool
- * from its delimiter on and counts once its CRC is checked. When sync is lost
- * or the pool is full, the headers of that source are forgotten, but its
- * packets are still written. Software then restarts the source (register 0x184
- * here, 0x188 at the sender, with nothing in flight). A packet that is dropped
- * after its header was accepted (software reset, aborted write) is a loss,
- * too. */
+ * payload is in memory. This holds for headers without notification, too: the
+ * links share one write engine, so that a later packet may be written first.
+ * (7.4 requires only the payload of the notifying header.) A header that shows
+ * a loss acts before its payload is in memory.
+ *
+ * A header occupies a slot of the pool from its delimiter on and counts once
+ * its CRC is checked. When sync is lost or the pool is full, the NIC forgets
+ * the headers of that source, but still writes its packets. Software then
+ * restarts the source (register 0x184 here, 0x188 at the sender, with nothing
+ * in flight). A packet that is dropped after its header was accepted (software
+ * reset, aborted write) is a loss, too. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -33,7 +34,8 @@ struct source {
 	uint16_t head[FORTH_PORT_LINKS_MAX], tail[FORTH_PORT_LINKS_MAX];
 	uint8_t p1, p2, exp[FORTH_PORT_LINKS_MAX];
 	bool known;	/* p2 is known */
-	bool sync_lost; /* waits for software */
+	bool sync_lost; /* packets stay untracked until software restarts the
+			   source */
 	bool loss;	/* a packet was lost since the latest notification */
 	uint32_t waiting, epoch;
 	uint64_t arrived, latest;
@@ -44,7 +46,8 @@ struct forth_reseq {
 	struct slot *slot;
 	uint32_t cap, used, most;
 	uint16_t free;
-	uint32_t pending; /* sources with a header that counts only later */
+	uint32_t pending; /* sources, one bit each, whose next header counts
+			     only later */
 	/* the path pattern is round robin, so that p2 is always known */
 	bool round_robin;
 	uint32_t losses, sync_lost, overflow;
@@ -181,8 +184,8 @@ static void in_order(struct forth_nic *n, struct source *s)
 		s->loss = false;
 }
 
-/* Handles a gap: the packet expected on path p1 is missing, because a later one
- * has arrived there. */
+/* Handles a gap: the packet expected on path p1 is lost, because a later packet
+ * has arrived on that path. */
 static void resequencer_missing(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;

@@ -7,14 +7,16 @@
  *                          |                ^
  *                          +-- external_queue.c -------+
  *
- * The cuts of a transfer are fixed when room is taken for it (6.4): a packet
- * ends with its transfer, with its segment or at the largest payload. A segment
- * takes up to voq_seg_max bytes of one or more transfers. The next transfer
- * begins a new segment if its first packet would not fit into the rest (our
- * choice, so that short transfers share a segment and none is cut without
- * need). A packet enters the VOQ once all of it has been read, and may depart
- * when all of it is in. With a Host2Net FIFO the first two stages do not exist,
- * because the engine fills the FIFO directly. */
+ * The NIC plans how a transfer is cut into packets when it reserves room for
+ * the transfer (6.4). A packet ends with its transfer, with its segment or at
+ * the largest payload. A segment takes up to voq_seg_max bytes of one or more
+ * transfers. The next transfer begins a new segment if its first packet does
+ * not fit into the open one (our choice, so that short transfers share a
+ * segment and none is cut without need).
+ *
+ * A packet enters the VOQ once all of it has been read, and may depart when all
+ * of it is in. With a Host2Net FIFO T_SYNC_DV and the VOQ's own time do not
+ * exist, because the engine fills the FIFO directly. */
 #include <assert.h>
 
 #include "systems/forth/nic/nic.h"
@@ -68,8 +70,8 @@ uint32_t forth_voq_level(const struct forth_nic *n, uint32_t v)
 	return n->voq[v].used - left;
 }
 
-/* Returns the words that have left VOQ v by cc, of packets that are on the
- * lines. */
+/* Returns how many words of the packets on the lines have left VOQ v by NET
+ * cycle cc. */
 static uint32_t left_sum(const struct forth_nic *n, uint32_t v, uint64_t cc)
 {
 	uint32_t sum = 0;
@@ -145,8 +147,9 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 	return true;
 }
 
-/* Wakes the engine when packets on the lines make room for the queue. Free
- * blocks of external memory have an event of their own. */
+/* Wakes the engine when the packets on the lines have made room for the masked
+ * queue q. A free block of external memory wakes the engine by itself
+ * (fetch_end). */
 static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 {
 	const struct forth_voq *v = &n->voq[q->voq];
@@ -189,8 +192,8 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* return the room of header, CRC word and of qwords that were not cut
-	 * into packets */
+	/* return the reserved room of what was not cut into packets: qwords,
+	 * the CRC word and, before the first packet, the header */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else
@@ -201,8 +204,8 @@ void forth_voq_abandon(struct forth_nic *n)
 
 /* ---- filling ---- */
 
-/* Returns the edge at which a packet is in the VOQ. Its last word is read at
- * edge `read`. */
+/* Returns the edge at which a packet is complete in the VOQ, if its last word
+ * is read at edge `read`. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;
@@ -281,8 +284,7 @@ void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		voq_push(n, paced ? pc0 + p->end[n->rq.next_cut] - first : pc0);
 }
 
-/* Drops all packets except those on the lines, because a packet on a line must
- * end. */
+/* Drops all packets except those on the lines, which must end undamaged. */
 void forth_voq_reset(struct forth_nic *n)
 {
 	for (uint32_t i = 0; i < n->n_voq; i++) {

@@ -2,12 +2,13 @@
 /* The path from the outgoing buffers of the FORTH NIC to its links. Source:
  * forth.md sections 4.10, 6.3 (choice of the VOQ), 7.2 (paths).
  *
- * Each link engine chooses for itself: round robin over the VOQs whose front
- * packet is ready, takes this path and has credits on it. A VOQ gives at most
- * one packet in a NET cycle (our choice, so that the result does not depend on
- * the order of the links at one edge). Packets of one VOQ may be on several
- * lines at once. Words leave the VOQ as they are sent: the header word first,
- * payload words one by one, the CRC word at the end of the packet. */
+ * Each link engine chooses the next packet by itself: round robin over the VOQs
+ * whose front packet is ready, belongs on this link and has credits. A VOQ
+ * gives at most one packet in a NET cycle (our choice, so that the result does
+ * not depend on the order of the links at one edge). Packets of one VOQ may be
+ * on several lines at once. Words leave the VOQ as they are sent: the header
+ * word first, payload words one by one, the CRC word at the end of the
+ * packet. */
 #include "systems/forth/nic/nic.h"
 
 /* ---- words that leave with the packet on the line ---- */
@@ -35,7 +36,7 @@ uint64_t forth_net_now(const struct forth_nic *n)
 
 /* ---- choice ---- */
 
-/* Returns the time from which the front packet may be sent. */
+/* Returns the time from which the front packet of VOQ v may be sent. */
 static weft_time_t front_at(const struct forth_nic *n, uint32_t v)
 {
 	const struct forth_voq *q = &n->voq[v];
@@ -52,8 +53,8 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 			at > now ? at : now);
 }
 
-/* Makes links try again when packets are ready. Called after a link's own
- * event, because the link forgets kicks during its event. */
+/* Makes links try again when the front packets are ready. The NIC calls it
+ * after a link's own event, because the link forgets kicks during its event. */
 void forth_voq_kick(struct forth_nic *n)
 {
 	for (uint32_t v = 0; v < n->n_voq; v++)
@@ -62,15 +63,15 @@ void forth_voq_kick(struct forth_nic *n)
 			forth_voq_kick_one(n, v);
 }
 
-/* Chooses the next packet: round robin over VOQs with a packet and credits for
- * it (6.3). */
+/* Chooses the next packet of a link: round robin over the VOQs whose front
+ * packet is ready, belongs on this link and has credits (6.3). */
 bool forth_voq_next(void *own, struct forth_port *l, struct forth_port_pkt *out)
 {
 	struct forth_nic *n = own;
 	uint32_t link = forth_link_of(n, l);
 
-	/* the loop waits until Net2Host holds nothing of the line (2.6),
-	 * because Net2Host is promised to the neighbour */
+	/* a loop end waits until Net2Host holds no packet from the cable (2.6),
+	 * because Net2Host is the neighbour's credit buffer */
 	if (l->loop && n->fifo[link].line)
 		return false;
 	for (uint32_t i = 0; i < n->n_voq; i++) {
@@ -148,8 +149,8 @@ void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		forth_engine_wake(n, forth_pc(n));
 	if (!ring_empty(&v->pkts) && n->n_link > 1)
 		forth_voq_kick_one(n, n->going);
-	/* a VOQ whose front packet waits for this line tries again when the
-	 * line is free */
+	/* kick the link when its line is free if the front packet of any VOQ
+	 * waits for it */
 	for (uint32_t i = 0; i < n->n_voq; i++)
 		if (!ring_empty(&n->voq[i].pkts) &&
 		    forth_path_of(n, i) == link) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.dma: the cost of a DMA transfer on the bus, from the NIC's own
  * counters (forth.md 2.5, 11.3, 11.4; F01 to F06). Node 0 sends single
- * transfers of several sizes to node 1 over an otherwise idle system. Node 0's
- * counters give reads, node 1's give writes. The rows of node n are its
- * metrics. */
+ * transfers of several sizes to node 1 over an otherwise idle system. The
+ * counters of node 0 give the cost of reads, those of node 1 the cost of
+ * writes. Each node reports its own values as metrics. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -24,8 +24,7 @@ struct dma {
 	struct weft_forth *f;
 	weft_phys_t buf, remote;
 	uint8_t *mem;
-	/* clocks for which the bus was granted per transfer of each size, or 0
-	 * if not measured */
+	/* bus clocks granted per transfer of each size, or 0 if not measured */
 	double granted[DMA_SIZES];
 };
 
@@ -77,8 +76,8 @@ static void dma_size(struct dma *d, uint32_t i)
 	weft_forth_counters_clear(d->f);
 	program_barrier_n(&d->w, "dma.clear", i);
 	for (uint32_t k = 0; d->w.me == 0 && k < d->count; k++) {
-		/* request no local notification, because it would count as a
-		 * part of the transfer */
+		/* request no local notification, because its write would count
+		 * as a part of the transfer */
 		weft_forth_put(d->f, 1, d->buf, d->remote, size / 8, 0);
 		weft_host_sleep(d->w.h, weft_host_now(d->w.h) + d->gap);
 	}
@@ -108,8 +107,8 @@ static void dma_derived(struct dma *d)
 	double pc = d->granted[b] - d->granted[a];
 	double phases = (d->granted[0] - 1) / 2;
 
-	/* bytes per clock while data move. Both sizes need one tenure, whose
-	 * fixed clocks cancel */
+	/* Compute the bytes per clock while data move. Both sizes need one
+	 * tenure, so that the fixed clocks cancel. */
 	if (d->granted[a] && d->granted[b] && pc > 0) {
 		weft_metric(d->w.c, "peak", "MiB/s",
 			    (dma_sizes[b] - dma_sizes[a]) /
@@ -118,8 +117,9 @@ static void dma_derived(struct dma *d)
 			    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
 				    (pc * weft_forth_pc_ns(d->f)));
 	}
-	/* A read of one qword has two tenures without data, its request and its
-	 * completion. A long read has its request and one per completion. */
+	/* A read of one qword has two tenures, its request and its completion,
+	 * so that half of its remaining clocks are the fixed clocks of a
+	 * tenure. A long read has one request and several completions. */
 	if (d->granted[last] && phases > 0 && !d->w.me)
 		weft_metric(d->w.c, "completions_4096", "",
 			    (d->granted[last] - dma_sizes[last] / 8) / phases -

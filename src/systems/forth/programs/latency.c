@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.latency: benchmark mode (forth.md 10.1; F11, F12, F13, F23,
  * F27, F28). Node `from` sends bursts of stamped packets to node `to`. The
- * receiver's software reads the stamps out of the payload:
+ * receiver's software reads the stamps out of the payload and reports:
  *
- *   ts2 - ts1 of a burst's first packet: pipeline of the NIC
- *   ts4 - ts3: the switch
- *   ts2 of the last packet - ts2 of the first: spacing, which is the credit
- *   round trip when the last one has to wait for a credit of the first
+ *   nic     ts2 - ts1 of a burst's first packet: pipeline of the NIC
+ *   switch  ts4 - ts3
+ *   span    ts2 of the last packet - ts2 of the first. This is the credit round
+ *           trip if the last packet has to wait for a credit of the first
  *
- * With `log` the sender reads its NIC's event log (10.2): from the start of the
- * burst's first packet to the first credit of another value.
+ * With `log` the sender reads the event log of its NIC (10.2) and reports rtt:
+ * from the start of the burst's first packet to the first credit with a new
+ * value.
  *
- * Afterwards `stream` packets go back to back: wire cycles per packet, rate. */
+ * Afterwards node `from` sends `stream` packets back to back, which give wire
+ * cycles per packet and the rate. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -90,7 +92,8 @@ static void lat_post(struct lat *l, uint32_t n)
 	}
 }
 
-/* Returns the wire cycles per packet. Credit refreshes add to them. */
+/* Sends the stream. Returns its wire cycles per packet, credit refreshes
+ * included. */
 static double lat_packet_cc(struct lat *l)
 {
 	uint32_t packets = 0;
@@ -146,8 +149,8 @@ static void lat_log(struct lat *l)
 			sent = &e[i];
 		if (e[i].event != LOG_CREDIT_IN)
 			continue;
-		/* the first credit after the start whose value differs from the
-		 * last one of its flow */
+		/* take the first credit after the start whose value differs
+		 * from the previous one of its flow */
 		if (*value != now && sent && !back)
 			back = &e[i];
 		*value = now;
@@ -213,8 +216,8 @@ static void lat_bursts(struct lat *l)
 {
 	for (uint32_t b = 0; b < l->bursts; b++) {
 		program_barrier_n(&l->w, "lat.burst", b);
-		/* pause a little longer in each burst, to vary the phase
-		 * between the clocks */
+		/* make each pause a little longer than the one before, to vary
+		 * the phase between the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
 						b * l->phase);
 		if (l->w.me == l->from) {

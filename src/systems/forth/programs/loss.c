@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.loss: transfers over a network that loses, damages or repeats
  * packets (forth.md 4.9, 5.7, 13; V07, V08). Every node posts `count` transfers
- * to its destinations in turn, each to a place of its own, and does not check
- * whether they arrive. A node that makes no progress for `patience` gives up.
- * When all have ended, every receiver checks which places hold the right data,
- * and reads the errors of its NIC (bus_errors: WEFT_FORTH_BUS_*). Losses are
- * results here, not failures. */
+ * to its destinations in turn, each to a slot of its own in the receiver's
+ * memory, and does not check whether they arrive. A node that makes no progress
+ * for `patience` gives up. After all nodes have ended, every receiver checks
+ * which slots hold the right data, and reads the errors of its NIC (bus_errors:
+ * WEFT_FORTH_BUS_*). Losses are results here, not failures. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -72,8 +72,8 @@ static void loss_send(struct loss *l)
 
 /* ---- receiver ---- */
 
-/* Counts the transfers of src that arrived whole, and those that arrived in
- * part or damaged, in the slots of this node. */
+/* Checks the slots for transfers of src. Adds those that hold the right data to
+ * *good_p, and those that hold a part or wrong data to *bad_p. */
 static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		      uint64_t *bad_p)
 {
@@ -113,7 +113,7 @@ static void loss_report(struct loss *l)
 	weft_metric(l->w.c, "bus_errors", "bits", weft_forth_bus_errors(l->f));
 }
 
-/* ---- life ---- */
+/* ---- set-up and run ---- */
 
 static int loss_refuse(struct loss *l)
 {

@@ -2,18 +2,18 @@
 /* Program forth.rounds: messages over paths on which they overtake each other
  * and are lost (forth.md 7).
  *
- * In every round each node sends its messages, each to a place of its own. When
- * no message is in flight any more, each receiver checks all of its memory. A
- * missing message was lost: the receiver requests it again until all messages
- * have arrived (lossy_rounds_resend.c). Therefore the memory at the end depends
- * on the parameters alone: `digest` is equal over one path and over four, with
- * losses and without.
+ * In every round each node sends its messages, each to a slot of its own in the
+ * receiver's memory. When no message is in flight any more, each receiver
+ * checks all of its slots. A missing message was lost: the receiver requests it
+ * again until all messages have arrived (lossy_rounds_resend.c). Therefore the
+ * memory at the end depends on the parameters alone: `digest` is equal over one
+ * path and over four, with losses and without.
  *
- * The NIC's reports are compared with the memory: the number of its
- * notifications, and whether it detected each loss. A loss that the NIC has not
- * detected by the end of a round (7.5: the last packet on a path) counts as
- * `late`. With completion=count a group ends where otherwise a notification is
- * requested.
+ * The program compares the reports of each NIC with the memory: the number of
+ * its notifications, and whether it detected each loss. A loss that the NIC has
+ * not detected by the end of a round (7.5: the last packet on a path) counts as
+ * `late`. With completion=count a group ends with each message that would
+ * request a notification otherwise.
  *
  * Rounds begin and end over the out-of-band network. All other traffic takes
  * the network under test. */
@@ -51,8 +51,8 @@ static uint32_t lossy_rounds_destination(const struct rounds *t, uint32_t src,
 	return (uint32_t)__builtin_ctzll(to);
 }
 
-/* Returns whether message `index` of `total` from src requests a
- * notification. */
+/* Returns whether message `index` of src requests a notification. `total` is
+ * the number of messages of src to the same destination. */
 static bool stretch_ends(const struct rounds *t, uint32_t src, uint32_t index,
 			 uint32_t total)
 {
@@ -138,7 +138,7 @@ void rounds_settle(struct rounds *t)
 	weft_host_sleep(t->w.h, weft_host_now(t->w.h) + t->settle);
 }
 
-/* ---- looking ---- */
+/* ---- checks of a round ---- */
 
 bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 {
@@ -147,8 +147,8 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index)
 	return program_check(t->rx + m.at, 0, m.qwords, m.base) < 0;
 }
 
-/* Counts messages of src that have not arrived. Adds to *notes_p the
- * notifications that src has requested. */
+/* Counts messages of src that have not arrived, and puts them on the list for
+ * src. Adds to *notes_p the notifications that src has requested. */
 static uint32_t lossy_rounds_look(struct rounds *t, uint32_t src,
 				  uint32_t *notes_p)
 {
@@ -181,7 +181,7 @@ static void look_at_all(struct rounds *t)
 	struct weft_forth_reseq r;
 	uint64_t least, most;
 
-	/* losses that the NIC has detected since the last round */
+	/* count losses that the NIC has detected since the last round */
 	weft_forth_reseq_read(t->f, &r);
 	found = (r.losses - t->losses) & 0x3FF;
 	t->losses = r.losses;
@@ -192,9 +192,9 @@ static void look_at_all(struct rounds *t)
 	t->late += missing > found ? missing - found : 0;
 	t->asked_notes += notes;
 	rounds_count_notes(t);
-	/* A notification is lost only with the packet that requests it, and
-	 * delayed only by a loss that is not yet detected. Each answered list
-	 * adds one notification. */
+	/* Check the number of notifications. A notification is lost only with
+	 * the packet that requests it, and delayed only by a loss that is not
+	 * yet detected. Each answered list adds one notification. */
 	most = t->asked_notes + t->lists;
 	least = t->late ? 0 : t->asked_notes - t->missing;
 	if (t->notes > most || t->notes < least)
@@ -206,7 +206,7 @@ static void look_at_all(struct rounds *t)
 	rounds_recover(t, missing);
 }
 
-/* ---- life ---- */
+/* ---- set-up and run ---- */
 
 static int check_params(struct rounds *t)
 {

@@ -9,17 +9,19 @@
 
 enum {
 	ROUNDS_NODES = 64,
-	/* qwords of a list of missing messages: head, number n, indices */
+	/* qwords of a list of missing messages: tag, number n, n indices */
 	ROUNDS_LIST = 64,
 	ROUNDS_GROUPS = 64,
 };
 
-/* The messages of a node in every round. Each node knows the plans of all
- * nodes. */
+/* The messages that a node sends in every round. Each node knows the plans of
+ * all nodes. */
 struct rounds_plan {
-	uint32_t count, min, max, notify; /* messages; qwords */
-	uint64_t to;			  /* mask of destinations */
-	weft_phys_t rx, lists;		  /* its memory */
+	/* number of messages, their sizes in qwords, messages per
+	 * notification */
+	uint32_t count, min, max, notify;
+	uint64_t to;	       /* mask of destinations */
+	weft_phys_t rx, lists; /* its memory */
 };
 
 struct rounds {
@@ -32,15 +34,18 @@ struct rounds {
 	struct program w;
 	struct weft_forth *f;
 	struct rounds_plan plan[ROUNDS_NODES];
-	/* number and size of the slots of each pair of nodes */
+	/* slots for each pair of nodes, and bytes of a slot */
 	uint32_t slots, slot_bytes;
-	uint8_t *tx, *rx; /* slots; rx[source][slot] */
+	uint8_t *tx, *rx; /* tx[slot], rx[source][slot] */
 	weft_phys_t tx_phys;
-	/* ask: our lists to each source; asked: lists of other nodes to us */
+	/* ask: lists of this node for each source; asked: lists of other nodes
+	 * for this one */
 	uint64_t *ask, *asked;
 	weft_phys_t ask_phys;
-	uint32_t round, step, seen; /* step: of barriers */
-	uint32_t losses; /* losses as the NIC counts them, modulo 2^10 */
+	/* step: barriers so far; seen: notifications counted so far */
+	uint32_t round, step, seen;
+	/* losses that the NIC has counted, modulo 2^10 */
+	uint32_t losses;
 	/* results */
 	uint64_t sent, received, missing, late, reported, resent, recovered;
 	uint64_t lists, lists_lost, notes, asked_notes;
@@ -49,28 +54,28 @@ struct rounds {
 
 /* Message `index` of the round from src to dst. */
 struct rounds_msg {
-	uint64_t base; /* of the pattern */
+	uint64_t base; /* start value of the data pattern */
 	uint32_t qwords;
-	uint64_t at; /* offset of the message's slot */
+	uint64_t at; /* offset of the slot in rx */
 };
-/* Returns pattern, place and size of a message. */
+/* Returns pattern, size and slot of a message. */
 struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 			     uint32_t index);
-/* Returns whether message `index` of src has arrived. */
+/* Returns whether the slot of message `index` of src holds the right data. */
 bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
 /* Posts a transfer. Waits up to `patience` while its request queue is full. */
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
-/* Adds the notifications that have arrived since the last call. */
+/* Adds the notifications that have arrived since the last call to `notes`. */
 void rounds_count_notes(struct rounds *t);
-/* Waits until all nodes have sent their messages and each message has arrived
- * or is lost. */
+/* Waits until the transfers of all nodes have departed, and then for `settle`,
+ * after which a message that has not arrived is lost. */
 void rounds_settle(struct rounds *t);
 
 /* lossy_rounds_resend.c: requests and resends missing messages. */
 /* Adds a missing message to the list for its source. */
 void rounds_ask(struct rounds *t, uint32_t src, uint32_t index);
-/* Sends lists and repetitions until no message is missing on any node, at most
- * `attempts` times. */
+/* Sends lists and answers lists until no message is missing on any node, but at
+ * most `attempts` times. */
 void rounds_recover(struct rounds *t, uint64_t missing);
 
 #endif

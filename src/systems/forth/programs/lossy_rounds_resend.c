@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds: lost messages are requested and sent again.
+/* Program forth.rounds: lost messages are requested and sent again.
  *
- * A receiver puts a list of the missing messages into the memory of their
+ * A receiver writes a list of its missing messages into the memory of their
  * source. The source sends these messages again, with a notification on the
- * last. Lists and repetitions may be lost, too. Therefore the next attempt
- * requests the messages that are missing by then. Every node learns over the
- * out-of-band network which node has sent a list to which, so that each loss
- * can be attributed to a message, a list or a repetition. */
+ * last one. Lists and repeated messages may be lost, too. Therefore each
+ * attempt requests the messages that are missing by then. Every node learns
+ * over the out-of-band network which node has sent a list to which, so that
+ * each loss can be attributed to a message, a list or a repetition. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ static uint64_t *list_to(const struct rounds *t, uint32_t src)
 	return t->ask + (uint64_t)src * ROUNDS_LIST;
 }
 
-/* Returns the first word of a list, which is the number of the attempt. */
+/* Returns the first word of a list, which differs from attempt to attempt, so
+ * that an old list is not taken for a new one. */
 static uint64_t list_tag(const struct rounds *t)
 {
 	return program_mix((uint64_t)t->round << 32 | t->step) | 1;
@@ -31,7 +32,7 @@ void rounds_ask(struct rounds *t, uint32_t src, uint32_t index)
 		l[2 + l[1]++] = index;
 }
 
-/* Sends the lists. Returns the sources that get one as a mask. */
+/* Sends the lists. Returns a mask of the sources to which one was sent. */
 static uint64_t put_lists(struct rounds *t)
 {
 	uint64_t mask = 0, tag = list_tag(t);
@@ -97,7 +98,8 @@ static void rounds_resend_answer(struct rounds *t, const char *key,
 	}
 }
 
-/* Checks again. Messages that are still missing remain on the lists. */
+/* Checks the listed messages again. Those still missing remain on the lists.
+ * Returns their number. */
 static uint64_t look_again(struct rounds *t)
 {
 	uint64_t left = 0;
@@ -118,8 +120,8 @@ static uint64_t look_again(struct rounds *t)
 	return left;
 }
 
-/* Returns the number of messages that are missing on all nodes. A failed node
- * adds a bit of its own, so that all nodes end. */
+/* Returns the number of messages that are missing on all nodes together.
+ * Publishes a failure of this node with its number, so that all nodes end. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.monitor: benchmark mode under load, evaluated as the authors'
  * kernel module did (forth.md 10.1). Every node sends stamped packets to the
- * others. Each packet has a place of its own in the receiver's memory, and the
+ * others. Each packet has a slot of its own in the receiver's memory, and the
  * receiver's processor collects the packets as they arrive:
  *
  *   nic     ts2 - ts1: waiting and pipeline in the sending NIC
  *   switch  ts4 - ts3: waiting and pipeline in the switch
- *   total   both and the constant `wire`: descriptor written to head of the
- *           packet at the receiving NIC
+ *   total   both and the constant `wire`: from the write of the descriptor to
+ *           the head of the packet at the receiving NIC
  *
  * The results are histograms, over all sources and per source. The throughput
- * per source is computed from the processor's times of its first and its last
- * packet. The first packet itself does not count. All nodes of a run take part.
- * A node with count 0 only receives. */
+ * of a source counts its packets without the first, from the time at which the
+ * processor collected the first packet to the time of the last. All nodes of a
+ * run take part. A node with count 0 only receives. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -82,7 +82,7 @@ static int mon_meet(struct mon *m)
 	char key[32];
 	int ret = 0;
 
-	/* the period of the host's bus clock in picoseconds */
+	/* publish the period of this host's bus clock in picoseconds */
 	program_put(&m->w, "mon.pc",
 		    (uint64_t)llround(weft_forth_pc_ns(m->f) * 1000));
 	program_put(&m->w, "mon.size", m->size);
@@ -121,8 +121,8 @@ static int mon_open(struct mon *m)
 	}
 	if (!m->link_rate)
 		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
-	/* all packets are sent from one buffer, because they are zeros except
-	 * for the stamps */
+	/* send all packets from one buffer, because they are zeros except for
+	 * the stamps */
 	if (!weft_mem_alloc(m->w.h, m->size, 64, &m->local))
 		return -ENOMEM;
 	ret = mon_plan(m);
@@ -131,8 +131,8 @@ static int mon_open(struct mon *m)
 
 /* ---- sender ---- */
 
-/* Sets the mean time between packets, from payload and 20 bytes of framing
- * (forth.md 4.7). */
+/* Adds a random time to the next packet to m->next. Its mean follows from load,
+ * payload and 20 bytes of framing (forth.md 4.7). */
 static void mon_schedule(struct mon *m)
 {
 	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *
@@ -143,7 +143,8 @@ static void mon_schedule(struct mon *m)
 		1;
 }
 
-/* Posts up to a cluster of packets to node d. */
+/* Posts up to a cluster of the packets that are due for node d. Returns whether
+ * any was posted. */
 static bool mon_post(struct mon *m, uint32_t d)
 {
 	struct weft_forth_desc line[MON_CLUSTER];

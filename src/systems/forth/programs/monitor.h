@@ -7,7 +7,7 @@
 #include "systems/forth/lib/device.h"
 
 #define MON_NODES 128
-/* descriptors of one line of the processor's write buffer */
+/* descriptors of a cluster: one line of the processor's write buffer */
 #define MON_CLUSTER 4
 #define MON_EMPTY   UINT64_MAX
 
@@ -21,7 +21,8 @@ struct mon_tx { /* one destination */
 struct mon_rx { /* one source */
 	uint64_t expected, got, size;
 	uint64_t *slots;
-	double pc_ns; /* period of the clock of a node's time stamps, in ns */
+	/* period of the clock of the source's time stamps, in ns */
+	double pc_ns;
 	weft_time_t first, last;
 	struct weft_hist *hist[MON_PARTS];
 };
@@ -40,7 +41,8 @@ struct mon {
 	struct mon_rx rx[MON_NODES];
 	struct weft_hist *hist[MON_PARTS];
 	uint32_t dst[MON_NODES], n_dst;
-	/* destinations in the order of sending, at an offered load */
+	/* destination of each packet in the order of sending, or NULL unless
+	 * `load` is set */
 	uint8_t *plan;
 	weft_phys_t local;
 	uint64_t generated, sent, received, expected;
@@ -48,7 +50,8 @@ struct mon {
 };
 
 /* monitor_receive.c */
-/* Collects packets that have arrived from node s. Returns whether any had. */
+/* Collects packets that have arrived from node s. Returns whether there were
+ * any. */
 bool mon_collect(struct mon *m, uint32_t s);
 void mon_results(struct mon *m);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.pingpong: the partner returns the packet from the place where
- * it landed (forth.md 13, V01). */
+/* Program forth.pingpong: the partner returns each message from the buffer in
+ * which it arrived (forth.md 13, V01). */
 #include <errno.h>
 
 #include "host/times.h"

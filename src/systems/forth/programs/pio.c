@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program forth.pio: the cost of stores to the NIC (forth.md 11.5, F07 to F10).
- * The free-running time stamp is read before and after n and 2n stores. The
- * difference of the two times is the cost of n stores, because fixed costs
- * cancel. Descriptors are written without start flag, so that nothing is
- * transferred. Runs on node 0. */
+ * Node 0 measures the time of n and of 2n stores with the NIC's free-running
+ * time stamp. The difference of the two times is the cost of n stores, because
+ * fixed costs cancel. Descriptors have no start flag, so that nothing is
+ * transferred. */
 #include <errno.h>
 
 #include "programs/program.h"
@@ -53,7 +53,8 @@ static uint32_t pio_span(struct pio *p, pio_fn *fn, uint32_t n)
 	return weft_forth_timestamp(p->f) - t;
 }
 
-/* Returns the clocks of one operation of fn, which executes it n times. */
+/* Returns the bus clocks of one operation. fn executes the operation n
+ * times. */
 static double pio_cost(struct pio *p, enum weft_forth_post post, pio_fn *fn)
 {
 	struct weft_forth_attr a = { .post = post, .stopped = true };

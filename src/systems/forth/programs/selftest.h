@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.selftest: state shared by its groups of tests. Node 0 acts on
- * its NIC, node 1 is the peer. Each test is a function that both run. */
+/* Program forth.selftest: state shared by its groups of tests. Both nodes run
+ * the function of each test. Node 0 uses its NIC, node 1 is the peer. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
 #define SYSTEMS_FORTH_PROGRAMS_SELFTEST_H
 

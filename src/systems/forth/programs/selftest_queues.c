@@ -4,7 +4,8 @@
 
 #include "systems/forth/programs/selftest.h"
 
-/* no local notifications that the library itself requests */
+/* lnotify_every with which the library requests no local notifications
+ * itself */
 #define ST_MANY UINT32_MAX
 
 /* Writes slot `slot` of node 1's queue, to send two qwords to an offset that
@@ -83,7 +84,8 @@ static void selftest_capacity(struct st *s)
 	selftest_close(s);
 }
 
-/* V15: fills a ring completely, and repeats that several times. */
+/* V15: fills a ring completely, several times, from another first slot each
+ * time. */
 static void selftest_ring(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };
@@ -95,7 +97,7 @@ static void selftest_ring(struct st *s)
 	if (!selftest_acts(s))
 		weft_forth_enable(s->f, true);
 	for (uint32_t r = 0; r < rounds && selftest_acts(s); r++) {
-		for (uint32_t k = 0; k < 5 * r; k++) /* shift the start */
+		for (uint32_t k = 0; k < 5 * r; k++) /* begin at another slot */
 			n += !selftest_put(s, 0, 1, WEFT_FORTH_LNOTIFY);
 		weft_forth_enable(s->f, true);
 		weft_forth_flush(s->f, 1, WEFT_NEVER);
@@ -124,7 +126,8 @@ static void selftest_ring(struct st *s)
 	selftest_close(s);
 }
 
-/* V16: requests a local notification for every third transfer. */
+/* V16: requests a local notification for every third transfer, and checks that
+ * the NIC writes the word only then. */
 static void selftest_lnotify(struct st *s)
 {
 	const struct weft_forth_attr a = { .lnotify_every = ST_MANY };

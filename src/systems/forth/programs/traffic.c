@@ -15,8 +15,8 @@
 
 /* ---- set-up ---- */
 
-/* Shuffles 0..n-1 by the run's random permutation, so that every node gets the
- * same one. Returns this node's destination. */
+/* Returns this node's destination in permutation number `hot` of the nodes. All
+ * nodes compute the same permutation. */
 static uint32_t traffic_permuted(const struct traffic *t)
 {
 	uint32_t n = t->w.n, p[TRAFFIC_NODES];
@@ -36,7 +36,7 @@ static uint32_t traffic_permuted(const struct traffic *t)
 
 static int traffic_destinations(struct traffic *t)
 {
-	/* a permutation gives each node one destination, `dst` */
+	/* PERMUTE has one destination, dst[0] */
 	static const enum pattern_kind kinds[] = {
 		[TRAFFIC_EACH] = PATTERN_TURN,
 		[TRAFFIC_RR] = PATTERN_TURN,
@@ -88,8 +88,8 @@ static int traffic_check_params(struct traffic *t)
 			TRAFFIC_NODES);
 		return -EINVAL;
 	}
-	/* notifications must come often enough, because the receiver returns
-	 * credits at them */
+	/* request notifications often enough, because the receiver returns
+	 * credits only when it handles one */
 	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;
@@ -132,8 +132,8 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 	return 0;
 }
 
-/* Exchanges sizes with all nodes. A slot is as large as the largest message of
- * any node. */
+/* Exchanges sizes and windows with all nodes. All nodes use the largest of
+ * both: a slot is as large as the largest message of any node. */
 static void traffic_agree(struct traffic *t)
 {
 	uint64_t max = t->size_max, window = t->window;
@@ -218,16 +218,16 @@ static int traffic_open(struct traffic *t)
 
 /* ---- run ---- */
 
-/* Names the flows that have sent words without a credit for them, and the nodes
- * whose final word is missing. */
+/* Reports the flows that lack credits for words that they have sent, and the
+ * nodes whose final word is missing. */
 static void traffic_name_missing(struct traffic *t)
 {
 	for (uint32_t d = 0; d < t->w.n && d < 8; d++) {
 		uint32_t s = weft_forth_load(t->f, FORTH_CREDIT_STATE + 4 * d);
 		uint32_t out = forth_credit_out(s);
 
-		if (out >=
-		    32) /* 32 words or more, because a credit hides fewer */
+		/* a credit hides fewer words */
+		if (out >= 32)
 			weft_check_failed(
 				t->w.c,
 				"no credits on flow %u: %u words are not given back",
@@ -246,8 +246,8 @@ static bool traffic_stuck(struct traffic *t)
 {
 	if (t->now - t->moved < t->patience)
 		return false;
-	/* After its final words a node may wait long for a node that still
-	 * sends. */
+	/* A node that has sent its final words may wait long for a node that
+	 * still sends. */
 	for (uint32_t i = 0; t->fin_sent && !t->fin_all && i < t->w.n; i++)
 		if (!program_there(&t->w, "traffic.fin", i)) {
 			t->moved = t->now;

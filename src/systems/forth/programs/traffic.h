@@ -2,13 +2,14 @@
 /* Traffic over the native FORTH library: state shared by sender, receiver and
  * measurement.
  *
- * Every ordered pair of nodes has `window` slots in the receiver's memory.
- * Message s is put into slot s mod window. The receiver learns of messages only
- * through remote notifications, and at each notification all messages sent
- * before it must be in place. The receiver acknowledges consumed messages by a
- * put of one word, into TRAFFIC_ACKS words in turn, because on several paths an
- * old word may arrive last. At the end each sender puts a final word with its
- * total. */
+ * Every ordered pair of nodes has `window` slots in the receiver's memory. The
+ * sender puts message s into slot s mod window. The receiver learns of messages
+ * only through remote notifications, and at each notification all messages sent
+ * before it must be in memory. The receiver returns credits by a put of one
+ * word, which counts the consumed messages. It uses TRAFFIC_ACKS words in turn,
+ * and the sender takes the largest of them, because on several paths an old
+ * word may arrive last. At the end each sender puts a final word with the
+ * number of its messages. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 #define SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 
@@ -21,10 +22,11 @@
 #define TRAFFIC_ACKS  4
 
 enum traffic_pattern {
-	TRAFFIC_EACH,	 /* each destination has its own pace */
+	TRAFFIC_EACH,	 /* as fast as each destination takes messages */
 	TRAFFIC_RR,	 /* strict round robin over all destinations */
 	TRAFFIC_UNIFORM, /* random destination */
-	/* a share of the messages to one destination, the rest random */
+	/* a part of the messages to destination `hot`, the others to random
+	 * destinations */
 	TRAFFIC_HOTSPOT,
 	TRAFFIC_PERMUTE, /* one destination per node, by a random permutation */
 };
@@ -33,8 +35,9 @@ enum traffic_arrival { TRAFFIC_FIXED, TRAFFIC_POISSON, TRAFFIC_BURSTY };
 
 /* Data that each node publishes before the start. */
 struct traffic_peer {
-	weft_phys_t rx;	     /* the peer's slots for our messages */
-	weft_phys_t control; /* its control words */
+	/* address of the peer's slots for messages of this node */
+	weft_phys_t rx;
+	weft_phys_t control; /* address of the peer's control words */
 	uint32_t min, max;   /* qwords of the peer's messages */
 	uint32_t notify; /* one message in `notify` requests a notification */
 	uint64_t count;	 /* number of messages that the peer will send */
@@ -51,18 +54,19 @@ struct traffic_tx { /* one destination */
 
 struct traffic_rx { /* one source */
 	uint64_t got, credited, bytes;
-	uint64_t flagged; /* messages among them that request a notification */
-	uint32_t acks;	  /* credits returned */
+	/* received messages that requested a notification */
+	uint64_t flagged;
+	uint32_t acks; /* puts that returned credits */
 	bool fin;
 	weft_time_t first, last;
 };
 
-struct traffic_batch { /* not yet posted */
+struct traffic_batch { /* descriptors not yet posted */
 	struct weft_forth_desc desc[TRAFFIC_BATCH];
 	uint32_t n;
 };
 
-struct traffic_meas { /* values at the start of the window */
+struct traffic_meas { /* counters at the start of the window */
 	uint32_t out, in;
 	weft_time_t at;
 };
@@ -90,8 +94,8 @@ struct traffic {
 	struct pattern choice;
 	uint32_t slot_bytes;
 	uint8_t *rx_buf;
-	/* control words: notifications, then credit[ACKS][n] and fin[n], into
-	 * which the NIC writes */
+	/* control words, into which the NIC writes: notifications, then
+	 * credit[ACKS][n] and fin[n] */
 	uint8_t *control;
 	size_t control_bytes;
 	volatile uint64_t *credit, *fin;
@@ -101,7 +105,7 @@ struct traffic {
 	struct traffic_batch batch;
 	uint64_t generated, sent;
 	bool fin_sent, picked;
-	bool fin_all; /* all nodes have ended sending */
+	bool fin_all; /* all nodes have sent their final words */
 	uint32_t pick;
 	weft_time_t next; /* time at which the next message is due */
 	uint32_t in_burst;
@@ -109,9 +113,9 @@ struct traffic {
 	uint32_t fins;
 	uint64_t errors;
 	weft_time_t t0, moved;
-	/* Reading the clock takes time. Therefore the program reads it once per
-	 * turn if the time matters (load, stamps, timed actions), otherwise
-	 * only before it waits. */
+	/* Time of the last read of the clock. A read takes time. Therefore the
+	 * program reads the clock once per iteration if the time matters (load,
+	 * stamps, timed actions), otherwise only before it waits. */
 	weft_time_t now;
 	bool clocked;
 	uint32_t step; /* index of the next timed action */
@@ -126,11 +130,11 @@ void traffic_flush(struct traffic *t);
 void traffic_schedule(struct traffic *t);
 
 /* traffic_receive.c */
-/* Takes messages and notifications that have arrived. Returns whether any
- * had. */
+/* Takes messages and notifications that have arrived. Returns whether there
+ * were any notifications. */
 bool traffic_receive(struct traffic *t);
-/* Returns whether the final words of all peers have arrived and our own were
- * sent. */
+/* Returns whether the final words of all peers have arrived and this node has
+ * sent its own. */
 bool traffic_received_all(const struct traffic *t);
 /* traffic_instruments.c */
 void traffic_meas_start(struct traffic *t);

@@ -12,7 +12,8 @@
 
 /* ---- timed actions ---- */
 
-/* Reports the NIC's traffic since the last call, from its qword counters. */
+/* Measures the NIC's traffic with its qword counters. Reports the rates since
+ * the last call if `end`. */
 static void traffic_window(struct traffic *t, bool end)
 {
 	uint32_t out = weft_forth_load(t->f, FORTH_H2N_QWORD);
@@ -32,7 +33,8 @@ static void traffic_window(struct traffic *t, bool end)
 }
 
 /* Reports the words of each flow that were sent and for which no credit has
- * returned. At the end fewer words than a credit's granularity may be left. */
+ * returned. With `home` all credits must have returned, except for fewer words
+ * than a credit's granularity. */
 static void traffic_credit_state(struct traffic *t, bool home)
 {
 	char name[32];
@@ -54,7 +56,7 @@ static void traffic_credit_state(struct traffic *t, bool home)
 }
 
 struct traffic_action {
-	weft_time_t at; /* after the start */
+	weft_time_t at; /* time after the start */
 	enum { ACT_STALL, ACT_RESUME, ACT_FROM, ACT_TO } act;
 };
 
@@ -117,8 +119,7 @@ static uint32_t sample_get(const struct weft_forth_sample *s, bool in)
 	return in ? s->in : s->out;
 }
 
-/* Returns the rate between one tenth and nine tenths of the volume, in
- * MiB/s. */
+/* Reports the rate in MiB/s between one tenth and nine tenths of the volume. */
 static void traffic_rate(struct traffic *t, const struct weft_forth_sample *s,
 			 uint32_t n, bool in, const char *name)
 {
@@ -150,9 +151,10 @@ static void traffic_samples(struct traffic *t)
 	if (!s)
 		return;
 	weft_forth_sample_read(t->f, 0, n, s);
+	/* drop samples of the quiet time at the end */
 	while (n > 1 && s[n - 1].in == s[n - 2].in &&
 	       s[n - 1].out == s[n - 2].out)
-		n--; /* drop samples of the quiet time at the end */
+		n--;
 	traffic_rate(t, s, n, true, "bandwidth_in");
 	traffic_rate(t, s, n, false, "bandwidth_out");
 	for (uint32_t i = 1; t->series && i < n; i++) {
@@ -165,7 +167,7 @@ static void traffic_samples(struct traffic *t)
 	weft_host_free(t->w.h, s);
 }
 
-/* ---- at the end ---- */
+/* ---- results ---- */
 
 static void traffic_sources(struct traffic *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic: receiving. Every byte is compared with the sender's pattern, and
- * every notification with the messages that must have arrived before it. On
- * several paths a message counts only when all of it has arrived. Therefore the
- * notification of a damaged message finds it missing. */
+/* Traffic: receiving. The program compares every byte with the sender's
+ * pattern, and every notification with the messages that must have arrived
+ * before it. On several paths a message counts only when all of it has arrived.
+ * Therefore a damaged message counts as missing at its notification. */
 #include <inttypes.h>
 
 #include "systems/forth/lib/device.h"
@@ -16,7 +16,7 @@ static void traffic_wrong(struct traffic *t, uint32_t src, int32_t at)
 			  t->rx[src].got, src, 8 * at);
 }
 
-/* Returns the time stamp of a message, or WEFT_NEVER if it is damaged. */
+/* Returns the time in a stamp, or WEFT_NEVER if the stamp is damaged. */
 static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 {
 	uint64_t ps;
@@ -49,9 +49,9 @@ static bool traffic_take(struct traffic *t, uint32_t src)
 		return false;
 	}
 	bad = program_check(m, t->stamp ? 1 : 0, q, base);
+	/* on several paths the end of the message may arrive first */
 	if (bad >= 0 && weft_forth_info(t->f)->multipath)
-		return false; /* on several paths the end of the message may
-				 arrive first */
+		return false;
 	if (bad >= 0)
 		traffic_wrong(t, src, bad);
 	due = t->stamp ? traffic_unstamp(m[0], base) : 0;
@@ -108,7 +108,9 @@ static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 	}
 }
 
-/* Checks that all messages announced by notification `count` have arrived. */
+/* Checks that no notification came before its message: of the messages and
+ * final words that request a notification, at least `count` must have
+ * arrived. */
 static void traffic_check_order(struct traffic *t, uint32_t count)
 {
 	uint64_t found = t->fins;
@@ -132,9 +134,9 @@ bool traffic_receive(struct traffic *t)
 	uint32_t count = forth_rnotify_count(word);
 
 	if (count == t->seen) {
+		/* try again, because the request queue may have been full */
 		for (uint32_t s = 0; s < t->w.n; s++)
-			traffic_credit(t, s); /* try again, because the request
-						 queue may have been full */
+			traffic_credit(t, s);
 		return false;
 	}
 	if (word & (FORTH_RNOTIFY_BAD_BODY | FORTH_RNOTIFY_LOSS) ||

@@ -8,7 +8,7 @@
 /* messages posted before the program polls for other work */
 #define TRAFFIC_TURN 64
 
-/* ---- when ---- */
+/* ---- times of the offered load ---- */
 
 static double traffic_exp(struct traffic *t, double mean)
 {
@@ -17,8 +17,8 @@ static double traffic_exp(struct traffic *t, double mean)
 
 void traffic_schedule(struct traffic *t)
 {
-	/* mean time between messages at the offered load: a mean message and 20
-	 * bytes of framing (forth.md 4.7), in wire words of 32 bits */
+	/* mean time between messages at the offered load, from the mean message
+	 * size and 20 bytes of framing (forth.md 4.7) */
 	double bytes = ((double)t->size + (double)t->size_max) / 2 + 20;
 	double gap = bytes * 8 / (double)t->link_rate * WEFT_SEC / t->load;
 
@@ -26,8 +26,9 @@ void traffic_schedule(struct traffic *t)
 	case TRAFFIC_POISSON:
 		gap = traffic_exp(t, gap);
 		break;
-	case TRAFFIC_BURSTY: /* a burst back to back, then a pause for the time
-				that the burst saved */
+	/* a burst back to back, then a pause for the time that the burst
+	 * saved */
+	case TRAFFIC_BURSTY:
 		if (++t->in_burst < t->burst) {
 			gap = gap * t->load;
 		} else {
@@ -73,8 +74,9 @@ static void traffic_post(struct traffic *t, uint32_t d, uint32_t qwords,
 	bool tell = t->notify && (tx->posted + 1) % t->notify == 0;
 
 	program_fill(tx->buf + at, qwords, base);
-	if (t->stamp) { /* 48 bits of picoseconds and 16 bits of check, so that
-			   damage is noticed, XORed with the pattern */
+	/* stamp: 48 bits of picoseconds and 16 check bits that reveal damage,
+	 * XORed with the pattern */
+	if (t->stamp) {
 		uint64_t ps = due / 1000 & 0xFFFFFFFFFFFFull;
 
 		*(uint64_t *)(tx->buf + at) =
@@ -118,7 +120,7 @@ static bool traffic_try(struct traffic *t, uint32_t d, weft_time_t due)
 	return true;
 }
 
-/* ---- the three ways of sending ---- */
+/* ---- three kinds of sending ---- */
 
 /* Sends to every destination as fast as possible, one cluster at a time. */
 static bool traffic_send_each(struct traffic *t)
@@ -154,7 +156,8 @@ static bool traffic_send_ordered(struct traffic *t)
 	return t->sent != before;
 }
 
-/* Sends the messages that are due at the offered load. */
+/* Notes the messages that have become due at the offered load, and sends due
+ * messages. */
 static bool traffic_send_timed(struct traffic *t)
 {
 	uint64_t before = t->sent;
@@ -166,9 +169,9 @@ static bool traffic_send_timed(struct traffic *t)
 
 		t->pick = d;
 		t->picked = tx->tail - tx->head == TRAFFIC_DUE;
+		/* later messages must not overtake one that waits for room */
 		if (t->picked)
-			break; /* later messages must not pass one that waits
-				  for room */
+			break;
 		tx->due[tx->tail++ % TRAFFIC_DUE] = t->next;
 		t->generated++;
 		traffic_schedule(t);
@@ -183,7 +186,8 @@ static bool traffic_send_timed(struct traffic *t)
 	return t->sent != before;
 }
 
-/* Sends the final word to every peer, with the number of our messages to it. */
+/* Sends the final word to every peer, with the number of this node's messages
+ * to the peer. Returns false if a request queue is full. */
 static bool traffic_send_fin(struct traffic *t)
 {
 	for (; t->pick < t->w.n; t->pick++) {
@@ -221,8 +225,9 @@ bool traffic_send(struct traffic *t)
 	else
 		moved = traffic_send_ordered(t);
 	traffic_flush(t);
+	/* from now on `pick` is the next peer to which the final word is
+	 * sent */
 	if (t->sent == t->count)
-		t->pick = 0; /* `pick` is from now on the next peer to get the
-				final word */
+		t->pick = 0;
 	return moved;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the buffered crossbar (forth.md 8.6). They are computed at the
- * end of the run from its ports and crosspoints. */
+/* Counters of the buffered crossbar (forth.md 8.6), computed from its ports and
+ * crosspoints when a report needs them. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <stdio.h>

@@ -10,9 +10,10 @@
  *                       out0    out1       the other half of the same links
  *
  * Cut-through: SOP in to SOP out is decode 1 + synchroniser 3 (1 inside one
- * clock domain) + decision 2 + transmit start 2 cycles (8.5). Not modelled: a
- * packet that underruns because its input is slower than its output by more
- * than the pipeline hides (never below 1000 ppm). */
+ * clock domain) + decision 2 + transmit start 2 cycles (8.5).
+ *
+ * Not modelled: underrun of a packet whose input is slower than its output by
+ * more than the pipeline hides (never below 1000 ppm). */
 #include "systems/forth/link/block_ram.h"
 #include "systems/forth/switch/crossbar.h"
 
@@ -123,8 +124,9 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
 	if (xp->drain <= came)
 		return;
-	/* the departure of the last packet was fixed early, so that words
-	 * written until then count as well */
+	/* The departure of the packet in front was fixed early, for cycle
+	 * xp->drain. Words of this packet that are written until then belong to
+	 * the level at that departure. */
 	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
@@ -155,8 +157,8 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 		weft_frame_free(f);
 		return;
 	}
-	to = &x->port[o].link.clk; /* count the remaining cycles in the output's
-				      clock */
+	/* count the remaining cycles on the output's clock */
+	to = &x->port[o].link.clk;
 	if (from->num != to->num || from->den != to->den)
 		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +

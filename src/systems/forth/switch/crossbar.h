@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the buffered crossbar (forth.md 8), for crossbar.c, its output
- * scheduler in output_scheduler.c, and tests. */
+/* Internals of the buffered crossbar (forth.md 8), for its files and tests. */
 #ifndef SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 #define SYSTEMS_FORTH_SWITCH_CROSSBAR_H
 
@@ -13,41 +12,43 @@
 /* route that an unknown flow takes, so that its packets are dropped */
 #define FORTH_XBAR_NOWHERE 255
 
-/* A crosspoint: a FIFO of frames, linked by frame.next. The frame's u[6] is the
- * cycle at which the output scheduler sees it, u[7] that of the word in front
- * of its header, both on the output's clock. */
+/* A crosspoint: a FIFO of frames, linked by frame.next. On the output's clock,
+ * u[6] of a frame is the cycle from which the output scheduler sees it, and
+ * u[7] the cycle at which the word in front of its header arrived. */
 struct forth_xbar_xp {
 	struct weft_frame *head, *tail;
 	uint64_t ready;	      /* u[6] of the first frame */
-	uint64_t drain;	      /* cycle at which the last departure began */
-	uint32_t drain_words; /* occupancy then */
+	uint64_t drain;	      /* start of the last departure, a cycle */
+	uint32_t drain_words; /* FIFO words at that start */
 	uint32_t words;	      /* FIFO words of all packets queued */
 	/* credit charge of all packets queued, never above the capacity */
 	uint32_t charged;
 	uint32_t high; /* high-water mark, words */
 };
 
-/* A port: its input half (link end, whose credits are the credit scheduler) and
- * its output half (scheduler of the column, transmitter of the link end). */
+/* A port. Its input half is the receiver of the link end, whose credits act as
+ * the credit scheduler. Its output half is the scheduler of the column and the
+ * transmitter of the link end. */
 struct forth_xbar_port {
 	struct forth_port link;
 	/* output scheduler */
 	/* inputs whose crosspoint of this column holds packets, one bit each */
 	uint64_t busy;
-	uint64_t end; /* cycle at which the line is free after the last
-		       * packet */
+	/* cycle at which the line is free after the last packet */
+	uint64_t end;
 	/* earliest cycle at which the chosen packet may start */
 	uint64_t begin;
 	struct weft_timer timer;
-	uint8_t last; /* served last */
+	uint8_t last; /* input served last */
 	/* input whose packet is chosen and waits for its start, or NOWHERE */
 	uint8_t chosen;
 	bool served; /* `last` and `end` are valid, because a packet has left */
-	bool bottom; /* clock domain */
-	/* mask of the path bits that routes of this input use */
+	bool bottom; /* in clock domain BOTTOM */
+	/* mask of the path bits that index `route` */
 	uint32_t path_mask;
 	const uint8_t *route; /* [path][flow] */
-	/* unknown: packets dropped at the input; overflow: words */
+	/* packets dropped at the input because no route has their flow, words
+	 * dropped because a crosspoint was full */
 	uint64_t unknown, overflow;
 } __attribute__((aligned(64)));
 
@@ -68,8 +69,8 @@ struct forth_xbar {
 	uint32_t tables, rows, paths;
 	struct forth_xbar_port *port;
 	struct forth_xbar_xp *xp; /* [output][input] */
-	uint32_t xp_words,
-		ahead; /* cycles by which a start may be fixed early */
+	/* ahead: cycles by which a start may be fixed early */
+	uint32_t xp_words, ahead;
 	uint64_t hops;
 	uint64_t bram;
 };
@@ -96,9 +97,9 @@ static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 	return forth_shape_get(f).wire_len / 4 + 3;
 }
 
-/* Returns how many FIFO words are written `n` cycles after the arrival of the
- * word in front of the header. The header CRC has a word of its own, which is
- * stripped. */
+/* Returns how many FIFO words of a packet are written `n` cycles after the
+ * arrival of the word in front of its header. In the word layout the header CRC
+ * has a word of its own, which is stripped. */
 static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 					  const struct weft_frame *f,
 					  uint64_t n)

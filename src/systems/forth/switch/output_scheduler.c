@@ -6,10 +6,10 @@
  *                      end - os_presched + os_pipe_{same,change}, end, credit)
  *
  * The choice is round robin over the packets visible at c and is never taken
- * back. Therefore a packet that lacks credits blocks the column (R-25 for the
- * two pipelines). The departure of a packet is fixed up to `ahead` cycles early
- * but not earlier, because a credit that shares its delimiter could still
- * change. */
+ * back. Therefore a packet that lacks credits blocks the column. (R-25 has the
+ * reason for the two pipelines.) The departure of a packet is fixed up to
+ * `ahead` cycles early. It is not fixed earlier, because the credits that leave
+ * in its delimiter word could still change. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <string.h>
@@ -106,8 +106,9 @@ WEFT_COLD static void os_tell_send(const struct weft_comp *c, uint32_t o,
 	forth_xbar_tell_queue(c, o);
 }
 
-/* Removes the head from its crosspoint. The level is highest when the head
- * starts, because from then on the crosspoint drains as fast as it can fill. */
+/* Removes the first packet from its crosspoint. The level of the crosspoint is
+ * highest when that packet starts, because from then on the crosspoint drains
+ * as fast as it can fill. */
 static void xp_pop(const struct forth_xbar *x, uint32_t in, uint32_t o,
 		   uint64_t start)
 {
@@ -161,8 +162,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	os_next(c, o);
 }
 
-/* Starts the chosen packet if its start is already fixed. Otherwise waits for
- * its credits or for its time. */
+/* Starts the chosen packet if its start is near enough to be fixed. Otherwise
+ * waits for its credits or for its time. */
 static void os_try(struct weft_comp *c, uint32_t o, uint64_t now)
 {
 	struct forth_xbar *x = c->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing tables of the buffered crossbar (forth.md 8.2: identity map,
  * otherwise a table). A table is indexed by path and flow. All inputs share one
- * table until an experiment gives an input routes of its own. The fabric that
- * writes the rows decides their meaning, because a crossbar knows no
- * topology. */
+ * table until an experiment gives an input a table of its own. The fabric
+ * writes the rows and decides their meaning, because a crossbar does not know
+ * the topology. */
 #include "systems/forth/switch/crossbar.h"
 
 #include <errno.h>

@@ -89,7 +89,9 @@ static void fake_slot(struct weft_host *h, uint32_t off, uint32_t size,
 
 		h->tail[q] = (i % depth + 1) % depth;
 		h->pending[q] = (h->tail[q] + depth - h->head[q]) % depth;
-		if (!h->pending[q]) /* a full ring (forth.md 3.3) */
+		/* head = tail after a release means a full ring (forth.md
+		 * 3.3) */
+		if (!h->pending[q])
 			h->pending[q] = depth;
 		if (h->running)
 			fake_run(h);
@@ -162,7 +164,7 @@ uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
 	       (uint64_t)weft_io_load32(h, io, off + 4) << 32;
 }
 
-/* No processes either. */
+/* The toy host has no processes. */
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
 		   enum weft_io_attr attr, struct weft_io *io_p)
@@ -447,8 +449,9 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 	return false;
 }
 
-/* Returns the value of this node, moved to the other node's memory, for a key
- * that another node has not put yet. All nodes are alike. */
+/* Returns the value of a key. For a key that another node has not put yet,
+ * returns the value of this node, with an address moved to the other node's
+ * memory, because all nodes are alike. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	char mine[64], what[32];
@@ -457,7 +460,7 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 	for (uint32_t i = fake_n_oob; i-- > 0;)
 		if (!strcmp(fake_oob[i].key, key))
 			return fake_oob[i].val;
-	/* see word_name() of the endpoint */
+	/* the endpoint forms its keys in word_name() */
 	if (sscanf(key, "ep.forth.0.%u.%31s", &node, what) != 2)
 		abort();
 	snprintf(mine, sizeof(mine), "ep.forth.0.%u.%s", h->node, what);
@@ -479,7 +482,7 @@ static bool fake_probe(struct weft_host *h, struct weft_dev *d)
 
 const struct ep_nic ep_nic_hvia = { .probe = fake_probe };
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues)
 {

@@ -35,9 +35,10 @@ struct weft_host {
 	uint32_t cfg[64], reg[256];
 	uint64_t slot[1024][2];
 	uint32_t queues, head[8], departed[8], rnotify;
-	bool running; /* false: descriptors stay in their slots */
+	/* false: released descriptors stay in their slots */
+	bool running;
 	uint32_t tail[8], pending[8];
-	uint32_t lose; /* so many of its next transfers do not arrive */
+	uint32_t lose; /* number of its next transfers that get lost */
 	bool irq;      /* interrupt flag */
 	/* record */
 	struct fake_access log[FAKE_LOG];

@@ -39,8 +39,9 @@ static void add_note(struct ref *r, struct note n)
 	r->note[i] = n;
 }
 
-/* Notes that one transfer has left. Acknowledges the transfers in front of it
- * in order. */
+/* Notes that transfer x has departed. Then counts departures from the oldest
+ * transfer on, up to the first that has not departed, and adds the
+ * notifications of these. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start)
 {

@@ -2,7 +2,7 @@
 /* Internals of ref_dma: its state, and functions that its files share.
  *
  *   ref_dma_bus.c     the bus
- *   ref_dma_voq.c     transfers on their way out: VOQs, external memory
+ *   ref_dma_voq.c     outgoing transfers: VOQs, external memory
  *   ref_dma_engine.c  queues, request-queue FSM
  *   ref_dma_write.c   packets and notifications to memory
  *   ref_dma.c         the links, and the two clocks */
@@ -37,8 +37,9 @@ struct rpkt {
 				 or NULL */
 };
 
-struct rblock { /* of external memory */
-	/* missing: packets of the block that have not entered yet */
+struct rblock { /* block of external memory */
+	/* words: words in the block; missing: packets planned for the block
+	 * that have not entered it yet */
 	uint32_t words, missing;
 };
 
@@ -50,11 +51,12 @@ struct rxpkt {
 struct xfer { /* transfer in the departure order of a queue */
 	uint32_t slot;
 	bool lnotify, done;
-	uint64_t at;	/* time */
-	uint64_t start; /* cc at which its last packet started, and its link */
+	uint64_t at; /* time */
+	/* REF_PATHS * cc at which its last packet started + its link */
+	uint64_t start;
 };
 
-struct note { /* local notification waiting */
+struct note { /* local notification that waits */
 	uint64_t word, at, start;
 	uint32_t queue;
 };
@@ -63,7 +65,7 @@ struct note { /* local notification waiting */
 struct rline {
 	struct rpkt *going;
 	uint64_t start;	    /* cc */
-	uint32_t line_word; /* number of words of the packet sent so far */
+	uint32_t line_word; /* words of the packet sent so far */
 	/* qwords of the packet that have left the buffer */
 	uint32_t out_qwords;
 };
@@ -127,17 +129,17 @@ struct ref {
 	uint32_t used[8], rr_voq[REF_PATHS];
 	/* qwords left in the segment, words left in the tail block */
 	uint32_t seg[8], room[8];
-	/* packets of the current transfer: packet i ends before qword end[i] */
+	/* plan of the current transfer: packet i ends before qword plan_end[i],
+	 * up to packet i plan_new[i] new blocks begin */
 	uint32_t plan_end[512], plan_new[512], n_plan, next_plan, plan_blocks;
 	uint32_t plan_seg, plan_room, ext;
 	struct rblock *block[8]; /* blocks of each VOQ, oldest first */
 	uint32_t b_head[8], b_tail[8], n_free;
 	uint32_t reading, read_voq, rr_read; /* reading: cycles left */
 	struct rline line[REF_PATHS];
-	uint32_t turn[8],
-		number[8][REF_PATHS]; /* number: next number of a packet on each
-					 path (forth.md 7.2) */
-	/* cc from which the VOQ may give its next packet */
+	/* number: next number of a packet on each path (forth.md 7.2) */
+	uint32_t turn[8], number[8][REF_PATHS];
+	/* cc from which the VOQ may send its next packet */
 	uint64_t voq_free[8];
 	/* incoming */
 	struct rfifo fifo[REF_PATHS];
@@ -193,12 +195,12 @@ struct rpkt *ref_voq_front(struct ref *r, uint32_t v);
 
 /* ref_dma_engine.c */
 void ref_engine_edge(struct ref *r);
-/* Notes that one transfer has left. Acknowledges the transfers in front of it
- * in order. */
+/* Notes that a transfer has departed, and adds notifications in order of
+ * departure. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start);
 
-/* ref_dma_write.c */
+/* counts a qword that has moved */
 void ref_engine_moved(struct ref *r, uint32_t dir); /* a qword */
 bool ref_write_ready(const struct ref *r);
 void ref_write_start(struct ref *r);

@@ -82,7 +82,7 @@ static void wr_update(struct ref *r)
 	r->wleft = 1;
 }
 
-/* Gives notifications that resequencing has released. Interrupts need no
+/* Writes the notifications that resequencing has released. Interrupts need no
  * write. */
 static void wr_deliver(struct ref *r)
 {

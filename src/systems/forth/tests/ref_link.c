@@ -54,8 +54,8 @@ static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 		       : e->past[lane][(c - e->crtx) % REF_DELAY] >> 5 & 127;
 }
 
-/* Chooses the lanes to report: at most max changed lanes, then unchanged ones
- * until `slots` are full. */
+/* Chooses the lanes to report: up to `max` lanes whose value has changed, then
+ * unchanged lanes until `slots` are full. */
 static uint32_t choose(struct ref_end *e, uint64_t c, uint32_t max,
 		       uint32_t slots, uint32_t *lane)
 {
@@ -115,8 +115,8 @@ static void begin(struct ref_end *e, uint64_t c, bool packet,
 		w->lane[w->credits] = lane[i];
 		w->value[w->credits++] = e->given[lane[i]];
 	}
-	/* packed: the header follows an even number of credits, so that an odd
-	 * one is repeated in the rest of its word */
+	/* packed layout: credits come in pairs before a header, so that an odd
+	 * last credit is repeated */
 	if (e->packed && packet && n == 1)
 		add_word(e);
 	else if (e->packed && packet && n % 2)

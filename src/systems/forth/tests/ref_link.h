@@ -14,7 +14,8 @@ struct ref_pkt {
 	uint32_t src, dst, seq, path;
 	/* wire: bytes of the payload on the wire, with padding */
 	uint32_t qwords, wire;
-	/* cycle of arrival at a source, of the notice at a switch */
+	/* at a source: cycle of arrival; at a switch: cycle of the notice to
+	 * the output scheduler */
 	uint64_t ready;
 	uint64_t sop, notice;
 	struct ref_pkt *next;
@@ -34,13 +35,13 @@ struct ref_end {
 	/* parameters */
 	uint32_t links, packed, delay, crtx, crrx, refresh, credit_words;
 	uint32_t tx_lanes, rx_lanes, cap;
-	/* credits we return */
+	/* credits that this end returns */
 	uint32_t fwd[REF_LANES]; /* F */
 	/* F of each lane at the end of earlier cycles */
 	uint32_t past[REF_LANES][REF_DELAY];
 	uint32_t given[REF_LANES];
 	uint32_t rr_active, rr_refresh;
-	/* credits we have */
+	/* credits that this end has */
 	uint32_t sent[REF_LANES], acked[REF_LANES]; /* T, F' */
 	struct ref_word due[REF_DELAY]; /* words received and not yet parsed */
 	/* line */
@@ -48,8 +49,9 @@ struct ref_end {
 	struct ref_word cur[1200];
 	uint32_t cur_n, cur_at;
 	uint64_t last_start;
-	/* words on the cable by cycle of arrival at the peer, modulo REF_DELAY
-	 * if the cable is short */
+	/* words on the cable, indexed by the cycle of arrival at the peer
+	 * modulo REF_WIRE, or modulo REF_DELAY if the cable is shorter than
+	 * that */
 	struct ref_word wire[REF_WIRE];
 	struct ref_end *peer;
 	/* counters */

@@ -2,9 +2,10 @@
 /* Times at which a receiver may notify (forth.md 7.4), computed from knowledge
  * that the receiver lacks: the true order in which a source sent, the packets
  * that were lost, and the times at which each header was checked and each
- * payload was in memory. The reference uses no numbers, next paths or queues,
- * so that the protocol must reach equal results without that knowledge. A
- * packet is past when its payload is in memory or, if it was lost, when the
+ * payload was in memory. The reference uses no numbers, next paths or queues.
+ * The protocol must reach equal results with these alone.
+ *
+ * A packet is past when its payload is in memory or, if it was lost, when the
  * header of a later packet of its path has arrived. A packet may notify when it
  * and all packets before it are past. */
 #ifndef FORTH_TESTS_REF_RESEQ_H
@@ -38,8 +39,8 @@ struct ref_reseq {
 	uint32_t n, next[REF_SOURCES];
 	bool loss[REF_SOURCES];
 	uint32_t losses;
-	struct ref_reseq_note
-		*note; /* notifications that the receiver may give, in order */
+	/* notifications that the receiver may give, in order */
+	struct ref_reseq_note *note;
 	uint32_t head, tail;
 };
 

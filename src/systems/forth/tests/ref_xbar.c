@@ -38,7 +38,7 @@ static void log_start(struct ref_fab *f, uint32_t where,
 		(struct ref_log){ f->cycle, where, p->src, p->dst, p->seq };
 }
 
-/* ---- numbers of ports and places ---- */
+/* ---- numbers of ports and outputs ---- */
 
 uint32_t ref_ports(const struct ref_cfg *c)
 {
@@ -85,7 +85,7 @@ static uint32_t base(const struct ref_cfg *c, uint32_t o)
 	return o / ref_ports(c) * ref_ports(c);
 }
 
-/* Returns the lane of p in the next hop behind output o. */
+/* Returns the lane of packet p at the next receiver behind output o. */
 static uint32_t lane_behind(const struct ref_cfg *c, uint32_t o,
 			    const struct ref_pkt *p)
 {
@@ -143,17 +143,17 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 
 /* ---- node: sink ---- */
 
-/* Returns the number of link words that a taken qword gives back. With four
- * links two qwords leave at once, so that the whole charge returns with the
- * last one (a choice of scripted_node.c). */
+/* Returns the number of link words that return as credits when the sink takes a
+ * qword. With four links it is 0: two qwords leave at once, and the whole
+ * charge returns with the last one (a choice of scripted_node.c). */
 static uint32_t sink_step(const struct ref_cfg *c)
 {
 	return c->links == 1 ? 2 : c->links == 2;
 }
 
-/* Takes a word. A packet is taken once 3/4 of its words (1/4 with more links)
- * plus l2d have arrived after its delimiter. The bus then needs t_bus cycles
- * and one per qword. */
+/* Handles a word of the line, of which only headers matter. The sink may take a
+ * packet l2d cycles plus 3/4 of the packet's words (1/4 with more links) after
+ * its delimiter. The bus then needs t_bus cycles and one per qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of a whole fabric in one NET clock (forth.md 5, 8):
  * nodes around one buffered crossbar, or two nodes face to face, or two
- * crossbars joined by trunks between which a packet's path decides. A node has
- * a queue per destination, round robin, credits, and a sink behind a bus. */
+ * crossbars joined by trunks. The path of a packet chooses its trunk. A node
+ * has a queue per destination, round robin, credits, and a sink behind a
+ * bus. */
 #ifndef FORTH_TESTS_REF_XBAR_H
 #define FORTH_TESTS_REF_XBAR_H
 
@@ -13,9 +14,9 @@ enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 struct ref_cfg {
 	/* n: number of nodes; direct: 2 nodes without a switch */
 	uint32_t n, direct;
-	/* Chain: nodes below `half` are at the first switch, the others at the
-	 * second, each with its number there. The last `trunks` ports of both
-	 * lead to the other switch. 0: one switch of n ports. */
+	/* Two switches: nodes below `half` are at the first one, the others at
+	 * the second, from its port 0 on. The last `trunks` ports of both lead
+	 * to the other switch. trunks = 0: one switch of n ports. */
 	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
 	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
@@ -27,7 +28,8 @@ struct ref_cfg {
 
 struct ref_fifo {
 	struct ref_pkt *head, *tail;
-	/* words in the crosspoint now (words) and at most so far (high) */
+	/* n: packets; words: words in the crosspoint now; high: most words so
+	 * far */
 	uint32_t n, words, high;
 };
 
@@ -48,8 +50,8 @@ struct ref_out {
 	bool served, chosen;
 	uint32_t choice;
 	uint64_t begin, line_end;
-	/* per_word: words of the packet on the line whose credit was not
-	 * returned yet */
+	/* per_word: words of the packet on the line whose credits have not
+	 * returned yet, and the input end that returns them */
 	uint32_t pay_left, pay_in;
 	/* index of the next word of the packet that is entering */
 	uint32_t in_at;
@@ -60,14 +62,15 @@ struct ref_out {
 /* A log entry: the start of a packet at a source or at a switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* place: node, 100 + node behind the output, or 200 + trunk output */
+	/* place of the start: node, 100 + node behind an output, or 200 + trunk
+	 * output */
 	uint32_t where, src, dst, seq;
 };
 
 struct ref_fab {
 	struct ref_cfg cfg;
 	struct ref_node node[REF_PORTS];
-	struct ref_out out[2 * REF_SWITCH]; /* of both switches */
+	struct ref_out out[2 * REF_SWITCH]; /* outputs of both switches */
 	uint64_t cycle;
 	struct ref_log *log;
 	uint32_t n_log, cap_log;

@@ -141,7 +141,7 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 		tsink_kick(s);
 }
 
-/* Frees packets that never got credits, which are left at the end of a run. */
+/* Frees packets that never got credits, which remain at the end of a run. */
 static int tsink_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;
@@ -224,8 +224,8 @@ static void must(int ret, struct weft_err *err)
 	abort();
 }
 
-/* Applies those words of `set` that start with `prefix`. "" stands for words
- * without a dot. */
+/* Applies the words of `set` that start with `prefix`. Prefix "" stands for
+ * words without a dot. */
 static void apply(struct weft_comp *c, const char *prefix, const char *set)
 {
 	struct weft_err err = { 0 };
@@ -410,7 +410,7 @@ void rig_free(struct rig *r)
 	weft_sim_free(r->sim);
 }
 
-/* ---- a driver's moves ---- */
+/* ---- accesses of a driver ---- */
 
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val)
 {

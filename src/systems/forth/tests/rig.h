@@ -12,7 +12,7 @@
 
 #define RIG_MEM	      0x10000000u /* physical address of a node's memory */
 #define RIG_MEM_BYTES 0x100000u
-/* entries of the log, of which further operations overwrite the last */
+/* entries of a log; a full log overwrites its last entry */
 #define RIG_LOG	  8192
 #define RIG_SENDS 1024
 
@@ -40,13 +40,13 @@ struct tbus {
 	/* another master requests the bus, so that latency timers count */
 	bool contend;
 	bool refuse; /* the target aborts instead of answering */
-	/* pc for which the target repeats each completion of a read */
+	/* pc for which the target repeats each completion of a read, or 0 */
 	uint32_t repeat;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;
 	uint8_t *mem;
-	struct weft_bus_txn *txn[2]; /* by enum weft_bus_op */
+	struct weft_bus_txn *txn[2]; /* indexed by enum weft_bus_op */
 	uint64_t ready[2], compl_ready, free_at;
 	uint32_t seq_left;
 	struct tbus_pend *pend; /* ordered by time */
@@ -79,9 +79,9 @@ struct tsink {
 	uint32_t refresh, tx_cap;
 	/* cc from the delimiter of a packet to the return of its words */
 	uint32_t hold;
-	uint32_t delay0, delay1, delay2,
-		delay3; /* cc by which each cable is longer */
-	bool stop;	/* returns nothing */
+	/* cc by which each cable is longer */
+	uint32_t delay0, delay1, delay2, delay3;
+	bool stop; /* the sink returns no credits */
 	struct weft_comp *comp;
 	struct forth_port link;
 	struct tsink_pkt log[RIG_LOG];
@@ -90,8 +90,8 @@ struct tsink {
 	uint64_t owed[FORTH_FLOWS];
 	struct tsink_send send[RIG_SENDS];
 	uint32_t head, tail;
-	uint64_t
-		start[RIG_SENDS]; /* cycle at which each packet left the sink */
+	/* cycle at which each packet left the sink */
+	uint64_t start[RIG_SENDS];
 	uint32_t n_start;
 };
 extern const struct weft_class weft_class_test_sink;
@@ -109,7 +109,7 @@ struct rig {
 	struct rig_node n[2];
 	uint32_t nodes;
 	struct tsink *sink; /* the sink, or NULL with two NICs */
-	/* bundle=packet: each link has a link end, of which sink is on[0] */
+	/* bundle=packet: a link end for each link, sink = on[0] */
 	struct tsink *on[FORTH_PORT_LINKS_MAX];
 };
 
@@ -126,8 +126,8 @@ void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
 void rig_free(struct rig *r);
 
 uint64_t rig_pc(const struct rig *r); /* number of PCI edges up to now */
-void rig_run_pc(struct rig *r,
-		uint64_t pc); /* runs up to and including edge pc */
+/* runs up to and including edge pc */
+void rig_run_pc(struct rig *r, uint64_t pc);
 void rig_wait(struct rig *r, uint64_t pcs);
 
 /* Accesses of the host. Each takes effect one pc after the current time. */

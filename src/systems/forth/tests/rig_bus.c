@@ -81,10 +81,10 @@ static void tbus_submit(struct weft_port *p, struct weft_bus_txn *t)
 	uint64_t pc = weft_clock_cycle(&b->clock, weft_now(b->comp));
 
 	assert(!b->txn[t->op] && t->bytes && t->bytes % 8 == 0);
-	assert(at(b, pc) ==
-	       weft_now(b->comp)); /* REQ# must be on a clock edge */
-	if (b->n_log ==
-	    RIG_LOG) /* if the log is full, overwrite its last entry */
+	/* REQ# must be on a clock edge */
+	assert(at(b, pc) == weft_now(b->comp));
+	/* if the log is full, overwrite its last entry */
+	if (b->n_log == RIG_LOG)
 		b->n_log--;
 	t->status = WEFT_BUS_OK;
 	t->tenures = t->splits = t->moved = 0;

@@ -17,7 +17,8 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	/* place of the start: a node, or 100 + receiver */
+	/* place of the start: node, or 100 + receiver for an output of the
+	 * switch */
 	uint32_t where, src, dst, seq;
 };
 
@@ -28,7 +29,7 @@ struct node {
 	struct forth_port link;
 	struct weft_clock bus;
 	struct node_item *script;
-	uint32_t n_script, at;			 /* of the script */
+	uint32_t n_script, at; /* items of the script, index of the next one */
 	uint32_t *queue[16], head[16], tail[16]; /* indices into script */
 	uint32_t rr, queued;
 	uint64_t bus_free;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory budgets (forth.md 10.3): every preset fits. With the check on, a
+/* Memory budgets (forth.md 10.3): every preset fits. With budget=refuse a
  * memory that does not fit is refused with its name and size. */
 #include "unit/cmocka_all.h"
 
@@ -12,8 +12,8 @@ extern const struct weft_class weft_class_forth_nic, weft_class_forth_xbar;
 
 struct row {
 	const struct weft_class *cls;
-	const char *preset, *set[2],
-		*bram; /* number of block RAMs, or text of the error */
+	/* bram: number of block RAMs, or text of the error */
+	const char *preset, *set[2], *bram;
 };
 
 static const struct row rows[] = {
@@ -23,7 +23,7 @@ static const struct row rows[] = {
 	/* block RAMs: queues 8 + FIFO 4 + VOQs 32 + samples 8 */
 	{ &weft_class_forth_nic, "plat-switch", { NULL }, "52" },
 	{ &weft_class_forth_nic, "plat-direct4", { NULL }, "52" },
-	/* as plat-direct4, 3 more FIFOs and 4 block RAMs for 1,024 headers */
+	/* block RAMs: those of plat-direct4, 3 more FIFOs of 4, headers 4 */
 	{ &weft_class_forth_nic, "plat-multi", { NULL }, "68" },
 	{ &weft_class_forth_nic,
 	  "plat-switch",
@@ -96,7 +96,7 @@ static void memories_fit_or_are_refused(void **state)
 	}
 }
 
-/* Without the check nothing is refused. */
+/* With budget=report nothing is refused. */
 static void larger_memories_are_built_and_reported(void **state)
 {
 	static const struct row r = { &weft_class_forth_nic,

@@ -43,7 +43,8 @@ struct row {
 	uint16_t command;
 	bool recover;
 	uint16_t status;
-	uint32_t pcix, ours; /* registers; weft_forth_bus_errors */
+	/* bits of the PCI-X status register; result of weft_forth_bus_errors */
+	uint32_t pcix, ours;
 	enum fate fate;
 	uint32_t perr, serr;
 };
@@ -107,7 +108,8 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 	struct weft_dev *d = weft_forth_dev(f);
 	uint32_t cmd = weft_cfg_load(h, d, FORTH_CFG_PCIX_CMD, 2);
 
-	/* the settings of the driver are unchanged */
+	/* check that the driver's settings are in force, then set those of the
+	 * row */
 	assert_int_equal(weft_cfg_load(h, d, FORTH_CFG_COMMAND, 2), ALL);
 	assert_int_equal(cmd & FORTH_PCIX_CMD_RECOVER, FORTH_PCIX_CMD_RECOVER);
 	weft_cfg_store(h, d, FORTH_CFG_COMMAND, 2, r->command);
@@ -116,8 +118,8 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 			       cmd & ~FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Checks that the NIC has the status bits of the row, or none. The driver
- * reports the bits and clears them. */
+/* Checks that the NIC has the status bits of the row if `hit`, otherwise none.
+ * The driver reports the bits and clears them. */
 static void look(struct weft_host *h, struct weft_forth *f, const struct row *r,
 		 bool hit)
 {
@@ -264,8 +266,8 @@ static void each_error_sets_its_bits(void **state)
 	}
 }
 
-/* A device that does not answer loads as all ones, which the driver must not
- * take for its status. */
+/* A load returns all ones if the device does not answer. The driver must not
+ * take them for its status. */
 static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;

@@ -18,9 +18,10 @@ static void cut(struct pair *p, const char *const *fault, uint64_t cycles)
 	pair_run(p, cycles);
 }
 
-/* A packet has 85 words, back to back. The first delimiter arrives in cycle 24.
- * The line is down from cycle 299 to 313: packets 0 to 2 arrive (24 .. 279), of
- * packet 3 (279 .. 363) 20 words and the last 51. */
+/* A packet has 85 words, and packets follow back to back. The first delimiter
+ * arrives in cycle 24. The line is down from cycle 299 to 313. Packets 0 to 2
+ * (24 .. 279) arrive, and of packet 3 (279 .. 363) the first 20 words and the
+ * last 51. */
 static void one_cut(void **state)
 {
 	const char *f[] = { "at", "3827.2ns", "length", "179.2ns", NULL };
@@ -40,7 +41,7 @@ static void one_cut(void **state)
 	assert_int_equal(p.n[1]->bad, 1);
 	/* Packets follow back to back without 16 commas in between. Therefore
 	 * all are lost until the sender has used up its credits: 2046 words,
-	 * which are 24 packets, and the credits that the first four packets
+	 * which are 24 packets, plus the credits that the first four packets
 	 * returned. */
 	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
@@ -102,7 +103,7 @@ static void idle_line(void **state)
 	pair_fini(&p);
 }
 
-/* A line that stays cut: the run ends, and the remaining packets never
+/* A line that is cut for ever: the run ends, and the remaining packets never
  * arrive. */
 static void for_good(void **state)
 {
@@ -178,8 +179,8 @@ static void at_random(void **state)
 
 		pair_init(&p, NULL, &weft_class_fault_cut, f);
 		pair_start(&p);
-		pair_run(&p,
-			 800000); /* 10.24 ms, in which 256 cuts are expected */
+		/* 10.24 ms, in which 256 cuts are expected */
+		pair_run(&p, 800000);
 		cuts[i] = p.fault->counters[CUTS];
 		pair_fini(&p);
 	}

@@ -17,7 +17,7 @@ static void run(struct pair *p, const struct weft_class *cls,
 	assert_int_equal(p->n[1]->received, PACKETS);
 }
 
-/* Returns the k-th packet that was logged at place `where`. */
+/* Returns the k-th packet start that was logged at `where`. */
 static const struct node_log *nth(const struct node *n, uint32_t where,
 				  uint32_t k)
 {
@@ -56,11 +56,11 @@ static void delayed_packets_keep_their_order(void **state)
 
 		assert_int_equal(came->seq, sent->seq);
 		assert_true(came->cycle >= sent->cycle);
-		if (k) /* 8 words of data and 5 words around them */
+		/* a packet has 8 words of data and 5 words around them */
+		if (k)
 			assert_true(came->cycle >= last + 13);
-		if (came->cycle >
-		    sent->cycle +
-			    100) /* the packet follows one that was delayed */
+		/* the packet waits behind one that was delayed */
+		if (came->cycle > sent->cycle + 100)
 			assert_int_equal(came->cycle, last + 13);
 		late += came->cycle - sent->cycle;
 		last = came->cycle;

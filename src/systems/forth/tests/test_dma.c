@@ -57,8 +57,8 @@ static uint32_t latency(uint32_t qwords, const char *set)
 	assert_int_equal(r.sink->log[0].cycle,
 			 cc_of_pc(&r, forth_stamp_lo(q0)) + SER);
 	assert_int_equal(r.sink->log[0].q[1], 0);
-	assert_int_equal(r.sink->log[0].q[2],
-			 0); /* the stamp has source node 0 and number 0 */
+	/* the stamp has source node 0 and number 0 */
+	assert_int_equal(r.sink->log[0].q[2], 0);
 	if (qwords > 3)
 		assert_int_equal(r.sink->log[0].q[3], 0);
 	assert_int_equal(r.n[0].bus->n_log, 0); /* no payload read */
@@ -76,8 +76,8 @@ static void test_latency_is_the_sum_of_stage_parameters(void **state)
 	assert_int_equal(latency(3, "t_linkstart=0"), 14);
 }
 
-/* 11.13: a normal transfer takes read(q) longer. tr-* presets have no stage for
- * a VOQ. */
+/* 11.13: outside benchmark mode a transfer takes longer by its read(q). tr-*
+ * presets have no stage for a VOQ. */
 static void test_read_latency(void **state)
 {
 	static const struct {
@@ -127,9 +127,9 @@ static void test_back_to_back(void **state)
 	rig_free(&r);
 }
 
-/* 11.9: two 514-word packets do not fit into Host2Net. The second read starts
- * when five words have left. Beats on the link: delimiter, header, CRC, then
- * payload. */
+/* 11.9: two packets of 514 words do not fit into Host2Net together. The second
+ * read starts when five words of the first packet have left. Beats on the link:
+ * delimiter, header, CRC, then payload. */
 static void test_host2net_room(void **state)
 {
 	struct rig r;
@@ -319,7 +319,8 @@ static void test_cut_through(void **state)
 	}
 }
 
-/* With one quarter less the initiator would have to wait for words. */
+/* With one quarter less than the table gives, the initiator would have to wait
+ * for words. */
 static void test_cut_through_is_tight(void **state)
 {
 	static const char *const less[] = { "ct_q=0", "ct_q=0", "ct_q=1/4",
@@ -434,9 +435,9 @@ static void overlap(const char *set, bool in_gap)
 		assert_int_equal(write->req, read->done + 1);
 		assert_int_equal(counter(&r, 0, "gap_writes"), 0);
 	}
-	/* A write during the wait does not end it. The completion comes after
-	 * the write, and its first word 10 clocks later, as after the split
-	 * response. */
+	/* A write during the wait does not end the wait. The completion comes
+	 * after the write. Its first word comes 10 clocks later, as after the
+	 * split response. */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION),
 			 in_gap ? write->done - read->req : 50);

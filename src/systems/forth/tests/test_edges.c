@@ -71,7 +71,8 @@ static void an_unexpected_completion_is_seen_at_its_end(void **state)
 
 /* ---- port reset (5.7) ---- */
 
-/* Sends on a flow until the neighbour holds its 512 words and returns none. */
+/* Sends on a flow until the neighbour holds its 512 words. The neighbour
+ * returns none. */
 static void use_credits(struct rig *r)
 {
 	open_rig(r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The endpoint over FORTH between two nodes of the toy host, step by step.
  * Program ep.conformance tests the rules of all endpoints. These tests are
- * about its own parts: direct puts, bounces, credits, keys. */
+ * about the parts of this endpoint: direct puts, bounces, credits, keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +86,8 @@ static void test_seventeenth_message_waits_for_a_release(void **state)
 	}
 	assert_int_equal((int)next(a).kind, -1);
 	assert_int_equal((int)next(b).kind, -1);
-	/* release in another order than arrival: the credit returns with the
-	 * first slot */
+	/* release in the reverse order of arrival: credits return with the
+	 * first slot, which is released last */
 	for (int i = 15; i >= 0; i--) {
 		b->ops->release(b, &ev[i]);
 		assert_int_equal((int)next(b).kind, -1);

@@ -33,10 +33,10 @@ struct world {
 	struct weft_sim *sim;
 	struct weft_comp *gen[PORTS], *sw, *fault[2 * PORTS];
 	uint32_t n, n_faults;
-	uint64_t rng, seed,
-		packets; /* packets: number that each source sends */
+	/* packets: number that each source sends */
+	uint64_t rng, seed, packets;
 	uint32_t charge; /* charge of the largest packet */
-	/* all nodes send to node + turn, or with 0 to any node, itself
+	/* each node sends to node + turn; turn = 0: to any node, itself
 	 * included */
 	uint32_t turn;
 };
@@ -99,7 +99,7 @@ static uint64_t faults(const struct world *w, const char *name)
 	return v;
 }
 
-/* ---- the world ---- */
+/* ---- scenarios ---- */
 
 struct common {
 	uint64_t size, size_max, rx, refresh, resync, credit_words;
@@ -424,7 +424,7 @@ PROPERTY(credits_lost, 1, ROUNDS)
 PROPERTY(packets_lost, 1, ROUNDS / 4)
 PROPERTY(headers_damaged, 150,
 	 ROUNDS / 4) /* seed 191 discards packets out of order */
-PROPERTY(bodies_damaged, 530, ROUNDS / 8) /* 543: damaged padding */
+PROPERTY(bodies_damaged, 530, ROUNDS / 8) /* seed 543: damaged padding */
 PROPERTY(credits_damaged, 1, ROUNDS / 8)
 PROPERTY(cables_cut, 1, ROUNDS / 4)
 

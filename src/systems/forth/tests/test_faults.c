@@ -10,8 +10,8 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
 
 enum { PACKETS = 40 };
 
-/* Returns the words that node i has charged and not got back, apart from the
- * granularity of credits. */
+/* Returns the words that node i has charged and that have not returned, apart
+ * from the granularity of credits. */
 static uint32_t out(struct pair *p, uint32_t i)
 {
 	struct forth_port *l = &p->n[i]->link;
@@ -40,7 +40,8 @@ static void parts_of_symbols_do_not_leave_the_fault(void **state)
 	struct weft_frame *f = weft_frame_new(sim);
 	struct weft_raw *raw;
 
-	for (uint32_t turn = 0; turn < 2; turn++) { /* the second replaces */
+	/* the second fault_set replaces the symbols of the first */
+	for (uint32_t turn = 0; turn < 2; turn++) {
 		raw = weft_raw_new(sim, 5);
 		memcpy(raw->sym, in, sizeof(in));
 		raw->n = 5;
@@ -68,8 +69,8 @@ static void header_bits(void **state)
 		assert_int_equal(p.n[1]->link.count.header_crc, 1);
 		assert_int_equal(p.n[1]->errors, 1);
 		assert_int_equal(p.n[1]->bad, 0);
-		assert_int_equal(out(&p, 0),
-				 0); /* all credits have returned (5.7) */
+		/* all credits have returned (5.7) */
+		assert_int_equal(out(&p, 0), 0);
 		pair_fini(&p);
 	}
 }
@@ -148,8 +149,8 @@ static void faults_hit_each_part_and_its_check_notices(void **state)
 		c = p.fault->counters;
 		hit = c[1];
 		assert_true(hit > 5 && c[0] >= hit);
-		for (k = 0; k < 5;
-		     k++) /* parts in the order of name[], padding last */
+		/* parts in the order of name[], padding last */
+		for (k = 0; k < 5; k++)
 			assert_int_equal(c[2 + k], k == i ? hit : 0);
 		assert_int_equal(n->body_crc, i == 3 ? hit : 0);
 		assert_int_equal(n->header_crc + n->header_align,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reordering depth at a sink, for known sequences and for random ones, which
- * the test counts in a direct way. */
+/* Reordering depth at a sink, for known sequences and for random ones. For
+ * these the test compares all pairs of packets. */
 #include <stdlib.h>
 
 #include "unit/cmocka_all.h"
@@ -124,7 +124,7 @@ static void packet_numbers_wrap_at_24_bits(void **state)
 enum { MANY = 3000 };
 
 /* Counts the depth of each packet by comparing all pairs. Each packet is
- * delayed by up to `most` places. */
+ * delayed by up to `most` positions. */
 static uint32_t by_hand(const uint32_t *come, uint64_t *late_p)
 {
 	uint32_t worst = 0;

@@ -312,7 +312,8 @@ static void test_flush_deadline(void **state)
 	node[0].running = false;
 	fill(d, 1, 1);
 	weft_forth_post(f, d, 1);
-	node[0].tail[0] = node[0].head[0]; /* it never goes */
+	/* the descriptor never departs */
+	node[0].tail[0] = node[0].head[0];
 	assert_false(weft_forth_flush(f, 1, node[0].now + 5 * WEFT_US));
 	close_nic(f);
 }

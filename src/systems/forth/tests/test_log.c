@@ -68,10 +68,10 @@ static void packets(struct rig *r, uint32_t n)
 	rig_wait(r, 400 * n);
 }
 
-/* One packet of 64 words makes two steps of the counter. From one log to the
- * other a credit takes T_SER 24 + T_CRRX 2 cycles. From the packet's start to
- * the first credit it takes 90 + 16 cycles. Edges of the two clocks add to both
- * (5.8, 11.7). */
+/* One packet of 64 words makes two steps of the credit value. A credit takes
+ * T_SER 24 + T_CRRX 2 cycles from its record in one log to its record in the
+ * other. It takes 90 + 16 cycles from the packet's start to the first credit.
+ * Edges of the two clocks add to both (5.8, 11.7). */
 static void test_round_trip(void **state)
 {
 	static struct log a, b;
@@ -113,7 +113,7 @@ static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 	log_on(&r, FORTH_LOG_ON | FORTH_LOG_CREDITS);
 	rig_wait(&r, 20 * 1024 * 32 / 25);
 	log_get(&r, 0, &a);
-	assert_in_range(a.n, 2 * 19, 2 * 21); /* both ways */
+	assert_in_range(a.n, 2 * 19, 2 * 21); /* in both directions */
 	for (uint32_t k = 0; k < 18; k++) {
 		const struct rec *x = find(&a, LOG_LINK0, LOG_CREDIT_OUT, k);
 		const struct rec *y =
@@ -124,7 +124,7 @@ static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 	rig_free(&r);
 }
 
-/* Logs with computed credits equal logs with credits in frames. */
+/* Logs of credits that were computed equal logs of credits in real frames. */
 static void test_computed_and_sent_credits_log_equally(void **state)
 {
 	static struct log a[2], b[2];
@@ -202,8 +202,8 @@ static void test_rejected_packet_gives_an_error_record(void **state)
 	}
 }
 
-/* The ring keeps the last 4096 records. Credits that are computed late still
- * get their places in time. */
+/* The ring keeps the last 4096 records. Credits that are computed late are
+ * inserted in order of time. */
 static void test_ring_keeps_the_last_4096_records(void **state)
 {
 	struct rig r;
@@ -240,7 +240,7 @@ static uint32_t log_what(struct rig *r, uint32_t index)
 	return rig_r32(r, 0, FORTH_LOG_DATA + 12);
 }
 
-/* The ring has 4096 places, so that record n - 4096 is its oldest. */
+/* The ring has room for 4096 records, so that record n - 4096 is its oldest. */
 static void an_overwritten_record_is_not_shown(void **state)
 {
 	struct rig r;
@@ -275,8 +275,8 @@ static void test_resynchronisation_is_logged_and_counted(void **state)
 	rig_pair(&r, "tr-direct", "resync=2000 refresh_cc=0");
 	rig_setup(&r, 0);
 	rig_setup(&r, 1);
-	rig_w32(&r, 1, FORTH_CONTROL,
-		0); /* the NIC receives but does not drain */
+	/* the NIC receives but does not drain */
+	rig_w32(&r, 1, FORTH_CONTROL, 0);
 	packets(&r, 20);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_RESYNCS), 0);
 	rig_w32(&r, 1, FORTH_CONTROL, FORTH_CTL_RESET | FORTH_CTL_ENABLE);

@@ -32,8 +32,8 @@ static void open_with(struct rig *r, const char *preset, const char *set)
 }
 
 /* Sends packets `from`..`to`-1 of a source, 100 cycles apart, in turn over four
- * paths. Those of the first 32 that the mask `lost` names never arrive. Packet
- * i goes to slot + i. */
+ * paths. Packets 0 to 31 whose bit is set in `lost` never arrive. Packet i goes
+ * to slot + i. */
 static void send_row(struct rig *r, uint32_t src, uint32_t from, uint32_t to,
 		     uint32_t lost, uint32_t slot)
 {
@@ -160,8 +160,7 @@ static void test_single_loss(void **state)
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1);
-	/* the first notification behind the loss has the flag, all others have
-	 * not */
+	/* only the first notification behind the loss has the flag */
 	word = 0;
 	for (uint32_t i = 0; i < r.n[0].bus->n_log; i++)
 		if (r.n[0].bus->log[i].addr == RIG_RNOTIFY &&
@@ -279,8 +278,8 @@ static void a_restarted_destination_numbers_from_zero(void **state)
 	rig_free(&r);
 }
 
-/* 3.7: a long read occupies the engine, without overlap. Meanwhile the first
- * transfer leaves, and packet 4 shows that packet 0 is lost, which releases the
+/* 3.7: while a long read occupies the engine (without overlap), the first
+ * transfer leaves. Packet 4 shows that packet 0 is lost, which releases the
  * notification of packet 1. */
 static void local_notification_goes_before_remote_one_and_packet(void **state)
 {
@@ -450,8 +449,9 @@ static void test_migration_reset(void **state)
 	rig_free(&r);
 }
 
-/* Posts 512 qwords for a stopped VOQ, with a header word and an end word. Two
- * such transfers fit on chip, the others are stored in blocks of 256 words. */
+/* Posts a transfer of 512 qwords for a stopped VOQ. It occupies 514 words, with
+ * header and CRC word. Two such transfers fit on chip, the others go to
+ * external memory in blocks of 256 words. */
 static void post_512(struct rig *r, uint32_t i, uint64_t src)
 {
 	rig_post(r, 0, 3, i, src,
@@ -478,7 +478,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	/* blocks with 256, 256 and 2 words, of which the last has 254 left */
 	post_512(&r, 2, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
-	/* no memory at SRC: 2 new blocks are taken and given back */
+	/* there is no memory at 0x4000: 2 new blocks are taken and given
+	 * back */
 	post_512(&r, 3, 0x4000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
 	rig_post(&r, 0, 3, 4, SRC,
@@ -486,7 +487,7 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	do
 		rig_wait(&r, 1);
 	while (!(t = r.n[0].bus->txn[WEFT_BUS_READ]) || t->moved < 2048);
-	r.n[0].bus->refuse = true; /* the second half */
+	r.n[0].bus->refuse = true; /* abort the second half */
 	rig_wait(&r, 2000);
 	r.n[0].bus->refuse = false;
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 60);

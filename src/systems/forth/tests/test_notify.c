@@ -92,14 +92,14 @@ static void test_local_in_order(void **state)
 	open_rig(&r, "plat-switch",
 		 "sink.lanes=8 sink.cap=512 "
 		 "sink.stop=true");
-	for (uint32_t i = 0; i < 4;
-	     i++) /* flow 1 lacks credits from the fourth transfer on */
+	/* flow 1 lacks credits from the fourth transfer on */
+	for (uint32_t i = 0; i < 4; i++)
 		rig_post(&r, 0, 0, i, SRC, q1(1, 64, 0));
 	rig_post(&r, 0, 0, 4, SRC, q1(2, 3, FORTH_DESC_LNOTIFY));
 	rig_post(&r, 0, 0, 5, SRC, q1(2, 0, FORTH_DESC_LNOTIFY)); /* bad */
 	rig_wait(&r, 3000);
-	assert_int_equal(r.sink->n_log,
-			 4); /* three packets to flow 1, one to flow 2 */
+	/* three packets to flow 1, one to flow 2 */
+	assert_int_equal(r.sink->n_log, 4);
 	assert_int_equal(rig_r32(&r, 0, FORTH_LOCAL_NOTIFY), 0);
 	rig_release(&r);
 	rig_wait(&r, 3000);
@@ -503,8 +503,8 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		rig_post(&r, 0, 0, i, SRC, q1(3, 62, 0));
 	rig_wait(&r, 5000);
-	assert_int_equal(r.sink->n_log,
-			 4); /* the sink never returns 512 words */
+	/* the sink never returns 512 words */
+	assert_int_equal(r.sink->n_log, 4);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
 	forth_port_credit_reset(&r.sink->link);
 	rig_w32(&r, 0, FORTH_PORT, 1);

@@ -244,13 +244,14 @@ static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 	pair_fini(&p);
 }
 
-/* 5.3: a refresh has a credit for each link, of a packed frame one, and goes
- * round the lanes. A long quiet time is skipped, but real frames are not. */
+/* 5.3: a refresh carries a credit for each link, or one in the packed layout,
+ * and takes the lanes in turn. Computed refreshes of a long quiet time are
+ * counted at once, real frames are sent one by one. */
 static void refreshes_of_a_bundle_go_round_the_lanes(void **state)
 {
 	static const struct {
 		const char *frame, *links, *lanes;
-		uint32_t credits; /* of a refresh */
+		uint32_t credits; /* credits of a refresh */
 	} v[] = { { "word", "1", "8", 1 }, { "word", "2", "8", 2 },
 		  { "word", "4", "9", 4 }, { "word", "4", "3", 3 },
 		  { "word", "4", "1", 1 }, { "packed", "1", "8", 1 } };

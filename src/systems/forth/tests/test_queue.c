@@ -82,8 +82,8 @@ static void test_trigger_inside(void **state)
 	struct rig r;
 
 	open_rig(&r, "plat-switch", "sink.lanes=8 sink.cap=512");
-	rig_w32(&r, 0, FORTH_CONTROL,
-		0); /* the engine is off and serves no queue */
+	/* the engine is off and serves no queue */
+	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	rig_post(&r, 0, 2, 9, SRC, forth_desc_q1(2, 3, DST, FORTH_DESC_START));
 	assert_int_equal(rig_r32(&r, 0, FORTH_QUEUE_POINTERS + 8),
 			 forth_pointers_pack(0, 0, 10));
@@ -215,7 +215,8 @@ static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 	rig_free(&r);
 }
 
-/* Queues take turns. A queue whose VOQ is full does not block others (3.7). */
+/* The engine serves the queues round robin. A queue whose VOQ is full does not
+ * block others (3.7). */
 static void test_round_robin_and_isolation(void **state)
 {
 	struct rig r;

@@ -233,7 +233,7 @@ static void test_bar0_is_memory(void **state)
 		line[i] = (uint8_t)(i * 7 + 1);
 	assert_int_equal(rig_load(&rig, 0, 1, 0x7FFFFC0, 8), 0);
 	rig_store(&rig, 0, 1, 0x7FFFFC0, line, 64);
-	rig_store(&rig, 0, 1, 0xFFF8, line, 16); /* across a chunk */
+	rig_store(&rig, 0, 1, 0xFFF8, line, 16); /* across the end of a chunk */
 	assert_int_equal(rig_load(&rig, 0, 1, 0x7FFFFF8, 1), line[56]);
 	assert_int_equal(rig_load(&rig, 0, 1, 0x10000, 1), line[8]);
 	assert_int_equal(rig_load(&rig, 0, 1, 0xFFFF, 1), line[7]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several paths of forth.nic against ref_dma and ref_reseq: random sources,
- * paths of random delay, losses, and outgoing transfers of its own. Every bus
+ * paths of random delay, losses, and outgoing transfers of the NIC. Every bus
  * request must be at the edge that the reference gives. Payloads are written as
- * they arrive, and each notification when the last missing header or payload
- * allows it, after the present work of the engine. */
+ * they arrive. A notification is written once the last missing header or
+ * payload allows it and the engine has finished its present work. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -95,7 +95,8 @@ static void random_sends(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t cc)
 		/* 7.1: losses are at least 12 packets apart */
 		s->lost = quiet[src] >= 12 && weft_rng_real(g) < loss;
 		quiet[src] = s->lost ? 0 : quiet[src] + 1;
-		/* a path keeps its order but may take any time */
+		/* a path keeps its order, but the delay of each packet is
+		 * random */
 		cc += below(g, gap);
 		s->cycle = cc + (below(g, 4) ? 0 : below(g, 400));
 		if (s->cycle < last[path])

@@ -137,7 +137,8 @@ static void delimiter_is_found_in_any_lane(void **state)
 	pair_fini(&b.p);
 }
 
-/* V07: each bit of header and CRC-16 except the first is wrong in turn. */
+/* V07: in each run another bit of header and CRC-16 is wrong, except the
+ * first. */
 static void header_errors(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -213,7 +214,7 @@ static void body_errors(void **state)
 	pair_fini(&b.p);
 }
 
-/* A packet truncated at any place is reported: incomplete header in 0x6C,
+/* A packet truncated at any word is reported: incomplete header in 0x6C,
  * incomplete payload in 0xBC, and as EOP. */
 static void truncation_at_any_place_is_reported(void **state)
 {
@@ -248,7 +249,8 @@ static void control_in_payload(void **state)
 	arrive(&b);
 	assert_true(delivered(&b));
 	assert_int_equal(b.p.n[1]->last_len, 8);
-	/* the packet is truncated, and its rest has no SOP */
+	/* the truncated packet and its rest, which has no SOP, count once
+	 * each */
 	assert_int_equal(b.c->align, 2);
 	pair_fini(&b.p);
 
@@ -301,7 +303,7 @@ static void credit_errors(void **state)
 	arrive(&b);
 	forth_port_counts(b.l);
 	assert_int_not_equal(b.l->tx[0].acked, 32);
-	b.n = 4; /* unknown flow */
+	b.n = 4; /* a credit of an unknown flow */
 	b.sym[2] = forth_credit(9, 1) >> 8;
 	b.sym[3] = forth_credit(9, 1) & 255;
 	arrive(&b);

@@ -93,8 +93,8 @@ static uint8_t *region(struct storage_link *l, size_t n, struct storage_mr *mr)
 	return p;
 }
 
-/* Slots of the request queue for node `dst` that node i has written, whose
- * second qword has all these bits. */
+/* Counts the slots of the request queue for node `dst` that node i has written
+ * and whose second qword has all these bits. */
 static uint32_t slots_with(uint32_t i, uint32_t dst, uint64_t bits)
 {
 	uint32_t depth = 1024 / node[i].queues, n = 0;
@@ -162,7 +162,8 @@ static void test_max_leaves_the_rest(void **state)
 	for (uint16_t i = 0; i < 6; i++)
 		send(a, 0, i, 1);
 	assert_int_equal(t->ops->poll(t, ev, 4), 4);
-	t->ops->wait(t, WEFT_NEVER); /* there is more: does not wait */
+	/* does not wait, because a record remains */
+	t->ops->wait(t, WEFT_NEVER);
 	assert_int_equal(t->ops->poll(t, ev, 4), 2);
 	assert_int_equal(ev[1].slot, 5);
 	close_all();
@@ -196,7 +197,8 @@ static void test_put(void **state)
 	close_all();
 }
 
-/* 16 pages and a record leave by one start flag, and one notification. */
+/* 16 pages and a record leave as one cluster, with one start flag and one
+ * notification. */
 static void test_one_cluster(void **state)
 {
 	struct storage_mr from, to;
@@ -237,7 +239,7 @@ static void test_small_clusters(void **state)
 	close_all();
 }
 
-/* The papers' naive way: an interrupt for each packet. */
+/* The naive driver of the papers takes an interrupt for each packet. */
 static void test_packets(void **state)
 {
 	const struct storage_link_attr attr = { .use_irq = true,
@@ -344,7 +346,7 @@ static void test_losses(void **state)
 	expect(t, 1, 1, 1);
 	send(a, 0, 0, 2);
 	expect(t, 1, 0, 2);
-	/* damaged on its way */
+	/* damage a record in flight */
 	node[1].running = false;
 	send(a, 0, 2, 1);
 	head = node[1].head[0];
@@ -361,7 +363,7 @@ static void test_losses(void **state)
 	close_all();
 }
 
-/* ---- places that were not given ---- */
+/* ---- addresses outside the peer's region or table ---- */
 
 static void test_bad_places(void **state)
 {
@@ -414,18 +416,19 @@ static void test_open(void **state)
 	attr.n_targets = 0;
 	assert_int_equal(storage_native_forth.open(&node[1], &attr, &l),
 			 -EINVAL);
-	/* a target that is not there yet: records are lost until it is */
+	/* records to a target that has not opened its link are lost */
 	a = open_one(1, attr);
 	assert_int_equal(send(a, 0, STORAGE_CONTROL, 1), 0);
 	t = open_one(0, attr);
 	expect_none(t);
 	assert_int_equal(send(a, 0, STORAGE_CONTROL, 1), 0);
 	expect(t, 1, STORAGE_CONTROL, 1);
-	/* answers of a target that has heard of no table are lost, too */
+	/* answers of a target that does not know the initiator's table are
+	 * lost, too */
 	assert_int_equal(send(t, 1, STORAGE_CONTROL, 1), 0);
 	expect_none(a);
 	a->ops->close(a);
-	/* the NIC counts on */
+	/* the NIC's count of notifications includes those of the closed link */
 	a = open_one(1, attr);
 	assert_int_equal(send(a, 0, STORAGE_CONTROL, 1), 0);
 	expect(t, 1, STORAGE_CONTROL, 1);
@@ -456,13 +459,14 @@ static void test_sleepers(void **state)
 	send(a, 0, 0, 1);
 	assert_true(node[0].irq);
 	expect(t, 1, 0, 1);
-	t->ops->wait(t, WEFT_NEVER); /* acknowledges */
+	t->ops->wait(t, WEFT_NEVER); /* acknowledges the interrupt */
 	assert_false(node[0].irq);
 	node[1].running = false;
 	send(a, 0, 1, 1);
 	expect_none(t);
 	assert_int_equal(a->ops->departed(a, 0), 0);
-	a->ops->wait(a, WEFT_NEVER); /* polls for the departure */
+	a->ops->wait(a, WEFT_NEVER); /* polls, because a departure raises no
+					interrupt */
 	assert_int_equal(a->ops->poll(a, &ev, 1), 0);
 	node[1].running = true;
 	fake_run(&node[1]);

@@ -142,8 +142,9 @@ static void counters_add_up_the_ports(void **state)
 	star_fini(&s);
 }
 
-/* A packet's credits are those of the line by which it leaves. They count the
- * same when it arrived by a line with real frames. */
+/* A tapped line changes the counters of no other line: packets leave the switch
+ * with the credits of their output line, also when they arrived over a line
+ * with real frames. */
 static void a_tapped_line_changes_no_other(void **state)
 {
 	struct forth_port_count count[2][2];
@@ -330,8 +331,7 @@ static void header_error_leaks(void **state)
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
-	/* after enough of them the flow stops, until a port reset restores
-	 * it */
+	/* leaks_until_reset shows that more such packets stop the flow */
 	star_fini(&s);
 }
 
@@ -346,8 +346,9 @@ static void leaks_until_reset(void **state)
 	star_send(&s, 0, 1, 20, 64, 0);
 	star_start(&s);
 	star_run(&s, 30000);
-	assert_int_equal(s.n[1]->received,
-			 0); /* 3 x 132 of 512 words are lost */
+	/* three packets of 132 words are lost, so that a fourth does not fit
+	 * into 512 */
+	assert_int_equal(s.n[1]->received, 0);
 	forth_port_credit_reset(&s.n[0]->link);
 	forth_port_credit_reset(&s.x->port[0].link);
 	forth_port_kick(&s.n[0]->link, 30001 * s.cc);

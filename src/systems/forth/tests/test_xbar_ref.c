@@ -2,7 +2,7 @@
 /* Crossbar and credit link against the cycle-by-cycle reference: every packet
  * start at every source and output, credits at sampled cycles, counters.
  *
- *   test_xbar_ref              1000 switches, 300 direct links, 400 pairs of
+ *   test_xbar_ref              500 switches, 150 direct links, 200 pairs of
  *                              switches
  *   test_xbar_ref SEED         only the scenario of this seed */
 #include <stdio.h>
@@ -416,8 +416,8 @@ static uint32_t end_pairs(struct rig *r, struct end_pair *p)
 	return n;
 }
 
-/* Runs on at the end of a scenario. The counters of each end must agree
- * whenever its line is quiet. */
+/* Continues the run at the end of a scenario. The counters of each end must
+ * agree whenever its line is quiet. */
 static bool compare_counts(struct rig *r, uint64_t t)
 {
 	struct end_pair p[REF_PORTS + 2 * REF_SWITCH];

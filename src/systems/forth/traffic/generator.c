@@ -7,11 +7,13 @@
  *   arrivals -> queue per destination -> round robin, credits -> link
  *   link -> 1023-qword FIFO -> bus of `bus` x 8 bytes -> checked, dropped
  *
- * A packet's address field is source << 24 | number to that destination. Its
- * payload is a function of that field and the offset, so that the sink can
- * check order and bytes. When packets of one flow take several paths, order is
- * not expected but measured: how many packets overtook each one
- * (generator_order.c). Not modelled: any part of a NIC in front of the link. */
+ * The address field of a packet is source << 24 | number of the packet to its
+ * destination. The payload is a function of that field and the offset, so that
+ * the sink can check order and bytes. When packets of one flow take several
+ * paths, the sink does not expect order but measures how many packets overtook
+ * each packet (generator_order.c).
+ *
+ * Not modelled: any part of a NIC in front of the link. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,8 +187,8 @@ static int forth_gen_start(struct weft_comp *c, struct weft_err *err)
 	if (forth_port_start(&g->link, err) || forth_gen_paths(c, err) ||
 	    forth_gen_order_init(c, err))
 		return -err->code;
-	/* Only on a line that loses words the sink models the content of its
-	 * FIFO, because on other lines credits keep it from overflowing. */
+	/* Model the content of the FIFO only on a line that may lose words,
+	 * because on other lines credits keep the FIFO from overflowing. */
 	if (g->p.resync || c->ports[0].needs_frames ||
 	    c->ports[0].peer->needs_frames)
 		g->sink.fifo = calloc(1, sizeof(*g->sink.fifo));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the traffic generator: generator.c (tables, life),
+/* Internals of the traffic generator: generator.c (tables, set-up and end),
  * generator_sink.c (packets that arrive), generator_source.c (packets to send),
  * generator_path.c (the path of a packet) and generator_order.c (the order of
  * arrival). */
@@ -17,7 +17,8 @@ struct forth_gen_item {
 	uint64_t qwords : 10;
 };
 
-/* Packets to one destination, and packets from one source. */
+/* Packets to one destination, and the order of packets from one source. The
+ * index is the node. */
 struct forth_gen_voq {
 	RING(struct forth_gen_item);
 	uint32_t sent; /* packets sent to this destination */
@@ -25,21 +26,23 @@ struct forth_gen_voq {
 	uint32_t expected; /* number of the next packet from this source */
 };
 
-/* The packet numbers of one source that have arrived at a sink that does not
- * expect order. They may lie `window` apart. */
+/* The packet numbers of one source that have arrived, at a sink that does not
+ * expect order. They lie fewer than GEN_WINDOW apart. */
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct forth_gen_from {
-	/* bit per number that has arrived, by number modulo GEN_WINDOW */
+	/* one bit per number from `base` on, by number modulo GEN_WINDOW: set
+	 * if the packet has arrived */
 	uint64_t seen[GEN_WINDOW / 64];
 	uint32_t base; /* all numbers below `base` have arrived */
 	uint32_t held; /* behind base */
-	uint32_t span; /* highest number that has arrived + 1 - base */
+	/* highest number that has arrived + 1 - base, or 0 */
+	uint32_t span;
 	/* largest number of packets that overtook one packet */
 	uint32_t deepest;
 };
 
-/* Contents of the sink's FIFO, in order. They are kept only where faults may
- * overfill it, because without faults credits prevent that. */
+/* Contents of the sink's FIFO, in order. The sink keeps them only where faults
+ * may overfill the FIFO, because without faults credits prevent that. */
 enum { GEN_FIFO = 1024 };
 struct forth_gen_held {
 	uint64_t at; /* bus cycle at which the packet begins to leave */
@@ -63,10 +66,11 @@ struct forth_gen_params {
 	char crystal[16], targets[256];
 };
 
-/* Packets that have arrived, and their order. */
+/* State of the sink: its bus, its FIFO, and the order of arrival. */
 struct forth_gen_sink {
-	uint64_t bus_free;	     /* bus cycle */
-	struct forth_gen_fifo *fifo; /* NULL: cannot overflow */
+	uint64_t bus_free; /* bus cycle */
+	/* contents of the FIFO, or NULL if it cannot overflow */
+	struct forth_gen_fifo *fifo;
 	/* state per source, or NULL if packets arrive in order */
 	struct forth_gen_from *from;
 	weft_time_t first, last;
@@ -79,14 +83,16 @@ struct forth_gen {
 	struct forth_gen_params p;
 	struct forth_port link;
 	struct traffic_source source;
-	/* destinations that the parameter `list` gives */
+	/* pattern=list: destinations of this node */
 	uint32_t partner[GEN_PARTNERS];
 	struct forth_gen_voq *voq;
-	uint64_t mask[2]; /* bit per destination that has packets queued */
+	uint64_t mask[2]; /* bit per destination with packets queued */
 	uint32_t rr, queued;
-	/* payload of all packets, which is shared because no sink checks it */
+	/* verify=no: payload of all packets, shared because no sink checks
+	 * it */
 	struct weft_slice shared;
-	/* ways: number of paths; turn: path of the next packet */
+	/* ways: number of paths in use, or 0 for path 0 only; turn: path of the
+	 * next packet, modulo `ways` */
 	uint32_t ways, turn;
 	struct forth_gen_sink sink;
 };
@@ -123,8 +129,8 @@ static inline uint64_t pattern_qword(uint32_t tag, uint32_t dest, uint32_t k)
 	return z ^ z >> 31;
 }
 
-/* generator_path.c: the first function sets up paths once the link is up. The
- * second returns the path number of the next packet to d. */
+/* generator_path.c: forth_gen_paths sets up paths once the link is up.
+ * forth_gen_path returns the path number of the next packet to d. */
 int forth_gen_paths(struct weft_comp *c, struct weft_err *err);
 uint32_t forth_gen_path(const struct forth_gen *g, uint32_t d);
 static inline bool forth_gen_in_order(const struct forth_gen *g)
@@ -132,8 +138,8 @@ static inline bool forth_gen_in_order(const struct forth_gen *g)
 	return g->ways < 2 || g->p.balance >= BAL_STATIC;
 }
 
-/* generator_order.c: functions that note the arrival of packet `number` of
- * source src, and report the order of arrival. */
+/* generator_order.c: forth_gen_order_add notes the arrival of packet `number`
+ * of source src, forth_gen_order_report reports the order of arrival. */
 int forth_gen_order_init(struct weft_comp *c, struct weft_err *err);
 void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 			 bool measure);

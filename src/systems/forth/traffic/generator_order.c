@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traffic generator: order of arrival over several paths.
  *
- * The depth of a packet is the number of later ones of its flow (source and
+ * The depth of a packet is the number of later packets of its flow (source and
  * destination) that arrived before it. `held` is the number of packets that
- * have arrived although an earlier one is missing, all sources together: the
- * contents of a resequencer (forth.md 7.1, 7.6). A number counts as lost when
- * it lies GEN_WINDOW behind. */
+ * have arrived although an earlier one is missing, over all sources. This is
+ * what a resequencer would hold (forth.md 7.1, 7.6). A missing packet counts as
+ * lost once a packet arrives whose number is higher by GEN_WINDOW or more. */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static uint32_t generator_order_overtook(struct forth_gen_from *s,
 }
 
 /* Advances `base` past its packet, which has arrived or counts as lost, and
- * past the packets behind it that have arrived. */
+ * past the packets directly behind it that have arrived. */
 static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;
@@ -96,7 +96,7 @@ void forth_gen_order_add(struct weft_comp *c, uint32_t src, uint32_t number,
 	struct forth_gen_from *s = &g->sink.from[src];
 	uint32_t ahead = (number - s->base) & NUMBER_MASK, depth;
 
-	/* the number continues past 2^24, to avoid a wrap */
+	/* let the number continue past 2^24, to avoid a wrap */
 	number = s->base + ahead;
 	for (; ahead >= GEN_WINDOW && ahead <= NUMBER_MASK / 2;
 	     ahead = number - s->base) {

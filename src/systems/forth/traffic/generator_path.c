@@ -5,7 +5,7 @@
  *   packet        paths in turn over all packets of this source
  *   destination   paths in turn over the packets of each destination
  *   static        one path per source and destination, by a hash of the two
- *   fabric        path 0: the switches choose for packets that name none */
+ *   fabric        path 0, for which the switches choose */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>

@@ -18,9 +18,8 @@ static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
 	return true;
 }
 
-/* Drains the packet when the bus is free. F grows word by word, first for the
- * header, then for the payload, and for the rest of the charge with the last
- * word (5.2). */
+/* Drains the packet when the bus is free. F grows at the header, then with each
+ * payload qword, and by the remaining charge with the last one (5.2). */
 static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 		       const struct forth_port_rx *rx)
 {
@@ -28,9 +27,8 @@ static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 	uint32_t bytes = forth_shape_get(f).wire_len;
 	uint32_t charge = forth_charge(1, bytes);
 	uint32_t data = forth_hdr_size(f->u[FORTH_U_HEADER]) * 2;
-	uint64_t wait =
-		g->p.t_l2d + (rx->words * 3 + 3) /
-				     4; /* cut-through wait (4.11) with L = 1 */
+	/* cut-through wait (4.11) with L = 1 */
+	uint64_t wait = g->p.t_l2d + (rx->words * 3 + 3) / 4;
 	weft_time_t t = weft_clock_edge(&l->clk, rx->cycle + wait);
 	uint64_t at;
 
@@ -47,8 +45,8 @@ static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 	forth_port_fwd(l, 0, charge - 2 - data, g->sink.last);
 }
 
-/* Returns whether the FIFO has room for the packet. Without faults on the line
- * it always has, because the sender has credits. */
+/* Returns whether the FIFO has room for the packet. On a line without faults it
+ * always has room, because the sender has credits. */
 static bool fifo_room(struct forth_gen *g, uint32_t charge)
 {
 	struct forth_gen_fifo *q = g->sink.fifo;
@@ -60,9 +58,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 
 		if (now < p->at)
 			break;
-		if (now - p->at <
-		    p->data / 2) { /* a part of the packet has left already, as
-				      in sink_drain */
+		/* a part of the packet has left already, as in sink_drain */
+		if (now - p->at < p->data / 2) {
 			left = (uint32_t)(2 + 2 * (now - p->at));
 			break;
 		}

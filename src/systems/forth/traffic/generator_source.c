@@ -71,8 +71,8 @@ static int pattern_read(struct weft_comp *c, struct weft_err *err)
 	return pattern_init(&g->source.pattern, &shape, err);
 }
 
-/* Sets up the source. The first arrivals need no draw, because all begin in
- * cycle 0. */
+/* Sets up the source. The first arrivals need no random draw, because all begin
+ * in cycle 0. */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_gen *g = c->state;
@@ -117,7 +117,7 @@ void forth_gen_rearm(struct forth_gen *g)
 {
 	const struct weft_clock *clk = &g->link.clk;
 	uint64_t due = traffic_due(&g->source);
-	/* Last cycle that simulated time can represent. */
+	/* last cycle that simulated time can represent */
 	double last =
 		(double)WEFT_NEVER / 2 / ((double)clk->num / (double)clk->den);
 
@@ -171,8 +171,8 @@ static bool try_dest(struct weft_comp *c, uint32_t d, struct forth_port_pkt *p)
 	return true;
 }
 
-/* Returns the next destination at or after `from` that has packets and whose
- * bit in left[] is set, or FORTH_FLOWS if none has. */
+/* Returns the next destination at or after `from` whose bit in left[] is set,
+ * or FORTH_FLOWS if there is none. */
 static uint32_t next_dest(const uint64_t *left, uint32_t from)
 {
 	uint32_t k = from / 64;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tori of EXTOLL nodes as built, with NICs: VELO messages of 8 bytes to random
- * nodes, from extoll.load in the place of hosts. Half load is half of the
- * capacity of such a torus (0.556 flits per cycle and node at 8x8x8). In a ring
- * four times as long each node gets a quarter of it, so that links are equally
- * busy. */
+/* Tori of EXTOLL nodes as built, with real NICs. extoll.load takes the place of
+ * each host and sends VELO messages of 8 bytes to random nodes. The 8x8x8 torus
+ * runs at half of its capacity (0.556 flits per cycle and node). In a torus
+ * whose rings are four times as long, each node offers a quarter of that load,
+ * so that links are equally busy. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large direct networks: 8x8x8 torus, dimension order, uniform traffic of
- * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node. A
- * packet through one crossbar is one hop.
+ * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
+ * The unit of work is the packet-hop: one packet through one crossbar.
  *
- * If the variable BOOKSIM names a BookSim2 binary, or SST one of SST with its
- * element merlin, this network, traffic and load run there too (booksim.c and
- * merlin.c have the configurations), one after the other on one core, and the
- * ratio of packet-hops per CPU second is printed. */
+ * The environment variable BOOKSIM may name a BookSim2 binary, and SST a binary
+ * of SST with its element merlin. This network, traffic and load then also run
+ * there (configurations: booksim.c, merlin.c), one after the other on one core.
+ * The benchmark prints the ratios of packet-hops per CPU second. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,8 +122,9 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	return ret;
 }
 
-/* Offers half of the capacity of uniform traffic in a ring of that side, so
- * that the load per link is equal in all rings. */
+/* Measures tori of several sizes. The load is half of the capacity of a ring of
+ * each size under uniform traffic, so that the load per link is equal in all of
+ * them. */
 int bench_scale(struct bench_ctx *b, struct weft_err *err)
 {
 	struct torus_case t[] = { { 8, "8", "0.5", 0, 0 },

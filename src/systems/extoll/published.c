@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17. The numbers come from
- * the programs of its experiments, counters and port statistics. Numbers that
- * need several of them are computed in published_eval.c. Letters A and B of the
- * specification are `-16` and `-32` where a row exists for both widths. */
+/* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17. The model's numbers come
+ * from the programs of the experiments, from counters, and from statistics of
+ * ports. published_eval.c computes those that need several of these. Letters A
+ * and B of the specification are `-16` and `-32` where a row exists for both
+ * widths. */
 #include "systems/extoll/published_eval.h"
 
 /* clang-format off */
@@ -12,7 +13,7 @@
 	     "crossbar and link ports this (7.6)"
 #define CELLS "2382 and 1159 cycles per put (7.3)"
 #define REFRESH "7.3 leaves out the credit refresh, a cell in 256 cycles"
-/* A choice that these rows need, but that the machine as built has off. */
+/* Text for rows that need a choice which is off in the machine as built. */
 #define BESIDE                                                                 \
 	"with extoll.nic.rf_core, registers beside the HT core; behind HTAX, " \
 	"as everywhere else, writes of 64 B go at 1.11 GB/s"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Points of sweeps. */
+/* Points of sweeps, and the window between two of them. */
 /* clang-format off */
 #define MORE_LINES "workload.lines=3000"
 #define FROM "run.until=50us"
@@ -47,8 +47,9 @@ EVAL(put_ratio, repro_value(d, W32, "n0.prog0.bandwidth") /
 EVAL(commands, repro_value(d, NULL, "n0.prog0.rate") / 1e6)
 /* clang-format on */
 
-/* Returns the bytes per ns that the additional lines put on the link. Each
- * measurement stores its lines three times. */
+/* Returns the bytes per ns that the link carries for lines of 64 bytes. The
+ * difference of two runs is due to the additional lines. Each run stores its
+ * lines three times. */
 double extoll_eval_ht_raw(const struct repro_data *d)
 {
 	double lines =
@@ -63,7 +64,8 @@ double extoll_eval_ht_raw(const struct repro_data *d)
 
 /* ---- saturated crossbar ---- */
 
-/* Returns the increase of counters, summed over all lines, per ns. */
+/* Returns the increase of the counters per ns, summed over all components that
+ * have them. */
 static double published_eval_rate(const struct repro_data *d,
 				  const char *counters)
 {
@@ -71,7 +73,8 @@ static double published_eval_rate(const struct repro_data *d,
 	       WINDOW_NS;
 }
 
-/* Bits per ns behind the first link port, because a symbol has ten bits. */
+/* Bits per ns on the line of the first link port, where a symbol has ten
+ * bits. */
 EVAL(lane, published_eval_rate(d, "fault0.symbols") * 10)
 
 /* Returns the bits per ns that left through internal ports and links. */
@@ -107,8 +110,9 @@ EVAL(ports, ports_used(d, "np") + ports_used(d, "lp"))
 /* an input has a queue for each output and virtual channel */
 EVAL(queues, extoll_eval_ports(d) * repro_value(d, NULL, "s0.vcs"))
 
-/* Counts clocks: HT receive (one for 8 lanes; the model has one for all), HT
- * core, EXTOLL core, and the clock of the peer at each link. */
+/* Returns the number of clocks: HT receive (one for each 8 lanes, but the model
+ * has one for all), HT core, EXTOLL core, and at each link the clock of the
+ * peer. */
 double extoll_eval_domains(const struct repro_data *d)
 {
 	double ht = repro_number(d, NULL, "n0.bus.width", WEFT_P_U64) / 8;

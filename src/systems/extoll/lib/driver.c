@@ -30,7 +30,7 @@ static struct extoll_kernel *drv_kernel_new(struct extoll_drv *d)
 	static const struct {
 		uint64_t lower, bytes, port;
 	} range[] = {
-		/* host requests reach their unit (2.4) */
+		/* address ranges of host requests, and their units (2.4) */
 		{ EXTOLL_VELO, EXTOLL_VELO_BYTES, EXTOLL_HX_VELO },
 		{ EXTOLL_RMA, EXTOLL_RMA_BYTES, EXTOLL_HX_RMA_REQ },
 	};
@@ -112,7 +112,7 @@ int extoll_drv_vpid(struct extoll_drv *d, int32_t want)
 	if (want >= EXTOLL_VPIDS)
 		return -EINVAL;
 	extoll_drv_lock(d);
-	/* takes the lowest free VPID, or the wanted one */
+	/* for want < 0 advances to the lowest free VPID */
 	while (want < 0 && v < EXTOLL_VPIDS - 1 && taken[v / 64] >> v % 64 & 1)
 		v++;
 	if (!(taken[v / 64] >> v % 64 & 1)) {
@@ -175,8 +175,9 @@ bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline)
 
 	while (!k->evq[k->evq_rp] && d->seen == k->taken) {
 		extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp | EXTOLL_RP_ARM);
-		/* The load waits for the posted store, so that the line has
-		 * fallen before the queue is checked again. */
+		/* The answer to the load follows the posted store, so that the
+		 * NIC has lowered the interrupt line before the queue is
+		 * checked again. */
 		extoll_drv_load(d, EXTOLL_EVQ_RP);
 		if (k->evq[k->evq_rp] || d->seen != k->taken)
 			break;

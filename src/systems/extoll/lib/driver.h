@@ -17,12 +17,12 @@ enum { EXTOLL_EVQ_ENTRIES = 256 };
 struct extoll_kernel {
 	uint64_t vpids[EXTOLL_VPIDS / 64]; /* VPIDs in use, a bit each */
 	uint32_t users;
-	/* event queue: */
+	/* event queue in the node's memory, its address, next entry to read: */
 	volatile uint64_t *evq;
 	weft_phys_t evq_phys;
 	uint32_t evq_rp;
-	uint64_t taken; /* number of events that all programs have read */
-	/* common state of the RMA library; NULL until it is opened */
+	uint64_t taken; /* events read so far, by all programs together */
+	/* state of the RMA library that all programs share, or NULL */
 	void *rma;
 };
 
@@ -32,9 +32,10 @@ struct extoll_drv {
 	struct weft_dev *dev;
 	struct weft_io rf; /* register file, UC */
 	struct extoll_kernel *kernel;
-	uint64_t build; /* EXTOLL_BUILD */
+	uint64_t build; /* content of register EXTOLL_BUILD */
 	uint32_t node, nodes;
-	uint64_t seen; /* value of kernel->taken at the last wake-up */
+	/* kernel->taken at the last wake-up, plus the events read since */
+	uint64_t seen;
 };
 
 /* Returns true if the device is an EXTOLL NIC. */
@@ -45,8 +46,8 @@ int extoll_drv_open(struct weft_host *h, struct extoll_drv *d);
 /* Closes the device. The last close on a node switches the event queue off. */
 void extoll_drv_close(struct extoll_drv *d);
 
-/* Guard changes of *d->kernel. Holders must not wait, because other programs
- * spin. */
+/* Take and free the lock of *d->kernel. A program that holds it must not wait,
+ * because other programs spin until it is free. */
 void extoll_drv_lock(struct extoll_drv *d);
 void extoll_drv_unlock(struct extoll_drv *d);
 
@@ -71,19 +72,19 @@ static inline uint64_t extoll_drv_load(struct extoll_drv *d, uint64_t off)
  * write-combining lines first. */
 void extoll_drv_drain(struct extoll_drv *d);
 
-/* Sets the route of this NIC to a node by hand: output ports of the crossbars,
- * first hop first. Not needed in a network of extoll.net, because that gives
- * every NIC its routes. */
+/* Sets the route from this NIC to `node` by hand. port[0..n-1] are output ports
+ * of the crossbars, first hop first. A network of extoll.net needs no such
+ * call, because it gives every NIC its routes. */
 void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,
 		      uint32_t n);
 
 /* Removes the next event of the node's queue and returns it (EXTOLL_EVENT_*),
  * or 0. */
 uint64_t extoll_drv_event(struct extoll_drv *d);
-/* Sleeps until an event arrives. Returns false if the deadline passes. Also
- * returns true if another program has read an event since the last call,
- * because that event may have been for this program. The caller then polls its
- * own mailbox and ring and sleeps again. */
+/* Sleeps until an event arrives. Returns true after an event, false if the
+ * deadline passes. An event that another program has read since the last call
+ * counts, too, because it may have been for this program. The caller then polls
+ * its own mailbox and ring and sleeps again. */
 bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over EXTOLL: opening, memory, waiting. See endpoint.h.
  *
- * A key is address and length: key = address << 31 | length (addresses of the
- * one table that the driver uses have 30 bits), so that a put outside its
- * region is refused before it leaves. The NIC itself checks pages only. */
+ * The key of a region is address << 31 | length. 30 bits hold any address,
+ * because the driver uses one table only. From the key the sender's library
+ * learns the bounds of the region, and refuses a put outside them. The NIC
+ * itself checks pages only. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -13,7 +14,7 @@
 
 enum {
 	EXTOLL_EP_EAGER_MAX = 65536,
-	EXTOLL_EP_MAILBOX = 8 << 20, /* bytes at most */
+	EXTOLL_EP_MAILBOX = 8 << 20, /* most bytes of the mailbox */
 	EXTOLL_EP_SLOT = 128,	     /* bytes of a mailbox slot */
 	EXTOLL_EP_NOTIS = 4096,
 	EXTOLL_EP_REQUESTS = 8,
@@ -51,8 +52,8 @@ static int extoll_ep_pool_open(struct ep *e, struct ep_region *r)
 
 /* ---- opening, closing ---- */
 
-/* Returns the bytes of the own mailbox that all peers together may fill without
- * asking. */
+/* Returns the bytes of this node's mailbox that all peers together may fill
+ * before they need new credits. */
 static size_t extoll_ep_mailbox(const struct ep *e)
 {
 	size_t msg = 3 + (e->eager_max + EXTOLL_EP_VELO - 1) / EXTOLL_EP_VELO;

@@ -7,9 +7,9 @@
  *     put, get           RMA, directly or through bounce buffers
  *     put with notify    a notification put follows on the same route
  *
- * eager_max is 1024 bytes by default (6.3). Measured, both ways of sending take
- * equally long at 4 KB. Below that size the fetch leaves the processors free,
- * therefore the default is lower. */
+ * eager_max is 1024 bytes by default (6.3). In measurements several VELO
+ * messages and a fetch take equally long at 4 KB. The default is lower than 4
+ * KB, because a fetch leaves the processors free. */
 #ifndef SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 #define SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 
@@ -19,12 +19,13 @@
 
 enum {
 	EXTOLL_EP_VELO = 64, /* bytes of a VELO message */
-	/* Bytes of puts that may wait in the NIC's queue. */
+	/* Bytes of puts that may wait in the NIC's queue, and bytes of one part
+	 * of a put. */
 	EXTOLL_EP_QUEUE = 16 * EP_PAGE,
 	EXTOLL_EP_STEP = 4 * EP_PAGE,
 };
 
-/* Pieces whose completions arrive in this order. */
+/* A list of pieces, in the order in which they complete. */
 struct extoll_ep_pieces {
 	struct ep_piece *head, **tail;
 };
@@ -33,7 +34,7 @@ struct extoll_ep_peer {
 	struct velo_connection velo;
 	struct rma_handle *rma;
 	bool irq;
-	/* gets in flight, in order of this peer's answers */
+	/* gets in flight, in the order in which this peer answers them */
 	struct extoll_ep_pieces gets;
 };
 
@@ -42,10 +43,12 @@ struct extoll_ep {
 	struct velo_port *velo;
 	struct rma_port *rma;
 	struct extoll_ep_peer *peer;
-	/* Puts in flight, in order of requester notifications. */
+	/* Puts in flight, in the order of their requester notifications. */
 	struct extoll_ep_pieces puts;
-	size_t out;	      /* bytes of `puts` */
-	const uint8_t *watch; /* VELO mailbox and notification ring */
+	size_t out; /* bytes of `puts` */
+	/* memory whose writes wake the endpoint: VELO mailbox, notification
+	 * ring */
+	const uint8_t *watch;
 	size_t watch_bytes;
 };
 
@@ -54,17 +57,19 @@ static inline struct extoll_ep *extoll_ep_of(struct ep *e)
 	return (struct extoll_ep *)e;
 }
 
-/* endpoint_velo.c: sends a message. Always returns true. */
+/* endpoint_velo.c: sends a message. Always returns true, because the processor
+ * waits in its stores while the NIC has no room. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data);
 /* Receives all messages in the VELO mailbox. */
 void extoll_ep_poll(struct ep *e);
 
-/* endpoint_rma.c: starts part of a put or get. Returns false if it must wait
- * for room. */
+/* endpoint_rma.c: starts a put or get, or a part of it. Returns false if no
+ * part can start now, because the NIC's queue or the bounce buffers are
+ * full. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op);
-/* Sends the notification of a put. It follows the data because both take one
- * route. */
+/* Sends the notification of a put. The notification follows the data, because
+ * both take one route. */
 void extoll_ep_notify(struct ep *e, struct ep_op *op);
 /* Starts the get that fetches a long message. Always returns true. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA.
- * Requester notifications report the ends of puts in order of the commands.
- * Completer notifications report the ends of gets in order of one peer's
- * answers. */
+/* Endpoint over EXTOLL: puts, gets and fetches of long messages by RMA. Puts
+ * end with requester notifications, in the order of the commands. Gets end with
+ * completer notifications, in the order in which one peer answers. */
 #include "systems/extoll/lib/endpoint.h"
 
-/* Returns the oldest piece if this notification ends it, otherwise NULL. An
- * earlier notification only reports an error of the piece. */
+/* Returns the oldest piece if this notification ends it, otherwise NULL. A
+ * notification for an earlier part of the piece only adds its error to the
+ * piece. */
 static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 				  const struct rma_noti *n)
 {
@@ -47,11 +47,12 @@ static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		x->out += len;
 }
 
-/* Starts part of an operation. Limits the puts in flight, because their
- * commands stay in the NIC's queue (extoll.md 5.3) until their data are out. A
- * full queue would hold the processor in its stores, and no peer would be
- * answered in the meantime. Puts behind others go in steps, each with an end of
- * its own, so that the queue does not run empty. */
+/* Starts a put or get, or a part of it. Limits the bytes of puts in flight,
+ * because a command stays in the NIC's queue (extoll.md 5.3) until its data
+ * have left. If that queue were full, the processor would wait in its stores
+ * and answer no peer. A large put, or one behind others in flight, is cut into
+ * parts. Each part completes on its own, so that the next part can start before
+ * the queue is empty. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
@@ -67,8 +68,8 @@ bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 	if (direct && !get && (x->out || k > EXTOLL_EP_QUEUE)) {
 		step -= ((uintptr_t)buf + op->off) % EP_PAGE;
 		step = step < k ? step : k;
-		k = x->out + step <= EXTOLL_EP_QUEUE ? step : 0; /* 0: wait for
-								  * room */
+		/* 0: no room */
+		k = x->out + step <= EXTOLL_EP_QUEUE ? step : 0;
 	}
 	if (direct && k && !op->reg)
 		op->reg = ep_region_get(e, buf, op->req.len);
@@ -95,8 +96,8 @@ void extoll_ep_notify(struct ep *e, struct ep_op *op)
 			      RMA_NOTI_COMPLETER, 0);
 }
 
-/* Fetches a long message. Keeps the offset in the page, so that each page needs
- * one request only. */
+/* Fetches a long message. Gives the buffer the message's offset in its page, so
+ * that each page of the message needs one request only. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {
 	size_t skew = m->addr % EP_PAGE;
@@ -109,7 +110,7 @@ bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 
 /* ---- notifications ---- */
 
-/* Handles notifications as long as the event queue has room. */
+/* Handles notifications as long as the endpoint's event queue has room. */
 void extoll_ep_reap(struct ep *e)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
@@ -130,7 +131,7 @@ void extoll_ep_reap(struct ep *e)
 			p = piece_pop(&x->peer[n->node].gets, n);
 		else if (!get && n->unit == RMA_NOTI_REQUESTER)
 			p = piece_pop(&x->puts, n);
-		/* other notifications result from a peer's mistake */
+		/* without a piece: the notification of a peer's error */
 		if (p && !get)
 			x->out -= p->len;
 		if (p)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over EXTOLL: messages by VELO, with their kind in the tag. */
+/* Endpoint over EXTOLL: messages by VELO. The tag of a message is its kind. */
 #include <string.h>
 
 #include "systems/extoll/lib/endpoint.h"
 
-/* First and further parts of an EP_MSG that is longer than one VELO message. */
+/* Tags of an EP_MSG that needs several VELO messages: its first one, the
+ * others. */
 enum { TAG_FIRST = EP_KINDS, TAG_MORE };
 
 struct first {
@@ -12,8 +13,9 @@ struct first {
 	uint64_t len;
 };
 
-/* Contents of messages: rts of EP_RTS, atomic of EP_ATOMIC, and done of EP_FIN,
- * EP_DONE and EP_CREDIT, whose id is the number of messages consumed. */
+/* Contents of messages: `rts` of EP_RTS, `atomic` of EP_ATOMIC, `done` of
+ * EP_FIN, EP_DONE and EP_CREDIT. The id of EP_CREDIT is the number of messages
+ * consumed. */
 struct rts {
 	uint64_t imm, addr;
 	uint32_t len, id;
@@ -39,8 +41,8 @@ static void velo_out(struct ep *e, uint32_t dst, uint32_t tag, const void *data,
 		velo_send(&p->velo, data, (uint32_t)len, tag, 0);
 }
 
-/* Sends up to a whole VELO message: n bytes of head, then data. Returns the
- * bytes of data sent. */
+/* Sends one VELO message: n bytes of head, then as many of the `left` bytes of
+ * data as fit. Returns the bytes of data sent. */
 static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 			const void *head, size_t n, const uint8_t *data,
 			size_t left)
@@ -94,7 +96,7 @@ bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return true;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void msg_data(struct ep *e, struct ep_msg *m, const uint8_t *data,
 		     size_t len)
@@ -107,7 +109,8 @@ static void msg_data(struct ep *e, struct ep_msg *m, const uint8_t *data,
 	m->state = m->got == m->len ? EP_READY : EP_PART;
 }
 
-/* Receives a message, or its first part, with n bytes of head. */
+/* Receives a whole message, or the first VELO message of a longer one. Its data
+ * start behind n bytes of head. */
 static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		       size_t len, size_t n)
 {
@@ -128,8 +131,8 @@ static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		msg_data(e, m, data + n, len - n);
 }
 
-/* Decodes a message between the libraries. Returns false if its length is not
- * the one of its kind. */
+/* Decodes a control message of the peer's library. Returns false if its length
+ * is wrong for its kind. */
 static bool in_head(uint32_t tag, const uint8_t *data, size_t len,
 		    struct ep_head *h)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's part of the RMA: table entries, ATU commands, processes. See
- * memory.h. */
+/* The kernel's part of the RMA: entries of the translation table, ATU commands,
+ * processes. See memory.h. */
 #include "systems/extoll/lib/memory.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ const struct xmem_group xmem_groups[XMEM_GROUPS] = {
 	[XMEM_LARGE] = { 131072, 131072, ATU_GATES },
 };
 
-/* ---- one process at a time ---- */
+/* ---- exclusion of processes ---- */
 
 static void kern_enter(struct xmem *m)
 {
@@ -33,8 +33,9 @@ static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 				   (uint32_t)taken << (i % 32);
 }
 
-/* Returns the first of n consecutive free entries, in the group of their size
- * or else in a larger one, or ATU_GATES if there are none. */
+/* Returns the first of n consecutive free entries, or ATU_GATES if there are
+ * none. Searches the group for regions of n pages, then the groups for larger
+ * ones. */
 static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 {
 	for (uint32_t i = 0; i < XMEM_GROUPS; i++) {
@@ -62,7 +63,7 @@ static void atu_notified(struct xmem *m)
 		weft_host_poll64(m->host, k->word, 0, WEFT_NEVER);
 }
 
-/* ---- the node's ---- */
+/* ---- state of the node ---- */
 
 static void kern_free(struct weft_host *h, struct xmem_kern *k)
 {
@@ -73,7 +74,8 @@ static void kern_free(struct weft_host *h, struct xmem_kern *k)
 			weft_mem_free(h, part[i]);
 }
 
-/* Attaches to the node's state. The first process makes it. */
+/* Attaches the process to the node's state. The first process creates that
+ * state. */
 static int kern_get(struct xmem *m)
 {
 	struct xmem_kern *k = m->drv.kernel->rma;
@@ -158,8 +160,8 @@ void xmem_close(struct xmem *m)
 	struct xmem_kern *k = m->kern;
 
 	kern_enter(m);
-	/* no command may be left, since the next process with this VPID would
-	 * get its effects */
+	/* Waits until the NIC holds no command of this process, because the
+	 * next process with this VPID would get the effects. */
 	extoll_drv_drain(&m->drv);
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))
@@ -201,7 +203,7 @@ int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 
 	if (!len)
 		return -EINVAL;
-	/* physically contiguous memory has consecutive pages */
+	/* the entries below are for physically contiguous memory */
 	if (!weft_mem_phys(m->host, p, &phys) ||
 	    !weft_mem_phys(m->host, (uint8_t *)p + len - 1, &end) ||
 	    end != phys + len - 1)
@@ -237,7 +239,7 @@ void xmem_unregister(struct xmem *m, struct xmem_region *r)
 	kern_enter(m);
 	for (uint32_t i = 0; i < r->pages; i++)
 		k->gat[r->entry + i] = 0;
-	/* until every page has left the ATU and no access uses it */
+	/* flush all pages, and wait until no access uses them */
 	while (n) {
 		*k->word = 0;
 		for (uint32_t i = 0; i < 8 && n; i++) {

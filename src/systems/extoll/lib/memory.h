@@ -12,11 +12,11 @@
 #include "systems/extoll/lib/driver.h"
 #include "systems/extoll/nic/rma_regs_map.h"
 
-/* Groups of consecutive entries, so that regions of one size do not split the
- * room of the others. */
+/* Groups of consecutive entries, one for each size of regions, so that small
+ * regions do not fragment the space of large ones. */
 enum { XMEM_SMALL, XMEM_MEDIUM, XMEM_LARGE, XMEM_GROUPS };
 struct xmem_group {
-	uint32_t first, n; /* entries of the table */
+	uint32_t first, n; /* first entry of the group, number of entries */
 	uint32_t max;	   /* largest region of the group, in pages */
 };
 extern const struct xmem_group xmem_groups[XMEM_GROUPS];
@@ -24,13 +24,14 @@ extern const struct xmem_group xmem_groups[XMEM_GROUPS];
 /* State of the node, shared by its processes: extoll_kernel.rma. */
 struct xmem_kern {
 	uint32_t users;
-	bool busy;     /* a process changes the table */
-	uint64_t *gat; /* the table */
+	bool busy;     /* a process changes the table, others wait */
+	uint64_t *gat; /* table of page translations */
 	weft_phys_t gat_phys;
 	uint32_t *taken; /* a bit for each entry in use */
 	uint32_t *locks; /* lock table */
 	weft_phys_t locks_phys;
-	volatile uint64_t *word; /* the ATU's notification */
+	/* set by the ATU when it has executed a notify command */
+	volatile uint64_t *word;
 	weft_phys_t word_phys;
 };
 
@@ -41,7 +42,7 @@ struct xmem { /* a process */
 	struct weft_host *host;
 	struct xmem_kern *kern;
 	uint32_t vpid;
-	volatile uint64_t *ring; /* notifications */
+	volatile uint64_t *ring; /* notification ring */
 	uint32_t slots;
 	/* pinned bytes, and their limit RLIMIT_MEMLOCK */
 	uint64_t pinned, memlock;
@@ -58,8 +59,8 @@ struct xmem_region {
 /* xmem_open() and xmem_register() return 0 or a negative errno: -ENODEV for no
  * such device, -ENOSPC for no VPID, -ENOMEM for no memory or no entries,
  * -EINVAL for length 0, -EFAULT for memory that the device cannot reach, -EPERM
- * for more than RLIMIT_MEMLOCK. The functions wait for the ATU, so that
- * simulated time passes. */
+ * for more than RLIMIT_MEMLOCK. All functions may wait for the ATU or for
+ * another process, so that simulated time passes. */
 int xmem_open(struct xmem *m, struct weft_host *h, uint32_t slots);
 void xmem_close(struct xmem *m); /* also flushes all regions of the process */
 /* Fills *r, which the caller keeps until xmem_unregister(). */

@@ -9,7 +9,8 @@
 struct rma_handle {
 	struct rma_handle *next;
 	struct rma_port *port;
-	uint64_t word0; /* node and VPID of a descriptor */
+	/* node and VPID of the target, as in word 0 of a descriptor */
+	uint64_t word0;
 	struct weft_io page;
 };
 
@@ -24,9 +25,11 @@ struct rma_port {
 	struct weft_host *host;
 	struct rma_handle *handles;
 	struct rma_region *regions;
-	/* notifications read from the ring, not yet returned */
+	/* Notifications read from the ring and not yet returned, end of that
+	 * list, freed list entries for reuse. */
 	struct rma_noti *first, **last, *spare;
-	uint32_t rp, told; /* read pointer, and its value known to the NIC */
+	/* read pointer, and its last value stored to the NIC */
+	uint32_t rp, told;
 	uint32_t lazy;
 };
 

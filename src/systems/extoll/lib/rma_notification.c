@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA user library: notifications (extoll.md 3.6, 6.2). The library reads them
- * from the ring one by one when the program asks, so that a full ring still
- * holds back the senders. It stores the read pointer only every few slots, so
- * that most notifications need no store to the NIC. */
+/* RMA user library: notifications (extoll.md 3.6, 6.2). The library takes a
+ * notification from the ring only when the program asks for one, so that a full
+ * ring still stops the senders. It stores the read pointer only every few
+ * slots, so that most notifications need no store to the NIC. */
 #include "systems/extoll/lib/rma_internal.h"
 
 static void noti_tell(struct rma_port *p, uint64_t flags)
@@ -32,8 +32,8 @@ bool rma_irq_wait(struct rma_port *p, weft_time_t deadline)
 	return true;
 }
 
-/* Reads the next notification from the ring. Returns false if there is none, or
- * no memory. */
+/* Moves the next notification from the ring to the port's list. Returns false
+ * if the ring is empty or memory is short. */
 static bool noti_take(struct rma_port *p)
 {
 	volatile uint64_t *slot = &p->mem.ring[2 * p->rp];
@@ -68,7 +68,7 @@ static bool noti_take(struct rma_port *p)
 	return true;
 }
 
-/* Removes a notification from the list. */
+/* Removes a notification from the port's list and returns it. */
 static struct rma_noti *noti_out(struct rma_port *p, struct rma_noti **at)
 {
 	struct rma_noti *n = *at;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RMA user library: requests (extoll.md 3.4, 6.2). One descriptor is one
- * write-combined packet. A request that crosses a page becomes several
- * descriptors, because a descriptor must stay inside a page. */
+ * write-combined packet. The addresses of a descriptor must stay inside a page,
+ * so that a request across pages becomes several descriptors. */
 #include "systems/extoll/lib/rma_internal.h"
 
-/* Writes a descriptor. w0 has the remaining fields of its first word. */
+/* Stores a descriptor to the requester page. Word 0 gets the fields of w0 in
+ * addition to those of the other arguments. */
 static void rma_post_post(struct rma_handle *c, uint32_t op, uint32_t noti,
 			  uint32_t modifier, uint64_t w0, uint64_t w1,
 			  uint64_t w2)
@@ -29,7 +30,8 @@ static int post_check(const struct rma_port *p, const struct rma_handle *c,
 	return RMA_SUCCESS;
 }
 
-/* Returns how many of `left` bytes lie before the next page end at a or b. */
+/* Returns the bytes, `left` at most, up to the first page end behind address a
+ * or address b. */
 static size_t rma_post_piece(uint64_t a, uint64_t b, size_t left)
 {
 	size_t n = RMA_PAGE - a % RMA_PAGE, m = RMA_PAGE - b % RMA_PAGE;

@@ -22,15 +22,15 @@ struct velo_port {
 	uint8_t *box;
 	weft_phys_t box_phys;
 	uint32_t slots, slot_bytes, next;
-	/* Slots between two stores of the read pointer, slots read since the
-	 * last one. */
+	/* Slots between two stores of the read pointer, and slots read since
+	 * the last such store. */
 	uint32_t lazy, behind;
 	uint32_t vpid, max_len;
 };
 
 /* ---- open, close ---- */
 
-/* Allocates VPID, mailbox and pages of a new process. */
+/* Allocates VPID and mailbox, and maps the two pages of the port. */
 static int port_make(struct velo_port *p, const struct velo_attr *a)
 {
 	struct weft_host *h = p->drv.host;
@@ -90,7 +90,8 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	 * fill. */
 	if (p->lazy > p->slots / 2)
 		p->lazy = p->slots / 2;
-	/* Sets protection and mailbox, which the NIC starts empty. */
+	/* Sets protection, mailbox and permission to send. The NIC starts with
+	 * an empty mailbox. */
 	flags = EXTOLL_RX_ENABLE | (a->small ? EXTOLL_RX_SLOT64 : 0);
 	extoll_drv_store(&p->drv, EXTOLL_VELO_RX_BASE + 8 * p->vpid,
 			 p->box_phys);
@@ -104,9 +105,10 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	return VELO_SUCCESS;
 }
 
-/* Closes the port. First the mailbox accepts no more messages. The answer to
- * the load then follows the NIC's earlier writes, and says whether some are
- * still in the NIC. */
+/* Closes the port. First the NIC refuses further messages for the mailbox. Then
+ * loads of EXTOLL_VELO_PENDING tell how many writes to the mailbox are still in
+ * the NIC. The answer to such a load follows all writes that have left the
+ * NIC. */
 void velo_close(struct velo_port *p)
 {
 	struct weft_host *h = p->drv.host;
@@ -169,7 +171,8 @@ static int send_as(struct velo_connection *c, const void *buf, uint32_t len,
 	if (mtt > 3)
 		return VELO_INV_MTT;
 	m[0] = c->header | EXTOLL_SEND(0, 0, mtt, tag, len) | flags;
-	m[(len + 7) / 8] = 0; /* zeros, since the last one may be partial */
+	/* zeros, because data may fill only a part of the last word */
+	m[(len + 7) / 8] = 0;
 	weft_host_move(p->drv.host, &m[1], buf, len);
 	weft_io_copy(p->drv.host, &p->page, 0, m, EXTOLL_SEND_BYTES(len));
 	weft_io_fence(p->drv.host);
@@ -190,7 +193,7 @@ int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 
 /* ---- receiving ---- */
 
-/* Returns the status of the k-th slot from the next one. */
+/* Returns the address of the status word of the k-th unread slot. */
 static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)
 {
 	uint32_t i = (p->next + k) % p->slots;
@@ -199,7 +202,8 @@ static volatile uint64_t *slot_status(struct velo_port *p, uint32_t k)
 				     8);
 }
 
-/* Returns the slots of the next message, 0 if it is not complete. */
+/* Returns the number of slots of the next message, 0 if it has not arrived as a
+ * whole. */
 static uint32_t message_slots(struct velo_port *p)
 {
 	uint64_t s;
@@ -271,7 +275,7 @@ int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
 	return velo_recv(p, buf, src_p, tag_p, NULL, len_p);
 }
 
-/* Waits on the first slot that is still empty. */
+/* Sleeps until the first empty slot is written. */
 bool velo_wait(struct velo_port *p, weft_time_t deadline)
 {
 	uint32_t k = 0;

@@ -12,9 +12,10 @@
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "weft/trace.h"
 
-/* Stage table of extoll.md 7.1: grant to start flit is X/2 + L1 = 5 + 8, first
- * flit to request L6 + X/2 = 10 + 5. A credit takes 5 + 8 cycles from the free
- * slot to the line, an ACK 2 + 8 from the end of a cell. */
+/* Times from the stage table of extoll.md 7.1. From grant to start flit: X/2 +
+ * L1 = 5 + 8 cycles. From first flit to request: L6 + X/2 = 10 + 5. A credit
+ * takes 5 + 8 cycles from the free slot to the line, an ACK 2 + 8 cycles from
+ * the end of a cell. */
 struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
 					      const struct weft_clock *clk)
 {
@@ -169,8 +170,9 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	return ep->needs_frames ? cell_channel_framed_start(ep, err) : 0;
 }
 
-/* Frees the packets of slots. The owner's slots have no mark of their own, so
- * `taken` counts every slot that is neither in flight nor free. */
+/* Frees the packets whose last cell is in a slot. No list holds the slots of
+ * the owner. If `taken`, a slot that is neither free nor in flight counts as
+ * the owner's. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
@@ -292,8 +294,9 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-/* Applies credits and ACKs of the peer once the own credits of a VC are used
- * up, so that the rings stay short. */
+/* Applies the peer's credits and ACKs only if the reserved credits of the VC or
+ * the window are used up, because most calls then need no ring. The rings stay
+ * short nevertheless. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
@@ -323,8 +326,8 @@ bool cell_channel_room(const struct cell_channel *ep, uint32_t vc)
 	       used > ep->peer->held;
 }
 
-/* Reports a cell that starts on the line at cycle s. The last cell carries the
- * id of its packet, because a packet arrives with its last cell. */
+/* Reports to listeners a cell that starts on the line at cycle s. The last cell
+ * carries the id of its packet, because the packet arrives with it. */
 WEFT_COLD static void cell_channel_trace(const struct cell_channel *ep,
 					 const struct ecell *cell, uint64_t s)
 {
@@ -393,7 +396,7 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
 	n->busy = ep->busy;
-	/* Adds refreshes that a quiet framed line has not yet sent as
+	/* Adds the refreshes of a quiet framed line, which sends them without
 	 * frames. */
 	if (ep->needs_frames && ep->cfg.refresh && ep->next_refresh < now)
 		n->busy +=
@@ -406,8 +409,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	return n;
 }
 
-/* Publishes the volume of the port. Subtracts the part of the line that is
- * allocated ahead of time, because it has not been carried yet. */
+/* Stores the volume of the port in weft_port.out_*. Leaves out the part of the
+ * line that is allocated ahead of time, because it has not been carried yet. */
 void cell_channel_volume(struct cell_channel *ep)
 {
 	const struct cell_channel_count *n = cell_channel_counts(ep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One end of an EXTOLL cell channel: cells, credits, acknowledgements
- * (extoll.md 3.10, 4.4, 4.7). Embedded nine times by the crossbar, and by the
- * network ports of NICs and traffic components.
+ * (extoll.md 3.10, 4.4, 4.7). The crossbar embeds nine of them. Network ports
+ * of NICs and of traffic components embed one each.
  *
  *   owner                  cell channel               peer's owner
  *   cell_channel_can,
@@ -9,16 +9,17 @@
  *                                                     cell_channel_take,
  *   cell_channel_can       <- credits <-              cell_channel_release
  *
- * Two kinds of channel. Between a network port and the crossbar: no framing,
- * credits beside the data. Between two link ports: framing, in-band control
- * cells, replay window. Time is counted in cycles of the core clock of this
- * end; a cycle number names an edge.
+ * There are two kinds of channel. Between a network port and the crossbar: no
+ * framing, credits beside the data. Between two link ports: framing, in-band
+ * control cells, replay window. Times are numbers of edges of this end's core
+ * clock ("cycles").
  *
- * Reference points. The line is planned t_out cycles ahead. At cycle g its slot
- * g + t_out goes to a control cell that is ready by then, or else may go to a
- * data cell ("granted", committed at g). Its first flit, or the flit that
- * starts it, is on the line at g + t_out. The peer's owner sees the cell after
- * the flight time (ops.cell, cell_channel_take).
+ * Reference points. The line is planned t_out cycles ahead. At cycle g this end
+ * decides which cell starts on the line at g + t_out: a control cell that is
+ * ready by then, otherwise perhaps a data cell, which is then granted and
+ * committed at g. At g + t_out the cell's start flit is on the line, or without
+ * framing its first flit. The peer's owner sees the cell after the flight time
+ * (ops.cell, cell_channel_take).
  *
  * Control cells are not events. They depend only on the credits and ACKs that
  * this end owes and on the cells it sends, so that this end computes them when
@@ -26,11 +27,11 @@
  * before g + t_out are known at g, because credits take longer than t_out from
  * the grant that frees a slot.
  *
- * Framed (a fault sits on the cable, or the line may go down): every cell and
- * control cell is a real frame with sequence numbers, CRC and replay
- * (cell_channel_framed.c). Without errors both kinds give equal cycles. A
- * listener alone does not make a line framed: it hears equal frames
- * (cell_channel_listen.c). */
+ * Framed lines (a fault sits on the cable, or the link may go down): every cell
+ * and control cell is a real frame with sequence numbers, CRC and replay
+ * (cell_channel_framed.c). Without errors lines have equal cycles with and
+ * without frames. A listener alone does not make a line framed, because it
+ * hears equal frames (cell_channel_listen.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 
@@ -52,33 +53,37 @@ extern const struct weft_class weft_class_extoll_cable;
 struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
 	uint32_t width;	       /* enum ex_width */
-	uint32_t overhead;     /* flits of framing per cell: 0, 2, 5 */
+	uint32_t overhead;     /* flits of framing per cell: 0, 2 or 5 */
 	/* Flits of a control cell; 0 = credits travel beside the data. */
 	uint32_t ctl_flits;
 	uint32_t gap; /* least cycles between cell starts, 4 */
 	/* Flits of the cells that a network port cuts; 0 = 64 bytes. */
 	uint32_t cell_flits;
-	uint32_t t_out;	 /* cycles from grant to start of cell on the line */
-	uint32_t t_ser;	 /* half cycles of MGT TX + RX + codec; 41 */
+	uint32_t t_out; /* cycles from grant to start of cell on the line */
+	uint32_t t_ser; /* half cycles of both transceivers and the codec, 41 */
 	uint32_t t_sync; /* half cycles of the receive FIFO; 10 */
-	uint32_t t_in;	 /* cycles from first flit to view of peer's owner */
-	/* cycles from receipt of a control cell to effect, 10 */
+	/* cycles from the first flit until the owner sees a cell */
+	uint32_t t_in;
+	/* cycles from receipt of a control cell to its effect, 10 */
 	uint32_t t_ctl_in;
-	uint32_t t_credit; /* cycles from free slot to ready control cell */
-	uint32_t t_ack;	   /* cycles from end of cell to ready ACK */
-	uint32_t slots;	   /* cells that this end can hold, 64 */
-	/* slots reserved for each VC, 8; the rest is a pool */
+	/* cycles from a freed slot until its credit is ready */
+	uint32_t t_credit;
+	/* cycles from the end of a cell until its ACK is ready */
+	uint32_t t_ack;
+	uint32_t slots; /* cells that this end can hold, 64 */
+	/* slots reserved for each VC, 8; all VCs share the others (the pool) */
 	uint32_t reserved;
 	uint32_t window;    /* most cells without ACK, 32; 0 = no limit */
 	uint32_t ack_every; /* cells from one ACK to the next, 4 */
-	/* cycles after which an ACK is due for fewer cells, 64 */
+	/* idle cycles after which fewer cells are acknowledged, 64 */
 	uint32_t ack_idle;
-	uint32_t refresh;   /* cycles from refresh to refresh, 256; 0 = none */
-	uint32_t timeout;   /* cycles without progress before a replay, 1024 */
-	uint32_t attempts;  /* attempts before the link goes down, 15 */
+	uint32_t refresh; /* cycles between refreshes, 256; 0 = none */
+	uint32_t timeout; /* cycles without progress before a replay, 1024 */
+	/* replays or trainings before the link goes down, 15 */
+	uint32_t attempts;
 	bool link;	    /* link port (framing, control, replay) */
 	bool store_forward; /* no cut-through at this input (5.6) */
-	/* Bring-up at the start (5.7), otherwise up at once. */
+	/* The link trains at the start (5.7). Otherwise it is ready at once. */
 	bool train;
 	uint32_t node; /* own node number, sent when a link comes up */
 };
@@ -97,7 +102,8 @@ enum {
 	/* void cell: dropped, since its good copy follows (5.6) */
 	ECELL_VOID = 4,
 	ECELL_GONE = 8, /* void cell whose forwarding has not begun */
-	/* SOP of a packet routed by table, which the cell holds */
+	/* SOP of a table-routed packet: dest to dim of the cell are its
+	 * route */
 	ECELL_TABLE = 16,
 };
 
@@ -107,16 +113,17 @@ struct ecell {
 			 * a copy of its own, which lives as long as its slot
 			 * (cell_channel_put, cell_channel_release) */
 	uint64_t cycle; /* cycle at which the owner sees the first flit */
-	/* Number of its first flit in the packet, routing flits not counted. */
+	/* Number in the packet of the cell's first flit. Routing flits do not
+	 * count. */
 	uint16_t first;
 	uint8_t flits; /* flits in the cell now, routing flits included */
 	uint8_t flags; /* ECELL_* */
 	uint8_t vc;    /* VC on which it arrived */
-	/* routing flits removed here, which leave holes in front */
+	/* routing flits removed by this crossbar, each leaves an idle cycle */
 	uint8_t skip;
 	uint8_t vc_out; /* outgoing VC, set by the owner */
 	uint8_t next;	/* next slot in the owner's list, 0xff = end */
-	/* ECELL_TABLE: dest to dim are copies from ex_meta. */
+	/* With ECELL_TABLE: copies of these fields of ex_meta. */
 	uint16_t dest;
 	uint8_t port, cls, dim;
 	uint8_t serial; /* for the owner: number of the packet in its VC */
@@ -126,14 +133,14 @@ struct ecell {
 /* Events of a link (5.7, 4.7). */
 enum cell_channel_link {
 	CELL_CHANNEL_LINK_LOST, /* alignment is lost */
-	/* all attempts failed, and credits are frozen */
+	/* all attempts failed, and credits keep their values */
 	CELL_CHANNEL_LINK_DOWN,
 	CELL_CHANNEL_LINK_UP,	 /* ready again after LOST or DOWN */
 	CELL_CHANNEL_LINK_ERROR, /* a cell arrived damaged and is resent */
 };
-/* Tags of weft_post() from a crossbar to the NIC beside it. */
+/* First tag of weft_post() from a crossbar to the NIC beside it. */
 enum { CELL_CHANNEL_NEWS = 0x100 };
-/* Value of lp if the crossbar itself dropped a packet. */
+/* Value of lp for news of the crossbar itself, which dropped a packet. */
 enum { CELL_CHANNEL_NEWS_XBAR = 7 };
 #define CELL_CHANNEL_NEWS_TAG(lp, what) (CELL_CHANNEL_NEWS + (what)*8u + (lp))
 #define CELL_CHANNEL_NEWS_LP(tag)	((tag) % 8u)
@@ -142,16 +149,15 @@ enum { CELL_CHANNEL_NEWS_XBAR = 7 };
 struct cell_channel;
 struct cell_channel_ops {
 	/* Makes sure that an event of the owner runs at `cycle`, because a
-	 * credit or an acknowledgement may arrive then. Called at any earlier
-	 * time. */
+	 * credit or an ACK may arrive then. Called before that cycle. */
 	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* Makes sure that an event of the owner runs at `cycle`, because the
-	 * owner then sees the last cell in flight. If it is NULL, wake is
-	 * called instead. */
+	/* Makes sure that an event of the owner runs at `cycle`, when the owner
+	 * sees the cell that was sent last. If it is NULL, wake is called
+	 * instead. */
 	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* Tells the owner to drop the void cell in `slot` with
-	 * cell_channel_release(), because it is known as void before its
-	 * forwarding has begun. May be NULL. */
+	/* Tells the owner that the cell in `slot` is void and its forwarding
+	 * has not begun. The owner drops it with cell_channel_release(). May be
+	 * NULL. */
 	void (*gone)(void *own, struct cell_channel *ep, uint32_t slot);
 	/* Reports an event of the link. May be NULL. */
 	void (*link)(void *own, struct cell_channel *ep,
@@ -159,10 +165,10 @@ struct cell_channel_ops {
 };
 
 struct cell_channel_count {
-	/* Cells and payload flits, set by cell_channel_counts. */
+	/* Sent cells and their payload flits. These and the next three are set
+	 * by cell_channel_counts(). */
 	uint64_t tx_cells, tx_flits;
-	uint64_t tx_packets, rx_packets, rx_cells; /* set by
-						    * cell_channel_counts */
+	uint64_t tx_packets, rx_packets, rx_cells;
 	uint64_t busy; /* cycles in which the line was not idle */
 	uint64_t ctl_out, ctl_in;
 	uint64_t acks, nacks, replays, timeouts, crc, code, seq, voids;
@@ -171,20 +177,20 @@ struct cell_channel_count {
 	uint64_t downs, fifo;
 };
 
-/* Fields are sorted into lines of 64 bytes by use, because a large network does
- * not fit into a cache. */
+/* Fields are sorted into cache lines of 64 bytes by use, because a large
+ * network does not fit into a cache. */
 struct cell_channel {
-	/* a cell that leaves: */
+	/* used when a cell leaves: */
 	struct cell_channel *peer; /* NULL = nothing connected */
-	uint64_t line_free;	   /* first line cycle not allocated */
-	uint64_t next_grant;	   /* earliest cycle for cell_channel_commit */
-	/* same_clk: cycles from the start of a cell to the view of the peer's
-	 * owner. */
+	uint64_t line_free;  /* first cycle of the line that is not allocated */
+	uint64_t next_grant; /* earliest cycle for cell_channel_commit */
+	/* Cycles from the start of a cell on the line until the peer's owner
+	 * sees it. Valid if same_clk. */
 	uint32_t way;
-	/* same_clk: cycles from the last flit of a cell until the peer can send
-	 * the ACK. */
+	/* Cycles from the last flit of a cell until the peer can send its ACK.
+	 * Valid if same_clk. */
 	uint32_t way_end;
-	uint8_t used[EX_VCS]; /* credits in use */
+	uint8_t used[EX_VCS]; /* credits in use: slots of the peer */
 	uint8_t shared;	      /* used credits that come from the pool */
 	uint8_t unacked;
 	bool needs_frames, same_clk;
@@ -194,23 +200,24 @@ struct cell_channel {
 	uint64_t tx_packets;
 	struct cell_channel_listener
 		*listener; /* hears frames of this end, or NULL */
-	/* a cell that arrives, and its credit: */
+	/* used when a cell arrives, and for its credit: */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
 	const struct cell_channel_ops *ops;
 	struct {
 		RING(uint64_t);
-		/* Credits, sorted: cycle << 8 | vc. In-band, the cycle is that
-		 * at which a credit is ready. Beside the data, it is that at
-		 * which the credit counts at the peer. */
+		/* Credits that this end returns, sorted: cycle << 8 | vc.
+		 * In-band, the credit is ready at that cycle. Beside the data,
+		 * it counts at the peer from that cycle on. */
 	} due;
-	uint32_t way_ctl; /* same_clk: cycles from a control cell's start to its
-			     effect */
-	uint8_t n_slots;  /* allocated so far */
+	/* cycles from start to effect of a control cell, if same_clk */
+	uint32_t way_ctl;
+	uint8_t n_slots;  /* slots allocated so far */
 	uint8_t t_credit; /* as cfg */
-	bool in_slow;	  /* as needs_frames */
+	bool in_slow;	  /* copy of needs_frames in this cache line */
 	bool aside;	  /* credits travel beside the data (ctl is 0) */
-	/* ends of lists of slots, 0xff = empty */
+	/* Lists of slots, 0xff = empty: first free slot, first and last cell in
+	 * flight to this end. */
 	uint8_t free_slot, way_head, way_tail;
 	uint8_t held;	  /* slots in use */
 	bool listened;	  /* the peer's owner waits for a credit or ACK */
@@ -218,17 +225,19 @@ struct cell_channel {
 	/* volume: */
 	uint64_t tx_cells __attribute__((aligned(64)));
 	uint64_t tx_flits, busy;
-	/* framed lines only: */
+	/* link ports only: */
 	uint8_t owed[EX_VCS]; /* in-band credits that are ready, but not sent */
 	uint8_t refresh_vc;
 	uint64_t next_refresh;
 	uint64_t last_end; /* end cycle of the last cell that ack_owed counts */
 	struct {
 		RING(uint64_t);
-	} end; /* ends of cells in flight to this end, sorted */
+	} end; /* cycles from which cells can be acknowledged, sorted */
 	struct {
 		RING(uint64_t);
-	} in; /* received control, sorted: cycle << 16 | kind << 8 | n */
+		/* control cells to this end, sorted by effect: cycle << 16 |
+		 * kind << 8 | n */
+	} in;
 	/* others: */
 	struct weft_comp *comp;
 	struct weft_port *port;
@@ -244,20 +253,21 @@ int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
 		      struct weft_port *p, const struct cell_channel_cfg *cfg,
 		      const struct cell_channel_ops *ops, void *own,
 		      struct weft_err *err);
-/* Connects both ends, once all components are initialised. Returns 0, also
- * without a cable, or a negative errno with a message if the ends do not
- * fit. */
+/* Connects this end with its peer. Called once all components are initialised.
+ * Returns 0, also without a cable, or a negative errno with a message if the
+ * ends do not fit. */
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_fini(struct cell_channel *ep);
-/* Frees the packets whose last cell is in flight to or from the owner. If
- * `taken`, also frees those whose last cell the owner holds. Called when the
- * run has come to rest for good, because no other part frees them then. */
+/* Frees the packets whose last cell is in flight from or to this end. If
+ * `taken`, also frees those whose last cell the owner holds. Called at the end
+ * of a run, when nothing else frees them. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken);
 
 /* ---- sending ---- */
 
-/* Returns the first cycle >= g (g >= now) whose slot on the line is free for a
- * data cell, as far as is known at g. An answer of g is certain. */
+/* Returns the first cycle >= g (g >= now) at which a data cell may be
+ * committed, because the line is free t_out cycles later. Later news may delay
+ * that cycle, but an answer of g is certain. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
  * now). Does not check the line. After false, ops.wake is called when the
@@ -273,17 +283,18 @@ void cell_channel_commit(struct cell_channel *ep, const struct ecell *cell,
 
 /* ---- receiving ---- */
 
-/* Returns the first cycle at which a cell in flight is seen, or WEFT_NEVER. */
+/* Returns the cycle at which the owner sees the first cell in flight, or
+ * WEFT_NEVER. */
 static inline uint64_t cell_channel_seen(const struct cell_channel *ep)
 {
 	return ep->way_head == 0xff ? WEFT_NEVER : ep->slot[ep->way_head].cycle;
 }
-/* Takes the cell that is seen at or before `cycle`. Returns its slot, which the
- * owner may link (ecell.next), or 0xff. */
+/* Takes the first cell in flight if the owner sees it by `cycle`. Returns its
+ * slot, whose ecell.next the owner may use, or 0xff. */
 uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle);
-/* Frees the slot at `cycle`, when its last flit has left or it was void.
- * Returns the credit of its VC, except for a cell with an error, because that
- * cell arrives again. */
+/* Frees the slot at `cycle`, when the last flit of its cell has left or the
+ * cell was void. Returns the credit of its VC, unless the cell was damaged and
+ * arrives again. */
 void cell_channel_release(struct cell_channel *ep, uint32_t slot,
 			  uint64_t cycle);
 
@@ -300,10 +311,11 @@ static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 
 /* ---- framed ---- */
 
-/* The owner calls these from ops.arrive, and from ops.event with tag 1 + index
- * of the port, for framed ports. Takes ownership of f. */
+/* Receives a frame on a framed port. Called by the owner's ops.arrive. Takes
+ * ownership of f. */
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
-/* Runs the work of the port that is due. Not used by plain channels. */
+/* Does the work of a framed port that is due. Called by the owner's ops.event
+ * for tag 1 + index of the port. Has no effect on other ports. */
 void cell_channel_event(struct cell_channel *ep);
 
 #endif

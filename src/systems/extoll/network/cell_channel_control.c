@@ -15,7 +15,8 @@ void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
 
 /* ---- readiness ---- */
 
-/* Moves all credits and ends of cells up to cycle `at` to the owed counts. */
+/* Moves the credits and cell ends up to cycle `at` from the rings to the counts
+ * of what this end owes. */
 static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 {
 	for (; !ring_empty(&ep->due); ring_pop(&ep->due)) {
@@ -35,8 +36,9 @@ static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 	}
 }
 
-/* Returns the first cycle at which an ACK is ready, with the cells known now. A
- * cell that ends before the line is free restarts the idle time. */
+/* Returns the first cycle at which an ACK is ready, for the cells known now.
+ * The ACK also covers cells that end while the line is busy, and each of these
+ * restarts the idle time. */
 static uint64_t ack_ready(const struct cell_channel *ep)
 {
 	uint32_t i = ep->end.head, n = ep->ack_owed;
@@ -79,7 +81,7 @@ uint64_t cell_channel_ctl_ready(const struct cell_channel *ep)
 	return r < ep->next_refresh ? r : ep->next_refresh;
 }
 
-/* ---- sending it ---- */
+/* ---- sending control cells ---- */
 
 static void ctl_tell(struct cell_channel *ep, uint64_t at, uint32_t kind,
 		     uint8_t *n_p)

@@ -2,14 +2,16 @@
 /* Sending side of a link port on a framed line (extoll.md 4.7): every cell and
  * control cell is a frame.
  *
- * In order when several are ready: training, NACK, ACK, CREDIT, refresh, replay
- * (cell_channel_retry.c), data. ACK to refresh are those of
- * cell_channel_control.c, at equal cycles.
+ * If several are ready, the line sends them in this order: training, NACK, ACK,
+ * CREDIT, refresh, replay (cell_channel_retry.c), data. cell_channel_control.c
+ * supplies ACK, CREDIT and refresh, at the same cycles as on a line without
+ * frames.
  *
- * A refresh without news, on a line that is quiet otherwise, takes its time on
- * the line but is not a frame, so that a network at rest has no events. Clock
- * compensation, K28.3, is not a frame either: it takes one flit when the line
- * was never idle for COMP cycles and the clocks of both ends differ. */
+ * A refresh that tells the peer nothing new, on a line that is otherwise quiet,
+ * takes its time on the line but is not a frame. So a network at rest has no
+ * events. Clock compensation (K28.3) is not a frame either. If the clocks of
+ * both ends differ, it takes one flit in front of a cell, at most every COMP
+ * cycles. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <errno.h>
@@ -44,8 +46,8 @@ static void send_control(struct cell_channel *ep, uint64_t at, uint32_t type,
 		at);
 }
 
-/* Sends a control cell that cell_channel_control.c chose: acknowledges n cells
- * or returns n credits. */
+/* Sends a control cell that cell_channel_control.c has chosen: an ACK of n
+ * cells, n credits, or a refresh. */
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n)
 {
@@ -74,7 +76,7 @@ static void send_own(struct cell_channel *ep, uint64_t at, uint32_t type,
 	send_control(ep, at, type, value);
 }
 
-/* Returns true if the peer knows all credits that it was given. */
+/* Returns true if the peer has applied all credits that it was given. */
 static bool channel_framed_quiet(const struct cell_channel *ep)
 {
 	const struct cell_channel *p = ep->peer;
@@ -111,7 +113,8 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	uint32_t i;
 	uint64_t k;
 
-	/* Counts refreshes of the time in which the line was quiet. */
+	/* Counts the refreshes of a quiet time, which were not sent as
+	 * frames. */
 	if (ep->cfg.refresh && ep->next_refresh + ep->cfg.refresh < cycle) {
 		k = (cycle - ep->next_refresh) / ep->cfg.refresh;
 		ep->next_refresh += k * ep->cfg.refresh;
@@ -141,8 +144,8 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	}
 }
 
-/* Returns the first cycle >= g at which a cell may be committed, because its
- * slot, t_out ahead, is free of control cells (cell_channel.h, reference
+/* Returns the first cycle >= g at which a cell may be committed, because the
+ * line is free of control cells t_out cycles later (cell_channel.h, reference
  * points). */
 uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g)
 {
@@ -225,8 +228,8 @@ void cell_channel_framed_arm(struct cell_channel *ep)
 
 	for (uint32_t i = 0; s->n_verdicts && i < SLOW_SENT; i++)
 		t = channel_framed_least(t, s->verdict[i]);
-	/* a refresh without news is not an event, so that a quiet line
-	 * sleeps */
+	/* A refresh that tells nothing new is not an event, so that a quiet
+	 * line sleeps. */
 	if (channel_framed_quiet(ep))
 		ep->next_refresh = WEFT_NEVER;
 	r = channel_framed_ready(ep);
@@ -275,7 +278,7 @@ void cell_channel_framed_credit(struct cell_channel *ep, uint32_t vc,
 	cell_channel_framed_arm(ep);
 }
 
-/* ---- life ---- */
+/* ---- set-up and end ---- */
 
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err)
 {
@@ -313,7 +316,7 @@ bool cell_channel_framed_missing(const struct cell_channel *ep,
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
 
-/* Frees the packet of a last cell that the peer never received. */
+/* Frees the packet of a copy if the peer never received this last cell. */
 static void channel_framed_abandon(struct cell_channel *ep,
 				   struct weft_frame *f)
 {

@@ -14,24 +14,27 @@ uint32_t cell_channel_put(struct cell_channel *ep, const struct ecell *cell,
 /* Converts the cycle at which a flit is on the line to a cycle of the peer's
  * clock, t_sync included. */
 uint64_t cell_channel_cross(const struct cell_channel *ep, uint64_t cycle);
-/* Changes used[vc] to n and keeps count of the pool credits. */
+/* Sets the used credits of vc to n, and corrects the count of used pool
+ * credits. */
 void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n);
-/* Returns true if the VC has a credit of its own or the pool has one. */
+/* Returns true if a reserved credit of the VC or a credit of the pool is
+ * free. */
 static inline bool cell_channel_has_credit(const struct cell_channel *ep,
 					   uint32_t vc)
 {
 	return ep->used[vc] < ep->lim_reserved || ep->shared < ep->lim_pool;
 }
 
-/* Describes the cell as a frame. The caller supplies f.payload with room for
- * its bytes. */
+/* Fills f, the frame of a cell. The caller supplies f.payload with room for the
+ * cell's bytes. */
 void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 			uint32_t vc, struct weft_frame *f);
 
-/* Install, drop and feed a listener (cell_channel_listen.c).
- * cell_channel_listen_cell() reports a cell, whose packet becomes the one that
- * the peer receives. cell_channel_listen_tell() reports the control cell that
- * starts at cycle `at`, with kind and n as in cell_channel_framed_tell(). */
+/* Functions of a listener on a line without faults (cell_channel_listen.c).
+ * start() installs it, drop() frees its incomplete packets. cell() reports a
+ * cell and replaces its packet by the one that the peer receives. tell()
+ * reports the control cell that starts at cycle `at`, with kind and n as in
+ * cell_channel_framed_tell(). */
 void cell_channel_listen_start(struct cell_channel *ep);
 void cell_channel_listen_drop(struct cell_channel *ep);
 void cell_channel_listen_cell(struct cell_channel *ep, struct ecell *cell,
@@ -42,7 +45,7 @@ void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* Counterparts for framed ports of cell_channel_start() and the other functions
+/* For framed ports, in place of the functions without `framed` in their names
  * (cell_channel_framed.c). */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_abandon(struct cell_channel *ep);
@@ -54,8 +57,8 @@ void cell_channel_framed_commit(struct cell_channel *ep,
 /* Returns the credit of a cell, except for one that arrives again. */
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
-/* Sends a control cell of cell_channel_control.c at `at`. kind is a VC, of
- * which n credits are returned, or one of these kinds. */
+/* Sends a control cell of cell_channel_control.c at cycle `at`. kind is a VC,
+ * to return n credits of it, or one of the kinds below. */
 enum { CELL_CHANNEL_TELL_ACK = EX_VCS, CELL_CHANNEL_TELL_REFRESH };
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n);

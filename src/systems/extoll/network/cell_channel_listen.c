@@ -5,8 +5,8 @@
  *
  * The peer receives packets made of the bytes that the listener heard.
  *
- * A refresh is reported only if other cells were on the line since the last
- * one, because a line at rest has no events. */
+ * A refresh is reported only if another cell was on the line since the last
+ * refresh, because a framed line at rest sends no frames. */
 #include "systems/extoll/network/cell_channel_control.h"
 #include "systems/extoll/network/frame.h"
 
@@ -21,7 +21,7 @@ struct cell_channel_listener {
 	 * refresh. */
 	bool awake;
 	bool telling;
-	struct ex_built built; /* packet for the peer */
+	struct ex_built built; /* packets for the peer */
 };
 
 void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
@@ -119,8 +119,8 @@ static void channel_listen_settle(struct weft_port *p)
 		cell_channel_settle(ep, cell_channel_now(ep));
 }
 
-/* Installs a listener. A framed line needs none, because it sends real
- * frames. */
+/* Installs a listener. A framed line reports its real frames and needs no state
+ * here. */
 void cell_channel_listen_start(struct cell_channel *ep)
 {
 	const struct weft_clock *clk = &ep->cfg.clk;

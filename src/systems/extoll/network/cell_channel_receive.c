@@ -5,14 +5,14 @@
  * cell with an exactly inverted CRC as void. It answers any other cell by one
  * NACK, and ignores cells until the expected one arrives.
  *
- * The owner sees cells before their end, good or not. The verdict at the end is
- * known here as soon as the frame arrives, and is stored with the cell
- * (ECELL_VOID). With 32 bit the owner sees a bad cell only if its SEQ is the
- * expected one, because SEQ is in front. With 16 bit it sees all bad cells,
- * because SEQ is at the end. After a NACK a cell is held back until its SEQ is
- * known. A bad cell that starts a packet inside another one, or continues none,
- * stops here. A void cell has a packet of its own, with the route that was
- * received.
+ * The owner sees a cell before its end, good or bad. This file knows the
+ * verdict of the CRC as soon as the frame arrives, and marks a bad cell as void
+ * (ECELL_VOID). With 32 bit the SEQ is in front, so that the owner sees a bad
+ * cell only with the expected SEQ. With 16 bit the SEQ is at the end, so that
+ * the owner sees all bad cells. Only after a NACK is a 16-bit cell held back
+ * until its SEQ is known. A bad cell stops here if it starts a packet inside
+ * another one, or continues none. A void cell has a packet of its own, with the
+ * route that was received.
  *
  * On a line with a fault or a listener the owner gets a packet that is rebuilt
  * from the received bytes (ex_rebuild) instead of the sender's. */
@@ -30,7 +30,7 @@ enum {
 struct rx {
 	struct cell_channel *ep;
 	struct weft_frame *f;
-	uint64_t c0;  /* cycle of the first flit behind the receive FIFO */
+	uint64_t c0; /* cycle at which the first flit leaves the receive FIFO */
 	uint32_t bad; /* bad cells in the frame */
 };
 
@@ -116,7 +116,8 @@ static struct weft_frame *void_packet(const struct rx *r,
 			m->port = b[2];
 		return pkt;
 	}
-	/* the route is used up, so that the header takes its place */
+	/* All routing flits are used up, so that the received bytes are the
+	 * header. */
 	if (m->pos >= m->hops)
 		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
 	for (uint32_t i = 0; i < k && m->pos + i < EX_ROUTE_MAX; i++)
@@ -124,7 +125,8 @@ static struct weft_frame *void_packet(const struct rx *r,
 	return pkt;
 }
 
-/* Sets the time of the verdict, when the last flit of the CRC has passed. */
+/* Sets the cycle at which the cell is known to be void, when the last flit of
+ * its CRC has passed. Not `paid`: its slot returns no credit. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
 	struct cell_channel_framed *s = r->ep->slow;
@@ -132,8 +134,8 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 	uint32_t len;
 
 	assert(slot < SLOW_SENT);
-	/* Stays inside the frame, because damage may have turned framing into
-	 * flits. */
+	/* Damage may have turned framing into flits, but the verdict comes with
+	 * the end of the frame at the latest. */
 	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
 	if (len >= r->f->words)
 		len = r->f->words - 1;
@@ -203,12 +205,11 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-/* Returns true if the framing of a cell can be trusted, because it decides the
- * slot and the packet of the cell. Refuses a cell that passes the CRC, or fails
- * it as a void one does, with other framing than was sent (one damage in 2^31),
- * so that slots and packets stay whole. Also refuses a cell with the expected
- * SEQ that is 256 cells ahead, because damaged ACKs have made the sender forget
- * the cells between. */
+/* Returns true if a cell with the expected SEQ may be accepted. Its framing
+ * decides the slot and the packet of the cell. Damage can leave the CRC right,
+ * or exactly inverted, once in 2^31 times. Therefore refuses a cell with other
+ * framing than was sent. Also refuses a cell that is 256 cells ahead, after
+ * damaged ACKs have made the sender forget the cells between. */
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {
@@ -322,7 +323,7 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* Behind noise that ends, the line is as before. */
+	/* After noise that ends, commas return at its end. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);
@@ -340,8 +341,8 @@ void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 	at = weft_clock_cycle(&ep->peer->cfg.clk, f->time - ep->port->delay);
 	r.c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
 	if (!ep->same_clk) {
-		/* the receive FIFO fills when cells follow one another faster
-		 * than the clock of this end */
+		/* Cells that arrive faster than the clock of this end reads
+		 * them fill the receive FIFO. */
 		come = cell_channel_cross(ep->peer, at);
 		r.c0 = come > s->fifo_free ? come : s->fifo_free;
 		room = r.c0 - come <= FIFO;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retransmission of a link port on a framed line (extoll.md 4.7). Cells wait in
  * `sent` until they are acknowledged. NACK, timeout and training make the line
- * resend them, oldest first, before any new one. Control cells are queued at
- * arrival and take effect at their cycle. */
+ * resend them, oldest first, before any new one. Received control cells are
+ * queued and take effect at their cycle. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 /* ---- replay ---- */
@@ -40,9 +40,9 @@ bool cell_channel_retry_acked(struct cell_channel *ep, uint8_t seq,
 		s->replay = seq;
 	for (; s->oldest != seq; s->oldest++) {
 		/* Damage can turn one control cell into another, so that an ACK
-		 * may be for a cell that the peer lacks. Such a cell is not
-		 * resent, but kept to the end, because its packet has no other
-		 * owner. */
+		 * may be for a cell that the peer lacks. The copy of such a
+		 * cell is not resent, but kept to the end of the run, because
+		 * nothing else owns its packet. */
 		struct weft_frame **f = &s->sent[s->oldest % SLOW_SENT];
 
 		if (*f && cell_channel_framed_missing(ep, *f)) {
@@ -114,8 +114,8 @@ static void channel_retry_hear(struct cell_channel *ep,
 	} else if (ep->slow->state != CELL_CHANNEL_READY) {
 		return;
 	} else if (kind == EX_C_REFRESH) {
-		/* A refresh holds the exact count, so that it repairs lost
-		 * credits. */
+		/* A refresh carries the absolute count of credits, so that it
+		 * replaces lost ones. */
 		uint8_t used = (uint8_t)(ep->slow->cells[vc] - c->value);
 
 		if (used <= ep->peer->cfg.slots)

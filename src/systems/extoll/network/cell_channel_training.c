@@ -7,15 +7,16 @@
  *            receives INIT3
  *   READY    sends READY, node and port; resends cells that the peer lacks
  *
- * An INIT1 in state READY means that the other end has lost alignment. It is
- * answered from INIT2 on, because an INIT1 in that answer would restart an end
- * that is READY by then, and so on without end. An INIT2 in state READY means
- * that the other end lacks INIT3. An end repeats what is not answered every
- * `timeout` cycles, `attempts` times. Then the link is down. The link also goes
- * down without commas for that time, and after that many replays without
- * success (4.7). A link that is down comes up when commas return, or when the
- * other end begins to train. SEQ and credits start at 0 and are never reset.
- * The use of the values is our choice. */
+ * An INIT1 in state READY means that the other end has lost alignment. This end
+ * then continues in INIT2. If it sent an INIT1, it would restart the other end,
+ * which may be READY by then, and both would restart each other without end. An
+ * INIT2 in state READY means that the other end lacks INIT3. An end repeats
+ * unanswered training cells every `timeout` cycles, `attempts` times. Then the
+ * link is down. The link also goes down if commas are missing for `attempts`
+ * times `timeout` cycles, or after `attempts` replays without success (4.7). A
+ * link that is down comes up when commas return, or when the other end begins
+ * to train. SEQ and credits start at 0 and are never reset. The meaning of the
+ * values of INIT2 and INIT3 is our choice. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <assert.h>

@@ -7,15 +7,17 @@
  *
  * A queue is (output, VC on which the cell arrived), so that cells of two
  * packets never mix in one queue. In each cycle every output that may send
- * grants one cell. That cell has a credit, owns or may take its outgoing VC,
- * and its input RAM is not being read. Every input accepts one of its
- * grants. Both choose round robin (4.2); an arbiter moves on with every grant.
+ * grants one cell. A cell may be granted if it has a credit, if it owns its
+ * outgoing VC or that VC is free, and if the RAM of its input is not being
+ * read. Every input accepts one of the grants to its cells. Outputs and inputs
+ * choose round robin (4.2). The arbiter of an output moves on with every grant,
+ * accepted or not.
  *
  * Fall-through: t_route cycles from the first flit to the request, t_cross from
  * the grant to the first flit at the output, 5 + 5 = X of table 7.1. A routing
- * flit that is used up leaves a hole of one cycle. Registers of the crossbar
- * and its link ports: systems/extoll/nic/link_registers.c. Not modelled:
- * numbers of RAM slots. */
+ * flit that is used up leaves a hole of one cycle. The registers of the
+ * crossbar and its link ports are in systems/extoll/nic/link_registers.c. Not
+ * modelled: numbers of RAM slots. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <stdlib.h>
@@ -112,8 +114,8 @@ static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 
 /* ---- decision ---- */
 
-/* Returns the cells that output o could send at `cycle`, whatever their inputs
- * do. */
+/* Returns the queue heads (bits as in struct extoll_xbar_out) that output o
+ * could send at `cycle` if their inputs could be read. */
 static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 {
 	struct extoll_xbar_out *out = &x->out[o];
@@ -160,13 +162,15 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 }
 
 struct grants {
-	uint8_t bit[EX_PORTS];	  /* bit of the granted cell, by output */
-	uint16_t by_in[EX_PORTS]; /* outputs, by input */
+	uint8_t bit[EX_PORTS]; /* bit of the granted cell, by output */
+	/* mask of outputs that granted a cell of this input */
+	uint16_t by_in[EX_PORTS];
 	uint16_t ins;
 };
 
-/* Lets output o grant. If it does not, returns the next cycle at which it may,
- * unless news of its peer arrive earlier. */
+/* Lets output o grant a cell. If it cannot, returns the next cycle at which it
+ * may, unless a credit or ACK arrives earlier. After a grant returns
+ * WEFT_NEVER. */
 static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 			       uint64_t cycle, uint64_t freed, struct grants *g)
 {
@@ -196,8 +200,8 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 	return WEFT_NEVER;
 }
 
-/* Lets the inputs accept. Returns the next cycle at which one of these outputs
- * may grant. */
+/* Lets each input accept one grant and send that cell. Returns the next cycle
+ * at which an output that takes part may grant. */
 static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 			   uint64_t cycle)
 {
@@ -217,8 +221,8 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 		cell_out(x, o, g->bit[o], cycle);
 		x->fresh |= (uint16_t)(1u << o);
 	}
-	/* `next` also covers the next cells of the queues, and cells that were
-	 * blocked by the granted ones. */
+	/* Outputs in `fresh` may grant again: a head follows the sent cell, or
+	 * a cell waited for it. */
 	for (m = x->fresh & x->asked; m; m &= m - 1) {
 		uint64_t t = x->grant_at[__builtin_ctz(m)];
 
@@ -228,7 +232,8 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 	return next;
 }
 
-/* Runs one cycle of all arbiters. Returns the next in which they have work. */
+/* Runs one cycle of all arbiters. Returns the next cycle in which they have
+ * work. */
 static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 {
 	struct grants g = { .ins = 0 };
@@ -251,8 +256,8 @@ static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 	return t < next ? t : next;
 }
 
-/* Prefetches what the cell at the head of input i will need: its output and the
- * memory behind it. */
+/* Prefetches what the first cell in flight to input i will need: its output,
+ * and the memory to which that leads. */
 static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 {
 	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];
@@ -276,7 +281,7 @@ static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 }
 
 /* Prefetches in stages: inputs whose cells are seen next, these cells, their
- * outputs. Each stage needs the data of the stage before. */
+ * outputs. Each stage follows pointers that the stage before has fetched. */
 void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 {
 	const struct extoll_xbar *x = c->state;
@@ -326,7 +331,7 @@ void extoll_xbar_event(struct weft_comp *c, uint32_t tag)
 
 		next = t < next ? t : next;
 	}
-	/* also requests of packets that have become the first */
+	/* the decision may have put further packets into `held` */
 	if (x->held.n) {
 		uint64_t t = extoll_xbar_queue_held(x, cycle);
 
@@ -397,8 +402,8 @@ int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 	return extoll_xbar_cells_fit(x, err);
 }
 
-/* Frees the packets of a network that came to rest with packets in it, because
- * they have no receiver. */
+/* Frees the packets that a network at the end of a run still holds, because no
+ * receiver will free them. */
 int extoll_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_xbar *x = c->state;

@@ -2,12 +2,12 @@
 /* EXTOLL crossbar in the Host Port's network: packets with equal hash of their
  * destination leave in order of arrival (hostport.md 3.1, 3.6).
  *
- * The first two bytes behind the route are DHASH (3.3). The value 0 stands for
- * no hash: its sender does not need order. A packet has arrived when it may
- * request its output (crossbar_queues.c). From then on it has a place in
- * x->turn, and requests only when no other packet of its output, VC and hash
- * precedes it. So a packet waits only for the VC that it needs anyway,
- * therefore the order causes no deadlock. */
+ * The first two bytes behind the route are DHASH (3.3). The value 0 means that
+ * the sender does not need order. A packet counts as arrived when it may
+ * request its output (crossbar_queues.c). From then on it has an entry in
+ * x->turn, and requests only when no packet with the same output, VC and hash
+ * precedes it there. So a packet waits only for packets that also need its
+ * outgoing VC. Therefore the order causes no deadlock. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <stdlib.h>

@@ -2,12 +2,13 @@
 /* The queues of a crossbar input (extoll.md 4.3): which cells request their
  * output.
  *
- * A packet of several cells holds its output from SOP to EOP. If it could
- * overtake earlier packets of its (input, VC) before it is whole, those packets
- * could fill the slots that its last cells need, while they wait, links away,
- * for an output which it holds. Datelines do not prevent that deadlock.
- * Therefore the SOP cell of a packet requests when the whole packet is here, or
- * when no earlier packet of its VC is left here. */
+ * A packet of several cells holds its output from SOP to EOP. Suppose that an
+ * incomplete packet overtakes earlier packets of its input and VC. The earlier
+ * packets may fill the slots that the last cells of the incomplete one need.
+ * They may also wait, some links further, for an output that the incomplete
+ * packet holds. Datelines do not prevent this deadlock. Therefore the SOP cell
+ * of a packet requests only when the whole packet is in the queues, or when no
+ * earlier packet of its VC is. */
 #include "systems/extoll/network/crossbar.h"
 #include "weft/trace.h"
 
@@ -23,8 +24,8 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in, const struct ecell *c)
 static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
 				const struct ecell *c)
 {
-	/* A packet from link to link requests t_transit cycles after its
-	 * arrival. Its cells follow at their distances. */
+	/* A packet from link to link may request t_transit cycles after its
+	 * arrival. Its later cells keep their distance from the first one. */
 	if (x->t_transit && i >= EX_INTERNAL && o >= EX_INTERNAL &&
 	    c->flags & ECELL_SOP &&
 	    c->cycle + x->t_transit > cell_channel_now(&x->ep[i])) {
@@ -63,8 +64,8 @@ uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 	return next;
 }
 
-/* Gives a packet with a hash its place in the order, if it may request now and
- * has not left. */
+/* Adds a packet with a hash to the order, if it may request now and its SOP
+ * cell is still queued. */
 static void order_in(struct extoll_xbar *x, uint32_t i, uint32_t q,
 		     const struct ecell *c)
 {
@@ -105,8 +106,8 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	in->tail[q] = (uint8_t)slot;
 	if (x->hash_order)
 		order_in(x, i, q, c);
-	/* Asks for the first cell of a queue, or at the end of a packet that is
-	 * whole now. */
+	/* The head of the queue may request if this cell is the head, or if the
+	 * head waited for the end of its packet. */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
 		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }
@@ -119,8 +120,8 @@ void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 	uint32_t q;
 
 	if (x->n_turn && c->flags & ECELL_SOP) {
-		/* When a packet with a hash leaves, the next packet of that
-		 * hash may be at the head of a queue. */
+		/* The next packet of the same hash may now request, if it is at
+		 * the head of its queue. */
 		struct extoll_xbar_turn t;
 		uint32_t slot;
 

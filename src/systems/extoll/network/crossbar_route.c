@@ -8,9 +8,9 @@
 #include "systems/extoll/network/crossbar.h"
 #include "systems/extoll/network/route_runs.h"
 
-/* Returns the outgoing VC. A new dimension starts on the even VC. A cable that
- * closes a ring, and all links behind it in that dimension, use the odd VC, so
- * that no ring of channels can close (4.6). */
+/* Returns the outgoing VC. A packet starts each dimension on the even VC. On a
+ * cable that closes a ring, and on all links behind it in that dimension, it
+ * uses the odd VC, so that no cycle of channels exists (4.6). */
 static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 			uint32_t vc, uint32_t out)
 {
@@ -27,7 +27,7 @@ static uint32_t vc_next(const struct extoll_xbar *x, struct ex_meta *m,
 	return m->cls * 2u + (odd | (x->datelines >> out & 1));
 }
 
-/* Consumes the lowest nibble and returns it. */
+/* Consumes the next nibble of the route and returns it. */
 static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 			  struct ex_meta *m)
 {
@@ -36,10 +36,11 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 	if (m->hops == EX_ROUTE_RUNS)
 		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops) {
-		/* The string has ended at a cable, so the flit behind it, the
-		 * lower part of H0, is read as the next routing flit (3.9;
-		 * T-29). The packet ends here where that flit would be used up,
-		 * because H0 would no longer begin with it: our choice. */
+		/* The route has ended although the packet came over a cable.
+		 * The flit behind it, the low part of H0, is read as the next
+		 * routing flit (3.9; T-29). If that flit is used up, too, the
+		 * packet ends here, because H0 would no longer begin with it:
+		 * our choice. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
 		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);
@@ -123,7 +124,7 @@ int extoll_xbar_set_table(struct weft_comp *c, uint32_t in, uint32_t path,
 	return 0;
 }
 
-/* ---- waiting cells (net/topology.h) ---- */
+/* ---- waiting cells, for deadlock.c ---- */
 
 static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 			      const struct ecell *c)
@@ -141,8 +142,8 @@ static struct ex_wait wait_of(struct extoll_xbar *x, uint32_t in, uint32_t o,
 
 	for (uint32_t v = 0; v < EX_VCS; v++)
 		w.pool |= (uint8_t)((ep->used[v] > ep->lim_reserved) << v);
-	/* Left out, because it waits for its place in the order, not for
-	 * room. */
+	/* The deadlock search skips this cell, because it waits for an earlier
+	 * packet of its hash, not for room. */
 	if (x->n_turn && c->flags & ECELL_SOP && !extoll_xbar_turn_is(x, in, c))
 		w.since = UINT64_MAX;
 	return w;

@@ -195,9 +195,9 @@ static uint32_t flits_or_64(uint32_t flits, uint32_t width)
 	return flits ? flits : EX_CELL_BYTES / ex_flit_bytes(width);
 }
 
-/* Checks the cells of the network ports, because a crossbar forwards cells as
- * they are cut. So the first cell must hold the route, including the Host
- * Port's route of 64 bytes. */
+/* Checks that cells of the network ports fit into cells of the crossbar,
+ * because a crossbar forwards cells uncut. The first cell of a packet holds the
+ * whole route: 64 bytes in the Host Port's network. */
 int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err)
 {
 	uint32_t max = flits_or_64(x->cell_flits, x->width);
@@ -235,8 +235,8 @@ int extoll_xbar_sample(struct weft_comp *c, struct weft_err *err)
 		if (x->in[i].spacing < least)
 			least = x->in[i].spacing;
 	c->counters[EXTOLL_XBAR_SPACING] = least < EXTOLL_XBAR_FAR ? least : 0;
-	/* Virtual channels that ever received a cell, since a used queue keeps
-	 * its tail. */
+	/* Counts the VCs on which a cell ever arrived. The tail of a queue is
+	 * set by the first cell and never reset. */
 	used = 0;
 	for (i = 0; i < EX_PORTS; i++)
 		for (q = 0; q < EXTOLL_XBAR_QUEUES; q++)

@@ -61,7 +61,7 @@ void extoll_xbar_link(void *own, struct cell_channel *ep,
 	extoll_xbar_news(x, (uint32_t)(ep - x->ep) - EX_INTERNAL, what);
 }
 
-/* Sums up all link ports. */
+/* Sums the counters of all link ports. */
 void extoll_xbar_link_counts(struct extoll_xbar *x)
 {
 	uint64_t *n = x->comp->counters;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Detects cells that wait for each other in a circle. The first cell of each
- * queue of an input channel waits for two conditions: no other packet holds the
- * channel of its output, and a slot behind the output is free. Any cell that
- * leaves there frees such a slot. So a cell can move when both can happen, and
- * a slot becomes free when one of the cells that hold it can move.
+/* Detects cells that wait for each other in a circle. In this file a place is
+ * an input channel: crossbar, input port and VC. A head is the first cell of a
+ * queue of a place. It waits for two conditions: no other packet holds the
+ * channel of its output, and a slot behind the output is free. A head can move
+ * if both conditions can become true. A slot becomes free if any head of the
+ * place behind the output can move.
  *
- * At first all cells count as stuck. The search marks cells that can move until
- * it finds no more: cells that have waited briefly, that have room, or that
- * wait for an end. The cells that stay stuck are a deadlock, because no event
- * outside can free them. If the state is not known (cells in flight, packets
- * that have not arrived as a whole) a cell counts as able to move, so that
- * there are no false alarms. */
+ * At first all heads count as stuck. The search marks heads that can move until
+ * it finds no more: heads that have waited for a short time, that have room, or
+ * that leave to a NIC or traffic component. The heads that stay stuck are a
+ * deadlock, because no event outside the circle can free them. A head whose
+ * state is not known (cells in flight, packets that have not arrived as a
+ * whole) counts as able to move, so that there are no false alarms. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +32,8 @@ struct waits {
 	struct {
 		VEC(struct head);
 	} heads; /* by place */
-	/* Index of the first head of a place. The next entry is its end. */
+	/* Index of the first head of each place. The heads of a place end where
+	 * those of the next place begin. */
 	uint32_t *first;
 };
 
@@ -58,8 +60,8 @@ static const struct weft_port *far_end(const struct waits *w,
 	return place_comp(w, h->place)->ports[h->w.out].peer;
 }
 
-/* Returns true if a cell other than `but` can leave, or all cells of the place
- * are still in flight. */
+/* Returns true if a head of the place other than `but` can move, or if the
+ * place has no heads because its cells are in flight. */
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
@@ -78,9 +80,9 @@ static bool place_takes(const struct waits *w, uint32_t p)
 
 /* ---- cells that can move ---- */
 
-/* Returns true if the channel that the cell needs becomes free, because the
- * packet of (in, vc) that holds it has its next cell here, or some links
- * behind. */
+/* Returns true if the channel that the head needs can become free. Follows the
+ * packet that holds it to the packet's next cell, which is here or some links
+ * behind, and asks whether that cell can move. */
 static bool lock_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_comp *c = place_comp(w, h->place);
@@ -107,7 +109,7 @@ static bool lock_comes(const struct waits *w, const struct head *h)
 	return true;
 }
 
-/* Returns true if a slot for the cell becomes free, of its channel or of the
+/* Returns true if a slot for the head can become free, in its channel or in the
  * pool. */
 static bool slot_comes(const struct waits *w, const struct head *h)
 {
@@ -148,7 +150,7 @@ static uint32_t waits_solve(struct waits *w)
 	return stuck;
 }
 
-/* ---- all waiting cells ---- */
+/* ---- heads of all places ---- */
 
 static uint32_t place_heads(const struct waits *w, uint32_t p,
 			    struct ex_wait e[EX_PORTS])
@@ -177,7 +179,7 @@ static void waits_read(struct waits *w, uint32_t all)
 	w->first[all] = w->heads.n;
 }
 
-/* ---- in words ---- */
+/* ---- text of a circle ---- */
 
 static void place_text(const struct waits *w, uint32_t p, const char *before,
 		       char *text, size_t size, size_t *at_p)
@@ -190,8 +192,8 @@ static void place_text(const struct waits *w, uint32_t p, const char *before,
 			c->name, c->ports[place_in(p)].name, p % EX_VCS);
 }
 
-/* Follows stuck cells until a place repeats: path[*first_p] starts the circle.
- * Returns the length of the path. */
+/* Follows stuck heads from place to place until a place repeats. The circle
+ * starts at path[*first_p]. Returns the length of the path. */
 static uint32_t circle_find(const struct waits *w, uint32_t *path,
 			    uint32_t *first_p)
 {
@@ -208,7 +210,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		/* the far end, whose cells this place waits for */
+		/* the next place: its heads keep this one from moving */
 		far = far_end(w, h);
 		p = h->place;
 		if (!lock_comes(w, h))
@@ -216,7 +218,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				     h->w.lock % EX_VCS);
 		else if (!slot_comes(w, h))
 			p = place_of(far->comp, far->index, h->w.vc);
-		h = NULL; /* the first stuck cell at that place */
+		h = NULL; /* continue with the first stuck head of that place */
 		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
 			if (!w->heads.at[i].live)
 				h = &w->heads.at[i];
@@ -253,7 +255,7 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 	struct waits w = { .n = n, .before = before };
 	uint32_t places = n->n_xbars * EX_PORTS * EX_VCS;
 	struct ex_wait e[EX_PORTS];
-	bool found = false; /* true if a cell has waited for long */
+	bool found = false; /* a head has waited since before `before` */
 
 	*blocked_p = false;
 	for (uint32_t p = 0; !found && p < places; p++)
@@ -266,7 +268,8 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
-	/* Otherwise searches for an end that accepts no cells. */
+	/* Without a deadlock, searches for an end of the network that accepts
+	 * no cells. */
 	for (uint32_t i = 0; !found && !*blocked_p && i < w.heads.n; i++) {
 		const struct head *h = &w.heads.at[i];
 		const struct weft_port *far = far_end(&w, h);

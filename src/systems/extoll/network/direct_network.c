@@ -5,8 +5,8 @@
  * States of a run. `saturated`: the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per
  * source. `starved`: a source with a packet ready sent none for a watchdog's
- * time while others did. `deadlock`: cells have waited that long for each other
- * in a circle. */
+ * time while others did. `deadlock`: cells have waited for each other in a
+ * circle for a watchdog's time. */
 #include "systems/extoll/network/direct_network.h"
 
 #include <errno.h>
@@ -142,8 +142,8 @@ static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
-	/* This event lies in the far future, so that the run ends as not idle,
-	 * because cells are left in the network. */
+	/* Keeps an event pending in the far future, because a run with cells
+	 * left in the network must not end as idle. */
 	weft_wake(c, EXTOLL_NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
@@ -156,10 +156,10 @@ static void watch_arm(struct weft_comp *c)
 			   weft_clock_edge(&n->clk, net_now(c) + n->watchdog));
 }
 
-/* Searches for deadlock and starved sources. The watchdog is a watch, so it
- * does not run when no other event is left. net_finish() searches then. A run
- * with attached processes is searched once only, because their events may be
- * minutes apart. */
+/* Searches for deadlock and starved sources. The watchdog is a watch: it does
+ * not run when no other event is left, and net_finish() searches then. In a run
+ * with attached processes it stops when the network is empty, because the next
+ * events of these processes may be minutes away. */
 static void direct_network_watch(struct weft_comp *c)
 {
 	struct extoll_net *n = c->state;
@@ -175,7 +175,7 @@ static void direct_network_watch(struct weft_comp *c)
 		weft_sim_stop(c->sim);
 		return;
 	}
-	/* Counts sources that did not send their packet while others sent. */
+	/* A source starves if it sent no packet while others did. */
 	EXTOLL_NET_GENS(n, g)
 	{
 		starved +=
@@ -209,8 +209,8 @@ static int net_sample(struct weft_comp *c, struct weft_err *err)
 	const struct extoll_net *n = c->state;
 	uint64_t sum = 0;
 
-	/* The counter is found by name, because crossbars of other classes may
-	 * have it, too. */
+	/* Finds the counter by name, because crossbars of other classes have it
+	 * at another index. */
 	for (uint32_t i = 0; i < n->n_xbars; i++) {
 		const struct weft_class *cls = n->xbar[i]->cls;
 
@@ -276,7 +276,7 @@ static int net_finish(struct weft_comp *c, struct weft_err *err)
 		if (blocked)
 			result_param_set(weft_sim_result(c->sim), "net.blocked",
 					 text);
-		/* the last packet was the last event */
+		/* the time after the last packet does not count */
 		now = weft_clock_cycle(&n->clk, n->last) + 1;
 	}
 	if (!n->closed && n->n_gens && now > n->from)
@@ -330,8 +330,8 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 	n->topo = parts->topo;
 	n->xbar = parts->switches;
 	n->n_xbars = parts->n_switches;
-	/* longest route: computed for a grid without cuts, otherwise
-	 * searched */
+	/* Longest route in hops. On a grid without cuts it is known, otherwise
+	 * computed as a bound or searched. */
 	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
 		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
 						       : t->size[i] - 1;

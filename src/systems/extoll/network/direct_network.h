@@ -23,18 +23,19 @@ struct extoll_net_backlog {
 	uint64_t packets, flits;
 };
 
-/* Questions of the network to a source of traffic. */
+/* Operations of a source of traffic, called by the network. */
 struct extoll_net_source {
-	/* Returns the packets that were due by `cycle` but are not made yet,
-	 * without those due before `from`. */
+	/* Returns the packets that were due from `from` on and before `cycle`,
+	 * but have not been made. */
 	struct extoll_net_backlog (*backlog)(const struct weft_comp *c,
 					     uint64_t from, uint64_t cycle);
 	/* Returns true if the source has had a packet to send since before
-	 * `before`, and sent none. */
+	 * cycle `before`, and has not sent it. */
 	bool (*starves)(const struct weft_comp *c, uint64_t before);
 };
 
-struct extoll_net_end { /* a source, or NULL */
+/* a source of traffic, comp = NULL where a node has none */
+struct extoll_net_end {
 	struct weft_comp *comp;
 	const struct extoll_net_source *ops;
 };
@@ -76,27 +77,31 @@ struct extoll_net {
 	uint32_t *perm;
 	uint64_t perm_seed;
 	/* the window: */
-	/* cycles of the window; UINT64_MAX: not known yet */
+	/* Window: first cycle, and first cycle behind it. UINT64_MAX: not known
+	 * yet. */
 	uint64_t from, until;
-	bool closed, over, again; /* again: this is the second window */
-	/* Packets made in the window, and those of them that arrived. */
+	/* window has ended, sources may stop, window is the second one */
+	bool closed, over, again;
+	/* Packets made in the window, and how many of them have arrived. */
 	uint64_t marked, marked_in;
-	uint64_t expected; /* packets that will be marked in all */
-	uint64_t offered;  /* flits of the expected packets */
+	/* marked packets, including those due but not made */
+	uint64_t expected;
+	uint64_t offered; /* flits of the expected packets */
 	/* Packets that wait in sources at the end of the window. */
 	uint64_t backlog;
-	uint64_t in_flits;  /* flits that arrived in the window */
-	double latency_sum; /* sum over the marked packets */
+	uint64_t in_flits; /* flits that arrived in the window */
+	/* sum of cycles over the marked packets that arrived */
+	double latency_sum;
 	struct weft_hist *latency, *network;
 	struct steady steady;
-	struct growth growth; /* growth of the content of sources and network */
+	struct growth growth; /* change of the flits in sources and network */
 	uint64_t made_flits;  /* flits made since the start of the run */
 	enum extoll_net_state state;
 	uint32_t starved;
 	weft_time_t last; /* time of the last packet received */
-	uint64_t total;	  /* packets to be made; UINT64_MAX = no end */
+	uint64_t total;	  /* packets of all sources; UINT64_MAX = without end */
 	/* load of the cables in the window: */
-	/* Busy cycles at the start of the window, by crossbar and link. */
+	/* Busy cycles at the start of the window, by crossbar and link port. */
 	uint64_t *busy;
 	weft_time_t busy_from;
 	double busy_mean, busy_max;
@@ -112,10 +117,10 @@ static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
 	return p->net ? p->net->state : NULL;
 }
 
-/* Adds a source to this network at `node` (called in ops.start), which makes
- * `packets` packets (UINT64_MAX: without end). Returns 0, or -EINVAL with a
- * message if its clock differs from the network's, because results count
- * cycles. */
+/* Adds the source of traffic at `node` to this network. Called in ops.start.
+ * The source will make `packets` packets (UINT64_MAX: without end). Returns 0,
+ * or -EINVAL with a message if its clock differs from the network's, because
+ * results count cycles. */
 int extoll_net_join(struct weft_comp *net, uint32_t node,
 		    struct extoll_net_end gen, const struct weft_clock *clk,
 		    uint64_t packets, struct weft_err *err);
@@ -124,7 +129,8 @@ int extoll_net_join(struct weft_comp *net, uint32_t node,
 	for (const struct extoll_net_end *e = (n)->gen;                        \
 	     e && e < (n)->gen + (n)->topo->nodes; e++)                        \
 		if (e->comp)
-/* Calls pattern_init() for a source at `at` with the shape of its network. */
+/* Calls pattern_init() for the source at place `at`, with the shape of its
+ * network. Returns 0, or a negative errno with a message. */
 int extoll_net_pattern(const struct ex_place *at, uint64_t permutation,
 		       uint32_t dest, struct pattern *p, struct weft_err *err);
 
@@ -150,9 +156,9 @@ static inline bool extoll_net_over(const struct extoll_net *n)
 	return n && n->over;
 }
 
-/* measuring_window.c: extoll_net_window_open() opens the window at `from`.
- * extoll_net_window_end() ends it at `until`, and the window may open again
- * unless `last` is true. */
+/* measuring_window.c: extoll_net_window_open() opens the window at cycle
+ * `from`. extoll_net_window_end() ends it at `until`. Unless `last` is true, a
+ * second window may follow. */
 enum {
 	EXTOLL_NET_TAG_WATCH,
 	EXTOLL_NET_TAG_OPEN,
@@ -162,15 +168,16 @@ enum {
 void extoll_net_window_open(struct weft_comp *net, uint64_t from);
 void extoll_net_window_end(struct weft_comp *net, uint64_t until, bool last);
 
-/* link_load.c: start to measure the load of the links, stop now, and report the
+/* link_load.c: start to measure the load of the links, stop, and report the
  * load. Only the first stop counts. */
 void extoll_net_links_begin(struct weft_comp *net);
 void extoll_net_links_end(struct weft_comp *net);
 void extoll_net_links_report(struct weft_comp *net);
 
-/* deadlock.c: returns true if cells that have waited since before `before` wait
- * for each other, and writes the circle to text. Otherwise sets *blocked_p if a
- * cell waits for an end that accepts nothing, and names that end in text. */
+/* deadlock.c: returns true if cells that have waited since before cycle
+ * `before` wait for each other, and writes the circle to text. Otherwise sets
+ * *blocked_p if a NIC or traffic component accepts none of the cells that wait
+ * for it, and names it in text. */
 bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		      size_t size, bool *blocked_p);
 

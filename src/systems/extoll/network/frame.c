@@ -14,7 +14,8 @@ _Static_assert((int)WEFT_SYM_K == (int)B8B10_K &&
 
 /* ---- bytes of a cell ---- */
 
-/* Returns the source flit that holds nibble number pos. */
+/* Returns the index of the routing flit in which the source sent nibble number
+ * pos. */
 static uint32_t flit_of(uint32_t width, uint32_t hops, uint32_t pos)
 {
 	uint32_t last = ex_route_flits(width, hops) - 1;
@@ -34,8 +35,8 @@ uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width)
 	return ex_route_flits(width, m->hops) - flit_of(width, m->hops, m->pos);
 }
 
-/* Finds the nibbles [at, end) of the route in routing flit number i, counted
- * from the one in use. */
+/* Finds the nibbles [at, end) of the route that are in routing flit number i.
+ * The flit with the next nibble is number 0. */
 static void route_span(const struct ex_meta *m, uint32_t width, uint32_t i,
 		       uint32_t *at, uint32_t *end)
 {
@@ -144,8 +145,8 @@ struct weft_frame *ex_control_new(struct weft_sim *sim, uint32_t width,
 
 /* ---- packets from the bytes of their cells ---- */
 
-/* Returns a packet of the size of `from` with a payload of zeros, because
- * built_bytes() stores it later. Copies the fields that are not on the line. */
+/* Returns a packet of the size of `from` whose payload is zero until
+ * built_bytes() stores it. Copies the fields that are not on the line. */
 static struct weft_frame *built_new(struct weft_sim *sim,
 				    const struct weft_frame *from)
 {
@@ -212,7 +213,7 @@ struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 		built_route(b->pkt[vc], l, bytes);
 	}
 	to = b->pkt[vc];
-	/* the sender may have cut the payload */
+	/* a sender that cuts the payload changes its length */
 	to->payload.len = from->payload.len;
 	built_bytes(to, (uint32_t)cell->u[2] * w, bytes + l->route * w,
 		    (uint32_t)(l->flits - l->route) * w);
@@ -237,7 +238,7 @@ void ex_rebuild_drop(struct ex_built *b)
 struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
-	uint32_t parts; /* mask of the bits of a part that are wanted */
+	uint32_t parts; /* mask of the part bits that symbols get; 0 = none */
 };
 
 static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
@@ -249,7 +250,7 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-/* Writes all symbols up to the first `bytes` bytes of the cell. */
+/* Writes the symbols of a cell from its start to its first `bytes` bytes. */
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {

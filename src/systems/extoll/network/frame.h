@@ -9,14 +9,14 @@
  *   u[1]     the sender's packet (weft_frame *), valid until its last cell is
  *            delivered. With a fault or listener on the line the receiver
  *            reads from it only data that are not on the line (ex_rebuild)
- *   u[2]     [31:0] first flit of the packet in it, routing flits not counted;
+ *   u[2]     [31:0] its first flit in the packet, routing flits not counted;
  *            [63:32] cells sent on the line before it
  *   u[3..7]  meta and route of the packet as it was sent
  *   payload  bytes of the cell
  *
  * Byte order: little-endian everywhere, also in a flit. The CRC covers CTL,
- * SEQ, LEN (32 bit) and the bytes in this order in both variants, although the
- * SEQ of the 16-bit one is sent last. */
+ * SEQ, LEN (with 32 bit only) and the bytes, always in this order, although SEQ
+ * is sent last with 16 bit. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_FRAME_H
 #define SYSTEMS_EXTOLL_NETWORK_FRAME_H
 
@@ -53,11 +53,11 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 	return (uint32_t)(f->u[2] >> 32);
 }
 
-/* Returns the routing flits that are left of a packet, by its meta. */
+/* Returns the number of routing flits that a packet still has. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
-/* Fills an empty frame, whose payload has room, with a cell of pkt. flits
- * include the routing flits of a SOP cell. Of a stomped cell only the length
- * matters. */
+/* Fills f with a cell of pkt. f is empty, and its payload has room. flits
+ * include the routing flits of a SOP cell. The bytes of a stomped cell do not
+ * matter. */
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
 /* Returns a new control cell, which the caller owns. */
@@ -76,9 +76,9 @@ struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 			      struct weft_frame *cell, const uint8_t *bytes);
 /* Frees packets that are incomplete. */
 void ex_rebuild_drop(struct ex_built *b);
-/* Encodes like ex_wire_link.encode, with the part (enum weft_part) of each
- * symbol in its upper bits. CONTROL stands for control symbols and D16.2, CELL
- * for type, value and CRC-8 of a control cell. */
+/* Encodes like ex_wire_link.encode, and puts the part (enum weft_part) of each
+ * symbol into its upper bits. Part CONTROL are control symbols and D16.2. Part
+ * CELL are type, value and CRC-8 of a control cell. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 
@@ -88,16 +88,17 @@ enum ex_verdict {
 	EX_GOOD,
 	EX_VOID, /* exactly inverted CRC */
 	EX_BAD_CRC,
-	EX_BAD_CODE, /* code error, misplaced control symbol, cut */
+	/* code error, misplaced control symbol, transmission ended */
+	EX_BAD_CODE,
 };
 
 struct ex_heard { /* a cell or a control cell */
 	enum ex_verdict verdict;
 	bool control;
 	bool seq_known;	  /* cell: a SEQ was received, right or not */
-	uint8_t type;	  /* type of a control cell */
+	uint8_t type;	  /* control cell: enum ex_control */
 	uint8_t ctl, arg; /* as in ex_line */
-	uint8_t flits;	  /* flits received, limited to the size of a cell */
+	uint8_t flits;	  /* flits received, at most those of a full cell */
 	uint8_t bytes[EX_CELL_BYTES];
 };
 
@@ -108,7 +109,7 @@ struct ex_dec {
 	uint32_t code;	/* code errors so far */
 	uint32_t run;	/* consecutive code errors now */
 	uint32_t worst; /* longest run of code errors */
-	uint32_t stray; /* data symbols outside of cells */
+	uint32_t stray; /* data symbols outside cells */
 	/* internal: */
 	uint32_t state, pos, n, len;
 	bool bad;
@@ -116,8 +117,8 @@ struct ex_dec {
 	struct ex_heard h;
 };
 
-/* ex_dec_symbol() decodes one symbol, and ex_dec_end() ends a transmission.
- * Both report cells by `heard` during the call. */
+/* ex_dec_symbol() decodes one symbol. ex_dec_end() ends a transmission. Both
+ * call `heard` for each cell that ends. */
 void ex_dec_symbol(struct ex_dec *d, uint32_t sym);
 void ex_dec_end(struct ex_dec *d);
 

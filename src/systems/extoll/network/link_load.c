@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load of the cables of a direct network in the window of measurement: the mean
- * of all, both directions, and the busiest one. */
+ * over both directions of all cables, and the busiest direction. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "measure/result.h"
 #include "systems/extoll/network/direct_network.h"
 
-/* Visits all cables and brings their volume up to date. At the start (time 0)
- * stores the volume, otherwise computes the load in `time`. */
+/* Visits both directions of all cables. With time 0, at the start, stores the
+ * busy time of each. Otherwise computes the load: busy time since then, divided
+ * by `time`. */
 static void links_each(struct extoll_net *n, double time)
 {
 	struct weft_err unused = { 0 };

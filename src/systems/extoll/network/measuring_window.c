@@ -9,8 +9,8 @@
  * lasts. */
 #include "systems/extoll/network/direct_network.h"
 
-/* WINDOW_LOOKS: samples of a window for growth. WINDOW_STEP: cycles between
- * samples at first, if the end of the window is not known. */
+/* WINDOW_LOOKS: number of samples of a window. WINDOW_STEP: cycles between
+ * samples, if the end of the window is not known. */
 enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 
 void extoll_net_window_open(struct weft_comp *c, uint64_t from)
@@ -30,8 +30,8 @@ void extoll_net_window_open(struct weft_comp *c, uint64_t from)
 }
 
 /* Takes the samples that are due before the event at `cycle`. A sample counts
- * the flits that were made, or were due at sources, and have not arrived. It
- * includes packets that a source holds ready for a later cycle, about one for
+ * the flits that were made, or were due at sources, and have not arrived.
+ * Packets that a source has made ahead of their cycle count, too, about one for
  * each source. */
 static void window_look(struct weft_comp *c, uint64_t cycle)
 {
@@ -61,7 +61,8 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 	extoll_net_links_end(c);
 	n->until = until;
 	window_look(c, until);
-	/* Packets due at sources by the window's end, made or not. */
+	/* Adds the packets that are due by the window's end and not made
+	 * yet. */
 	n->expected = n->marked;
 	EXTOLL_NET_GENS(n, g)
 	{
@@ -72,7 +73,7 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
-	/* Leaves out one packet per source, because it is not a queue yet. */
+	/* One waiting packet per source does not count as growth. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
@@ -95,8 +96,8 @@ void extoll_net_window_end(struct weft_comp *c, uint64_t until, bool last)
 	n->over |= n->marked_in == n->expected;
 }
 
-/* After every STEADY_ENOUGH batches, checks if the warm-up has ended or the
- * mean is known well enough. */
+/* After every STEADY_ENOUGH batches, opens the window if the warm-up has ended,
+ * or ends it if the mean latency is known well enough. */
 static void window_settle(struct weft_comp *c, uint64_t cycle)
 {
 	struct extoll_net *n = c->state;

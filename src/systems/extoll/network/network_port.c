@@ -53,8 +53,8 @@ int netport_init(struct netport *np, struct weft_comp *c, struct weft_port *p,
 	uint32_t route = ex_route_flits(cfg->width, EX_ROUTE_MAX);
 	struct cell_channel_cfg cell = *cfg;
 
-	/* A crossbar reads the route in the first cell, and must have flits
-	 * left to pass on. */
+	/* A crossbar reads the whole route in the first cell, and that cell
+	 * must still have flits when the route is used up. */
 	if (cfg->cell_flits && cfg->cell_flits <= route)
 		return weft_fail(
 			err, EINVAL,
@@ -105,7 +105,7 @@ void netport_fini(struct netport *np)
 
 /* ---- sending ---- */
 
-/* Returns the flits of the packet that precede its words. */
+/* Returns the number of routing flits in front of the packet's words. */
 static uint32_t route_flits(const struct netport *np,
 			    const struct weft_frame *f)
 {
@@ -196,7 +196,7 @@ static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 		np->ops->sent(np->own, np, cls, id);
 }
 
-/* Returns the first cycle at which the class may have a cell, or WEFT_NEVER. */
+/* Returns the first cycle at which the class may send a cell, or WEFT_NEVER. */
 static uint64_t class_next(struct netport *np, uint32_t cls)
 {
 	struct netport_pkt *p = np->q[cls].head;
@@ -205,7 +205,7 @@ static uint64_t class_next(struct netport *np, uint32_t cls)
 
 	if (!p)
 		return WEFT_NEVER;
-	/* wait for the words of the next cell */
+	/* the words of the next cell must be available */
 	words = ex_meta(p->f)->words * 8u;
 	end = p->flit + cell_flits(np, p) - route_flits(np, p->f);
 	end *= ex_flit_bytes(np->ep.cfg.width);

@@ -18,8 +18,8 @@ struct netport;
 struct netport_cell { /* a received cell */
 	/* Frame of the packet. With eop, the unit owns it from now on. */
 	struct weft_frame *pkt;
-	/* Place of its bytes in the packet. Byte 0 is the first byte of the
-	 * command words, because routing flits are not counted. */
+	/* Offset and number of the cell's bytes in the packet. The first
+	 * command word has offset 0, because routing flits do not count. */
 	uint32_t first, bytes;
 	bool sop, eop;
 	uint8_t vc;
@@ -32,8 +32,8 @@ struct netport_ops {
 	 * cell at some time, because the crossbar waits for the slot. */
 	void (*cell)(void *own, struct netport *np,
 		     const struct netport_cell *c);
-	/* The crossbar has received the last cell of a packet of this class, so
-	 * that there is room for one more. May be NULL. */
+	/* The last cell of a packet of this class has been sent, so that the
+	 * queue has room for another packet. May be NULL. */
 	void (*sent)(void *own, struct netport *np, uint32_t cls,
 		     uint64_t trace_id);
 };
@@ -41,7 +41,7 @@ struct netport_ops {
 struct netport_pkt { /* a packet in the queue or being sent */
 	struct weft_frame *f;
 	uint64_t ready; /* cycle at which the first word is ready */
-	uint32_t avail; /* available payload bytes, UINT32_MAX = all */
+	uint32_t avail; /* payload bytes that may be sent, UINT32_MAX = all */
 	uint32_t flit;	/* next flit to send */
 	uint32_t flits; /* flits of the packet in all */
 	struct netport_pkt *next;
@@ -57,7 +57,7 @@ struct netport {
 	const struct netport_ops *ops;
 	void *own;
 	uint32_t tag;
-	uint64_t armed; /* cycle of the live wake-up, or WEFT_NEVER */
+	uint64_t armed; /* cycle of the pending event, or WEFT_NEVER */
 	struct netport_queue q[2];
 	struct netport_pkt *free;
 	uint32_t turn, depth;
@@ -92,8 +92,8 @@ static inline bool netport_room(const struct netport *np, uint32_t cls)
  * (UINT32_MAX = all). Returns a handle for netport_more(). */
 struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 				 uint64_t cycle, uint32_t avail);
-/* Announces more of the payload, from now on. The handle of netport_send() is
- * valid until all of the payload was announced. */
+/* Sets the available payload to `avail` bytes from now on. The handle of
+ * netport_send() is valid until all of the payload is available. */
 void netport_more(struct netport *np, struct netport_pkt *p, uint32_t avail);
 /* Returns the slot of a received cell to the crossbar. */
 static inline void netport_release(struct netport *np, uint32_t slot,

@@ -2,7 +2,8 @@
 /* Places of components in a direct network of EXTOLL crossbars, and routes of
  * its packets (extoll.md 4.5, 4.6). The state of crossbars, NICs and traffic
  * components starts with a struct ex_place, and ex_stand() is their ops.place,
- * so that the fabric can tell them their place between init and start. */
+ * so that the fabric can tell them their place between init and start. A place
+ * is a node number, the topology and the component extoll.net. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_PLACE_H
 #define SYSTEMS_EXTOLL_NETWORK_PLACE_H
 
@@ -15,29 +16,30 @@
 
 #define EX_UNLOCKED UINT32_MAX
 struct ex_wait {	  /* a cell that waits at an input */
-	uint32_t out, vc; /* output and outgoing channel of the cell */
+	uint32_t out, vc; /* output and outgoing VC of the cell */
 	uint64_t since;	  /* cycle of the cell's arrival */
-	uint32_t lock;	  /* input * EX_VCS + VC of another packet that holds
-			   * the channel, or EX_UNLOCKED */
-	/* The packet may request only when it is whole or the first of its
-	 * VC. */
+	/* input * EX_VCS + VC of another packet that holds the outgoing VC, or
+	 * EX_UNLOCKED */
+	uint32_t lock;
+	/* The cell may not request yet: its packet is neither whole nor the
+	 * first of its VC. */
 	bool early;
 	bool room; /* a slot for the cell is free behind the output */
-	/* Mask of channels that use slots of the pool behind the output. */
+	/* Mask of VCs that use slots of the pool behind the output. */
 	uint8_t pool;
 };
 
-/* Cells that wait in a crossbar, for deadlock.c. */
+/* Operations by which deadlock.c finds the cells that wait in a crossbar. */
 struct ex_waits {
-	/* Lists the first cells of all queues of an input channel, by output.
+	/* Lists the first cells of all queues of an input VC, by output.
 	 * Returns their number. */
 	uint32_t (*heads)(struct weft_comp *c, uint32_t in, uint32_t vc,
 			  struct ex_wait w[EX_PORTS]);
-	/* Returns true if cells are in flight to the channel, or may be sent
-	 * there. */
+	/* Returns true if cells are in flight to the input VC, or may still be
+	 * sent to it. */
 	bool (*comes)(struct weft_comp *c, uint32_t in, uint32_t vc);
-	/* Returns the packet that holds this channel of an output, in the form
-	 * of ex_wait.lock. */
+	/* Returns the packet that holds this VC of an output, in the form of
+	 * ex_wait.lock. */
 	uint32_t (*lock)(struct weft_comp *c, uint32_t out, uint32_t vc);
 };
 
@@ -63,13 +65,13 @@ static inline bool ex_stands(const struct weft_comp *c)
 	return c->cls->ops.place == ex_stand;
 }
 
-/* Parts of a network around classes of this system. */
+/* Classes from which the fabric builds a network of this system. */
 extern const struct weft_network_parts ex_network_parts;
 
 /* ---- routes ---- */
 
-/* Returns the channel on which a cell leaves through a link port, from the
- * channel and the dimension (0xff: internal port) of its arrival. */
+/* Returns the VC on which a cell leaves through a link port. vc_in and dim_in
+ * are VC and dimension of its arrival (0xff: internal port). */
 static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 				   uint32_t dim_in, uint32_t port,
 				   uint32_t datelines)
@@ -79,10 +81,10 @@ static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 	return (vc_in & 2) | odd | (datelines >> port & 1);
 }
 
-/* Writes the route of a packet from s to internal port `port` of d, as the
- * topology wants it (path or table): meta (pos, hops, dest, port, dim) and
- * nibbles. `coins` are random bits for TOPO_TIE_RANDOM. Returns false if no
- * route exists, or it has more than EX_ROUTE_MAX nibbles. */
+/* Writes the route of a packet from node s to internal port `port` of node d,
+ * as path or for table routing, as the topology says: meta (pos, hops, dest,
+ * port, dim) and nibbles. `coins` are random bits for TOPO_TIE_RANDOM. Returns
+ * false if no route exists, or if it has more than EX_ROUTE_MAX nibbles. */
 bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 		   uint32_t port, uint32_t coins, struct weft_frame *f);
 

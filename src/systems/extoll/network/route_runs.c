@@ -12,7 +12,8 @@ bool ex_run_is_link(uint8_t el)
 	       el & 15;
 }
 
-/* Returns the place of the 0xFF at the end of the frame, or n. */
+/* Returns the index of the byte 0xFF that ends the frame, or n if it has
+ * none. */
 static uint32_t frame_end(const uint8_t *b, uint32_t n)
 {
 	uint32_t i = 2;

@@ -10,13 +10,13 @@
 
 enum {
 	EX_RUNS_BYTES = EX_CELL_BYTES, /* most bytes of a routing frame */
-	EX_RUNS_SERVICE = 2,	       /* internal port of MP and HAP */
-	/* elements: [7:4] port, [3:0] hops */
+	EX_RUNS_SERVICE = 2, /* internal port of services MP and HAP */
+	/* Bytes of elements: [7:4] port, [3:0] hops. Ports: */
 	EX_RUN_PORT_LP = 4,
 	EX_RUN_PORT_MP = 10,
 	EX_RUN_PORT_HAP = 11,
 	EX_RUN_HOPS_MAX = 15,
-	/* whole bytes: */
+	/* Values of whole bytes: */
 	EX_RUN_MP = 0xa1,
 	EX_RUN_HAP = 0xb1,
 	EX_RUN_SEP = 0xf0,
@@ -25,10 +25,10 @@ enum {
 	EX_RUN_END = 0xff,
 };
 
-/* Returns true if an element leaves through a link port, at least once. */
+/* Returns true if the element leaves through a link port and has hops left. */
 bool ex_run_is_link(uint8_t el);
-/* Consumes one hop of the first element, which leaves the frame with its last
- * hop. Returns the element's output, or EX_NIB_FILL if it is invalid. */
+/* Consumes one hop of the first element. Removes the element with its last hop.
+ * Returns the output of that hop, or EX_NIB_FILL if it is invalid. */
 uint32_t ex_runs_step(struct weft_frame *f);
 
 #endif

@@ -3,9 +3,9 @@
  * for frames that were damaged. Undamaged frames skip it, because their content
  * is known.
  *
- * A control symbol ends the current cell. If it ends a cell in the wrong place
- * that cell is bad, and the symbol may start the next one. A code error inside
- * a cell makes it bad. Its byte is kept as decoded. */
+ * A control symbol ends the current cell. In the wrong place it makes that cell
+ * bad, and it may start the next cell. A code error inside a cell makes the
+ * cell bad. Its byte is kept as decoded. */
 #include "base/bytes.h"
 #include "systems/extoll/network/frame.h"
 

@@ -25,7 +25,7 @@ enum {
 	EX_VCS = 4,
 	EX_CELL_BYTES = 64,
 	EX_ROUTE_MAX = 64, /* nibbles */
-	/* value of hops: the payload begins with the route */
+	/* value of ex_meta.hops: the payload begins with the route */
 	EX_ROUTE_RUNS = 0xff,
 	EX_PAYLOAD_MAX = 4096,
 	EX_NIB_MORE = 0xe, /* "more routing flits follow" */
@@ -40,11 +40,12 @@ static inline uint32_t ex_flit_bytes(uint32_t width)
 	return width == EX_W16 ? 2 : 4;
 }
 
-/* Not on the line: state of a packet in flight. */
+/* State of a packet in flight. It is not on the line. */
 struct ex_meta {
-	uint8_t words; /* command words: 0 (raw traffic), 1..3 */
+	uint8_t words; /* number of command words: 0 (raw traffic), 1..3 */
 	uint8_t pos;   /* nibbles consumed so far */
-	uint8_t hops;  /* nibbles in all; 0: by table; or EX_ROUTE_RUNS */
+	/* nibbles of the route; 0: table routing; or EX_ROUTE_RUNS */
+	uint8_t hops;
 	uint8_t cls;   /* 0 request (VC 0/1), 1 response (VC 2/3) */
 	uint16_t dest; /* node, for table routing and measurement */
 	uint8_t port;  /* internal port of that node's crossbar */
@@ -69,15 +70,16 @@ static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 	*u = (*u & ~(0xfULL << (i % 16 * 4))) | (uint64_t)nib << (i % 16 * 4);
 }
 
-/* Returns the nibbles of one routing flit. In all flits but the last, one
- * nibble is EX_NIB_MORE. */
+/* Returns the number of nibbles in one routing flit. In all routing flits but
+ * the last, one of them is EX_NIB_MORE. */
 static inline uint32_t ex_flit_nibbles(uint32_t width)
 {
 	return width == EX_W16 ? 4 : 8;
 }
-/* Returns the routing flits of a route of n nibbles. Table routing needs one
- * flit, which has the node in its low 16 bits (10: O-2). Elements of the Host
- * Port (systems/hostport/nic/wire.h) have no flits of their own. */
+/* Returns the number of routing flits for a route of n nibbles. Table routing
+ * needs one flit, with the node in its low 16 bits (10: O-2). Routes of the
+ * Host Port (systems/hostport/nic/wire.h) are bytes of the payload and need
+ * none. */
 static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 {
 	uint32_t k = ex_flit_nibbles(width);
@@ -98,7 +100,8 @@ static inline bool ex_route_removes(uint32_t width, uint32_t n, uint32_t pos)
 	return pos % (k - 1) == k - 2;
 }
 
-/* Returns the 64-bit words of a packet: command words and padded payload. */
+/* Returns the number of 64-bit words of a packet: command words and padded
+ * payload. */
 static inline uint32_t ex_words(const struct weft_frame *f)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
@@ -138,13 +141,14 @@ static inline uint32_t ex_words(const struct weft_frame *f)
 
 /* ---- cells (3.10) ---- */
 
-enum { EX_CTL_SOP = 1 << 2, EX_CTL_EOP = 1 << 3 }; /* CTL, [1:0] = VC */
+/* bits of CTL; [1:0] is the VC */
+enum { EX_CTL_SOP = 1 << 2, EX_CTL_EOP = 1 << 3 };
 
 enum ex_control {
 	EX_C_ACK = 0x01,
 	EX_C_NACK = 0x02,
 	EX_C_CREDIT = 0x10,  /* + vc */
-	EX_C_REFRESH = 0x18, /* + vc: absolute count, modulo 256 */
+	EX_C_REFRESH = 0x18, /* + vc: absolute count of credits, modulo 256 */
 	EX_C_INIT1 = 0x20,
 	EX_C_INIT2 = 0x21,
 	EX_C_INIT3 = 0x22,
@@ -153,8 +157,8 @@ enum ex_control {
 	EX_C_PORT = 0x31,
 };
 
-/* Return the flits of a cell beside its payload, and those of a control
- * cell. */
+/* Return the flits that framing adds to the payload of a cell, and the flits of
+ * a control cell. */
 static inline uint32_t ex_cell_overhead(uint32_t width)
 {
 	return width == EX_W16 ? 5 : 2;

@@ -5,7 +5,7 @@
  *                      miss --host read of the GATe--> fill --^
  *                      fault (address, table, entry) --> answered
  *
- * A fault is answered like a hit and never waits. Not modelled: pages of
+ * A fault is answered like a hit and waits for nothing. Not modelled: pages of
  * another size than 4 KB; such an entry counts as invalid. */
 #include "systems/extoll/nic/atu.h"
 
@@ -88,7 +88,8 @@ static void atu_walked(struct extoll_nic *n, struct hx_pkt *p)
 
 /* ---- lookups ---- */
 
-/* Looks up the translation. Returns true if the request is answered. */
+/* Looks up the translation in the TLB. Returns true if the request is answered,
+ * false if the table must be read. */
 static bool atu_lookup(struct atu *a, struct atu_req *r)
 {
 	enum atu_fault fault = atu_check_nla(r->nla, r->bytes);
@@ -109,7 +110,8 @@ static bool atu_lookup(struct atu *a, struct atu_req *r)
 	return true;
 }
 
-/* Answers or walks the lookups that are due. Returns true after an answer. */
+/* Answers one lookup that is due. Starts table walks for those that miss.
+ * Returns true after an answer. */
 static bool atu_step(struct atu *a)
 {
 	uint64_t now = ex_now(a->nic), base;

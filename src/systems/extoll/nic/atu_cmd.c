@@ -2,10 +2,9 @@
 /* EXTOLL ATU: commands, executed in order (extoll.md 3.8, 5.5).
  *
  * A flush ends when the TLB has dropped the pages and all uses of their
- * translations have ended. Then no write to these pages follows, and writes
- * made before are ahead of the ATU's own notification, because the posted
- * queue keeps order. A fence waits for every translation that was answered
- * before it. */
+ * translations have ended. No write to these pages follows then. Earlier writes
+ * precede the ATU's own notification, because the posted queue keeps order. A
+ * fence waits for every translation that was answered before it. */
 #include "systems/extoll/nic/atu.h"
 
 #include <string.h>
@@ -15,7 +14,7 @@
 /* Pages of a flush. */
 struct flush {
 	uint32_t first, n; /* pages */
-	uint32_t vpid;	   /* if n is 0: all pages of this VPID */
+	uint32_t vpid;	   /* only if n is 0: flush all pages of this VPID */
 };
 
 static bool flush_hits(const struct flush *f, const struct atu_req *r)
@@ -25,8 +24,8 @@ static bool flush_hits(const struct flush *f, const struct atu_req *r)
 	return NLA_PAGE(r->nla) - f->first < f->n;
 }
 
-/* Marks the start of the command, so that translations answered from now on do
- * not hold it up. */
+/* Notes the begin of a command in a->epoch. The command does not wait for
+ * translations that are answered from now on. */
 static void cmd_begin(struct atu *a)
 {
 	a->begun = true;
@@ -74,14 +73,15 @@ static bool cmd_fence(struct atu *a, uint64_t cmd)
 	return cmd_tell(a, cmd);
 }
 
-/* Reports to the host that a command is not executed. */
+/* Reports to the host that the command is not executed. Returns true. */
 static bool cmd_bad(struct atu *a, uint64_t cmd)
 {
 	ex_event(a->nic, EXTOLL_EV_RMA_ERROR, 0, 0, ATU_CMD_OP(cmd));
 	return true;
 }
 
-/* Each function returns true when its command has ended. */
+/* Each function executes a command as far as it can. Returns true when the
+ * command has ended. */
 static bool (*const cmd_do[16])(struct atu *a, uint64_t cmd) = {
 	[ATU_FLUSH_PAGES] = cmd_flush,
 	[ATU_FLUSH_VPID] = cmd_flush,

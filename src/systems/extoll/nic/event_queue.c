@@ -2,11 +2,11 @@
 /* Event queue of the EXTOLL NIC and its interrupt (extoll.md 2.7).
  *
  *   event -> 8-byte entry in host memory -> interrupt, when armed
- *   read pointer with bit 32 -> armed again; later entries count
+ *   store of the read pointer with bit 32 -> armed again
  *
- * A full queue (one entry stays empty) loses events and counts them. The
- * interrupt of a mailbox or ring is not lost: it stays armed, and is reported
- * when the read pointer has moved. */
+ * A full queue (one entry stays empty) loses events and counts them. The event
+ * of an armed mailbox or ring is not lost: the mailbox or ring stays armed, and
+ * the event is written when the read pointer of the queue has moved. */
 #include "systems/extoll/nic/nic.h"
 
 static void irq_level(struct extoll_nic *n, bool level)
@@ -72,7 +72,7 @@ void ex_evq_set_rp(struct extoll_nic *n, uint64_t val)
 	q->rp = q->size ? (uint32_t)val & (q->size - 1) : 0;
 	q->told = 0;
 	if (q->missed) {
-		/* armed rings with content report now, because there is room */
+		/* armed mailboxes and rings with unread content report now */
 		q->missed = false;
 		for (uint32_t vpid = 0; vpid < EXTOLL_VPIDS; vpid++) {
 			extoll_velo_look(n, vpid);

@@ -2,12 +2,12 @@
 /* HTAX: the on-chip crossbar between host and functional units, see htax.h.
  * Source: extoll.md 2.3, 2.4, 7.1 (H4, N1, N6, H5), 7.5.
  *
- * A request takes part in the arbitration of every cycle from the one at which
- * it is ready. The event of a cycle runs after those of all units at that time,
- * so that it sees all their requests.
+ * A request takes part in every arbitration from the cycle on at which it is
+ * ready. HTAX runs after all units in a cycle, so that it sees all their
+ * requests.
  *
- * Not modelled: the single words of a packet, and that an input serves one
- * output at a time. Only the host's inputs do so. */
+ * Not modelled: the single words of a packet. An input serves one output at a
+ * time only if it is an input of the host. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -113,9 +113,9 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 
 /* ---- units to host ---- */
 
-/* Returns the next input after the last winner whose first packet is ready, or
- * -1 (round robin, 4.2). A read of a unit stays behind the writes that it
- * requested before (2.2). */
+/* Returns the unit that wins output `out` at cycle c: round robin (4.2) among
+ * those whose first packet is ready. Returns -1 if there is none. A read of a
+ * unit waits for the writes that the unit requested before it (2.2). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
 	const struct ex_htax *h = &n->htax;
@@ -152,7 +152,7 @@ static void host_grant(struct extoll_nic *n, uint32_t out, uint64_t c)
 	if (++h->in_core[out] >= h->limit[out])
 		weft_bus_expect(n->bus); /* the queue is full, so completions
 					  * matter now */
-	/* Passes the packet on to the synchroniser of the HT core. */
+	/* The packet crosses HTAX and then the synchroniser to the HT core. */
 	t = ex_edge(n, c + n->t_htax);
 	p->cycle = ex_sync(&n->ht, t, n->t_sync_out);
 	if (p->txn.trace_id) {
@@ -183,7 +183,7 @@ void ex_htax_leave(struct extoll_nic *n)
 
 /* ---- host to units ---- */
 
-/* Returns the first cycle at which the store at the arbiter may be granted, or
+/* Returns the first cycle at which the next store may be granted, or
  * WEFT_NEVER. */
 static uint64_t store_from(const struct extoll_nic *n)
 {
@@ -213,8 +213,8 @@ static uint64_t answer_from(const struct extoll_nic *n)
 	return c > h->free[p->from] ? c : h->free[p->from];
 }
 
-/* Occupies the ports of a granted packet, which arrives at its unit after
- * t_htax cycles. */
+/* Occupies input and output for a granted packet, which arrives at its unit
+ * t_htax cycles later. */
 static void unit_take(struct extoll_nic *n, uint32_t in, uint32_t unit,
 		      uint32_t bytes, uint64_t c)
 {
@@ -236,8 +236,8 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	s = ring_nth(&h->store, h->granted);
 	if (s->unit == HX_UNIT_NONE) {
-		/* Routes by the present intervals, because stores in front may
-		 * have changed them. */
+		/* Finds the unit only now, because earlier stores may have
+		 * changed the intervals. */
 		port = ex_rf_target(n, s->off, s->bytes);
 		if (port >= 0 && ex_units[port] && ex_units[port]->store)
 			s->unit = (uint8_t)port;
@@ -314,9 +314,10 @@ void ex_htax_deliver(struct extoll_nic *n)
 
 /* ---- arbitration ---- */
 
-/* Returns the next cycle at which an occupied output or a request that is not
- * ready yet could change the result. A request that waits for other events is
- * woken by them. */
+/* Returns the next cycle at which a request for this output could be granted,
+ * because it becomes ready or the output free. Returns WEFT_NEVER if only
+ * another event can change the result, because that event runs the
+ * arbitration. */
 static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 {
 	const struct ex_htax *h = &n->htax;
@@ -349,7 +350,8 @@ void ex_htax_event(struct extoll_nic *n)
 		return;
 	host_grant(n, HX_TO_POSTED, c);
 	host_grant(n, HX_TO_NONPOSTED, c);
-	/* stores and answers compete only for a common unit */
+	/* Stores and answers compete only for the same unit. Its last winner is
+	 * second. */
 	if (h->answer.head && h->last[h->answer.head->from] == IN_POSTED)
 		answer_grant(n, c);
 	store_grant(n, c);
@@ -357,7 +359,8 @@ void ex_htax_event(struct extoll_nic *n)
 	at[0] = host_next(n, HX_TO_POSTED);
 	at[1] = host_next(n, HX_TO_NONPOSTED);
 	at[2] = store_from(n);
-	if (at[2] <= c) /* a store that is ready by now has no room */
+	/* the ready store has no room, but another one may pass it */
+	if (at[2] <= c)
 		at[2] = ex_htax_pass_from(n, c);
 	at[3] = answer_from(n);
 	for (uint32_t i = 0; i < 4; i++)
@@ -367,7 +370,7 @@ void ex_htax_event(struct extoll_nic *n)
 		ex_htax_arm(n, next);
 }
 
-/* ---- life ---- */
+/* ---- set-up and end ---- */
 
 void ex_htax_start(struct extoll_nic *n)
 {
@@ -376,8 +379,7 @@ void ex_htax_start(struct extoll_nic *n)
 	weft_bus_window(n->bus, n->posted);
 	n->bus->told = many ? ex_htax_told : NULL;
 	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
-	/* One of each kind if the bus does not accept many, because it then
-	 * takes one read and one write at a time. */
+	/* Such a bus takes only one read and one write at a time. */
 	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
 	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }

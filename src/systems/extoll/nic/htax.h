@@ -11,9 +11,10 @@
  * 64 bit wide at the core clock: a packet of n bytes occupies its output (and
  * the host's inputs) for 1 + n/8 cycles. One packet at a time per output, round
  * robin among inputs. A packet waits while its output is occupied, the HT
- * core's queue is full or the unit has no room. Read pointers pass stores that
- * wait for room (htax_pass.c), because otherwise two nodes could wait for each
- * other. Writes of one unit stay in order, also behind the host's memory. */
+ * core's queue is full or the unit has no room. Stores of read pointers pass
+ * stores that wait for room (htax_pass.c), because otherwise two nodes could
+ * wait for each other. Writes of one unit stay in order up to the host's
+ * memory. */
 #ifndef SYSTEMS_EXTOLL_NIC_HTAX_H
 #define SYSTEMS_EXTOLL_NIC_HTAX_H
 
@@ -24,14 +25,15 @@
 
 struct extoll_nic;
 
-/* A write or read of a unit, from ex_pkt_new(). ex_htax_send() takes
- * ownership. */
+/* A write or read of host memory by a unit. ex_pkt_new() returns it,
+ * ex_htax_send() takes ownership of it. */
 struct hx_pkt {
-	/* The unit sets op, addr, bytes (1..64, not across a multiple of 64)
-	 * and, for writes, data. HTAX adds the data slice of a read, which may
-	 * set `relaxed` (bus.h). */
+	/* The unit sets op, addr and bytes (1..64, not across a multiple of
+	 * 64). For a write it also sets data. For a read HTAX sets data, and
+	 * the unit may set `relaxed` (bus.h). */
 	struct weft_bus_txn txn;
-	/* The packet leaves the unit now, granted by HTAX. May be NULL. */
+	/* HTAX has granted the packet, which leaves the unit now. May be
+	 * NULL. */
 	void (*sent)(struct extoll_nic *n, struct hx_pkt *p);
 	/* Read: the answer begins to arrive at the unit, one word per cycle.
 	 * txn holds its status and its data, which are all ones if the status
@@ -40,20 +42,22 @@ struct hx_pkt {
 	 * longer takes a reference with weft_slice_ref(). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
 	uint64_t user[2]; /* for the unit's use */
-	uint16_t box;	  /* 1 + VPID of its mailbox or ring; 0 = none */
+	/* 1 + VPID of the mailbox or ring that it writes; 0 = none */
+	uint16_t box;
 	/* HTAX's own: */
-	uint64_t cycle; /* cycle of the next step */
+	uint64_t cycle; /* cycle of the packet's next step in HTAX */
 	struct hx_pkt *next;
 	struct hx_pkt *chain; /* next in the list of all packets */
 	uint8_t from;
 };
 
-/* One store of the host into a requester page. */
+/* A store of the host for a unit. */
 struct hx_store {
 	uint64_t cycle; /* HTAX's own */
 	uint32_t off;	/* offset in BAR0, a multiple of 4 */
 	uint8_t bytes;	/* 4..64 */
-	uint8_t unit;	/* enum extoll_htax_port, set at the arbiter */
+	/* enum extoll_htax_port, HX_UNIT_NONE before arbitration */
+	uint8_t unit;
 	uint64_t trace; /* message */
 	uint8_t data[64];
 };
@@ -61,12 +65,12 @@ struct hx_store {
 /* Operations of a functional unit. Any may be NULL. */
 struct ex_unit {
 	int (*init)(struct extoll_nic *n, struct weft_err *err);
-	/* Returns true if one more store may arrive, besides the `flying` ones
-	 * in flight. The unit calls ex_htax_go() when the answer may have
-	 * changed. */
+	/* Returns true if the unit has room for another store besides the
+	 * `flying` stores in flight to it. The unit calls ex_htax_go() when the
+	 * answer may have changed. */
 	bool (*room)(struct extoll_nic *n, uint32_t flying);
-	/* A store arrives. Called in phase 1 when its first word is at the unit
-	 * (after N1). */
+	/* Delivers a store. Called in phase 1 of the cycle at which its first
+	 * word is at the unit (after N1). */
 	void (*store)(struct extoll_nic *n, const struct hx_store *s);
 	/* Event of weft_wake(n->comp, EX_TAG_UNIT + port, t). */
 	void (*event)(struct extoll_nic *n, uint32_t port);
@@ -80,37 +84,40 @@ struct hx_list {
 };
 
 enum { HX_TO_POSTED, HX_TO_NONPOSTED, HX_TO_HOST };
-enum { HX_UNIT_NONE = 0xff }; /* not at the arbiter yet */
+enum { HX_UNIT_NONE = 0xff }; /* the unit is not yet known */
 
 struct ex_htax {
 	/* units to host, by output and input: */
 	struct hx_list want[HX_TO_HOST][EXTOLL_HX_N];
 	uint32_t wants[HX_TO_HOST];	    /* packets in the lists `want` */
-	struct hx_list leaving[HX_TO_HOST]; /* packets in the sync FIFO */
-	/* packets in the HT core's queue, tags in use */
+	struct hx_list leaving[HX_TO_HOST]; /* packets in the synchroniser */
+	/* writes in the HT core's queue, read tags in use */
 	uint32_t in_core[HX_TO_HOST];
 	uint32_t limit[HX_TO_HOST];
-	/* host to units: */
+	/* host to units, stores in order: */
 	struct {
 		RING(struct hx_store);
 	} store;
-	uint32_t granted; /* stores in flight, first in the ring */
+	/* granted stores in flight: the first ones in the ring */
+	uint32_t granted;
 	struct {
 		struct weft_bus_note note;
-		uint32_t behind; /* stores in front of it */
+		uint32_t behind; /* stores that precede the load */
 		bool waits;
-	} load;			 /* the host's load, one at a time */
+	} load; /* a load of the host behind stores, one at a time */
 	struct hx_list answer;	 /* answers that wait for a grant */
 	struct hx_list arriving; /* granted answers */
-	/* Cycles from which posted and response input are free. */
+	/* Cycles from which the host's inputs for stores and for answers are
+	 * free. */
 	uint64_t in_free[2];
 	uint8_t flying[EXTOLL_HX_N];
 	/* outputs: */
 	uint64_t free[EXTOLL_HX_N];
 	uint8_t last[EXTOLL_HX_N];
 	struct weft_timer timer;
-	bool deciding; /* arbitration follows at once */
-	bool ordered;  /* register stores pass through HTAX */
+	bool deciding; /* the arbitration of this cycle is still to come */
+	/* register stores cross HTAX, in order with other stores */
+	bool ordered;
 	struct hx_pkt *pool, *all;
 };
 
@@ -120,14 +127,14 @@ struct hx_pkt *ex_pkt_new(struct extoll_nic *n);
  * software depends on them. */
 struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
 			    uint32_t bytes);
-/* Queues the request of unit `from`, which is ready at `cycle` (>= now, not
- * before its earlier packets). Takes ownership of the packet and the reference
- * of its data. */
+/* Queues the request of unit `from`, which is ready at `cycle`: not before now,
+ * and not before earlier requests of the unit. Takes ownership of the packet
+ * and of the reference to its data. */
 void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 		  struct hx_pkt *p, uint64_t cycle);
-/* Returns the writes into mailbox or ring of the VPID that are still in the
- * NIC. Software needs the count because the answer to a load can pass such
- * writes. */
+/* Returns the number of writes to mailbox or ring of the VPID that have not
+ * left the NIC. Software needs it, because the answer to a load can overtake
+ * such writes. */
 uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid);
 /* Tries the stores again, because a unit may have room. */
 void ex_htax_go(struct extoll_nic *n);
@@ -138,14 +145,14 @@ void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
 void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
 /* Counts and reports an access of the host that no unit accepts. */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off);
-/* Lets a read pointer pass the store at the arbiter, which finds no room.
- * Returns true if one did and is at the arbiter now. */
+/* Moves a store of a read pointer in front of the store at the arbiter, which
+ * finds no room. Returns true if there was one. */
 bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
-/* Returns the first cycle after this one at which one more store could pass the
- * store at the arbiter. */
+/* Returns the first later cycle at which another store arrives, because that
+ * store could pass the store at the arbiter. */
 uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t cycle);
-/* Counts down the stores in front of a waiting load. Called after each of these
- * stores. */
+/* Counts one store less in front of the waiting load. Called when such a store
+ * has arrived at its unit. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 {
@@ -161,7 +168,7 @@ static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 void ex_htax_start(struct extoll_nic *n);
 /* Handles all notes of the bus. Returns true if there were any. */
 bool ex_htax_notes(struct extoll_nic *n);
-/* Handler of notes ahead of time, for the bus port. */
+/* Decides on a note of the bus that is told ahead of its time. */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note);
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */

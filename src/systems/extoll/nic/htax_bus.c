@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTAX: notes of the bus, that is loads and stores of the host and the
- * completions of own requests (extoll.md 2.4; see htax.c). */
+/* HTAX: notes of the bus. They are loads and stores of the host, and
+ * completions of the NIC's own requests (extoll.md 2.4; see htax.c). */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -12,7 +12,7 @@ static int htax_bus_target(const struct extoll_nic *n,
 			   : EXTOLL_HX_RF;
 }
 
-/* Puts a store into the posted queue, for any unit. */
+/* Queues a store behind the earlier ones. Its unit is found at the arbiter. */
 static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	struct hx_store *s = ring_push(&n->htax.store);
@@ -30,7 +30,8 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 		ex_htax_arm(n, s->cycle);
 }
 
-/* Drops an access without an interval or a unit (2.4). */
+/* Reports an access that belongs to no interval or to a port without unit
+ * (2.4). */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off)
 {
 	n->discarded++;
@@ -50,8 +51,8 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* Counts a store in front of the load. When the last one has arrived, the load
- * continues after crossing to the HT core. */
+/* Counts one store less in front of the load. After the last one the load
+ * crosses back to the HT core and is answered. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
 	struct ex_htax *h = &n->htax;
@@ -106,7 +107,7 @@ static void note_done(struct extoll_nic *n, struct hx_pkt *p)
 		weft_count(n->comp, EX_C_ABORTS, 1);
 	}
 	if (p->txn.op == WEFT_BUS_WRITE) {
-		/* a full queue of the core has kept requests back */
+		/* requests may have waited for room in the core's queue */
 		if (h->in_core[HX_TO_POSTED] >= h->limit[HX_TO_POSTED])
 			ex_htax_arm(n, ex_now(n));
 		h->in_core[HX_TO_POSTED]--;
@@ -137,13 +138,13 @@ bool ex_htax_notes(struct extoll_nic *n)
 	return any;
 }
 
-/* ---- ahead of time ---- */
+/* ---- notes ahead of their time ---- */
 
-/* Handles notes ahead of time, which saves events. A store for a unit is
- * handled when it has crossed the synchroniser.
+/* Decides on notes ahead of their time, which saves events. A store for a unit
+ * needs no event before it has crossed the synchroniser.
  *
- * The completion of a write is not needed, unless the core's queue is full.
- * When that queue is full, HTAX asks for outstanding notes
+ * The completion of a write needs no event unless the core's queue is full.
+ * When the queue fills, HTAX asks for the outstanding notes
  * (weft_bus_expect). */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note)

@@ -3,9 +3,9 @@
  * 2.4, 3.3; see htax.c).
  *
  * A message may wait for a mailbox of another node, whose messages wait for a
- * mailbox of this one. Read pointers end that wait. They may pass because no
- * message or command depends on them. They stay behind all other register
- * stores, such as those that open a mailbox. */
+ * mailbox of this one. Stores of read pointers end that wait. They may pass
+ * messages and commands, because none depends on them. They stay behind all
+ * other register stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
@@ -24,11 +24,12 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		if (s->off - EXTOLL_VELO_RP >= pointers &&
 		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
-		/* Moves the store to the arbiter, and the stores in between
-		 * back. */
+		/* Moves the read pointer to the arbiter, in front of the stores
+		 * that it passes. */
 		pass = *s;
 		if (h->load.waits && i >= h->load.behind)
-			h->load.behind++; /* the packet precedes the load now */
+			/* the read pointer now precedes the load */
+			h->load.behind++;
 		for (; i > h->granted; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		*ring_nth(&h->store, h->granted) = pass;

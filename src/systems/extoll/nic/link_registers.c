@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registers of the crossbar and its links (extoll.md 2.6), and their events
- * (2.7). The register file shows them because the crossbar beside the NIC is on
- * the chip, although it is another component here. */
+ * (2.7). The NIC's register file has them, because crossbar and NIC are one
+ * chip, although they are two components here. */
 #include "systems/extoll/network/cell_channel_framed.h"
 #include "systems/extoll/nic/nic.h"
 
@@ -77,7 +77,8 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i)
 	}
 }
 
-/* Offset in struct cell_channel_count + 1, by register. */
+/* By register: offset of its counter in struct cell_channel_count, plus 1. 0 =
+ * none. */
 #define F(field) (offsetof(struct cell_channel_count, field) + 1)
 static const uint16_t lp_field[EXTOLL_LP_STRIDE / 8] = {
 	[EXTOLL_LP_ACKS / 8] = F(acks),

@@ -137,7 +137,8 @@ static int extoll_init(struct weft_comp *c, struct weft_err *err)
 	n->comp = c;
 	n->bus = &c->ports[EX_PORT_BUS];
 	n->place.node = n->node;
-	if (n->node == 65535) /* n3.nic is node 3 */
+	/* node 65535 means: take the node from the name, 3 for n3.nic */
+	if (n->node == 65535)
 		n->place.node = (uint32_t)strtoul(
 			c->name + strcspn(c->name, ".0123456789"), NULL, 10);
 	n->clock = weft_clock_offset_ppm(n->clock, (int32_t)n->ppm);

@@ -26,12 +26,12 @@ enum { EX_NP_VELO, EX_NP_RMA, EX_NP_RESP, EX_NPS };
  * sees all requests of its cycle. */
 enum {
 	EX_TAG_NP,			/* + 0..2 */
-	EX_TAG_IN = EX_TAG_NP + EX_NPS, /* HTAX to units */
+	EX_TAG_IN = EX_TAG_NP + EX_NPS, /* arrivals from HTAX at units */
 	EX_TAG_NEWS,			/* events of links */
 	EX_TAG_UNIT,			/* + HTAX port */
 	EX_TAG_HTAX = EX_TAG_UNIT + EXTOLL_HX_N,
 	EX_TAG_OUT,  /* HTAX to the bus */
-	EX_TAG_LOAD, /* answer behind stores */
+	EX_TAG_LOAD, /* answer to a load that waited for stores */
 	EX_TAG_N
 };
 
@@ -48,7 +48,8 @@ enum {
 	EX_C_VELO_DROPPED,
 	EX_C_VELO_DISCARDED,
 	EX_C_VELO_STALLS,
-	/* EX_C_NP + 3 * np: packets out, packets in, cells that waited. */
+	/* From EX_C_NP + 3 * np on: packets sent, packets received, cells that
+	 * waited for a credit. */
 	EX_C_NP,
 	EX_C_RMA = EX_C_NP + 3 * EX_NPS, /* + enum extoll_rma_counter */
 	EX_C_N = EX_C_RMA + RMA_K_N
@@ -80,11 +81,12 @@ struct extoll_nic {
 	struct ex_routes routes;
 	struct ex_interval interval[EXTOLL_INTERVALS];
 	uint64_t aborts, discarded, driver_state;
-	uint32_t news; /* mask of link events, by tag - CELL_CHANNEL_NEWS */
+	/* pending link events: mask of tag - CELL_CHANNEL_NEWS */
+	uint32_t news;
 	bool driver_lock;
 };
 
-/* Rows of the register table that other files read. */
+/* Indices of rows of the register table that other files use. */
 enum { EX_R_COMMAND, EX_R_N };
 static inline uint64_t *ex_command(struct extoll_nic *n)
 {
@@ -110,8 +112,9 @@ static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, ex_edge(n, cycle));
 }
-/* Returns the cycle of clock `to` behind a synchroniser of k cycles: k - 1/2
- * periods, then the next edge, so that it takes k in the mean. */
+/* Returns the cycle of clock `to` at which a signal of time t leaves a
+ * synchroniser of k cycles. It takes k - 1/2 periods up to the next edge, k
+ * cycles in the mean. */
 static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 			       uint32_t k)
 {
@@ -119,9 +122,9 @@ static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 		to, t + (k ? (2 * k - 1) * to->num / (2 * to->den) : 0));
 }
 
-/* Set and return the protection descriptor of the sender. It travels beside the
- * command words, because the printed ones have no bits for it (3.9) and the
- * check of 5.2 needs it. */
+/* Set and return the sender's protection descriptor. It travels beside the
+ * command words, because the printed command words have no bits for it (3.9),
+ * but the check of 5.2 needs it. */
 static inline void ex_pd_set(struct weft_frame *f, uint32_t pd)
 {
 	f->flags = (f->flags & 0xffff) | pd << 16;

@@ -4,14 +4,16 @@
  *
  * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
  * them (2.2). Loads are answered beside the HT core (7.4: 10 ns), once the
- * stores in front of them have arrived. With `rf_core` stores act at the HT
- * core. They also do on a bus that cannot defer loads, because a load would
- * otherwise pass them. The table of registers is in registers.c. */
+ * stores in front of them have arrived. With `rf_core` stores take effect at
+ * the HT core instead. They also do so on a bus that cannot defer loads,
+ * because loads would otherwise overtake them. The table of registers is in
+ * registers.c. */
 #include "systems/extoll/nic/nic.h"
 
 /* ---- accesses ---- */
 
-/* Returns the size of the largest naturally aligned piece at off. */
+/* Returns the size of the largest aligned access at `off` with at most `left`
+ * bytes. */
 static uint32_t rf_piece(uint64_t off, uint32_t left)
 {
 	uint32_t size = 8;
@@ -119,8 +121,8 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	if (!e && dest == n->place.node)
 		e = &here;
 	if (e) {
-		/* Appends the internal port, because the table holds links
-		 * only. */
+		/* The table holds the link ports. The last nibble is the
+		 * internal port. */
 		for (uint32_t i = 0; i < e->n; i++)
 			ex_route_set(f, i,
 				     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) &

@@ -12,7 +12,7 @@ struct extoll_nic;
 struct weft_frame;
 extern const struct weft_reg extoll_regs[];
 
-/* Address intervals: registers 0x100.. */
+/* An address interval for host requests: registers from 0x100 on. */
 struct ex_interval {
 	uint32_t lower, upper;
 	uint8_t port;
@@ -32,14 +32,17 @@ enum { EX_ROUTE_CHUNK = 64, EX_ROUTE_CHUNKS = 65536 / EX_ROUTE_CHUNK };
 struct ex_routes {
 	/* Chunks of 64 nodes, each allocated at its first write. */
 	struct ex_entry **chunk;
-	uint32_t index;	       /* node of the entry in the registers */
-	struct ex_entry entry; /* entry being written */
+	uint32_t index; /* node of `entry` */
+	/* entry in the registers, stored to the table when its length is
+	 * written */
+	struct ex_entry entry;
 };
 
 /* Fills route and meta of a packet to internal port `port` of node dest. cls is
- * 0 for a request, 1 for a response. Entries written through the registers come
- * first. Other nodes use the network's routes (net/topology.h), as if
- * management software had loaded them. Returns false if there is no route. */
+ * 0 for a request, 1 for a response. An entry that software has written through
+ * the registers comes first. Without one the route is that of the network
+ * (net/topology.h), as if management software had loaded it. Returns false if
+ * there is no route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);
 
@@ -55,10 +58,12 @@ void ex_route_write(struct extoll_nic *n, uint32_t dest,
 struct ex_evq {
 	weft_phys_t base;
 	uint32_t size, wp, rp;
-	uint32_t written; /* index up to which entries have left the NIC */
+	/* index behind the last entry that has left the NIC */
+	uint32_t written;
 	bool armed, level;
-	uint32_t told; /* mask of reported errors of links, as in `news` */
-	bool missed;   /* an interrupt of a VPID found the queue full */
+	/* mask of link errors already reported, bits as in `news` */
+	uint32_t told;
+	bool missed; /* the event of a mailbox or ring found the queue full */
 	uint64_t lost;
 };
 
@@ -66,20 +71,21 @@ struct ex_evq {
  * Returns false if the queue is full and the event is lost. */
 bool ex_event(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 	      uint32_t node, uint32_t info);
-/* Writes an event like ex_event(), for an interrupt of a VPID's mailbox or
- * ring. Returns false if the queue is full; extoll_velo_look() or
- * extoll_rma_look() is then called when there is room. */
+/* Writes the event of a VPID's mailbox or ring, like ex_event(). Returns false
+ * if the queue is full. When it has room again, extoll_velo_look() and
+ * extoll_rma_look() are called. */
 bool ex_event_vpid(struct extoll_nic *n, enum extoll_event kind, uint32_t vpid,
 		   uint32_t node);
 /* Reports pending events of links (link_registers.c). */
 void ex_link_news(struct extoll_nic *n);
-/* Read register i of the crossbar's ports, and of the link ports. */
+/* Return register i of the crossbar's ports, and register i of the link
+ * ports. */
 uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
-/* Stores to the registers of the event queue. */
+/* Handle stores to the registers of the event queue. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
-/* Stores the read pointer, arms the interrupt, and reports interrupts that
- * found the queue full. */
+/* Stores the read pointer and arms the interrupt if bit 32 asks for it. Writes
+ * the events of VPIDs that found the queue full. */
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Performs a host store to configuration space or register file. */
@@ -91,8 +97,9 @@ bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 /* Returns the HTAX port of a host request, -1 if no interval contains it. */
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
 
-/* Hooks of rows that show a value, or set a field. Their text may use the NIC
- * n, the index i of the register and the stored number val. */
+/* Define hooks of rows that show a value, and of rows that set a field. Their
+ * text may use the NIC n, the index i of the register, and the stored value
+ * val. */
 #define EX_REG_SHOWS(name, value)                                              \
 	uint64_t name##_read(struct weft_comp *c, uint32_t i)                  \
 	{                                                                      \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of the EXTOLL NIC (extoll.md 2.6) as a table with its hooks. The
- * arrays have no cells of their own, because the units keep their values. */
+/* Registers of the EXTOLL NIC (extoll.md 2.6) as a table with its hooks.
+ * Registers in arrays have no storage in the table, because the units keep
+ * their values. */
 #include "systems/extoll/nic/nic.h"
 
 enum { SP_CFG = 0, SP_BAR = 1 + EXTOLL_BAR };
@@ -19,8 +20,8 @@ static uint64_t build_read(struct weft_comp *c, uint32_t i)
 }
 
 /* Test and set: a load takes the lock, a store frees it. The register table
- * reads the old value before a store, which takes the lock for a moment, but it
- * is free after the store. */
+ * also loads the register before each store. That takes the lock, but the store
+ * frees it again. */
 static uint64_t driver_lock_read(struct weft_comp *c, uint32_t i)
 {
 	struct extoll_nic *n = c->state;
@@ -115,8 +116,8 @@ SHOWS(interval_target, n->interval[i].port |
 		       (n->interval[i].enable ? EXTOLL_INTERVAL_ENABLE : 0))
 SHOWS(discarded, n->discarded)
 SHOWS(aborts, n->aborts)
-/* A load waits for the stores in front of it, so it finds only the message that
- * VELO holds because its network port is full. */
+/* A load waits for the stores before it. It so finds no store of its program in
+ * HTAX, but VELO may still hold a message because its network port is full. */
 SHOWS(waiting, ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0))
 NETPORT(tx_packets)
 NETPORT(tx_cells)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL NIC: its interface to drivers. Configuration space, MMIO map
+/* The EXTOLL NIC's interface to drivers. Configuration space, MMIO map
  * (extoll.md 2.5), register file (2.6), VELO send header and mailbox (3.2,
  * 3.3), event queue (2.7). Offsets that the specification does not print are
  * our own. */
@@ -42,12 +42,13 @@ enum {
 	EXTOLL_VPIDS = 256,
 };
 
-/* Returns the offset in BAR0 of a process's page in the requesters' ranges. */
+/* Returns the offset in BAR0 of a process's page of the VELO requester. */
 static inline uint64_t extoll_velo_page(uint32_t tc, uint32_t vpid)
 {
 	return EXTOLL_VELO + ((uint64_t)(tc & 3) << 20) + (vpid << 12);
 }
-/* Returns the offset of an RMA page. opt = {TE, INT, RRA, TC[1:0]} */
+/* Returns the offset in BAR0 of a process's page of the RMA requester. opt =
+ * {TE, INT, RRA, TC[1:0]} */
 static inline uint64_t extoll_rma_page(uint32_t opt, uint32_t vpid)
 {
 	return EXTOLL_RMA + ((uint64_t)(opt & 31) << 20) + (vpid << 12);
@@ -62,25 +63,26 @@ enum {
 	EXTOLL_NODE_ID = 0x0000,
 	EXTOLL_BUILD = 0x0008, /* see below */
 	EXTOLL_NODES = 0x0010, /* nodes of the network; 0 = unknown */
-	/* for the driver's instances on one node: */
+	/* for the programs of one node that share the driver: */
 	/* load: 0 = the lock is now taken; store: frees it */
 	EXTOLL_DRIVER_LOCK = 0x0050,
 	EXTOLL_DRIVER_STATE = 0x0058, /* any value of the driver */
-	/* route table: an index, then its entry: */
+	/* route table: first the index (node), then the entry: */
 	EXTOLL_ROUTE_INDEX = 0x0020,
 	/* four words of nibbles, first hop lowest */
 	EXTOLL_ROUTE_DATA = 0x0028,
-	/* number of links; a store makes the entry valid */
+	/* number of links; a store writes the entry to the table */
 	EXTOLL_ROUTE_LENGTH = 0x0048,
 	/* HTAX: address intervals for host requests */
 	EXTOLL_INTERVALS = 8,
-	EXTOLL_INTERVAL_LOWER = 0x0100, /* + 32 i; first offset */
+	EXTOLL_INTERVAL_LOWER = 0x0100, /* + 32 i; first offset in BAR0 */
 	EXTOLL_INTERVAL_UPPER = 0x0108, /* last offset */
 	EXTOLL_INTERVAL_TARGET = 0x0110,
 	EXTOLL_INTERVAL_STRIDE = 0x20,
 	EXTOLL_HTAX_DISCARDED = 0x0200,
 	EXTOLL_HTAX_ABORTS = 0x0208,
-	EXTOLL_HTAX_WAITING = 0x0210, /* stores that wait for units */
+	/* stores in HTAX, and VELO's held message */
+	EXTOLL_HTAX_WAITING = 0x0210,
 	/* event queue (2.7) */
 	EXTOLL_EVQ_BASE = 0x0300,
 	EXTOLL_EVQ_SIZE = 0x0308, /* entries, a power of two; 0 = off */
@@ -90,13 +92,14 @@ enum {
 	EXTOLL_EVQ_MAX = 65536, /* entries */
 	/* VELO */
 	EXTOLL_VELO_CONFIG = 0x0400,
-	/* Core cycles for which a message waits for a full mailbox. */
+	/* Core cycles for which a message waits for a full mailbox, with policy
+	 * 1. */
 	EXTOLL_VELO_TIMEOUT = 0x0408,
 	EXTOLL_VELO_SENT = 0x0410,
 	EXTOLL_VELO_RECEIVED = 0x0418,
 	EXTOLL_VELO_DROP = 0x0420,    /* + 8 * enum extoll_drop */
 	EXTOLL_VELO_DISCARD = 0x0480, /* + 8 * enum extoll_discard */
-	/* Node, and VPID << 16, of the last discarded message. */
+	/* Node, and VPID << 16, of the sender of the last discarded message. */
 	EXTOLL_VELO_DISCARD_SRC = 0x04C0,
 	EXTOLL_VELO_BAD_RP = 0x04C8,
 	EXTOLL_VELO_STATE = 0x04D0, /* 3:0 requester, 7:4 completer */
@@ -137,14 +140,14 @@ enum {
 	EXTOLL_LP_UNACKED = 0x48, /* cells in the replay RAM */
 	EXTOLL_LP_LOST = 0x50,	  /* times that alignment was lost */
 	EXTOLL_LP_DOWNS = 0x58,
-	/* 0x2000..0x2FFF RMA, 0x3000..0x3FFF ATU: below */
+	/* RMA is at 0x2000..0x2FFF, ATU at 0x3000..0x3FFF (rma_regs_map.h) */
 	/* per VPID: + 8 * vpid */
 	EXTOLL_VELO_TX = 0x100000,
 	EXTOLL_VELO_RX = 0x101000,
 	EXTOLL_VELO_RX_BASE = 0x102000,
 	EXTOLL_VELO_RX_WP = 0x103000,
 	EXTOLL_VELO_PENDING = 0x104000,
-	/* 0x110000..0x11FFFF: RMA, below */
+	/* RMA is at 0x110000..0x11FFFF (rma_regs_map.h) */
 	/* read pointers: + 4096 * vpid, so that a process may have its own */
 	EXTOLL_VELO_RP = 0xD00000,
 	EXTOLL_RMA_RP = 0xF00000,
@@ -160,7 +163,7 @@ enum {
 #define EXTOLL_BUILD_TABLE	 (1ull << 16) /* crossbars have the routes */
 #define EXTOLL_BUILD_KHZ(b)	 ((uint32_t)((b) >> 32)) /* core clock */
 
-/* EXTOLL_INTERVAL_TARGET: port (2.4), enable. */
+/* EXTOLL_INTERVAL_TARGET: HTAX port of the unit (2.4), enable. */
 #define EXTOLL_INTERVAL_PORT   0xfull
 #define EXTOLL_INTERVAL_ENABLE (1ull << 31)
 enum extoll_htax_port {
@@ -179,7 +182,8 @@ enum extoll_htax_port {
 /* EXTOLL_VELO_CONFIG */
 #define EXTOLL_VELO_POLICY_DROP 1ull /* full mailbox: 0 wait, 1 drop */
 
-/* EXTOLL_VELO_TX: source of messages and permission to send. */
+/* EXTOLL_VELO_TX: sender's node, VPID and protection descriptor, permission to
+ * send. */
 #define EXTOLL_TX(node, vpid, pd)                                              \
 	((uint64_t)((node)&0xffff) | (uint64_t)((vpid)&0xff) << 16 |           \
 	 (uint64_t)((pd)&0xffff) << 32 | EXTOLL_TX_ENABLE)
@@ -188,7 +192,8 @@ enum extoll_htax_port {
 #define EXTOLL_TX_VPID(r) ((uint32_t)((r) >> 16) & 0xff)
 #define EXTOLL_TX_PD(r)	  ((uint32_t)((r) >> 32) & 0xffff)
 
-/* EXTOLL_VELO_RX: mailbox. A store that enables it also empties it. */
+/* EXTOLL_VELO_RX: mailbox. A store that enables or resizes it also empties
+ * it. */
 #define EXTOLL_RX(pd, slots, flags)                                            \
 	((uint64_t)((pd)&0xffff) | (uint64_t)(slots) << 32 | (flags))
 #define EXTOLL_RX_ENABLE   (1ull << 16)
@@ -228,29 +233,32 @@ enum extoll_discard {
 #define EXTOLL_EVENT_NODE(e) ((uint32_t)((e) >> 16) & 0xffff)
 #define EXTOLL_EVENT_INFO(e) ((uint32_t)((e) >> 32) & 0xffffff)
 enum extoll_event {
-	EXTOLL_EV_VELO_IRQ = 1, /* message with IRQ set: vpid, source */
-	/* info: enum extoll_drop; also vpid, destination */
+	/* message with IRQ; vpid: receiver, node: sender */
+	EXTOLL_EV_VELO_IRQ = 1,
+	/* info: enum extoll_drop; vpid: sender, node: destination */
 	EXTOLL_EV_VELO_DROP,
-	/* info: enum extoll_discard; also vpid, source */
+	/* info: enum extoll_discard; vpid: receiver, node: sender */
 	EXTOLL_EV_VELO_DISCARD,
-	EXTOLL_EV_RMA_IRQ, /* notification with INT: vpid */
-	/* info: reason, and unit (RMA_REQUESTER ..) << 8, or 0 for a command of
-	 * the ATU. Also vpid and far node. */
+	/* notification that may interrupt; vpid: owner of the ring */
+	EXTOLL_EV_RMA_IRQ,
+	/* info: reason, and unit << 8 (RMA_REQUESTER ..), or 0 for a command of
+	 * the ATU. vpid: process here, node: far node. */
 	EXTOLL_EV_RMA_ERROR,
-	EXTOLL_EV_ATU_FAULT, /* info: reason; vpid */
+	EXTOLL_EV_ATU_FAULT, /* info: enum atu_fault; vpid: process */
 	EXTOLL_EV_LINK,	     /* info: link port, enum extoll_link << 8 */
-	EXTOLL_EV_HTAX,	     /* host request that hit no interval */
+	EXTOLL_EV_HTAX,	     /* host request that no interval or unit accepts */
 };
 
-/* Events of a link (4.7, 5.7). Cells for a link that is lost or down wait and
- * are sent when it is up again, so that no packet is dropped. */
+/* Events of a link (4.7, 5.7). Cells for a link that is lost or down wait until
+ * it is up again, so that no packet is dropped. */
 enum extoll_link {
 	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
 	EXTOLL_LINK_DOWN, /* 15 attempts failed */
 	EXTOLL_LINK_UP,	  /* ready again */
-	/* CRC, code or sequence error. With EXTOLL_LP_XBAR, the crossbar
-	 * dropped a packet. Reported once until the read pointer moves, so that
-	 * a bad line does not fill the queue. */
+	/* CRC, code or sequence error. With EXTOLL_LP_XBAR in place of the
+	 * port: the crossbar dropped a packet. Such an event is written once
+	 * until the event queue's read pointer moves, so that a bad line does
+	 * not fill the queue. */
 	EXTOLL_LINK_ERROR
 };
 enum { EXTOLL_LP_XBAR = 7 };
@@ -277,7 +285,7 @@ enum {
 	EXTOLL_NODE_MAX = 0xfffd,
 };
 
-/* Quadword 0 of a send. */
+/* Quadword 0 of a message store. */
 #define EXTOLL_SEND(node, vpid, mtt, tag, len)                                 \
 	((uint64_t)((node)&0xffff) | (uint64_t)((vpid)&0xff) << 16 |           \
 	 (uint64_t)((mtt)&3) << 32 | (uint64_t)((tag)&0xff) << 40 |            \
@@ -291,7 +299,7 @@ enum {
 #define EXTOLL_SEND_MTT(h)  ((uint32_t)((h) >> 32) & 3)
 #define EXTOLL_SEND_TAG(h)  ((uint32_t)((h) >> 40) & 0xff)
 #define EXTOLL_SEND_LEN(h)  ((uint32_t)((h) >> 48) & 0x7f)
-/* Bytes of the whole write. */
+/* Bytes of a message store: header and padded payload. */
 #define EXTOLL_SEND_BYTES(len) (8u + ((len) + 7u) / 8u * 8u)
 
 /* Status, last quadword of a slot; 0 = empty. */

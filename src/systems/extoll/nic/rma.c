@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA and ATU: their place in the NIC, see rma.h. They are made on first
- * use, so that a node that only forwards has none. */
+/* Connects RMA and ATU with the rest of the NIC, see rma.h. Their state is
+ * allocated on first use, so that a node that only forwards packets has
+ * none. */
 #include "systems/extoll/nic/rma.h"
 
 #include <assert.h>
@@ -55,8 +56,8 @@ static void rma_drop(struct rma *r)
 	}
 }
 
-/* Commands and packets that wait, for a ring or for the network, end with the
- * run. */
+/* Frees the commands and packets that still wait for a ring or for the network
+ * if the run came to rest. */
 static int extoll_rma_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (n->rma && weft_sim_idle(n->comp->sim))
@@ -91,8 +92,8 @@ void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		       ex_edge(r->nic, cycle));
 }
 
-/* Reads host memory. The answer may pass stores of the host, because a full
- * command queue waits for it. */
+/* Reads host memory. The answer may overtake stores of the host, because these
+ * may wait for the command queue, which waits for the answer. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),

@@ -5,10 +5,10 @@
  *   NP 2 --> request queue -> responder --+-- transmit --+-> NP 1 (responses)
  *   NP 1 --> cells ---------> completer --> posted writes, notifications
  *
- * Requester and responder share one machine (rma_transmit.c) with two front
- * ends: take a command, translate, read host memory, send. The responder's
- * machine also executes locks. The completer hands locks addressed to it over
- * to the responder.
+ * Requester and responder share one state machine (rma_transmit.c) with two
+ * front ends. It takes a command, translates, reads host memory, and sends. In
+ * the responder it also executes locks. The completer hands a lock that is
+ * addressed to it over to the responder.
  *
  * A get that faults at the responder is answered by a response without payload,
  * so that the completer can report the error to the origin.
@@ -26,13 +26,13 @@
 struct rma;
 
 enum {
-	RMA_TXOPS = 4,	      /* commands that a unit has in work */
+	RMA_TXOPS = 4,	      /* commands in progress in a unit */
 	RMA_READS = 8,	      /* outstanding reads of a unit (5.3) */
 	RMA_T_CHECK = 8,      /* cycles of a check before the 4 of the ATU */
 	RMA_T_COMPL = 20,     /* cycles of the completer from cell to write */
 	RMA_CELLS = 64,	      /* slots of a network port */
 	RMA_CELL_NONE = 0xff, /* no slot */
-	RMA_WRITES = 16,      /* completer write queue */
+	RMA_WRITES = 16,      /* depth of the completer's write queue */
 };
 
 /* Reasons to refuse a command or packet. */
@@ -67,25 +67,26 @@ struct extoll_rma_cmd {
 	uint8_t op, opt, spec, mods;
 	uint8_t vpid, far_vpid; /* VPID at this node, VPID at the far node */
 	uint16_t far_node;
-	uint32_t low;	/* count - 1, or class, as in a notification */
+	uint32_t low;	/* count - 1, or class, encoded as in a notification */
 	uint32_t bytes; /* bytes of data, 0 = none */
 	uint64_t w[2];	/* words 1 and 2 */
-	bool at_resp;	/* lock: its target is the responder */
+	/* lock: addressed to the responder, not to the completer */
+	bool at_resp;
 	uint64_t trace; /* message */
 };
 
-/* Decodes the descriptor even if it is invalid, so that errors can be reported,
- * then returns the first error. ctl is the VPID's control register, mtu is in
- * bytes. */
+/* Decodes the descriptor, and returns the first error or RMA_FINE. Fills *c
+ * even if the descriptor is invalid, because errors must be reported. ctl is
+ * the VPID's control register, mtu is in bytes. */
 enum extoll_rma_bad extoll_rma_desc_decode(const struct extoll_rma_desc *d,
 					   uint64_t ctl, uint32_t mtu,
 					   struct extoll_rma_cmd *c);
 /* Returns H0 of the packet that carries command c from `node`. */
 uint64_t extoll_rma_h0(const struct extoll_rma_cmd *c, uint32_t node);
-/* Returns the command words of a packet with this operation. */
+/* Returns the number of command words in a packet of this operation. */
 uint32_t extoll_rma_words(uint32_t op);
-/* Decodes a received packet, with the near VPID in c->vpid. Returns false if it
- * is invalid. */
+/* Decodes a received packet. c->vpid is the VPID at this node. Returns false if
+ * the packet is invalid. */
 bool extoll_rma_packet_decode(const struct weft_frame *f,
 			      struct extoll_rma_cmd *c);
 
@@ -94,7 +95,7 @@ bool extoll_rma_packet_decode(const struct weft_frame *f,
  * because HyperTransport has no other writes (2.2). */
 uint32_t extoll_rma_split(weft_phys_t addr, uint32_t len);
 
-/* Counters, in the NIC's table from EX_C_RMA on. */
+/* Counters of the RMA. They follow EX_C_RMA in the NIC's table. */
 #define RMA_COUNTERS(X)                                                        \
 	X(COMMANDS, "rma_commands", "commands", "taken by the requester")      \
 	X(BAD_COMMANDS, "rma_bad_commands", "commands", "refused")             \
@@ -131,8 +132,8 @@ struct extoll_rma_vpid {
 	uint32_t size; /* slots of the notification ring */
 	uint32_t wp, rp;
 	bool armed;    /* interrupt */
-	bool wanted;   /* an unread notification asked for the interrupt */
-	uint32_t late; /* node of that notification */
+	bool wanted;   /* an unread notification still asks for the interrupt */
+	uint32_t late; /* node to report for that notification */
 };
 
 /* ---- requester and responder ---- */
@@ -160,45 +161,48 @@ struct extoll_rma_txop {
 	uint32_t bytes; /* bytes of data from memory; 0 = none */
 	uint64_t from;	/* address of these data */
 	bool physical;	/* `from` needs no translation */
-	bool alone;	/* a lock, with which no other lock may be in work */
+	/* a lock, which excludes other locks while it is in progress */
+	bool alone;
 	struct weft_frame *f;
 	/* set afterwards: */
 	bool asked_atu, translated, sent, stalled;
 	weft_phys_t phys;
 	uint32_t skew;	/* bytes read before the first one needed */
 	uint32_t total; /* bytes to read, skew included */
-	/* bytes of `total` that are requested, and received */
+	/* bytes of `total` that are requested, and bytes that have arrived */
 	uint32_t asked, got;
 	struct weft_slice buf;
 	struct netport_pkt *pkt;
-	uint32_t told; /* bytes announced to the network port */
-	uint64_t w0;   /* first word of a notification */
+	/* payload bytes available at the network port, UINT32_MAX = all */
+	uint32_t told;
+	uint64_t w0; /* first word of a notification */
 	struct atu_req xl;
 };
 
 struct extoll_rma_rd { /* an outstanding read */
 	struct extoll_rma_txop *op;
 	uint32_t at;  /* offset in op->buf */
-	uint32_t end; /* value of op->got after this read */
+	uint32_t end; /* value of op->got once this read has arrived */
 	bool done;
 };
 
 /* Differences between requester and responder. */
 struct extoll_rma_tx_type {
-	const char *name, *machine; /* machine: name for listeners */
+	/* machine: name of the state machine for listeners */
+	const char *name, *machine;
 	enum extoll_htax_port port;
 	uint32_t unit; /* RMA_REQUESTER, ... */
 	uint32_t cls;
 	enum extoll_rma_counter good, bad;
-	/* Returns true if a command waits in the queue. take() removes it. */
+	/* waits() returns true if a command is queued. take() removes it. */
 	bool (*waits)(const struct rma *r);
 	void (*take)(struct rma *r, struct extoll_rma_txop *op);
-	/* Checks the command and makes the frame. Returns the reason to refuse
-	 * it. */
+	/* Checks the command and makes the frame of its packet. Returns the
+	 * reason for which the command is refused, or RMA_FINE. */
 	enum extoll_rma_bad (*check)(struct rma *r, struct extoll_rma_txop *op);
-	/* Completes the frame before it is sent, with the data or with the
-	 * failure of the command. If it is NULL, a failed command sends
-	 * nothing. */
+	/* Completes the frame with the data, or with the failure of a refused
+	 * command, before it is sent. If fill is NULL, a refused command sends
+	 * no packet. */
 	void (*fill)(struct rma *r, struct extoll_rma_txop *op);
 };
 
@@ -209,13 +213,13 @@ struct extoll_rma_tx {
 	uint64_t next_start; /* earliest start of the next command */
 	struct extoll_rma_txop op[RMA_TXOPS];
 	uint32_t head, tail; /* of op */
-	bool in_xlate;	     /* a command is in XLATE, one at a time */
+	bool in_xlate;	     /* a command waits for the ATU, one at a time */
 	struct extoll_rma_rd rd[RMA_READS];
 	uint32_t rd_head, rd_tail;
 	struct weft_timer timer;
 };
 
-/* Advances all commands of the unit as far as they get now. */
+/* Advances each command of the unit until it must wait. */
 void extoll_rma_tx_run(struct extoll_rma_tx *u);
 void extoll_rma_tx_fini(struct extoll_rma_tx *u);
 extern const struct extoll_rma_tx_type extoll_rma_requester,
@@ -238,7 +242,7 @@ extern const char *const extoll_rma_in_name[RMA_IN_STATES];
 struct extoll_rma_cell { /* a cell in a slot of NP 1 */
 	struct weft_frame *pkt;
 	uint64_t cycle;
-	uint32_t end; /* end of the cell's bytes in the packet */
+	uint32_t end; /* offset in the packet behind the cell's last byte */
 	bool eop;
 	uint8_t next;
 };
@@ -250,8 +254,8 @@ struct extoll_rma_in { /* state of one virtual channel */
 	uint64_t until;
 	struct extoll_rma_cmd cmd;
 	enum extoll_rma_bad bad;
-	uint32_t wrote; /* bytes handed to the write queue */
-	uint32_t out;	/* writes that HTAX has not granted */
+	uint32_t wrote; /* bytes for which writes were requested */
+	uint32_t out;	/* writes requested and not granted by HTAX */
 	bool asked_atu, translated, stalled;
 	struct weft_slice data;
 	struct weft_frame *pkt;
@@ -259,12 +263,12 @@ struct extoll_rma_in { /* state of one virtual channel */
 	struct atu_req xl;
 };
 
-/* Advances the packets of all channels as far as they get now. */
+/* Advances the packet of each channel until it must wait. */
 void extoll_rma_compl_run(struct rma *r);
 /* Receives a cell of network port 1. Its slot is released later. */
 void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c);
 
-/* ---- the whole ---- */
+/* ---- the RMA as a whole ---- */
 
 struct extoll_rma_lock_table {
 	weft_phys_t base;
@@ -279,7 +283,8 @@ struct rma {
 	struct extoll_rma_tx req, resp;
 	struct extoll_rma_desc queue[RMA_QUEUE];
 	uint32_t q_head, q_tail;
-	/* responder: requests, and packets that wait for room there */
+	/* responder: queued requests, and packets that wait for room in that
+	 * queue */
 	struct extoll_rma_cmd asked[RMA_QUEUE];
 	uint32_t a_head, a_tail;
 	struct weft_frame *wait_head, *wait_tail;
@@ -288,19 +293,19 @@ struct rma {
 	struct extoll_rma_in in[EX_VCS];
 	struct extoll_rma_cell cell[RMA_CELLS];
 	uint64_t in_next;  /* earliest start of a packet */
-	bool in_xlate;	   /* a packet is in XLATE, one at a time */
-	uint32_t in_queue; /* writes not granted by HTAX */
+	bool in_xlate;	   /* a packet waits for the ATU, one at a time */
+	uint32_t in_queue; /* writes requested and not granted by HTAX */
 	struct weft_timer in_timer;
 };
 
-/* Returns the RMA of the NIC. Makes it on first use. */
+/* Returns the RMA of the NIC. Allocates it on first use. */
 struct rma *extoll_rma_make(struct extoll_nic *n);
 extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
 	ex_atu_unit;
 extern const struct netport_ops ex_rma_np; /* ports 1 and 2 */
 
-/* Registers. Their index is the VPID, table or reason. The NIC's table of
- * registers gets its rows from this list, in its order. */
+/* Registers. Their index is the VPID, the number of a table, or a fault. The
+ * rows of the NIC's register table come from this list, in this order. */
 #define RMA_REGS(X)                                                            \
 	X(CONFIG, "rma_config", EXTOLL_RMA_CONFIG, 1, 8, RW,                   \
 	  "6:0 largest packet / 64 B, 8 errors always notify")                 \
@@ -348,7 +353,8 @@ uint64_t extoll_rma_reg_get(struct extoll_nic *n, enum extoll_rma_reg reg,
 void extoll_rma_reg_set(struct extoll_nic *n, enum extoll_rma_reg reg,
 			uint32_t index, uint64_t val);
 
-/* Starts a host read now. Calls done with p->user[0] = own. */
+/* Starts a read of host memory. Calls done() with p->user[0] = own when the
+ * data have arrived. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),
@@ -371,19 +377,20 @@ static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 
 	return v ? v->ctl : 0;
 }
-/* Returns the second word of a notification. unit is RMA_REQUESTER..., error is
- * a mask of units. */
+/* Returns word 1 of a notification. unit is RMA_REQUESTER .. RMA_COMPLETER,
+ * error is a mask of units. */
 uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
 			      uint32_t error);
-/* Writes a notification for an enabled VPID. Returns false if its ring is full.
- * The caller tries again after a store to the read pointer. */
+/* Writes a notification into the ring of an enabled VPID. Returns false if the
+ * ring is full. The caller then tries again after a store of the read
+ * pointer. */
 bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace);
-/* Raises the interrupt if the VPID's ring is armed and a notification in it
- * asks for one. */
+/* Writes the event if the VPID's ring is armed and an unread notification asks
+ * for the interrupt. */
 void extoll_rma_look(struct extoll_nic *n, uint32_t vpid);
-/* Returns true if `unit` must notify: the command asks for it, or an error
- * always does. */
+/* Returns true if `unit` must write a notification, because the command asks
+ * for it, or because it failed and errors always notify. */
 bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 			   uint32_t unit, enum extoll_rma_bad bad);
 
@@ -394,17 +401,19 @@ bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
 
 /* in rma_requester.c */
 bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying);
-/* Queues the descriptor of a store, or counts it as malformed. */
+/* Queues the descriptor in a store. Counts and reports a store that is not a
+ * descriptor. */
 void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 
 /* in rma_responder.c */
 /* Queues a request. Returns false if the request queue is full. */
 bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
-/* Receives a cell of network port 2. Holds the slot of a request that finds no
- * room, so that requests behind it wait in the network. */
+/* Receives a cell of network port 2. If the queue has no room for a request,
+ * keeps the slot, so that later requests wait in the network. */
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
 
-/* Fetch-compare-and-add (3.5): updates *mem and returns the result. */
+/* Executes a fetch-compare-and-add (3.5) on *mem. Returns the result,
+ * RMA_LOCK_YES or RMA_LOCK_NO. */
 uint32_t extoll_rma_lock_fcaa(int32_t *mem, int32_t compare, int32_t add);
 
 void extoll_rma_count(struct extoll_nic *n, enum extoll_rma_counter k,

@@ -2,8 +2,8 @@
 /* EXTOLL RMA completer: packets to host memory (extoll.md 5.4, 5.5, 7.5).
  *
  * Cells of the four virtual channels arrive interleaved, so that each channel
- * has a packet of its own in work. Only one of them is in CHECK and XLATE at
- * a time.
+ * has its own current packet. Packets start one after the other, 20 cycles
+ * apart. Only one packet waits for the ATU at a time.
  *
  *   WAIT   first cell of a packet
  *   CHECK  16 cycles: valid, and for this node?
@@ -14,8 +14,8 @@
  *   NOTI   behind the writes in their posted queue
  *
  * A slot of the network port is released when its bytes are in the write queue.
- * Responses never wait for requests, to avoid deadlock: a lock that finds the
- * responder's queue full holds up its own channel only. */
+ * Responses never wait for requests, because that could be a deadlock. A lock
+ * that finds the responder's queue full blocks its own channel only. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -245,12 +245,13 @@ static void in_write_one(struct extoll_rma_in *in, uint32_t bytes)
 }
 
 /* Writes the data. Keeps the translation in use until HTAX has granted the last
- * write, because the ATU's own writes pass through another port. */
+ * write. The notification of a flush passes through another port, and could
+ * otherwise overtake that write. */
 static enum extoll_rma_in_state in_write(struct extoll_rma_in *in)
 {
 	uint32_t all = in->cmd.bytes, ready = all, n;
 
-	if (in->pkt) { /* queue writes for the bytes received so far */
+	if (in->pkt) { /* request writes for the bytes received so far */
 		if (in->cmd.op != RMA_IMM_PUT)
 			ready = in_ready(in);
 		while (in->wrote < all && in->rma->in_queue < RMA_WRITES) {
@@ -282,12 +283,12 @@ static bool in_notify(struct extoll_rma_in *in)
 	uint32_t error = in->bad ? RMA_COMPLETER : 0;
 
 	if (in->bad == RMA_BAD_REMOTE &&
-	    /* the low bit of a lock names the unit that refused */
+	    /* lock: bit 0 of `low` tells if the responder refused it */
 	    (c.op != RMA_LOCK_RSP || c.low & 1))
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
-		c.spec |= RMA_COMPLETER; /* always, because they have no other
-					    effect */
+		/* always, because these commands do nothing else */
+		c.spec |= RMA_COMPLETER;
 	if (!extoll_rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
 	return extoll_rma_notify(r, EXTOLL_HX_RMA_COMP, c.vpid, c.w[0],
@@ -299,8 +300,8 @@ static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
-	/* a packet for another node, or one handed over to the responder, gets
-	 * no notification */
+	/* No notification for a lock, which the responder handles, or for a
+	 * packet of another node or of a disabled VPID. */
 	bool silent = in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
 		      in->cmd.op == RMA_LOCK_REQ;
 
@@ -330,7 +331,8 @@ static enum extoll_rma_in_state (*const in_state[RMA_IN_STATES])(
 
 /* ---- the unit ---- */
 
-/* Runs responses first, because they never wait. */
+/* Runs responses (the higher VCs) first, because they never wait for
+ * requests. */
 void extoll_rma_compl_run(struct rma *r)
 {
 	for (uint32_t vc = EX_VCS; vc-- > 0;) {

@@ -21,7 +21,7 @@ const char *const extoll_rma_bad_name[RMA_BADS] = {
 	[RMA_BAD_REMOTE] = "refused by the responder",
 };
 
-/* Properties of commands, with operands in words 1 and 2. */
+/* Properties of operations. Their operands are words 1 and 2. */
 enum {
 	OP_KNOWN = 1,
 	OP_QUAD = 2,	/* quadword form */

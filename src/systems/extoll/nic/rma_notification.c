@@ -3,12 +3,12 @@
  *
  * The three units share the ring of a VPID: each takes the next slot when it
  * issues its write. A ring is full when (WP + 1) mod N is the read pointer that
- * software wrote last. The unit then waits. R1's packets do not carry the
- * interrupt option, therefore an armed ring interrupts on every notification of
- * responder and completer, but on notifications of the requester only if the
- * command had INT. A ring that is armed after such a notification, and before
- * software has read it, interrupts at once, because the store that arms the
- * ring may cross the notification. */
+ * software wrote last. The unit then waits. R1's packets do not carry option
+ * INT. Therefore an armed ring interrupts on every notification of responder
+ * and completer. Notifications of the requester interrupt only if the command
+ * had INT. If software arms the ring after such a notification, but before it
+ * has read it, the interrupt follows at once, because that store and the
+ * notification may cross. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -35,8 +35,8 @@ bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 	return c->spec & unit || (bad && r->config & RMA_C_FORCE);
 }
 
-/* Requests the interrupt after HTAX has granted the write, so that the event
- * follows the notification. */
+/* Requests the interrupt once HTAX has granted the notification's write, so
+ * that the event follows the notification. */
 static void noti_sent(struct extoll_nic *n, struct hx_pkt *p)
 {
 	struct extoll_rma_vpid *v =

@@ -24,8 +24,8 @@ static uint64_t vpid_get(const struct rma *r, enum extoll_rma_reg reg,
 	case RMA_R_WP:
 		return v->wp;
 	case RMA_R_PENDING:
-		/* Pending are stored commands that the requester has not
-		 * finished, and notifications in the NIC. */
+		/* Counts the commands that the requester has not finished, and
+		 * the notifications that have not left the NIC. */
 		n = ex_htax_pending(r->nic, i);
 		for (uint32_t k = r->q_head; k != r->q_tail; k++)
 			n += r->queue[k % RMA_QUEUE].vpid == i;
@@ -101,8 +101,7 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 	default:
 		break;
 	}
-	/* Wake all units, because a command may wait for room in a ring or for
-	 * a VPID. */
+	/* Any unit may wait for room in the ring, or for an enabled VPID. */
 	now = ex_now(r->nic);
 	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
 	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interface of the RMA to software: command descriptors, notifications, network
  * logical addresses and their tables, ATU commands, the words of the RMA's
- * registers (extoll.md 2.5, 2.6, 3.4 to 3.8). regs_map.h has the places of the
- * registers. */
+ * registers (extoll.md 2.5, 2.6, 3.4 to 3.8). regs_map.h has the ranges in
+ * which the registers lie. */
 #ifndef SYSTEMS_EXTOLL_NIC_RMA_REGS_MAP_H
 #define SYSTEMS_EXTOLL_NIC_RMA_REGS_MAP_H
 
@@ -20,7 +20,8 @@ enum {
 	RMA_PAGE = 4096,
 	RMA_DESC_BYTES = 24,
 	RMA_NOTI_BYTES = 16,
-	RMA_QUEUE = 16, /* depth of the command queue (5.3) */
+	/* depth of the requester's queue of descriptors (5.3) */
+	RMA_QUEUE = 16,
 };
 
 /* ---- commands (3.5) ---- */
@@ -32,20 +33,21 @@ enum extoll_rma_op {
 	RMA_PUT_QW = 3,
 	RMA_NOTI_PUT = 5,
 	RMA_IMM_PUT = 6,
-	RMA_GET_BT_RSP = 10, /* hardware only */
+	RMA_GET_BT_RSP = 10, /* only in packets, not in descriptors */
 	RMA_GET_QW_RSP = 11,
 	RMA_LOCK_REQ = 12,
 	RMA_LOCK_RSP = 13,
 	RMA_OPS = 16,
 };
 
-/* Units: notification spec, unit and error fields of a notification. */
+/* Units. These bits are in the notification field of a command, and in the unit
+ * and error fields of a notification. */
 enum { RMA_REQUESTER = 1, RMA_RESPONDER = 2, RMA_COMPLETER = 4 };
 
 /* Modifiers of a descriptor. R1 allows only NTR. */
 enum { RMA_MOD_MC = 1, RMA_MOD_NTR = 2, RMA_MOD_ERA = 4, RMA_MOD_EWA = 8 };
 
-/* Options. The requester page chooses them by its address = base + (opt << 20)
+/* Options. They are part of the address of a requester page: base + (opt << 20)
  * + (vpid << 12). TE = translate the read address of a put. */
 enum { RMA_OPT_TE = 16, RMA_OPT_INT = 8, RMA_OPT_RRA = 4, RMA_OPT_TC = 3 };
 
@@ -58,9 +60,11 @@ enum { RMA_OPT_TE = 16, RMA_OPT_INT = 8, RMA_OPT_RRA = 4, RMA_OPT_TC = 3 };
 #define RMA_D_SPEC(d)  ((uint32_t)RMA_GET(d, 34, 32))
 #define RMA_D_MODS(d)  ((uint32_t)RMA_GET(d, 38, 35))
 #define RMA_D_COUNT(d) ((uint32_t)RMA_GET(d, 62, 40) + 1)
-#define RMA_D_IMM(d)   ((uint32_t)RMA_GET(d, 42, 40) + 1) /* immediate put */
-#define RMA_D_CLASS(d) ((uint32_t)RMA_GET(d, 47, 40))	  /* notification put */
-#define RMA_D_TARGET   (1ULL << 40) /* lock: for the responder */
+/* bytes of an immediate put */
+#define RMA_D_IMM(d) ((uint32_t)RMA_GET(d, 42, 40) + 1)
+/* class of a notification put */
+#define RMA_D_CLASS(d) ((uint32_t)RMA_GET(d, 47, 40))
+#define RMA_D_TARGET   (1ULL << 40) /* lock: addressed to the responder */
 #define RMA_D_RESERVED (RMA_PUT(3, 7, 6) | 1ULL << 39 | 1ULL << 63)
 #define RMA_D_MAKE(op, node, vpid, spec, mods)                                 \
 	(RMA_D_VALID | RMA_PUT(op, 5, 2) | RMA_PUT(vpid, 15, 8) |              \
@@ -90,7 +94,7 @@ enum { RMA_LOCK_NO = 0, RMA_LOCK_YES = 1, RMA_LOCK_NONE = 0xff };
 #define RMA_N_OP(w)    ((uint32_t)RMA_GET(w, 54, 51))
 #define RMA_N_MODE(w)  ((uint32_t)RMA_GET(w, 60, 55))
 #define RMA_N_ERROR(w) ((uint32_t)RMA_GET(w, 63, 61))
-/* low = byte count - 1, or the class of a notification put. */
+/* Makes word 1. low = byte count - 1, or the class of a notification put. */
 #define RMA_N_MAKE(low, vpid, node, unit, op, mode, error)                     \
 	(RMA_PUT(low, 22, 0) | RMA_PUT(vpid, 30, 23) | RMA_PUT(node, 47, 32) | \
 	 RMA_PUT(unit, 50, 48) | RMA_PUT(op, 54, 51) | RMA_PUT(mode, 60, 55) | \
@@ -129,7 +133,7 @@ enum { GATE_INVALID, GATE_READ, GATE_WRITE, GATE_RW };
 	(RMA_PUT(valid, 1, 0) | RMA_PUT(vpid, 11, 2) |                         \
 	 RMA_PUT((phys) >> 12, 51, 12))
 
-/* First level on chip: bit 0 valid, [31:1] PA >> 21. */
+/* Entry of the first level, on chip: bit 0 valid, [31:1] PA >> 21. */
 #define ATU_BASE_MAKE(phys) (1ULL | RMA_PUT((phys) >> 21, 31, 1))
 #define ATU_BASE_VALID(b)   ((b)&1)
 #define ATU_BASE_PHYS(b)    (RMA_GET(b, 31, 1) << 21)
@@ -157,9 +161,9 @@ enum { ATU_FLUSH_MAX = 1024 };
 
 /* ---- register words (2.6) ---- */
 
-/* Offsets in the register file. Arrays step by 8, except the read pointers,
- * which have a page each so that a process can map its own (regs_map.h:
- * EXTOLL_RMA_RP). */
+/* Offsets in the register file. An array has one register per 8 bytes. Read
+ * pointers have a page each instead, so that a process can map its own
+ * (regs_map.h: EXTOLL_RMA_RP). */
 enum {
 	EXTOLL_RMA_CONFIG = 0x2000,
 	EXTOLL_RMA_LOCK_BASE = 0x2008,
@@ -172,23 +176,28 @@ enum {
 	EXTOLL_RMA_BASE = 0x111000, /* base of the notification ring */
 	EXTOLL_RMA_SIZE = 0x112000, /* slots of the ring; a store empties it */
 	EXTOLL_RMA_WP = 0x113000,
-	EXTOLL_RMA_PENDING = 0x114000, /* commands in the NIC */
+	/* commands and notifications in the NIC */
+	EXTOLL_RMA_PENDING = 0x114000,
 	EXTOLL_ATU_GAT = 0x118000,
 };
 
-/* extoll_rma_vpid[n]: */
-#define RMA_V_ENABLE   (1ULL << 0)
-#define RMA_V_PHYSICAL (1ULL << 1) /* the process may use TE = 0 */
+/* Bits of EXTOLL_RMA_VPID: */
+#define RMA_V_ENABLE (1ULL << 0)
+/* the process may use physical addresses (TE = 0) */
+#define RMA_V_PHYSICAL (1ULL << 1)
 #define RMA_V_RRA      (1ULL << 2)
 #define RMA_V_INT      (1ULL << 3)
-#define RMA_V_TC(v)    ((uint32_t)RMA_GET(v, 7, 4)) /* bit per traffic class */
-#define RMA_V_TC_ALL   RMA_PUT(15, 7, 4)
-#define RMA_V_PD(v)    ((uint32_t)RMA_GET(v, 31, 16))
-/* extoll_rma_config: */
-#define RMA_C_MTU(v) ((uint32_t)RMA_GET(v, 6, 0)) /* bytes / 64, 1..64 */
-#define RMA_C_FORCE  (1ULL << 8) /* errors always write a notification */
-#define RMA_C_RESET  (64ULL | RMA_C_FORCE)
-/* Read pointer: slot in [31:0], and this bit to arm the interrupt. */
+/* mask of permitted traffic classes */
+#define RMA_V_TC(v)  ((uint32_t)RMA_GET(v, 7, 4))
+#define RMA_V_TC_ALL RMA_PUT(15, 7, 4)
+#define RMA_V_PD(v)  ((uint32_t)RMA_GET(v, 31, 16))
+/* Bits of EXTOLL_RMA_CONFIG: */
+/* largest packet, bytes / 64, 1..64 */
+#define RMA_C_MTU(v) ((uint32_t)RMA_GET(v, 6, 0))
+/* a failed command always writes a notification */
+#define RMA_C_FORCE (1ULL << 8)
+#define RMA_C_RESET (64ULL | RMA_C_FORCE)
+/* Read pointer: slot in [31:0]. This bit arms the interrupt. */
 #define RMA_RP_REARM (1ULL << 32)
 
 #endif

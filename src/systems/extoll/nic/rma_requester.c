@@ -2,8 +2,8 @@
 /* EXTOLL RMA requester: descriptors to packets (extoll.md 3.4, 5.3).
  *
  * A descriptor is one HT packet of 24 bytes at the start of a requester page.
- * Other stores are counted and dropped. The queue holds 16 descriptors. A full
- * one makes HTAX wait, and thereby the host's posted queue. */
+ * Other stores are counted and dropped. The queue holds 16 descriptors. While
+ * it is full, HTAX and the host's posted queue wait. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -51,7 +51,7 @@ static void req_take(struct rma *r, struct extoll_rma_txop *op)
 	const struct extoll_rma_desc *d = &r->queue[r->q_head++ % RMA_QUEUE];
 	uint32_t mtu = RMA_C_MTU(r->config) * 64;
 
-	/* the result is used at the end of CMD */
+	/* an invalid descriptor is refused at the end of CMD */
 	op->bad = extoll_rma_desc_decode(d, extoll_rma_vpid_ctl(r, d->vpid),
 					 mtu, &op->cmd);
 	op->cmd.trace = d->trace;
@@ -66,12 +66,13 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
 	struct weft_frame *f;
 
-	op->w0 = c->w[get]; /* a get writes to the local address */
+	/* local address: that of a get is the write address */
+	op->w0 = c->w[get];
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;
 	if (op->bad)
 		return op->bad;
-	/* a get goes to the responder, a lock to either unit */
+	/* target: responder for a get, either unit for a lock */
 	op->f = f = weft_frame_new(r->nic->comp->sim);
 	if (!ex_route(r->nic, f, c->far_node,
 		      get || c->at_resp ? EX_NP_RESP : EX_NP_RMA,
@@ -79,7 +80,7 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 		return RMA_BAD_ROUTE;
 	f->u[0] = extoll_rma_h0(c, r->nic->place.node);
 	ex_pd_set(f, RMA_V_PD(extoll_rma_vpid_ctl(r, c->vpid)));
-	/* put: the packet carries only the write address */
+	/* The packet of a put carries only the write address. */
 	f->u[1] = c->w[put];
 	f->u[2] = c->w[1];
 	if (put) {

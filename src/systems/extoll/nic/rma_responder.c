@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL RMA responder: gets and locks (extoll.md 3.5, 5.4).
  *
- * It also answers requests that it refuses, a get by a response without
- * payload, a lock with RMA_LOCK_NONE, so that the origin does not wait for
- * ever. Locks are 32-bit words in host memory, lock `number` of VPID v at base
- * + (v * n + number) * 4. One lock is read, changed and written back before the
- * next is read, because the read would otherwise find an old value. */
+ * It also answers requests that it refuses, because the origin would otherwise
+ * wait for ever: a get by a response without payload, a lock by RMA_LOCK_NONE.
+ * Locks are 32-bit words in host memory, lock `number` of VPID v at base + (v *
+ * n + number) * 4. One lock is read, changed and written back before the next
+ * is read, because the read would otherwise find an old value. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -28,8 +28,8 @@ bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c)
 	return true;
 }
 
-/* Handles a packet, whose slot is in f->words. Returns false if it must
- * wait. */
+/* Handles a request packet. f->words is the number of its slot. Returns false
+ * if the request queue has no room. */
 static bool resp_packet(struct rma *r, struct weft_frame *f)
 {
 	struct extoll_nic *n = r->nic;
@@ -66,8 +66,8 @@ void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c)
 {
 	struct weft_frame *f = c->pkt;
 
-	if (!c->eop) { /* only the end of a request is needed, since it is
-			* short */
+	/* the EOP cell is enough, because the frame has the whole packet */
+	if (!c->eop) {
 		netport_release(&r->nic->np[EX_NP_RESP], c->slot,
 				ex_now(r->nic));
 		return;
@@ -158,7 +158,7 @@ static void resp_fill(struct rma *r, struct extoll_rma_txop *op)
 		}
 		return;
 	}
-	if (!op->bad) { /* the word is in op->buf */
+	if (!op->bad) { /* op->buf holds the word of the lock */
 		memcpy(&mem, weft_slice_data(op->buf), sizeof(mem));
 		result = extoll_rma_lock_fcaa(&mem, RMA_LOCK_COMPARE(c->w[0]),
 					      RMA_LOCK_ADD(c->w[1]));

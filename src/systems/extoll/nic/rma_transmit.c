@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA: the common machine of requester and responder (extoll.md 5.3,
- * 5.4): commands in order through CMD, XLATE, READ, SEND, NOTI.
+/* EXTOLL RMA: the state machine of requester and responder (extoll.md 5.3,
+ * 5.4). Commands pass in order through CMD, XLATE, READ, SEND, NOTI.
  *
  *   CMD    8 cycles: checks
  *   XLATE  4 cycles, or longer if the TLB lacks the page
- *   READ   host reads of up to 64 bytes, 8 outstanding, order restored
+ *   READ   host reads of up to 64 bytes, 8 outstanding, put in order
  *   SEND   cut-through: from the first data on, the rest as it arrives
  *   NOTI   notification, if asked for or on an error
  *
- * Up to four commands are in work. The reads of a command start
- * when all reads of the
- * command before it are requested, while that command is being sent. */
+ * Up to four commands are in progress. The reads of a command start when all
+ * reads of the previous command are requested, which may still be in SEND. */
 #include <assert.h>
 #include <string.h>
 
@@ -28,7 +27,8 @@ static struct extoll_rma_txop *tx_op(struct extoll_rma_tx *u, uint32_t i)
 	return &u->op[i % RMA_TXOPS];
 }
 
-/* Returns true if op->until is reached, otherwise wakes the unit then. */
+/* Returns true if cycle op->until is reached. Otherwise requests a run of the
+ * unit at that cycle. */
 static bool tx_time(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
@@ -53,8 +53,8 @@ static void tx_read_done(struct extoll_nic *n, struct hx_pkt *p)
 	if (p->txn.status != WEFT_BUS_OK)
 		rd->op->bad = RMA_BAD_READ;
 	rd->done = true;
-	/* Reads complete out of order, so that data are counted in order of
-	 * requests. */
+	/* Reads complete out of order. `got` counts data only up to the first
+	 * read that is missing. */
 	for (; u->rd_head != u->rd_tail; u->rd_head++) {
 		rd = &u->rd[u->rd_head % RMA_READS];
 		if (!rd->done)
@@ -80,8 +80,8 @@ static void tx_read_one(struct extoll_rma_tx *u, struct extoll_rma_txop *op)
 			op->cmd.trace);
 }
 
-/* Requests reads in order of commands. A command starts when all reads of its
- * predecessor are requested. */
+/* Requests reads in the order of commands. The reads of a command start when
+ * all reads of the previous one are requested. */
 static void tx_reads(struct extoll_rma_tx *u)
 {
 	for (uint32_t i = u->head; i != u->tail; i++) {
@@ -91,8 +91,8 @@ static void tx_reads(struct extoll_rma_tx *u)
 		if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
 			return;
 		if (op->bad && op->total > op->asked) {
-			/* After a failed read the rest is filled with ones,
-			 * because the command is refused anyway. */
+			/* A read has failed and the command is refused. The
+			 * data that are not requested are filled with ones. */
 			if (p)
 				memset(p + op->asked, 0xff,
 				       op->total - op->asked);
@@ -142,8 +142,8 @@ static void tx_translated(struct atu_req *r)
 	extoll_rma_tx_run(op->u);
 }
 
-/* Prepares the reads: address of the data, bytes to read, frame that gets
- * them. */
+/* Prepares the reads: address, number of bytes, and the buffer, which is also
+ * the payload of the frame. */
 static enum extoll_rma_tx_state tx_read_begin(struct extoll_rma_txop *op,
 					      weft_phys_t phys)
 {
@@ -203,14 +203,14 @@ static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 {
 	struct extoll_rma_tx *u = op->u;
 	struct netport *np = &u->rma->nic->np[EX_NP_RMA];
-	/* available bytes of payload; UINT32_MAX = all */
+	/* bytes of payload that have arrived; UINT32_MAX = all */
 	uint32_t avail = UINT32_MAX;
 
 	if (op->got != op->total)
 		avail = op->got > op->skew ? op->got - op->skew : 0;
 	if (!op->sent) {
-		/* Waits until earlier commands have started to send, or were
-		 * refused and wait only for their notification. */
+		/* Earlier commands must have started to send. Refused ones that
+		 * wait in NOTI do not count. */
 		for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 			if (!tx_op(u, i)->sent &&
 			    tx_op(u, i)->state != RMA_TX_NOTI)
@@ -323,7 +323,7 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 
 	do {
 		moved = tx_start(u);
-		/* Runs commands in order, each as far as it gets, so that host
+		/* Runs commands in order, each until it must wait, so that host
 		 * writes of a command precede those of the next command in a
 		 * cycle. */
 		for (uint32_t i = u->head; i != u->tail; i++) {
@@ -338,8 +338,7 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 				moved = true;
 			}
 			if (op->state == RMA_TX_FREE)
-				u->head++; /* only the operation at the head
-					      becomes free */
+				u->head++; /* commands end in order */
 		}
 		tx_reads(u);
 	} while (moved);

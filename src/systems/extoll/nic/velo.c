@@ -16,8 +16,8 @@ static void extoll_velo_event(struct extoll_nic *n, uint32_t port)
 
 /* ---- registers ---- */
 
-/* Sets a mailbox. It starts empty if it is enabled or resized, because old
- * slots have no meaning then. */
+/* Stores EXTOLL_VELO_RX. The mailbox is empty afterwards if it was disabled or
+ * gets another size, because its old slots have no meaning then. */
 void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val)
 {
 	struct extoll_velo_vpid *p = ex_vpid_make(

@@ -16,19 +16,21 @@ enum extoll_velo_rq_state {
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
 	VELO_RQ_ROUTE,
-	VELO_RQ_SEND, /* left between events only if NP 0 has no room */
+	VELO_RQ_SEND, /* no event ends in this state unless NP 0 has no room */
 	VELO_RQ_DROP,
 	VELO_RQ_STATES
 };
 
-/* A partial message, or one whose rest is dropped. */
+/* A partial message of a page, or a dropped one whose further bytes are
+ * dropped. */
 struct extoll_velo_open {
 	struct extoll_velo_open *next;
 	uint64_t expires; /* cycle */
 	uint8_t buf[128]; /* header and payload so far */
-	uint16_t have;	  /* next offset in the page */
-	uint16_t need;	  /* bytes in all; 0 = header not yet complete */
-	uint16_t page;	  /* TC, VPID */
+	uint16_t have; /* bytes so far: offset in the page of the next store */
+	/* bytes of the whole message store; 0 = header incomplete */
+	uint16_t need;
+	uint16_t page; /* TC, VPID */
 	bool dropped;
 	uint64_t trace; /* message of the store that began it */
 };
@@ -37,11 +39,12 @@ struct extoll_velo_rq {
 	enum extoll_velo_rq_state state;
 	enum extoll_drop why;
 	struct extoll_velo_open *open, *spare;
-	struct extoll_velo_open *cur; /* message to which the store belongs */
+	/* message to which the current store belongs */
+	struct extoll_velo_open *cur;
 	const struct hx_store *store; /* store that is being handled */
 	struct weft_frame *held;      /* packet that waits in SEND */
-	uint64_t from;		      /* cycle of the first word of `held` */
-	struct weft_timer timer;      /* expiry of partial messages */
+	uint64_t from; /* cycle at which the first word of `held` is ready */
+	struct weft_timer timer; /* expiry of partial messages */
 };
 
 /* ---- completer ---- */
@@ -57,7 +60,7 @@ enum extoll_velo_cp_state {
 	VELO_CP_STATES
 };
 
-/* Mailbox and sender: registers of a VPID. */
+/* Registers of a VPID: its mailbox, and its permission to send. */
 struct extoll_velo_vpid {
 	uint64_t tx; /* EXTOLL_VELO_TX */
 	uint64_t rx; /* EXTOLL_VELO_RX */
@@ -75,13 +78,15 @@ struct extoll_velo_cp {
 	struct {
 		RING(struct netport_cell);
 	} cell[EX_VCS];
-	uint8_t vc;   /* VC of the message */
-	bool discard; /* the message is dropped */
-	/* received packet, owned once it is complete (WRITE) */
+	uint8_t vc;   /* VC of the current message */
+	bool discard; /* the current message is dropped */
+	/* Packet of the current message. The completer owns it from its last
+	 * cell on. */
 	struct weft_frame *pkt;
 	uint64_t stalled; /* cycle at which STALL was entered */
-	uint64_t from;	  /* cycle of the request to HTAX */
-	uint32_t writes;  /* writes that HTAX has not granted */
+	/* cycle at which the write of the current message is ready */
+	uint64_t from;
+	uint32_t writes; /* writes requested and not granted by HTAX */
 	struct weft_timer timer;
 };
 
@@ -94,7 +99,7 @@ struct ex_velo {
 	uint64_t sent, received, bad_rp;
 	uint32_t drop[EXTOLL_DROP_N];
 	uint32_t discard[EXTOLL_DISCARD_N];
-	/* node, VPID << 16 of the last discarded message */
+	/* sender of the last discarded message: node, VPID << 16 */
 	uint32_t discard_src;
 };
 
@@ -109,32 +114,33 @@ static inline struct extoll_velo_vpid *velo_vpid(const struct ex_velo *v,
 	return ex_vpid_find(&v->vpid, vpid, sizeof(struct extoll_velo_vpid));
 }
 
-/* Stores to registers of a mailbox and to its read pointer. */
+/* Handle stores to the registers of a mailbox, and to its read pointer. */
 void extoll_velo_rx_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
 void extoll_velo_rp_set(struct extoll_nic *n, uint32_t vpid, uint64_t val);
-/* Makes the completer try again, because a register changed. */
+/* Makes the completer try again, because a register has changed or HTAX has
+ * granted a write. */
 void extoll_velo_cp_again(struct extoll_nic *n);
-/* Raises the interrupt if the mailbox is armed and an unread message asks for
- * one. */
+/* Writes the event if the mailbox is armed and an unread message asks for the
+ * interrupt. */
 void extoll_velo_look(struct extoll_nic *n, uint32_t vpid);
 
-/* velo_requester.c: returns true if one more store fits, besides the `flying`
- * ones. */
+/* velo_requester.c: returns true if the requester has room for another store
+ * besides the `flying` stores in flight to it. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying);
 /* Handles a store on a requester page. HTAX calls it only after
  * extoll_velo_rq_room() returned true. */
 void extoll_velo_rq_store(struct extoll_nic *n, const struct hx_store *s);
-/* Continues with the message that waited for the network port. */
+/* Gives the held message to the network port, which has room again. */
 void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
 			 uint64_t trace_id);
 /* Drops partial messages whose time has expired. */
 void extoll_velo_rq_expire(struct extoll_nic *n);
 void extoll_velo_rq_fini(struct extoll_nic *n);
-/* Receives a cell of network port 0 and keeps its slot until its message has
- * room. */
+/* Receives a cell of network port 0. Keeps its slot until the message of the
+ * cell has room in its mailbox, or is discarded. */
 void extoll_velo_cp_cell(void *own, struct netport *np,
 			 const struct netport_cell *c);
-/* Advances the completer as far as it gets now. */
+/* Runs the completer until it must wait. */
 void extoll_velo_cp_run(struct extoll_nic *n);
 void extoll_velo_cp_fini(struct extoll_nic *n);
 

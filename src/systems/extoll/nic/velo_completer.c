@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VELO completer: writes messages from the network into mailboxes. Source:
- * extoll.md 3.3, 5.2. There are
- * 21 cycles from the last word of a message to the request
- * to HTAX (7.1: N5).
+ * extoll.md 3.3, 5.2. The request to HTAX follows the last word of a message by
+ * 21 cycles (7.1: N5).
  *
  *   WAIT -> CHECK -> SLOT -> DATA -> WRITE -> WAIT
  *            |       |STALL   ^
  *            '-------'-> DISCARD
  *
- * One message at a time. The 21 cycles are a pipeline, so the next message may
- * follow at once. While the completer stalls, cells stay in their slots, so
- * that the crossbar runs out of credits (back-pressure).
+ * The completer handles one message at a time. The 21 cycles are a pipeline, so
+ * that the next message may follow at once. While the completer stalls, cells
+ * stay in their slots, so that the crossbar runs out of credits
+ * (back-pressure).
  *
  * Our reading: with 64-byte slots a long message takes one slot for each 56
  * bytes. All but the last have "end of message" clear and their own length.
@@ -41,8 +41,8 @@ static uint32_t slot_bytes(const struct extoll_velo_vpid *p)
 
 /* ---- states ---- */
 
-/* Starts the next message. Between messages, the first cell of every queue
- * begins a message. */
+/* Starts the next message, round robin among the VCs. A message starts at the
+ * first cell of a queue, because the cells of earlier messages have left it. */
 static enum extoll_velo_cp_state cp_wait(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
@@ -188,8 +188,8 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_velo_cp_again(n);
 }
 
-/* Sends one HT packet. irq is H0 if the interrupt follows the packet, otherwise
- * 0. */
+/* Requests one write of the mailbox. irq is H0 if the write ends the message,
+ * otherwise 0. */
 static void write_part(struct extoll_nic *n, const uint8_t *image,
 		       weft_phys_t at, uint32_t bytes, uint64_t irq)
 {
@@ -206,8 +206,9 @@ static void write_part(struct extoll_nic *n, const uint8_t *image,
 	ex_htax_send(n, EXTOLL_HX_VELO, p, q->from);
 }
 
-/* Writes `len` bytes of the message, just below the status at the end of the
- * slot. The part with the status goes last, because software polls it. */
+/* Writes a slot: `len` bytes of the message from `off` on, then the status. The
+ * data lie just below the status, which is the end of the slot. The part with
+ * the status goes last, because software polls the status. */
 static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 		       uint32_t off, uint32_t len, bool last)
 {
@@ -233,7 +234,7 @@ static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 }
 
 /* Writes the message. Checks the mailbox again, because it may have been closed
- * or given to another owner since. */
+ * or given to another owner since SLOT. */
 static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;
@@ -287,7 +288,7 @@ void extoll_velo_cp_run(struct extoll_nic *n)
 	} while (q->state != old);
 }
 
-/* ---- from outside ---- */
+/* ---- calls from outside ---- */
 
 void extoll_velo_cp_cell(void *own, struct netport *np,
 			 const struct netport_cell *c)
@@ -307,7 +308,8 @@ void extoll_velo_cp_again(struct extoll_nic *n)
 			       ex_edge(n, ex_now(n)));
 }
 
-/* Frees the frames whose last cell has arrived, because the unit owns those. */
+/* Frees the packets whose last cell has arrived, because the completer owns
+ * them. */
 void extoll_velo_cp_fini(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;

@@ -6,12 +6,14 @@
  *   IDLE -> HEADER -> BODY -> ROUTE -> SEND -> IDLE
  *            '--------'--------'---> DROP ---> IDLE
  *
- * The unit accepts a word per cycle, so that HTAX sets the pace. A message in
- * pieces stays open under its page while others pass. The rest of a dropped
- * message is dropped until its page starts a new one.
+ * The unit accepts a word per cycle, so that HTAX sets the pace. A message of
+ * several stores stays open, known by its requester page, while messages of
+ * other pages pass. Further bytes of a dropped message are dropped until a
+ * store to its page starts a new message.
  *
- * Our reading: a write longer than its message is a length error. A message
- * that begins while one of its page is open makes that one partial. */
+ * Our reading: a store that is longer than its message is a length error. A
+ * message that begins while another one of its page is open makes that one a
+ * partial message. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -267,10 +269,11 @@ static void rq_run(struct extoll_nic *n)
 	} while (q->state != old);
 }
 
-/* ---- from outside ---- */
+/* ---- calls from outside ---- */
 
-/* Returns true if there is room. Counts every store in flight, because each of
- * them may complete a message. */
+/* Returns true if the requester has room for one more store besides `flying`
+ * ones. Each store in flight needs room in the network port, because it may
+ * complete a message. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying)
 {
 	const struct netport *np = &n->np[EX_NP_VELO];

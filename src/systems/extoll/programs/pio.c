@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program extoll.pio: throughput and latency of HyperTransport, as seen from
- * the processor (extoll.md 2.1, 7.4; EX-09 to EX-11). It times loads of 4 bytes
- * of a register. Then it stores lines of 64 bytes, write-combined, into a part
- * of the register file without registers, so that no unit behind the HT core
- * slows them down. The time of n lines is that of 2n lines less that of n
- * lines. Runs on every node where it is started. */
+ * the processor (extoll.md 2.1, 7.4; EX-09 to EX-11). It measures the time of a
+ * 4-byte load from a register. Then it stores lines of 64 bytes,
+ * write-combined, into a part of the register file without registers, so that
+ * no unit behind the HT core slows the stores down. The time of n lines is the
+ * difference of two measurements, of 2n and of n lines. Every node that starts
+ * the program measures on its own. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ static double ns_since(struct xpio *p, weft_time_t t)
 	return (double)(weft_host_now(p->w.h) - t) / WEFT_NS;
 }
 
-/* Returns the time from the first store until the answer to a load, which is
- * behind all stores. */
+/* Stores n lines. Returns the time from the first store to the answer of a load
+ * behind them. */
 static double lines_ns(struct xpio *p, uint64_t n)
 {
 	uint8_t line[PIO_LINE];
@@ -59,8 +60,8 @@ static int xpio_main(struct weft_comp *c)
 		weft_check_failed(c, "cannot open the NIC");
 		return -ENODEV;
 	}
-	/* Two readings of the clock take equal time with n loads between them
-	 * or none, so their difference is the time of the loads. A load first
+	/* Reading the clock takes time, too. The difference of a reading after
+	 * n loads and one after none is the time of the loads. The load here
 	 * waits for earlier stores. */
 	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
 	t = weft_host_now(p->w.h);

@@ -3,11 +3,11 @@
  *
  *   extoll.rma_put_bw  node 0 puts into the partner's memory (EX-05, EX-06,
  *                      small ones EX-14)
- *   extoll.rma_get_bw  node 0 gets from it
+ *   extoll.rma_get_bw  node 0 gets from the partner's memory
  *
- * Time runs from the first post to the completer notification of
- * the last one. The contents are checked after the measurement, so that the
- * check takes no part in it. */
+ * The measured time is that from the first post to the completer notification
+ * of the last put or get. The contents are checked after the measurement, so
+ * that the check takes no part in it. */
 #include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"
 
@@ -21,10 +21,10 @@ struct rma_bw {
 	uint64_t block; /* bytes of a block */
 	rma_post_fn *post;
 	bool lands;	  /* blocks arrive at this node */
-	uint32_t pattern; /* node whose pattern the blocks have */
+	uint32_t pattern; /* node that filled the blocks with its pattern */
 };
 
-/* Fills the blocks with the pattern of the node that sends, or is read. */
+/* Fills the blocks with the pattern of `node`. */
 static void bw_fill(struct rma_bw *b, uint32_t node)
 {
 	for (uint32_t i = 0; i < BW_BLOCKS; i++)

@@ -4,8 +4,8 @@
  *   extoll.rma_lat   puts to and fro between node 0 and a partner, seen by
  *                    polling memory: half round trip
  *   extoll.rma_lock  every node takes and releases one lock of node 0, as a
- *                    mutex, and counts in memory that only its holder may
- *                    touch */
+ *                    mutex, and counts in memory that only the holder of the
+ *                    lock may access */
 #include <errno.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ struct rma_lat {
 
 enum { LAT_IN = 0, LAT_OUT = 4096, LAT_BYTES = 8192 };
 
-/* Sends a message whose last quadword is its number, because the receiver polls
- * it. */
+/* Sends a message. Its last quadword is its number, which the receiver
+ * polls. */
 static int lat_send(struct pingpong *p, uint64_t seq)
 {
 	struct rma_lat *l = (struct rma_lat *)p;
@@ -43,7 +43,7 @@ static int lat_send(struct pingpong *p, uint64_t seq)
 	return rma_program_ok(&l->v, "put", ret) ? 0 : -EIO;
 }
 
-/* Polls the last quadword, because it arrives last. */
+/* Polls the last quadword of a message, because it arrives last. */
 static int lat_wait(struct pingpong *p, uint64_t seq)
 {
 	struct rma_lat *l = (struct rma_lat *)p;
@@ -83,7 +83,7 @@ static void lat_close(struct pingpong *p)
 }
 
 static const struct pingpong_ops lat_ops = {
-	/* PINGPONG_WARM, so that the TLBs hold the pages. */
+	/* warm-up: the TLBs hold the pages afterwards */
 	.flags = PINGPONG_WARM | PINGPONG_BOTH,
 	.tail = 8,
 	.open = lat_open,
@@ -107,7 +107,8 @@ struct lock {
 	uint64_t tries;
 };
 
-/* Returns the result of one lock request. */
+/* Posts a lock request and waits for its answer. Returns true if the lock has
+ * changed. */
 static bool lock_ask(struct lock *l, const struct rma_program_peer *at,
 		     int32_t compare, int32_t add)
 {

@@ -128,8 +128,9 @@ static int rate_main(struct weft_comp *c)
 
 /* ---- all to all ---- */
 
-/* Sends round after round, each one starting with the next node. Receives in
- * between, so that a full mailbox does not stop other nodes. */
+/* Sends one message to every other node, then the next one to every node, and
+ * so on. Each node starts with its next neighbour. Receives after every
+ * message, so that a full mailbox does not stop other nodes. */
 static void all_send(struct va *a)
 {
 	uint32_t n = a->v.w.n, me = a->v.w.me;

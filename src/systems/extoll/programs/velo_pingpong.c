@@ -116,7 +116,7 @@ static int loopback_main(struct weft_comp *c)
 /* ---- hop sweep ---- */
 
 /* Fits a line through (1, y[0]) .. (n, y[n-1]) by least squares. Reports ns per
- * hop and the worst distance. */
+ * hop, and the largest distance of a point from the line. */
 static void sweep_fit(struct weft_comp *c, const double *y, uint32_t n)
 {
 	double sx = 0, sy = 0, sxx = 0, sxy = 0, slope, at0, worst = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base of the VELO programs: a port, connections by node, messages with the
- * pattern of programs/program.h, waiting. */
+/* Base of the VELO programs: a port, connections by node, sending and receiving
+ * messages with the pattern of programs/program.h. */
 #ifndef SYSTEMS_EXTOLL_PROGRAMS_VELO_PROGRAM_H
 #define SYSTEMS_EXTOLL_PROGRAMS_VELO_PROGRAM_H
 
@@ -33,14 +33,14 @@ void velo_program_close(struct velow *v);
 int velo_program_connect(struct velow *v, struct velo_connection *c,
 			 uint32_t node);
 
-/* Sends message number seq to `node`: len bytes of the pattern, tag and MTT of
- * seq. */
+/* Sends message number seq to `node`. Its len bytes follow the pattern, its tag
+ * and MTT follow from seq. */
 void velo_program_send(struct velow *v, struct velo_connection *c,
 		       uint32_t node, uint32_t len, uint64_t seq);
 /* Receives a message. Returns false if there is none. */
 bool velo_program_poll(struct velow *v, struct velo_program_msg *m);
-/* Checks that the message has len bytes, tag and MTT of seq, and the bytes of
- * `want` unless it is NULL. Reports a difference. */
+/* Reports a failed check unless the message has len bytes, tag and MTT of seq,
+ * and the bytes of `want` (NULL: any bytes). */
 void velo_program_check(struct velow *v, const struct velo_program_msg *m,
 			uint32_t len, uint64_t seq, const uint8_t *want);
 

@@ -29,8 +29,8 @@ static const struct cell_channel_ops feed_port = { .wake = feed_wake };
 
 /* ---- sending ---- */
 
-/* Makes a packet with the route: output, then internal port 0. A packet that is
- * already in the dimension of its output keeps its channel. */
+/* Starts a packet with the route: output, then internal port 0. Its last
+ * dimension is that of the output, so that it keeps its VC. */
 static void flow_packet(struct feed *f, struct feed_flow *w)
 {
 	struct weft_frame *p = weft_frame_new(f->comp->sim);
@@ -45,7 +45,8 @@ static void flow_packet(struct feed *f, struct feed_flow *w)
 	ex_route_set(p, 1, 0);
 	p->u[0] = (uint64_t)(w - f->flow);
 	p->u[1] = w->sent++;
-	p->u[2] = 0; /* cells that have left the crossbar */
+	/* becomes the number of its cells that have left the crossbar */
+	p->u[2] = 0;
 	w->pkt = p;
 	w->at = 0;
 }
@@ -75,7 +76,7 @@ static void flow_cell(struct feed *f, struct feed_flow *w, uint64_t c)
 	cell_channel_commit(&f->ep[w->in], &cell, w->vc, c);
 }
 
-/* Returns whether another packet is being sent on its channel. */
+/* Returns true if another flow is sending a packet on the input and VC of w. */
 static bool flow_waits(const struct feed *f, const struct feed_flow *w)
 {
 	for (uint32_t k = 0; k < f->n_flows; k++) {
@@ -87,7 +88,7 @@ static bool flow_waits(const struct feed *f, const struct feed_flow *w)
 	return false;
 }
 
-/* Returns the flow of this input whose turn it is. */
+/* Returns the flow of input i that sends next, round robin, or NULL. */
 static struct feed_flow *flow_next(struct feed *f, uint32_t i, uint64_t c)
 {
 	for (uint32_t k = 0; k < f->n_flows; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One EXTOLL crossbar with all nine ports on a component. The component sends
- * streams of packets into it, as fast as lines and credits allow, and takes the
- * packets that leave. */
+/* One EXTOLL crossbar whose nine ports all lead to a test component. The
+ * component sends streams of packets into it, as fast as lines and credits
+ * allow, and takes the packets that leave. */
 #ifndef EXTOLL_TESTS_EX_FEED_H
 #define EXTOLL_TESTS_EX_FEED_H
 
@@ -33,7 +33,7 @@ struct feed {
 	uint64_t armed[EX_PORTS];
 	struct feed_flow flow[FEED_FLOWS];
 	uint32_t n_flows, turn[EX_PORTS];
-	uint8_t keep[EX_PORTS]; /* mask of VCs whose slots are never free */
+	uint8_t keep[EX_PORTS]; /* mask of VCs whose cells are never released */
 	uint32_t bad;		/* cells out of order */
 	uint32_t most;		/* most slots ever in use at an end */
 };

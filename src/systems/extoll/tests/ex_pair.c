@@ -134,8 +134,8 @@ static void node_rx(struct ex_node *n, uint64_t cycle)
 			continue;
 		}
 		node_good(n, c);
-		/* The time is irregular, because it follows length and time of
-		 * the cell. */
+		/* an irregular time, computed from time and length of the
+		 * cell */
 		end += n->hold ? (c->cycle * 7 + c->flits) % n->hold : 0;
 		if (c->flags & ECELL_EOP)
 			weft_frame_free(c->pkt);
@@ -253,7 +253,7 @@ static void node_arrive(struct weft_comp *c, uint32_t port,
 	cell_channel_arrive(&((struct ex_node *)c->state)->ep, f);
 }
 
-/* ---- life ---- */
+/* ---- set-up and end ---- */
 
 static int node_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -38,7 +38,7 @@ struct ex_node {
 	uint32_t voids, gone, lost, ups, downs;
 	uint64_t last_good; /* cycle */
 	uint8_t in_packet;
-	uint8_t kept[128]; /* slots that are not freed */
+	uint8_t kept[128]; /* slots to be freed at cycle `keep` */
 	uint32_t n_kept;
 	uint32_t bad_order;	/* starts and ends of packets out of order */
 	uint32_t bad_bytes;	/* packets that arrived with other bytes */
@@ -52,8 +52,8 @@ struct ex_pair {
 	struct ex_node *n[2];
 };
 
-/* Makes the pair. set lists "name", "value", ... and ends with NULL. "name"
- * sets a parameter of both ends, "0.name" of one. */
+/* Makes the pair. set is a list of names and values that ends with NULL. "name"
+ * sets a parameter of both ends, "0.name" that of end 0. */
 void ex_pair_init(struct ex_pair *p, const char *const *set);
 /* Puts a fault with settings on frames that leave end `from`. */
 struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,
@@ -61,8 +61,8 @@ struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,
 				const char *const *set);
 void ex_pair_start(struct ex_pair *p);
 void ex_pair_run(struct ex_pair *p, uint64_t cycles);
-/* Runs until no event is left. Checks that all packets arrived once and in
- * order, and that all credits are back. */
+/* ex_pair_drain() runs until no event is left. ex_pair_check_all() checks that
+ * all packets arrived once and in order, and that all credits are back. */
 void ex_pair_drain(struct ex_pair *p, uint64_t cycles);
 void ex_pair_check_all(struct ex_pair *p);
 void ex_pair_fini(struct ex_pair *p);

@@ -19,7 +19,7 @@ struct exproc {
 	uint64_t *gat; /* entry i maps page i of buf, read and write */
 	uint8_t *buf;
 	int32_t *lock;
-	uint64_t *word; /* for ATU notifications */
+	uint64_t *word; /* written by notifications of the ATU */
 	weft_phys_t word_phys;
 };
 
@@ -27,7 +27,7 @@ struct exproc {
 void exproc_open(struct exproc *p, struct weft_host *h, uint32_t vpid);
 uint64_t exproc_get(struct exproc *p, uint32_t off);
 void exproc_set(struct exproc *p, uint32_t off, uint64_t val);
-/* Posts one descriptor through the page of these options. */
+/* Posts one descriptor through the requester page of option bits `opt`. */
 void exproc_post(struct exproc *p, uint32_t opt, uint64_t w0, uint64_t w1,
 		 uint64_t w2);
 /* Takes the next notification and stores the read pointer. Returns false after
@@ -37,7 +37,8 @@ bool exproc_noti(struct exproc *p, uint64_t *w0, uint64_t *w1);
 void exproc_rp(struct exproc *p);
 /* NLA of byte off of buf. */
 #define EXPROC_NLA(off) NLA_MAKE(0, (off) / RMA_PAGE, (off) % RMA_PAGE)
-/* Writes a command to the ATU and waits for its notification. */
+/* Flushes n pages by a command to the ATU and waits for the ATU's
+ * notification. */
 void exproc_flush(struct exproc *p, uint32_t page, uint32_t n);
 
 #endif

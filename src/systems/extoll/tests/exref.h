@@ -13,8 +13,8 @@ void exref_seed(uint64_t seed);
 uint32_t dice(uint32_t n);
 /* Draws synchronisers, HTAX, depths of queues and times on the bus. */
 struct ref_hx_cfg exref_hx(void);
-/* Opens one NIC with the parameters of c and `more`. Its events write
- * nothing. */
+/* Opens one NIC with the parameters of c and of `more`. Its event queue is
+ * off. */
 void exref_open(struct xr *r, struct ref_hx_cfg *c, const char *more);
 struct extoll_nic *exref_nic(const struct xr *r);
 

@@ -40,8 +40,8 @@ void exrig_new_of(struct exrig *r, const char *dims,
 /* Sets a parameter of every component of a class, before exrig_start. */
 void exrig_set(struct exrig *r, const char *cls, const char *param,
 	       const char *value);
-/* Puts a fault on frames that leave through a crossbar port. Parameters are
- * pairs, ended by NULL. */
+/* Puts a fault on frames that leave through a port of a node's crossbar. `set`
+ * has its parameters as names and values, ended by NULL. */
 void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
 		 const struct weft_class *cls, const char *const *set);
 void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);

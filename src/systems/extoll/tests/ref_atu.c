@@ -177,7 +177,8 @@ static void begin(struct ref_atu *a, uint64_t cmd)
 			a->ask[u].stale = true;
 }
 
-/* Returns whether a translation from before the command is still in use. */
+/* Returns true if a translation that was answered before the command is still
+ * in use. */
 static bool waits(const struct ref_atu *a, uint64_t cmd)
 {
 	for (uint32_t i = 0; i < REF_ATU_USES; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's address translation (extoll.md 3.7, 3.8,
- * 5.5). Three units ask for one translation at a time. An answer comes after 4
- * cycles, or when the table entry has been read. Rules that 5.5 leaves open:
- * lookups that are due in one cycle are done in the order in which they were
- * asked for. If two entries hold one page, the lower way is used. An entry is
+ * 5.5). Three units each request one translation at a time. The answer follows
+ * after 4 cycles, or when the table entry has been read. These rules 5.5 leaves
+ * open: lookups that are due in one cycle are done in the order of their
+ * requests. If two entries hold one page, the lower way is used. An entry is
  * kept when it is valid and has the right owner, whatever the access. A walk
  * whose page is flushed is repeated. */
 #ifndef EXTOLL_TESTS_REF_ATU_H
@@ -31,7 +31,7 @@ struct ref_atu_ask { /* request of one unit */
 	uint32_t user; /* the unit's */
 };
 
-struct ref_atu_use { /* a translation handed out */
+struct ref_atu_use { /* a translation that was answered */
 	bool live;
 	uint32_t page, vpid, epoch;
 };
@@ -43,7 +43,8 @@ struct ref_atu {
 	 * fault. */
 	void (*answer)(void *own, uint32_t unit, uint32_t user, uint64_t phys,
 		       int use);
-	/* Starts a read of 8 bytes, which ref_atu_read_done answers. */
+	/* Starts a read of 8 bytes. The caller ends it by
+	 * ref_atu_read_done(). */
 	void (*read)(void *own, uint32_t unit, uint64_t addr);
 	void (*write)(void *own, uint64_t addr);
 	void *own;

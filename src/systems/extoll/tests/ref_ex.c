@@ -23,8 +23,8 @@ static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 	return pos + 1 == p->hops;
 }
 
-/* Returns the nibble that routes a packet without a route: the first one of its
- * header. */
+/* Returns the next nibble of a packet whose route is used up. It is the first
+ * nibble of the header. */
 static uint32_t head_nibble(struct world *w, uint32_t pkt)
 {
 	uint32_t i, k = w->c->flit_bytes * 2, left = 0;
@@ -124,8 +124,8 @@ static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 	return true;
 }
 
-/* Returns whether a packet is still in transit, because it takes longer from
- * link to link. Its cells follow in the order of arrival. */
+/* Returns true if the packet may not request yet, because it takes t_transit
+ * cycles more from link to link. Its later cells follow in order. */
 static bool in_transit(const struct world *w, const struct cell *x, uint32_t i,
 		       uint32_t o)
 {

@@ -24,8 +24,8 @@ struct rx_cfg {
 	uint32_t ack_every, ack_idle, refresh;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in;
 	uint32_t t_transit; /* additional cycles from link to link */
-	uint32_t cross;	    /* cycles from the line to a line of the other
-			     * side's clock */
+	/* cycles from one end's line to the clock of the other end */
+	uint32_t cross;
 	/* far end of a link port: node * RX_PORTS + port, or RX_NOWHERE */
 	uint16_t peer[RX_NODES][RX_PORTS];
 	uint32_t dateline[RX_NODES]; /* mask of dateline ports */
@@ -59,7 +59,7 @@ struct rx_result {
 	struct rx_got *got;
 	uint32_t n_got;
 	struct rx_sum sum[RX_NODES][RX_PORTS];
-	struct rx_sum np_sum[RX_NODES][3]; /* sent by the network ports */
+	struct rx_sum np_sum[RX_NODES][3]; /* of network ports, as senders */
 	uint64_t conflicts[RX_NODES], discards[RX_NODES];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internals of the reference of EXTOLL's networks: lines with their credits and
- * acknowledges (ref_ex_line.c), crossbars and network ports (ref_ex.c). */
+ * ACKs (ref_ex_line.c), crossbars and network ports (ref_ex.c). */
 #ifndef EXTOLL_TESTS_REF_EX_INTERNAL_H
 #define EXTOLL_TESTS_REF_EX_INTERNAL_H
 
@@ -16,7 +16,8 @@ struct cell {
 	uint32_t order; /* order of arrival at this input */
 };
 
-struct note { /* control that takes effect, or becomes ready, at a cycle */
+/* credit or ACK that takes effect, or becomes ready, at a cycle */
+struct note {
 	uint64_t at;
 	uint8_t kind, n; /* kind: 0..3 credits of that VC, 4 ACK */
 };
@@ -29,15 +30,17 @@ struct list {
 struct line {
 	bool there, framed;
 	uint32_t t_out;
-	uint64_t busy_till; /* first slot that is not planned */
+	uint64_t busy_till; /* first cycle of the line that is not planned */
 	uint64_t last_cell;
 	bool any_cell;
 	uint32_t used[RX_VCS], unacked;
-	struct list effects; /* received control that is not yet in effect */
-	/* control that the receiving end of this line has to send on the other
-	 * line: */
-	struct list due;  /* cycles at which credits are ready */
-	struct list ends; /* cycles at which ACKs of cells are ready */
+	/* received credits and ACKs that are not yet in effect */
+	struct list effects;
+	/* Credits and ACKs that the receiving end of this line owes. They leave
+	 * on the other line: */
+	struct list due; /* credits, by the cycle at which they are ready */
+	/* ACKs of cells, by the cycle at which they are ready */
+	struct list ends;
 	uint32_t owed[RX_VCS];
 	uint64_t refresh_at;
 	/* cells in flight to, or at, the receiver */
@@ -52,7 +55,8 @@ struct queue {
 
 struct port_np {
 	uint16_t q[2][RX_PKTS];
-	/* next flit of the packet at the head */
+	/* by class: first packet of the queue, length of the queue, next flit
+	 * of the first packet */
 	uint32_t head[2], n[2], flit[2];
 	uint32_t turn;
 	struct {
@@ -70,7 +74,7 @@ struct node {
 	uint64_t read_free[RX_PORTS];
 	uint32_t route_out[RX_PORTS][RX_VCS], route_vc[RX_PORTS][RX_VCS];
 	int lock[RX_PORTS][RX_VCS]; /* bit that owns a VC of an output, or -1 */
-	uint64_t mask_out[RX_PORTS]; /* thermometers of the arbiters */
+	uint64_t mask_out[RX_PORTS]; /* thermometer masks of the arbiters */
 	uint32_t mask_in[RX_PORTS];
 	struct port_np np[3];
 	uint32_t arrived;
@@ -82,7 +86,8 @@ struct world {
 	struct rx_result *r;
 	struct node *node;
 	uint8_t pos[RX_PKTS], dim[RX_PKTS];
-	uint8_t head[RX_PKTS][8]; /* nibbles that its first flit has now */
+	/* nibbles left in the first flit of its header */
+	uint8_t head[RX_PKTS][8];
 	uint64_t now, end;
 };
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the line that leads back from the far end of (n, o), or from NP p. */
+/* Returns the line in the opposite direction to that of output (n, o), or to
+ * that of network port o if np_side. */
 struct line *rx_back(struct world *w, uint32_t n, uint32_t o, bool np_side)
 {
 	uint32_t peer;
@@ -90,8 +91,9 @@ static void ends_drop(struct list *ends, uint64_t slot)
 			i++;
 }
 
-/* Plans one slot of line l. Returns true when a cell may have it. `rev` is the
- * line whose receiver is at the sending end of l. */
+/* Plans the slot of line l that is t_out cycles ahead. Returns true if a data
+ * cell may have it. `rev` is the line in the opposite direction, whose receiver
+ * owes credits and ACKs on l. */
 bool rx_plan(struct world *w, struct line *l, struct line *rev,
 	     struct rx_sum *sum)
 {
@@ -134,7 +136,7 @@ bool rx_plan(struct world *w, struct line *l, struct line *rev,
 	return false;
 }
 
-/* Sends the cell on line l in the slot planned now. */
+/* Sends the cell on line l, in the slot that was planned in this cycle. */
 void rx_leave(struct world *w, struct line *l, struct cell x, uint32_t vc,
 	      uint32_t t_in, struct rx_sum *sum)
 {

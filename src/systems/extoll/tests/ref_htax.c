@@ -134,9 +134,9 @@ static void arrive(struct ref_hx *x)
 		w->first++;
 }
 
-/* Gives stores their places. A store gets the place of the one that left
- * `posted` stores earlier, and arrives at the HT core's next edge after that
- * store has left. */
+/* Brings stores from the host to the arbiter. The HT core has room for `posted`
+ * stores. A store without room arrives at the core's next edge after the store
+ * that came `posted` stores earlier has left. */
 static void places(struct ref_hx *x)
 {
 	const struct ref_hx_cfg *c = &x->cfg;
@@ -177,7 +177,7 @@ static bool has_room(const struct ref_hx *x, uint32_t unit)
 	return !x->room || x->room(x->own, unit, flying);
 }
 
-/* Moves the place-th store at the arbiter to the front. */
+/* Moves the store at index `place` of the arbiter's line to its front. */
 static void to_front(struct ref_hx_work *w, uint32_t place)
 {
 	uint32_t i = w->line[place];
@@ -186,8 +186,8 @@ static void to_front(struct ref_hx_work *w, uint32_t place)
 	w->line[0] = i;
 }
 
-/* Lets the first register store pass if it is a read pointer, because the first
- * store has no room. */
+/* The first store has no room. Lets the first register store behind it pass if
+ * that stores a read pointer. Returns true if one has passed. */
 static bool pass(struct ref_hx *x)
 {
 	struct ref_hx_work *w = &x->w;
@@ -235,7 +235,7 @@ static bool store_go(struct ref_hx *x)
 	return true;
 }
 
-/* Returns the answer that the bus gave first. */
+/* Returns the first answer of the bus that waits for a grant, or -1. */
 static int answer_head(const struct ref_hx *x)
 {
 	const struct ref_hx_work *w = &x->w;
@@ -279,7 +279,7 @@ static bool to_units(struct ref_hx *x)
 	return answer_go(x) || any;
 }
 
-/* ---- all ---- */
+/* ---- the whole crossbar ---- */
 
 static bool all_done(const struct ref_hx *x)
 {

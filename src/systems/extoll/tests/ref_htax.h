@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's on-chip crossbar (extoll.md 2.2 to 2.4,
- * 7.1: H4, N1, N6, H5).  In every cycle of the core clock it evaluates all
+ * 7.1: H4, N1, N6, H5). In every cycle of the core clock it evaluates all
  * requests.
  *
- *   units:  write or read asked for at a cycle -> granted -> given to the HT
- *           core; the bus has it for a fixed time; the answer to a read goes
- *           to the unit that asked
- *   host:   stores, given at a time, in order, 16 places -> unit */
+ *   units:  write or read, requested at a cycle -> granted -> given to the HT
+ *           core; it takes a fixed time on the bus; the answer to a read goes
+ *           to the unit of the request
+ *   host:   stores, each with its time, in order, 16 in the core -> unit */
 #ifndef EXTOLL_TESTS_REF_HTAX_H
 #define EXTOLL_TESTS_REF_HTAX_H
 
@@ -20,8 +20,8 @@ enum { REF_HX_UNITS = 9, REF_HX_RF = 3, REF_HX_MAX = 4096 };
 struct ref_hx_cfg {
 	struct weft_clock core, ht;
 	uint32_t t_sync_in, t_htax, t_sync_out; /* cycles */
-	uint32_t posted, reads;			/* places in the HT core */
-	uint64_t t_write, t_read;		/* fs on the bus */
+	uint32_t posted, reads;	  /* depths of the HT core's queues */
+	uint64_t t_write, t_read; /* fs that a request takes on the bus */
 };
 
 /* A unit's request. Requests of one unit are in order, at most one in a
@@ -30,16 +30,17 @@ struct ref_hx_req {
 	uint64_t cycle;
 	uint8_t unit, bytes;
 	bool read;
-	uint64_t t_bus; /* fs on the bus; 0: the time of the settings */
+	uint64_t t_bus; /* fs on the bus; 0: t_write or t_read */
 	/* Outcome in core cycles, but `given` in HT cycles. */
 	uint64_t granted, given, done;
 };
 
 /* A store of the host. */
 struct ref_hx_store {
-	uint64_t time; /* fs: arrival in the HT core if a place is free */
+	uint64_t time; /* fs: arrival in the HT core, if that has room */
 	uint8_t unit, bytes;
-	bool pass;	/* read pointer, which passes stores without room */
+	/* it stores a read pointer, and may pass stores without room */
+	bool pass;
 	uint64_t taken; /* outcome: cycle at which the unit has the store */
 };
 
@@ -52,21 +53,24 @@ struct ref_hx_work {
 	/* Cycles until which the host's inputs for stores and answers are
 	 * busy. */
 	uint64_t in_busy[2];
-	uint32_t turn[2]; /* unit that won last */
+	uint32_t turn[2]; /* unit that won last, by output to the host */
 	/* the unit's last arrival was a store, not an answer */
 	bool store_last[REF_HX_UNITS];
-	uint64_t ready[REF_HX_MAX];   /* store: cycle at the arbiter */
-	uint64_t answer[REF_HX_MAX];  /* read: cycle at the arbiter */
-	uint64_t at_unit[REF_HX_MAX]; /* read: granted, at the unit */
-	uint32_t first;		      /* first request that is not done */
-	uint32_t told; /* number of stores that had a place so far */
+	/* by store: cycle at which it is ready for the arbiter */
+	uint64_t ready[REF_HX_MAX];
+	/* by read: cycle at which its answer is ready for the arbiter */
+	uint64_t answer[REF_HX_MAX];
+	/* by read: cycle at which its granted answer is at the unit */
+	uint64_t at_unit[REF_HX_MAX];
+	uint32_t first; /* first request that is not done */
+	uint32_t told;	/* number of stores that have entered the HT core */
 	uint32_t line[REF_HX_MAX], n_line; /* stores at the arbiter */
 };
 
 struct ref_hx {
 	struct ref_hx_cfg cfg;
-	/* Returns whether the unit has room for a store besides `flying`. If it
-	 * is NULL, there is always room. */
+	/* Returns true if the unit has room for a store besides `flying` in
+	 * flight. NULL: every unit always has room. */
 	bool (*room)(void *own, uint32_t unit, uint32_t flying);
 	void *own;
 	struct ref_hx_req req[REF_HX_MAX];
@@ -80,17 +84,17 @@ struct ref_hx {
  * `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
-/* Run cycle by cycle, for units that add requests meanwhile. ref_hx_begin takes
- * the inputs of cycle `now`. ref_hx_end ends the cycle and returns whether it
- * granted a request. */
+/* Run cycle by cycle, for units that add requests in between. ref_hx_begin()
+ * handles the arrivals of cycle `now`. ref_hx_end() grants requests and returns
+ * true if there was one. */
 void ref_hx_reset(struct ref_hx *x);
 void ref_hx_begin(struct ref_hx *x, uint64_t now);
 bool ref_hx_end(struct ref_hx *x);
-/* Returns the time in fs at which the bus has done a granted request. */
+/* Returns the time in fs at which the bus has finished a granted request. */
 uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r);
 
-/* Crosses into another clock, k cycles in the mean: k - 1/2 periods, then the
- * next edge. Returns the cycle there. */
+/* Returns the cycle of another clock behind a synchroniser: k - 1/2 periods
+ * after t, then the next edge, so that it takes k cycles in the mean. */
 uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
 
 #endif

@@ -32,7 +32,8 @@ struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 	return r;
 }
 
-/* Returns the word of a lock at a time of the bus, as last written. */
+/* Returns the word of the lock at addr, as the bus has last written it by time
+ * t. */
 uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t)
 {
 	const struct ref_hx *hx = &w->x->hx;
@@ -135,7 +136,8 @@ static void cells(struct program *w, uint32_t np)
 	}
 }
 
-/* Sends each packet in the cycle in which it is handed over. */
+/* Counts the packets that have left the network port by this cycle, and runs
+ * their units. Returns true if there was one. */
 static bool leave(struct program *w)
 {
 	const struct ref_rma_left *l = &w->x->left[w->next_left];
@@ -227,7 +229,7 @@ static bool grants(struct program *w)
 	return any;
 }
 
-/* ---- all ---- */
+/* ---- the whole RMA ---- */
 
 static bool units(struct program *w)
 {

@@ -2,13 +2,13 @@
 /* Cycle-by-cycle reference of EXTOLL's remote memory access (extoll.md 3.4 to
  * 3.6, 5.3, 5.4, 7.5): requester, responder and completer with their ATU
  * (ref_atu.h), on the on-chip crossbar (ref_htax.h). In every cycle of the core
- * clock each unit goes as far as it can.
+ * clock each unit runs until it must wait.
  *
  * The order within a cycle: cells and packets of network port 1, cells of port
  * 2, a store, an answer. Then requester, responder, completer and ATU run until
- * none of them moves, then HTAX, and all again until HTAX grants nothing. This
- * order decides only about slots of a notification ring and walks of the ATU
- * that are requested in one cycle.
+ * none of them changes, then HTAX. Units and HTAX are repeated until HTAX
+ * grants nothing. This order matters only if units request slots of one
+ * notification ring, or walks of the ATU, in the same cycle.
  *
  * The network is not modelled. The inputs say which cells arrive and when
  * packets have left the network port. */
@@ -22,7 +22,7 @@ enum {
 	REF_RMA_MAX = 2048,
 	REF_RMA_CYCLES = 16384,
 	REF_RMA_VCS = 4,
-	REF_RMA_UNDER_WAY = 4, /* commands that a unit has in work */
+	REF_RMA_UNDER_WAY = 4, /* commands in progress in a unit */
 	REF_RMA_READS = 8,
 	REF_RMA_QUEUE = 16,
 };
@@ -56,7 +56,7 @@ struct ref_rma_pkt { /* a packet that arrives */
 
 struct ref_rma_cell {
 	uint64_t cycle;
-	/* end: bytes of the packet up to the end of this cell */
+	/* end: offset in the packet behind the cell's last byte */
 	uint32_t pkt, end;
 	uint8_t np, vc;
 	bool eop;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of the RMA: the completer (extoll.md 5.4, 5.5, 7.5). Each virtual
- * channel has one packet in work. Packets begin 20 cycles apart, responses
+ * channel has one current packet. Packets start 20 cycles apart, responses
  * first. */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void give_back(struct program *w, struct in *n, uint32_t bytes)
 	}
 }
 
-/* Returns the payload that has been here for 20 cycles. */
+/* Returns the payload bytes that arrived at least 20 cycles ago. */
 static uint32_t ready(const struct program *w, const struct in *n)
 {
 	uint32_t end = 0, words = word_bytes(&n->c);
@@ -125,8 +125,8 @@ static enum ref_rma_in_state do_lock(struct program *w, struct in *n)
 	return REF_IN_DRAIN;
 }
 
-/* Returns the bytes of the next write: whole dwords up to the next multiple of
- * 64, or single bytes within a block of 32. */
+/* Returns the length of the next write: whole dwords up to the next multiple of
+ * 64, or bytes up to the next multiple of 32. */
 static uint32_t piece(uint64_t a, uint32_t left)
 {
 	uint32_t n = 64 - a % 64;
@@ -184,8 +184,9 @@ static enum ref_rma_in_state do_drain(struct program *w, struct in *n)
 	return n->eop ? REF_IN_NOTI : REF_IN_DRAIN;
 }
 
-/* Writes the notification if one is due. Notification puts and lock responses
- * always have one, because they have no other effect. */
+/* Writes the notification if one is due. Returns false if its ring is full.
+ * Notification puts and lock responses always notify, because they do nothing
+ * else. */
 static bool told(struct program *w, const struct in *n)
 {
 	bool always = n->c.op == NOTI_PUT || n->c.op == LOCK_RSP;

@@ -11,7 +11,7 @@ enum {
 	REQ,
 	RESP,
 	COMP
-}; /* each is also a bit of specs and errors, and a unit of the ATU */
+}; /* also bit numbers in specs and errors, and numbers of the ATU's units */
 
 enum {
 	GET_BT = 0,
@@ -49,11 +49,12 @@ struct rd {
 
 struct tx {
 	struct op op[REF_RMA_MAX];
-	uint32_t first, n; /* commands in work: first .. n - 1 */
+	uint32_t first, n; /* commands in progress: first .. n - 1 */
 	uint64_t next;	   /* cycle from which the next command may start */
 	struct rd rd[REF_HX_MAX];
 	uint32_t rd_first, rd_n;
-	/* Packets handed to the network port, and those that have left it. */
+	/* Number of packets handed to the network port, and of those that have
+	 * left it. */
 	uint32_t handed, left;
 	bool translating;
 };
@@ -76,17 +77,18 @@ struct program {
 	struct in in[REF_RMA_VCS];
 	uint64_t in_next;
 	bool in_translating;
-	/* numbers of stores that are descriptors */
+	/* queued descriptors, as numbers of stores */
 	uint32_t queue[REF_HX_MAX], q_first, q_n;
-	struct cmd asked[REF_HX_MAX]; /* responder's requests */
+	struct cmd asked[REF_HX_MAX]; /* queued requests of the responder */
 	uint32_t a_first, a_n;
-	uint32_t wait[REF_HX_MAX], wait_first, wait_n; /* packets of port 2 */
+	/* packets of port 2 that wait for the request queue */
+	uint32_t wait[REF_HX_MAX], wait_first, wait_n;
 	uint32_t wp[REF_RMA_VPIDS], rp[REF_RMA_VPIDS];
 	uint32_t in_writes; /* writes of the completer that are not granted */
 	uint32_t next_cell, next_left, next_went, scan;
 };
 
-/* ref_rma.c: makes a request to HTAX in this cycle */
+/* ref_rma.c: adds a request to HTAX in this cycle. Returns it. */
 struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 			    uint64_t addr, uint32_t bytes);
 /* Writes a notification. Returns false if its ring is full. */

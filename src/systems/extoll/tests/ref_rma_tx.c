@@ -20,7 +20,7 @@ static bool for_responder(const struct cmd *c)
 	return ref_is_get(c) || (c->op == LOCK_REQ && c->at_resp);
 }
 
-/* Queues packets of port 2, which wait until the queue has a place. */
+/* Moves packets of port 2 to the request queue while it has room. */
 void ref_resp_packets(struct program *w)
 {
 	while (w->wait_first < w->wait_n) {
@@ -224,7 +224,8 @@ static enum ref_rma_tx_state do_read(struct program *w, uint32_t unit,
 
 /* ---- SEND ---- */
 
-/* Does a fetch-compare-and-add (3.5) on the word that the read returned. */
+/* Executes a fetch-compare-and-add (3.5) on the word that the read returned.
+ * Returns the word of the answer. */
 static uint64_t lock_do(struct program *w, struct op *o)
 {
 	const struct ref_hx *hx = &w->x->hx;
@@ -262,7 +263,8 @@ static void fill(struct program *w, struct op *o)
 	}
 }
 
-/* Returns whether the commands before o are sent, or will never be. */
+/* Returns true if each command before o has started to send, or will send
+ * nothing. */
 static bool its_turn(const struct tx *t, const struct op *o)
 {
 	for (const struct op *k = &t->op[t->first]; k != o; k++)
@@ -290,8 +292,9 @@ static enum ref_rma_tx_state do_send(struct program *w, uint32_t unit,
 
 /* ---- NOTI ---- */
 
-/* Writes the notification of a command. That of a failed lock for the completer
- * is written in the completer's place. */
+/* Writes the notification of a command. Returns false if the ring is full. The
+ * responder notifies in the completer's name if it refuses a lock that was
+ * addressed to the completer. */
 static bool told(struct program *w, uint32_t unit, const struct op *o)
 {
 	uint32_t as = unit;
@@ -307,7 +310,8 @@ static bool told(struct program *w, uint32_t unit, const struct op *o)
 			o->bad ? 1u << as : 0);
 }
 
-/* Writes notifications in order. Returns true when all are written. */
+/* Ends command o: writes its notification. Returns false while an earlier
+ * command has not ended, or the ring is full. */
 static bool do_noti(struct program *w, uint32_t unit, struct op *o)
 {
 	struct tx *t = &w->tx[unit];

@@ -4,7 +4,8 @@
 
 #include <assert.h>
 
-/* Returns true if the entry is among the last four of its set. */
+/* Returns true if fill i is one of the last four of its set and was not
+ * flushed. */
 static bool known(const struct ref_tlb *t, uint32_t i)
 {
 	uint32_t set = t->fill[i].page % REF_TLB_SETS;
@@ -13,8 +14,8 @@ static bool known(const struct ref_tlb *t, uint32_t i)
 	       t->in_set[set] - t->fill[i].number <= REF_TLB_WAYS;
 }
 
-/* Returns the first fill to search, because the 64 valid entries are among the
- * last few thousand fills, even of a busy set. */
+/* Returns the first fill to search. Older fills than the last 4096 are not
+ * valid any more, even in a set that is rarely filled. */
 static uint32_t oldest(const struct ref_tlb *t)
 {
 	return t->n > 4096 ? t->n - 4096 : 0;

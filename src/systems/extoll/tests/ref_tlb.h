@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of the ATU's TLB (extoll.md 5.5): a list of all fills. An entry is
- * known until its page is flushed or four more entries fill its set. */
+ * valid until its page is flushed or four later entries have filled its set. */
 #ifndef EXTOLL_TESTS_REF_TLB_H
 #define EXTOLL_TESTS_REF_TLB_H
 

@@ -6,7 +6,7 @@
 
 #include "ref_htax.h"
 
-enum { UNGRANTED_MOST = 8 }; /* most writes that HTAX has not taken */
+enum { UNGRANTED_MOST = 8 }; /* most writes that HTAX has not granted */
 
 struct box {
 	uint32_t slots, slot_bytes, pd, wp, rp;
@@ -21,12 +21,12 @@ struct program {
 	struct ref_velo *x;
 	uint64_t now;
 	struct box box[REF_VELO_BOXES];
-	/* cells that arrived but are not taken, in order */
+	/* cells that have arrived and are not handled, in order */
 	uint32_t seen[REF_VELO_MAX];
 	uint32_t n_seen, next_cell, next_set;
 	enum ref_velo_state state;
 	uint32_t vc, msg;
-	bool lost;		/* the message is discarded */
+	bool lost;		/* the current message is discarded */
 	uint64_t stalled, done; /* cycles */
 	struct pending pend[REF_VELO_MAX];
 	uint64_t busy; /* cycle until which HTAX's output is busy */
@@ -66,7 +66,7 @@ static void stores(struct program *w)
 	}
 }
 
-/* Returns the first cell of a channel, or -1. */
+/* Returns the index in `seen` of the first cell of a VC, or -1. */
 static int cell_of(const struct program *w, uint32_t vc)
 {
 	for (uint32_t i = 0; i < w->n_seen; i++)
@@ -98,8 +98,8 @@ static int wrong(const struct program *w)
 	return m->pd == b->pd ? -1 : REF_VELO_PROTECTION;
 }
 
-/* Returns whether the message fits into the slots from the write pointer up to
- * the one in front of the read pointer. */
+/* Returns true if the message fits into the slots from the write pointer on.
+ * The slot before the read pointer stays empty. */
 static bool room(const struct program *w)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];
@@ -185,8 +185,8 @@ static void put(struct program *w, uint64_t addr, uint32_t bytes,
 							  .status = status };
 }
 
-/* Writes a slot, which ends with its status. Bytes below its last 64 are
- * written first. */
+/* Writes a slot, which ends with its status. The last 64 bytes are written
+ * last. */
 static void put_slot(struct program *w, struct box *b, uint32_t len, bool last)
 {
 	const struct ref_velo_msg *m = &w->x->msg[w->msg];

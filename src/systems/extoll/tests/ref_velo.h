@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's VELO completer (extoll.md 3.3, 5.2) with
- * the way through HTAX to the HT core (2.4).  In every cycle of the core clock
+ * the path through HTAX to the HT core (2.4). In every cycle of the core clock
  * it takes the cells and register stores of that cycle, goes through the table
- * of 5.2 as far as it can, and grants one write.
+ * of 5.2 until it must wait, and grants one write.
  *
  *   cells -> one message at a time -> room? -> 21 cycles -> writes -> HTAX */
 #ifndef EXTOLL_TESTS_REF_VELO_H
@@ -41,17 +41,18 @@ enum ref_velo_why {
 struct ref_velo_cfg {
 	struct weft_clock core, ht;
 	uint32_t t_comp, t_sync_in, t_htax, t_sync_out; /* cycles */
-	uint32_t posted;				/* places, HT core */
-	uint64_t t_write;				/* fs on the bus */
-	uint64_t timeout;				/* cycles */
-	bool drop;					/* policy 1 */
-	uint64_t base[REF_VELO_BOXES];			/* of mailboxes */
+	uint32_t posted;	       /* depth of the HT core's queue */
+	uint64_t t_write;	       /* fs on the bus */
+	uint64_t timeout;	       /* cycles */
+	bool drop;		       /* policy 1 */
+	uint64_t base[REF_VELO_BOXES]; /* addresses of the mailboxes */
 };
 
 struct ref_velo_msg {
 	uint32_t box, len, pd;
 	bool misrouted, malformed;
-	uint64_t status; /* status without length and end of message */
+	/* status of the slot, without length and end of message */
+	uint64_t status;
 };
 
 struct ref_velo_cell {
@@ -70,7 +71,7 @@ struct ref_velo_set {
 };
 
 struct ref_velo_write {
-	uint64_t addr, status; /* last quadword */
+	uint64_t addr, status; /* status: last quadword of the write */
 	uint32_t bytes;
 	uint64_t given; /* HT cycle */
 };

@@ -10,7 +10,8 @@ enum { LEN_MOST = 64, BUFFER = 128 };
 
 struct page {
 	bool open, swallow;
-	uint32_t have, need; /* bytes; need 0: no header yet */
+	/* received and needed bytes; need = 0: header incomplete */
+	uint32_t have, need;
 	uint8_t header[8];
 	uint64_t touched; /* cycle */
 };
@@ -45,7 +46,8 @@ static void drop(struct program *w, struct page *p, enum ref_vrq_why why)
 	p->touched = w->now;
 }
 
-/* Gives the message to the network port, or keeps it until that has room. */
+/* Gives a complete message to the network port, or holds it until the port has
+ * room. */
 static void offer(struct program *w)
 {
 	if (w->queued == w->x->cfg.depth) {
@@ -86,7 +88,7 @@ static int header_wrong(const struct program *w, uint64_t h, uint32_t page)
 	return w->x->cfg.enabled[page] ? -1 : REF_VRQ_DISABLED;
 }
 
-/* Checks a page that has received more bytes. */
+/* Handles the message of a page after a store has added bytes to it. */
 static void look(struct program *w, struct page *p, uint32_t page)
 {
 	p->touched = w->now;

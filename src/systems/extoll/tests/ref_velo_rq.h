@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's VELO requester (extoll.md 3.2, 5.1) with
- * the way from the HT core through HTAX (2.4).  In every cycle of the core
+ * the path from the HT core through HTAX (2.4). In every cycle of the core
  * clock it takes the store that has arrived, checks all open messages, and
  * grants one store.
  *
@@ -47,7 +47,8 @@ struct ref_vrq_store {
 
 /* State at the end of a cycle. */
 struct ref_vrq_seen {
-	uint64_t first; /* cycle of the first word of the last message */
+	/* cycle at which the first word of the last message is ready */
+	uint64_t first;
 	uint32_t sent, drop[REF_VRQ_WHY];
 	bool holds; /* a message has no room in the network port */
 };
@@ -55,7 +56,7 @@ struct ref_vrq_seen {
 struct ref_vrq {
 	struct ref_vrq_cfg cfg;
 	struct ref_vrq_store store[REF_VRQ_MAX];
-	/* cycle at which a packet had left the port */
+	/* cycles at which packets left the network port */
 	uint64_t left[REF_VRQ_MAX];
 	uint32_t n_store, n_left;
 	uint64_t from; /* first cycle */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA and ATU on the bench of velo_rig.h: one NIC with a process, pages and a
- * table, descriptors, packets that arrive. */
+/* RMA and ATU on the bench of velo_rig.h: one NIC with one process, its pages
+ * and a table, descriptors, arriving packets. */
 #ifndef EXTOLL_TESTS_RMA_MSG_H
 #define EXTOLL_TESTS_RMA_MSG_H
 
 #include "systems/extoll/nic/nic.h"
 #include "velo_rig.h"
 
-/* Memory of a node: event queue, ring, words for the ATU, pages, table. */
+/* Addresses in a node's memory: notification ring, words written by the ATU,
+ * locks, pages, table. */
 #define RR_RING	   (XR_MEM + 0x20000)
 #define RR_WORD	   (XR_MEM + 0x30000)
 #define RR_LOCKS   (XR_MEM + 0x38000)
@@ -43,8 +44,8 @@ bool rr_empty(uint32_t page);
 uint64_t rr_noti(uint32_t i);
 uint64_t rr_faults(enum atu_fault why);
 uint64_t rr_counter(const char *name);
-/* Transactions in the bus log with op and lo <= address < hi: their number, the
- * first and the last. */
+/* Number of the transactions in the bus log with this op and lo <= address <
+ * hi, and the indices of the first and the last. */
 struct rr_ops {
 	uint32_t n, first, last;
 };

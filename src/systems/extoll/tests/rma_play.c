@@ -13,7 +13,7 @@ static struct {
 	uint32_t pkt[REF_RMA_MAX], first, n;
 } way[EX_NPS][2];
 
-/* ---- spies ---- */
+/* ---- hooks that record arrivals and departures ---- */
 
 static void spy_cell(void *own, struct netport *np,
 		     const struct netport_cell *c)
@@ -61,8 +61,8 @@ static void gate(uint32_t page)
 	xr_mem_set64(&rr, 0, RR_GAT + 8 * page, g);
 }
 
-/* Returns an address. It is mostly the process's own, on six pages that share a
- * set of the TLB, or on others. */
+/* Returns an address, usually of a page that the process owns. Most pages
+ * belong to one set of the TLB. */
 static uint64_t address(uint32_t vpid, uint32_t bytes, bool aligned)
 {
 	uint32_t page = dice(3) ? ATU_SETS * dice(dice(2) ? 2 : 6)
@@ -240,7 +240,7 @@ static void packet(void)
 	xr_send(&rr, np, f, xr_cycle(&rr) + 1);
 }
 
-/* ---- machines ---- */
+/* ---- scenarios ---- */
 
 static void vpids(void)
 {
@@ -315,7 +315,7 @@ static uint32_t on_way(void)
 	return rp.ref.hx.n_store - (exref_nic(&rr)->htax.store.head - rp.first);
 }
 
-/* Returns whether no store would wait for room in the command queue. */
+/* Returns true if the command queue has room for all stores in flight. */
 static bool queue_free(void)
 {
 	const struct rma *r = exref_nic(&rr)->rma;
@@ -323,9 +323,9 @@ static bool queue_free(void)
 	return r->q_tail - r->q_head + on_way() < RMA_QUEUE;
 }
 
-/* Returns whether a command may be stored. One place in the HT core stays free
- * for the store of a read pointer, because that store frees a full ring. It may
- * pass commands, but no register store. */
+/* Returns true if a command may be stored. The HT core keeps room for the store
+ * of a read pointer, because that store frees a full ring. It may pass
+ * commands, but no register store. */
 static bool may_command(void)
 {
 	return queue_free() || on_way() + 1 < exref_nic(&rr)->posted;
@@ -381,7 +381,8 @@ static bool busy(void)
 	return any;
 }
 
-/* Lets slow machines end their work, which is not compared. */
+/* Lets the NIC end its work, and frees the bench. The reference does not cover
+ * this part. */
 void rp_close(void)
 {
 	while (busy()) {

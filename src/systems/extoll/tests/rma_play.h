@@ -11,15 +11,17 @@
 #include "rma_msg.h"
 
 enum {
-	RP_FIRST = 2,	  /* VPID */
-	RP_PROCS = 4,	  /* the last one is not enabled */
-	RP_READABLE = 32, /* pages of memory that are not written */
+	RP_FIRST = 2, /* VPID */
+	RP_PROCS = 4, /* the last one is not enabled */
+	/* pages that no write changes, so that reads have known data */
+	RP_READABLE = 32,
 };
 
 struct rma_play {
 	struct ref_rma ref;
-	uint32_t first;	  /* store */
-	uint32_t left[2]; /* packets, by class */
+	uint32_t first; /* store */
+	/* packets that have left the network port, by class */
+	uint32_t left[2];
 };
 extern struct rma_play rp;
 

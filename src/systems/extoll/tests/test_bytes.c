@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 struct forger {
-	uint32_t cell, at; /* number of the cell, from 1; number of its byte */
+	/* number of the forged cell, from 1 on; index of its forged byte */
+	uint32_t cell, at;
 	uint32_t seen;
 };
 

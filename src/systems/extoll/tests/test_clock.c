@@ -69,7 +69,7 @@ static void test_not_compensated(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Different clocks altogether. */
+/* A difference in the clock parameter, not in ppm. */
 static void test_unequal_clocks_need_no_replay(void **state)
 {
 	struct ex_pair p;

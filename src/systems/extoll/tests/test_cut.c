@@ -2,8 +2,8 @@
 /* Routes that end at a cable instead of an internal port (extoll.md T-29). No
  * register can hold such a route, because requesters add the port themselves.
  * The next crossbar takes the header for routing flits (3.9), so that the
- * number of the sending node decides where the packet goes. The check of the
- * destination's byte notices it. */
+ * number of the sending node decides where the packet goes. The receiver
+ * notices it, because the byte of the destination node is wrong. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static int slow_sender(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct extoll_nic *n = r->node[node].nic->state;
 	struct netport *np = &n->np[EX_NP_VELO];
 	struct weft_frame *f = weft_frame_new(r->sim);
-	/* The first cell has 64 bytes less the route's flit and the header. */
+	/* The first cell also has the routing flit and the header word. */
 	bool w32 = !strcmp(s->width, "w32");
 	uint32_t first = w32 ? 52 : 54, cell = w32 ? 16 : 32;
 	struct netport_pkt *p;
@@ -136,18 +136,17 @@ static void test_cut_packet_is_discarded_by_every_unit(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		const char *w = width[i];
 
-		/* The packet ends at node 1, in units that find the byte of
-		 * another node. */
+		/* At node 1: the units there find the byte of another node. */
 		cut((struct cut){ .width = w, .src = 0 }, 1, VELO);
 		cut((struct cut){ .width = w, .src = 1 }, 1, RMA);
 		cut((struct cut){ .width = w, .src = 2 }, 1, RMA);
 		cut((struct cut){ .width = w, .damaged = true }, 1, VELO);
-		/* It ends two cables further, as the number says, or back at
-		 * node 0. */
+		/* At the node to which the number of the sender leads: two
+		 * cables further, or back at node 0. */
 		cut((struct cut){ .width = w, .src = 0x33 }, 3, VELO);
 		cut((struct cut){ .width = w, .src = 0x4 }, 0, VELO);
-		/* No such port, or the whole flit is used up where it has four
-		 * nibbles. */
+		/* In a crossbar: it has no such port, or a flit of four nibbles
+		 * is used up. */
 		cut((struct cut){ .width = w, .src = 0xd }, 1, XBAR);
 		cut((struct cut){ .width = w, .src = 0x3333 }, !!i,
 		    i ? VELO : XBAR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over EXTOLL: its three ways of sending, the sizes at
- * which it changes between them, and the operations that it refuses (extoll.md
- * 6.3, T-42). The conformance program tests the rest. */
+/* The common endpoint over EXTOLL: its three protocols, the sizes at which it
+ * changes between them, and the operations that it refuses (extoll.md 6.3,
+ * T-42). The conformance program tests the rest. */
 #include "unit/cmocka_all.h"
 #include "exrig.h"
 
@@ -131,7 +131,8 @@ static int fault_near(struct weft_host *h, struct exrig *r, uint32_t node)
 	struct weft_ep_mr mr;
 	weft_phys_t phys;
 	uint8_t *buf = weft_mem_alloc(h, 8192, 4096, &phys);
-	uint64_t hole = 5ull << 30; /* a table that does not exist */
+	/* an address in a table that does not exist */
+	uint64_t hole = 5ull << 30;
 
 	assert_int_equal(ep->ops->mr_reg(ep, buf, 0, &mr), -EINVAL);
 	assert_int_equal(ep->ops->mr_reg(ep, &mr, 8, &mr), -EFAULT);

@@ -38,7 +38,7 @@ static void answer(const struct script *s, const struct weft_frame *f,
 	weft_port_send(s->back, g, weft_now(s->back->comp) + WEFT_NS);
 }
 
-/* Sends the far end's ACK and credit for a cell that never arrives there. */
+/* Sends to the sender the ACK and the credit of a cell that has not arrived. */
 static void ack(const struct script *s, struct weft_frame *f)
 {
 	const struct ex_line *l = ex_line(f);

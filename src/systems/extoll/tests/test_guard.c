@@ -176,8 +176,8 @@ static void command(uint64_t cmd)
 	xr_w64(&rr, 0, EXTOLL_ATU_COMMAND, cmd);
 }
 
-/* Reads the entry of page A, moves it to page B, and flushes it by `cmd` while
- * the old entry is in flight. */
+/* Starts a walk for page A. While the entry is in flight, changes it to page B
+ * and flushes it by `cmd`. */
 static void walk_and(uint64_t cmd)
 {
 	rr.bus[0]->early = true;
@@ -215,8 +215,8 @@ static void test_flush_of_other_pages_leaves_a_walk_alone(void **state)
 		rr_ops(WEFT_BUS_READ, RR_GAT, RR_GAT + ATU_GAT_BYTES).n, 1);
 }
 
-/* Gives `cmd` while a page is being written or read. The word of the command
- * must follow all accesses to the page. */
+/* Stores command `cmd` while a page is being written or read. The command's
+ * notification must follow all accesses to the page. */
 static void in_use_and(enum weft_bus_op op, uint64_t cmd)
 {
 	struct rr_ops page, word;
@@ -314,9 +314,9 @@ static void test_responder_has_eight_reads_on_the_way(void **state)
 	assert_int_equal(rr_ops(WEFT_BUS_READ, RR_PAGE(A), RR_PAGE(B)).n, 65);
 }
 
-/* Line 0 of the page arrives last of the first eight lines, line 5 last of the
- * next ones. The NIC restores the order (5.3), and no cell leaves before its
- * bytes arrive. */
+/* Of the first eight lines of the page, line 0 arrives last. Of the next ones,
+ * line 5 arrives last. The NIC restores the order (5.3), and no cell leaves
+ * before its bytes arrive. */
 static void test_put_waits_for_the_line_that_is_late(void **state)
 {
 	const uint64_t cells =
@@ -345,8 +345,8 @@ static void test_put_waits_for_the_line_that_is_late(void **state)
 			    rr.bus[0]->mem + (RR_PAGE(A) - XR_MEM), 128);
 }
 
-/* Measures the cycles between answers of a responder that always has a
- * request. */
+/* Measures the cycles from answer to answer of a responder whose queue is never
+ * empty. */
 static void test_responder_takes_a_get_in_12_cycles(void **state)
 {
 	enum { GETS = 40, SKIP = 8 };

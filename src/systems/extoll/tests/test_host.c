@@ -38,8 +38,8 @@ static void check(const struct exproc *p)
 					 byte(k, i + 8 * k));
 }
 
-/* Posts page k from its byte 8 k on, so that all distances of lines and banks
- * occur. */
+/* Posts a transfer of page k, from its byte 8 k on. So all differences between
+ * lines and memory banks occur. */
 static void post(struct exproc *p, uint32_t op, uint32_t k)
 {
 	exproc_post(p, OPT,
@@ -109,7 +109,7 @@ static int hole_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	exproc_open(&proc[0], h, VPID);
 	assert_true(weft_io_map(h, proc[0].dev, EXTOLL_BAR, EXTOLL_VELO,
 				EXTOLL_PAGE, WEFT_UC, &hole));
-	/* at reset all offsets of the register file are its own (2.4) */
+	/* at reset one interval holds the whole register file (2.4) */
 	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_LOWER), 0);
 	assert_int_equal(exproc_get(&proc[0], EXTOLL_INTERVAL_UPPER),
 			 EXTOLL_RF_BYTES - 1);

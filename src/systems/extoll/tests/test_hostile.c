@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA against random descriptors, registers, tables and packets: it does
- * not break, writes only where it may, and works afterwards (extoll.md 5.5: the
- * network never blocks). */
+/* EXTOLL RMA against random descriptors, registers, tables and packets: the NIC
+ * writes only where it may, and works afterwards (extoll.md 5.5: the network
+ * never blocks). */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts of the EXTOLL NIC (extoll.md 2.7): none is lost between the event,
- * the store that arms, and a program that sleeps. */
+/* Interrupts of the EXTOLL NIC (extoll.md 2.7). None is lost, whatever the
+ * order of the event, the store that arms, and the begin of a program's
+ * sleep. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"

@@ -50,7 +50,8 @@ static int reg_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_register(p, buf + 8192, 3 * 4096, &g[1]),
 			 RMA_SUCCESS);
 	rma_get_nla(g[1], 0, &nla2);
-	assert_int_equal(nla, nla2); /* the entries came back */
+	/* the new region has the entries of the old one */
+	assert_int_equal(nla, nla2);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);
 	return 0;
 }
@@ -82,7 +83,8 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_unregister(p, g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 32 * MB, &g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);
-	/* As many regions fit as before, so that none has leaked. */
+	/* All regions fit again, so that the closed port has freed its
+	 * entries. */
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	for (n = 0; rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS;)
 		n++;
@@ -97,7 +99,8 @@ static void test_table_full(void **state)
 	struct exrig r;
 
 	one(&r, full_main);
-	assert_int_equal(r.v[0], 16); /* the large half of the table */
+	/* regions of 32 MB fill the group for large ones, half of the table */
+	assert_int_equal(r.v[0], 16);
 	exrig_free(&r);
 }
 
@@ -149,7 +152,8 @@ static void a_registration_waits_for_another_process(void **state)
 	exrig_prog(&r, 0, short_main);
 	exrig_start(&r);
 	exrig_run(&r);
-	assert_true(r.v[1] < r.v[0]); /* asked before the end of the other */
+	/* asked while the other process is still in its call */
+	assert_true(r.v[1] < r.v[0]);
 	assert_true(r.v[2] > r.v[0]);
 	exrig_free(&r);
 }
@@ -438,7 +442,7 @@ static int closing_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* After a close none of its commands is left, nor a right to give more. */
+/* After a close the NIC holds no command of the process, and accepts none. */
 static void test_close_leaves_nothing(void **state)
 {
 	struct exrig r;

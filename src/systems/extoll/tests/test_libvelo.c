@@ -295,8 +295,8 @@ static int three_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* A mailbox of fewer than eight slots is reported when half of it was read, not
- * after four slots. */
+/* A mailbox of fewer than eight slots reports free slots when half of them are
+ * read, not after four. */
 static void half_of_a_small_mailbox_is_reported(void **state)
 {
 	start("2");
@@ -477,7 +477,7 @@ static void test_leave_waits(void **state)
 	}
 }
 
-/* T-07: the sender of another job. */
+/* T-07: the sender has another protection descriptor than the receiver. */
 static int pd_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_attr a = { .pd = (uint16_t)(node == 2 ? 9 : 5) };

@@ -141,7 +141,8 @@ static void scene_run(struct scene *s, const char *width,
 	exrig_run(r);
 }
 
-/* The cable joins link port 0 of node 0 and port 1 of node 1. */
+/* Checks an event. The cable joins link port 0 of node 0 and link port 1 of
+ * node 1. */
 static void check_event(const struct scene *s, uint32_t node, uint32_t i,
 			uint32_t what, weft_time_t from)
 {
@@ -149,7 +150,7 @@ static void check_event(const struct scene *s, uint32_t node, uint32_t i,
 
 	assert_int_equal(EXTOLL_EVENT_LP(w->event[i]), node);
 	assert_int_equal(EXTOLL_EVENT_LINK(w->event[i]), what);
-	/* the host takes some time after an interrupt */
+	/* node 1 takes longer, because an interrupt wakes it */
 	assert_in_range(w->at[i], from, from + (node ? 6 : 2) * WEFT_US);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A listener on an EXTOLL line without faults hears the frames that a framed
  * line carries, at the same times
- * (systems/extoll/network/cell_channel_listen.c). Of refreshes it hears those
- * behind other frames. */
+ * (systems/extoll/network/cell_channel_listen.c). It hears a refresh only if
+ * another frame precedes it. */
 #include "ex_pair.h"
 
 #include "base/vec.h"

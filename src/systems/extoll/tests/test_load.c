@@ -368,8 +368,8 @@ static void test_small_messages_pass_both_ways_without_stalls(void **state)
 {
 	both_ways("load=0.5 packets=1000", 1);
 	assert_int_equal(nic[0]->counters[EX_C_VELO_STALLS], 0);
-	/* A store for every fourth slot, or a few slots later while one is in
-	 * flight. */
+	/* The read pointer is stored after four slots, or later while such a
+	 * store is in flight. */
 	assert_in_range(end[0]->counters[LOAD_RP], 150, 250);
 }
 

@@ -38,8 +38,9 @@ struct rig {
 
 enum {
 	TAG_NP = RX_PKTS
-}; /* above the tags of packets, so that a cell that is handed over in a cycle
-      is seen in that cycle */
+	/* The tags of network ports follow those of packets. So a port that
+	 * gets a packet in a cycle runs after that, in the same cycle. */
+};
 
 static void rig_cell(void *own, struct netport *np,
 		     const struct netport_cell *c)
@@ -262,7 +263,7 @@ static void scene_packets(struct scene *s, struct weft_rng *r)
 			scene_cut(s, r, p);
 	}
 	qsort(s->pkt, s->n, sizeof(s->pkt[0]), by_ready);
-	/* one packet per port and cycle, so that their order is defined */
+	/* at most one packet in a cycle, so that their order is defined */
 	for (i = 1; i < s->n; i++)
 		if (s->pkt[i].ready <= s->pkt[i - 1].ready)
 			s->pkt[i].ready = s->pkt[i - 1].ready + 1;

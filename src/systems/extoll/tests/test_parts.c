@@ -71,7 +71,8 @@ static void test_arbiter_random(void **state)
 	for (uint32_t k = 0; k < 200000; k++) {
 		uint64_t req = weft_rng_u64(&r) & ones(EXTOLL_XBAR_QUEUES);
 
-		/* sparse requests, then dense ones, and all that wait */
+		/* sparse and dense requests in turn, plus all that still
+		 * wait */
 		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
 		req &= ones(EXTOLL_XBAR_QUEUES);
 		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
@@ -222,8 +223,8 @@ static void shift_in(const char *width, uint32_t flits, uint32_t gap,
 
 static void test_shift_in(void **state)
 {
-	/* With 32 bit, 1 flit and 2 of framing would be 3 cycles, with 16 bit
-	 * 6. */
+	/* Without the gap of 4 cycles a cell would take 1 + 2 cycles with 32
+	 * bit. With 16 bit framing makes it 6 cycles. */
 	shift_in("w32", 1, 4, 4, 4);
 	shift_in("w16", 1, 4, 4, 6);
 	shift_in("w32", 3, 4, 4, 5);

@@ -7,7 +7,7 @@
 #include "exproc.h"
 #include "exrig.h"
 
-/* the chunk of FAR is never allocated */
+/* VPID `FAR` is in a group of entries that is never allocated */
 enum { VPID = 5, NEAR = 6, FAR = 200 };
 enum { GATS = 16 }; /* tables of a NIC with default parameters */
 

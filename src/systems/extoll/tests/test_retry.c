@@ -35,8 +35,8 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 	assert_int_equal(tx->timeouts, 0);
 	/* one credit for each cell, whatever preceded it */
 	assert_int_equal(p.n[1]->ep.slow->given[0], p.n[0]->sent_cells);
-	/* The cell was cut through, then either forwarded as void or dropped in
-	 * time. */
+	/* The damaged cell had started to leave before its end. It was
+	 * forwarded as void, or dropped before that. */
 	assert_in_range(p.n[1]->voids, 0, 1);
 	ex_pair_fini(&p);
 }
@@ -77,10 +77,10 @@ static void test_lost_start(void **state)
 }
 
 /* With 32 bit, a cell of 1 + 2 + 2 flits is granted at cycle 10 and is on the
- * line at S = 23. It is behind the FIFO at S + 27 and seen 1 + 15 cycles later
- * (7.1). The NACK is ready after 5 + 2 flits and t_ack, travels for as long,
- * and takes effect after one flit and t_ctl_in. The cell starts again at
- * once. */
+ * line at S = 23. It leaves the receive FIFO at S + 27, and its owner sees it 1
+ * + 15 cycles later (7.1). The NACK is ready after 5 + 2 flits and t_ack. It
+ * travels as long as the cell, and takes effect after one flit and t_ctl_in.
+ * The cell starts again at once. */
 static void test_replay_cycle(void **state)
 {
 	struct ex_pair p;
@@ -231,8 +231,8 @@ static void test_lost_last_ack(void **state)
 	}
 }
 
-/* All credits of one VC are lost. A refresh, within four rounds, restores
- * them. */
+/* All credits of one VC are lost. The refresh of that VC restores them, after
+ * four refresh intervals at most. */
 static void test_credit_refresh(void **state)
 {
 	struct ex_pair p;
@@ -246,9 +246,9 @@ static void test_credit_refresh(void **state)
 	ex_pair_start(&p);
 	ex_pair_drain(&p, 1000000);
 	ex_pair_check_all(&p);
-	/* The first 40 packets have credits. Then a refresh of VC 0 at cycle
-	 * 256 is in flight for 38 cycles, from grant to line are 13, from line
-	 * to owner 43. */
+	/* The first 40 packets have credits. The others wait for the refresh of
+	 * VC 0: it starts at cycle 256 and travels for 38 cycles. The next cell
+	 * takes 13 cycles from grant to line, and 43 from line to owner. */
 	last = p.n[1]->log[59].cycle;
 	assert_true(p.n[1]->log[39].cycle < 256 + 38 + 13 + 43);
 	assert_int_equal(p.n[1]->log[40].cycle, 256 + 38 + 13 + 43);

@@ -89,7 +89,7 @@ static void test_deregistered_page_is_not_written_any_more(void **state)
 	exrig_free(&r);
 }
 
-/* Gives a fence, and a flush of all pages of a VPID. */
+/* Executes a fence, and a flush of all pages of a VPID. */
 static int fence_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = proc_open(h, node);
@@ -144,8 +144,8 @@ static void test_pages_beyond_the_tlb_miss_but_stay_correct(void **state)
 
 	play(&r, "1", tlb_near, NULL);
 	miss = exrig_counter(r.node[0].nic, "atu_misses");
-	/* Pages 1..65 and the source miss once each. Later rounds miss in the
-	 * sets that have a page too many. */
+	/* Pages 1..65 and the source miss once each. In later iterations only
+	 * sets with a page too many miss. */
 	assert_true(miss > 66 && miss < 2 * 3 * 65);
 	assert_int_equal(miss + exrig_counter(r.node[0].nic, "atu_hits"),
 			 2 * 3 * 65);
@@ -175,8 +175,8 @@ static int64_t fcaa(struct exproc *p, int32_t compare, int32_t add,
 	return RMA_LOCK_RESULT(w0) ? RMA_LOCK_VALUE(w0) : -1;
 }
 
-/* Counts in r->v[0] the nodes that hold the lock, in v[1] turns, in v[2]
- * requests. */
+/* Counts in r->v[0] the nodes that hold the lock, in v[1] how often it was
+ * taken, in v[2] the requests. */
 static int lock_all(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct exproc *p = &proc[node];
@@ -345,8 +345,9 @@ static void test_queue_full(void **state)
 
 	play(&r, "2", queue_near, queue_far);
 	assert_int_equal(r.v[1], 1);
-	/* 72 places: 16 in the queue, 4 in work, 4 at the network port, 16 in
-	 * HTAX, 16 + 8 + 8 on HyperTransport. The host waits with the rest. */
+	/* Room for 72 descriptors: 16 in the queue, 4 in progress, 4 at the
+	 * network port, 16 in HTAX, 16 + 8 + 8 on HyperTransport. The host
+	 * waits with the others. */
 	assert_true(r.v[0] > 25 * 7 * WEFT_US);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 100);
 	exrig_free(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trace of a message in the EXTOLL NIC: its stages, their times in cycles of
- * the core clock (extoll.md 7.1, 5.3, 5.4), and its end. */
+/* Trace of a message in the EXTOLL NIC: its stages with their times in core
+ * cycles (extoll.md 7.1, 5.3, 5.4), and the end of the message. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"
@@ -135,7 +135,7 @@ static void check(const struct ear *e, uint64_t id, const struct stage *s,
 #define CHECK(e, k, stages)                                                    \
 	check(e, message(e, k), stages, sizeof(stages) / sizeof(stages[0]))
 
-/* ---- machines ---- */
+/* ---- programs ---- */
 
 static void put(uint32_t spec)
 {

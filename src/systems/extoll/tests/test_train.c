@@ -70,7 +70,8 @@ static void test_link_without_a_peer_goes_down(void **state)
 	assert_int_equal(p.n[0]->downs, 0);
 	ex_pair_run(&p, 17 * 1024);
 	assert_int_equal(p.n[0]->downs, 1);
-	/* node 1 receives the INIT1 of node 0, but not that it gave up */
+	/* node 1 has received the INIT1 of node 0, but cannot know that node 0
+	 * gave up */
 	ex_pair_drain(&p, 40 * 1024);
 	assert_int_equal(p.n[1]->downs, 1);
 	assert_int_equal(p.n[0]->ep.count.downs, 1);

@@ -32,7 +32,8 @@ static void test_request_packet(void **state)
 	assert_int_equal(p->pd, PD);
 	assert_int_equal(p->meta.words, 1);
 	assert_int_equal(p->meta.dest, 1);
-	/* source 0, VPID 7, to VPID 3, MTT 2, irq, end, tag, length, check */
+	/* VPID 7 of node 0 to VPID 3 of node 1, MTT 2, irq, end of message,
+	 * tag, length, check */
 	assert_true(p->u[0] ==
 		    (7ull << 16 | 3ull << 24 | 2ull << 32 | 1ull << 34 |
 		     1ull << 36 | 0xA5ull << 40 | 13ull << 48 | 1ull << 56));
@@ -81,7 +82,8 @@ static void test_reserved_bits_drop_one_message_only(void **state)
 		xr_settle(&vr);
 		n++;
 	}
-	assert_int_equal(n, 2 + 5 + 5 + 9); /* 25:24, 30:26, 39:35, 63:55 */
+	/* number of reserved bits: 25:24, 30:26, 39:35, 63:55 */
+	assert_int_equal(n, 2 + 5 + 5 + 9);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_RESERVED), n);
 	velo_send_h(ME, SENDER,
 		    EXTOLL_SEND(1, 3, 1, 2, 8) | EXTOLL_SEND_MULTICAST, 16, 0);
@@ -195,7 +197,7 @@ static void test_partial_message_is_dropped_after_256_cycles(void **state)
 	weft_sim_run(vr.sim, weft_clock_edge(&vr.core, in + 4 + 256));
 	assert_int_equal(vr.nic[0]->counters[EX_C_VELO_DROPPED], 1);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_PARTIAL), 1);
-	/* the rest of that message is alone now */
+	/* a further part of the dropped message belongs to no message */
 	xr_store(&vr, ME, extoll_velo_page(0, SENDER) + 64, a, 8);
 	xr_settle(&vr);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_ALIGN), 1);
@@ -235,7 +237,7 @@ static void test_back_pressure(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		velo_send(ME, 1, 8, i);
 	xr_run(&vr, 2000);
-	/* 8 slots of its own and 32 shared ones */
+	/* slots of one VC: 8 reserved ones and a pool of 32 */
 	assert_int_equal(vr.net->n_log, 40);
 	assert_true(vr.bus[ME]->held > 0);
 	xr_release(&vr);
@@ -275,9 +277,8 @@ static void test_idle_nic_takes_less_than_8_kib(void **state)
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
 
-/* Sends a message that is far too long, up to the end of its page, then good
- * ones. The rest of the long one is dropped, and other messages are not
- * affected. */
+/* Sends a message that is far too long, up to the end of its page, then valid
+ * ones. The whole long message is dropped, and no other message. */
 static void
 test_rest_of_a_dropped_message_is_swallowed_to_the_page_end(void **state)
 {

@@ -99,8 +99,8 @@ static void test_small_slots(void **state)
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 64, want, 56);
 	assert_memory_equal(vr.bus[ME]->mem + (BOX - XR_MEM) + 176, want + 56,
 			    8);
-	/* 4 of 8 slots are used and 3 more are free, so that two slots fit and
-	 * two more do not. */
+	/* 4 of 8 slots are used and one stays empty. The first message takes
+	 * two of the other 3, so that the second one does not fit. */
 	velo_arrive(MSG(.len = 64, .seed = 4), xr_cycle(&vr));
 	velo_arrive(MSG(.len = 57, .seed = 5), xr_cycle(&vr));
 	xr_settle(&vr);
@@ -150,7 +150,8 @@ static void test_malformed_messages_are_discarded(void **state)
 	assert_int_equal(vr.bus[ME]->n_log, 4); /* events only */
 }
 
-/* T-08: message N waits, the peer runs out of credits, and none is lost. */
+/* T-08: a message waits for the full mailbox, the peer runs out of credits, and
+ * no message is lost. */
 static void test_full_mailbox_stops_the_sender_without_loss(void **state)
 {
 	uint32_t n = 60;
@@ -269,7 +270,7 @@ static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 	assert_true(vr.bus[ME]->irq);
 	assert_int_equal(vr.bus[ME]->irq_edges, 2);
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_EVQ_WP), 2);
-	/* armed again with an entry left, it interrupts at once */
+	/* armed with an entry left, the queue interrupts at once */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	assert_int_equal(vr.bus[ME]->irq_edges, 3);
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 2 | EXTOLL_RP_ARM);

@@ -93,7 +93,7 @@ static void set_box(uint32_t box, bool open)
 		   : 0);
 }
 
-/* ---- machines ---- */
+/* ---- scenarios ---- */
 
 static void configure(struct ref_hx_cfg *hx)
 {
@@ -130,7 +130,7 @@ static void open_machine(void)
 	vr.bus[ME]->n_log = 0;
 }
 
-/* Closes the mailboxes, so that messages that still wait are discarded. */
+/* Closes the mailboxes, which discards the messages that still wait. */
 static void close_machine(void)
 {
 	for (uint32_t i = 0; i < BOXES; i++)

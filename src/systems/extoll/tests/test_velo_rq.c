@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VELO's requester against a cycle-by-cycle reference (ref_velo_rq.h): random
- * messages of several processes, right and wrong, in pieces that mix, stop or
- * come too late, into a network that sometimes takes nothing. */
+ * messages of several processes, valid and invalid, in stores that interleave,
+ * stop or are late, into a network that sometimes accepts nothing. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void piece(uint32_t p)
 	ref.n_store++;
 }
 
-/* ---- machines ---- */
+/* ---- scenarios ---- */
 
 static void open_machine(void)
 {

@@ -53,7 +53,8 @@ static uint8_t pattern(uint64_t id, uint32_t i)
 	return (uint8_t)(id * 31 + i * 7);
 }
 
-/* Checks the rest of a packet of runs_packet() whose route is used up. */
+/* Checks the bytes that are left of a packet of runs_packet() at the end of its
+ * route. */
 static void runs_got(struct node *n, struct weft_frame *f)
 {
 	static const uint8_t rest[] = { 1, 2, EX_RUN_VPID, 3, 4, EX_RUN_END };
@@ -116,7 +117,8 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
-/* Sends from node 0: dst hops through link 0, then the first internal port. */
+/* Sends a packet from node 0: dst hops through link 0, then to the first
+ * internal port. */
 static void runs_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 {
 	struct node *n = c->state;
@@ -367,8 +369,7 @@ static void test_void_cell_waits_for_a_busy_output(void **state)
 
 /* ---- T-27 ---- */
 
-/* Damages each bit of the routing flit, so that the void cell may go
- * anywhere. */
+/* Damages a bit of the routing flit, so that the void cell may go anywhere. */
 static void wrong_way(const char *width, uint32_t bit)
 {
 	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };
@@ -420,8 +421,9 @@ static void row_tables(struct row *r, const char *width)
 	}
 }
 
-/* The first cable is a dateline. The crossbar behind a framed line must also
- * know its channel, and that the packet is still in that dimension (4.6). */
+/* The first cable is a dateline. The crossbar behind it must know, even from a
+ * framed line, that the packet is on the odd VC and still in that dimension
+ * (4.6). */
 static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	const char *const rate[] = { "rate", bits, NULL };
@@ -457,8 +459,8 @@ static void test_by_table(void **state)
 	assert_true(by_table(true, "1e-4") > plain);
 }
 
-/* One packet 0 -> 3 is damaged on the last cable. The void cell is for the port
- * whose number arrived, and only port 0 exists. */
+/* One packet 0 -> 3 is damaged on the last cable. The void cell goes to the
+ * internal port in the damaged flit, and only port 0 exists. */
 static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
 {
 	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };

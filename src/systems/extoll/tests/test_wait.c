@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for cells that wait for each other, on crossbars made by hand:
- * four in a ring (lp0 to lp1 of the next), each with an end at np0. */
+ * four in a ring (lp0 to lp1 of the next), each with a traffic component, the
+ * "end", at np0. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ struct xbar {
 	struct ex_place place; /* first */
 	struct ex_wait w[EX_PORTS];
 	uint32_t in[EX_PORTS], vc[EX_PORTS], n;
-	uint32_t lock; /* of OUT, VC 0 */
+	uint32_t lock; /* holder of OUT, VC 0 */
 	bool comes;
 };
 
@@ -134,8 +135,8 @@ static void test_a_ring_of_full_inputs_is_a_deadlock(void **st)
 			    "s3.lp1/vc0 -> s0.lp1/vc0 (4 inputs)");
 }
 
-/* The slot of this cell is enough to dissolve the circle, although the oldest
- * cell of each input is part of it. */
+/* A circle through the oldest cell of each input does not last, because this
+ * cell can leave and frees a slot. */
 static void test_one_cell_with_another_way_out_dissolves_a_circle(void **st)
 {
 	struct rig g;
@@ -280,7 +281,8 @@ static void test_an_early_cell_needs_room_for_its_packet(void **st)
 	g.x[0].w[0].room = true;
 	g.x[0].comes = true;
 	assert_false(deadlocked(&g));
-	g.x[0].comes = false; /* the input is full of this packet alone */
+	/* the input is full of cells of this one packet */
+	g.x[0].comes = false;
 	assert_true(deadlocked(&g));
 	cell(&g, 0, IN, 0)->room = true;
 	assert_false(deadlocked(&g));

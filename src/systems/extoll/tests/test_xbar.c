@@ -8,7 +8,7 @@
 
 enum { WARM = 20000, SPAN = 200000, HOT = 8 };
 
-/* Cells of all flows at a time, to subtract over the window. */
+/* Cells and busy cycles so far. The difference of two is that of the window. */
 struct mark {
 	uint64_t got[FEED_FLOWS], busy[EX_PORTS];
 };
@@ -21,7 +21,8 @@ static void mark(struct bench *b, struct mark *m)
 		m->busy[i] = cell_channel_counts(&b->xb->ep[i])->busy;
 }
 
-/* Runs the window. Counts the cells that arrive in it. */
+/* Runs the window. Stores in *d the cells that arrive in it, and the busy
+ * cycles. */
 static void window(struct bench *b, struct mark *d)
 {
 	struct mark was;
@@ -89,7 +90,8 @@ static void test_hot_spot(void **state)
 }
 
 /* Beside the hot spot every input has a stream on a channel of its own, to an
- * output without other streams. The stream gets the whole rest of its line. */
+ * output without other streams. The stream gets all of its line that the hot
+ * spot leaves. */
 static void test_hot_spot_others(void **state)
 {
 	static const uint8_t to[EX_PORTS] = { 1, 2, 0, 4, 5, 6, 7, 3, HOT };
@@ -119,7 +121,7 @@ static void test_hot_spot_others(void **state)
 	bench_free(&b);
 }
 
-/* Large networks prefetch memory, which changes no result. */
+/* Prefetching memory, as large networks do, changes no result. */
 static void test_looking_ahead_changes_nothing(void **state)
 {
 	uint64_t got[2][EX_PORTS];

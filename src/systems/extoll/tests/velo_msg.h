@@ -13,7 +13,7 @@ enum { PD = 0x55, ME = 0, SENDER = 7, SRC = 1 };
 
 extern struct xr vr;
 
-/* vpid, pd and check are differences from the right values. */
+/* A message. vpid, pd and check are differences from the right values. */
 struct velo_msg {
 	uint32_t vpid, len, seed, pd, check;
 	uint64_t flags;

@@ -35,10 +35,11 @@ struct xbus {
 	/* parameters */
 	struct weft_clock clock;
 	weft_time_t t_write, t_read;
-	bool refuse;	    /* master aborts */
-	bool early;	    /* reads return memory as it is at the request */
-	weft_phys_t slow;   /* a read of this address takes t_slow */
-	uint32_t slow_each; /* so does one of every n-th block of 64 bytes */
+	bool refuse;	  /* requests end with a master abort */
+	bool early;	  /* reads return memory as it is at the request */
+	weft_phys_t slow; /* a read of this address takes t_slow */
+	/* reads of every n-th block of 64 bytes take t_slow, too */
+	uint32_t slow_each;
 	weft_time_t t_slow;
 	/* state */
 	struct weft_comp *comp;
@@ -46,7 +47,8 @@ struct xbus {
 	uint8_t *mem;
 	struct weft_bus_txn *write[XR_LOG], *read[XR_LOG], *late[XR_LOG];
 	uint32_t w_head, w_tail, r_head, r_tail, l_head, l_tail;
-	struct xbus_store *wait, **wait_end; /* stores that wait for a place */
+	/* stores that the NIC's posted queue has no room for */
+	struct xbus_store *wait, **wait_end;
 	uint32_t places, held;
 	uint64_t reply;
 	bool replied, irq;
@@ -58,7 +60,7 @@ struct xbus {
 /* ---- scripted peer of the network ports ---- */
 
 struct xnet_pkt {
-	/* cycle of the last word at the peer, its N4 included */
+	/* cycle at which the peer sees the last word, after stage N4 */
 	uint64_t cycle;
 	uint32_t np;
 	struct ex_meta meta;
@@ -70,7 +72,7 @@ struct xnet_pkt {
 struct xnet {
 	struct weft_clock clock;
 	uint32_t width;
-	bool stop; /* the peer gives no slot back */
+	bool stop; /* the peer frees no slot */
 	struct weft_comp *comp;
 	struct netport np[XR_NPS];
 	struct xnet_pkt *log;

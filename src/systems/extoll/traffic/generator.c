@@ -5,11 +5,11 @@
  * and load for all sources.
  *
  *   arrivals -> (queue without end) -> network port -> np0
- *   np0 -> network port -> checked, measured, dropped; it never waits
+ *   np0 -> network port -> checked, measured, freed at once
  *
- * Sizes are bytes of payload behind `words` command words, or, with `flits`,
- * flits of the whole packet with its routing flit and nothing else. Not
- * modelled: the units of a NIC in front of the network port. */
+ * Sizes are bytes of payload behind `words` command words. With `flits` they
+ * are flits of a whole packet, which consists of a routing flit and raw
+ * payload. Not modelled: the units of a NIC in front of the network port. */
 #include "systems/extoll/traffic/generator.h"
 
 #include <errno.h>
@@ -188,9 +188,9 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Handles the arrival of a packet at another source, which may release one of
- * the trace. Real frames do not arrive, since ports inside a node are not
- * framed. */
+/* Handles the arrival of a packet at another source (without a frame), because
+ * a packet of the trace here may depend on it. Real frames do not arrive,
+ * because ports inside a node are not framed. */
 static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {

@@ -19,7 +19,7 @@ enum {
 	EXTOLL_GEN_N_COUNTERS
 };
 
-/* Numbers of the next packets, by the node at the far end. Allocated only with
+/* Number of the next packet to and from each other node. Allocated only with
  * `verify`. */
 struct extoll_gen_check {
 	uint32_t *sent, *expected;
@@ -36,7 +36,8 @@ struct extoll_gen {
 	/* state: */
 	struct netport np;
 	uint64_t last_sent;
-	uint64_t armed; /* cycle of the wake-up for a packet of the trace */
+	/* cycle of the pending event for a packet of the trace */
+	uint64_t armed;
 	struct extoll_gen_check *check;
 };
 
@@ -45,8 +46,8 @@ static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 	return cell_channel_now(&g->np.ep);
 }
 
-/* Fields for the sink, in words of the packet that no crossbar reads. u[1] has
- * the cycle of birth, u[2] the wait in the source, mark and number. */
+/* Data for the sink, in command words that no crossbar reads. u[1] is the cycle
+ * of birth, u[2] has the wait in the source, the mark and the number. */
 enum { EXTOLL_GEN_WAIT = 0x7fffffff };
 #define EXTOLL_GEN_MARK (1ULL << 31)
 static inline void extoll_gen_stamp(struct weft_frame *f,
@@ -68,8 +69,8 @@ static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 	return (uint32_t)(f->u[2] >> 32);
 }
 
-/* generator_source.c: ops.start; returns 0, or a negative errno with a
- * message */
+/* generator_source.c: starts the source (ops.start). Returns 0, or a negative
+ * errno with a message. */
 int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err);
 /* Sends packets while the network port has room and one is due. */
 void extoll_gen_next(struct weft_comp *c);
@@ -81,13 +82,14 @@ int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
 /* Returns the payload of a packet. The caller owns the reference. */
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,
 					   uint32_t number, uint32_t len);
-/* Counts a packet out of order, or with wrong bytes. Does not free it. */
+/* Counts a packet that is out of order or has wrong bytes. The caller keeps
+ * f. */
 void extoll_gen_check_take(struct weft_comp *c, struct weft_frame *f);
 /* Checks at the end of the run that all sent packets have arrived. Returns 0,
  * or -EPROTO with a message. */
 int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err);
 
-/* Returns the flits of a packet at the source. */
+/* Returns the number of flits of a packet at the source. */
 uint32_t extoll_gen_flits(const struct extoll_gen *g,
 			  const struct weft_frame *f);
 

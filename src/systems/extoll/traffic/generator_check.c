@@ -7,7 +7,8 @@
 
 #include "systems/extoll/traffic/generator.h"
 
-enum { CHECK_NODES = 4096 }; /* bounded, because memory grows with its square */
+/* most nodes, because memory grows with their square */
+enum { CHECK_NODES = 4096 };
 
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)
 {

@@ -2,9 +2,9 @@
 /* Packets of extoll.gen. Its own packets (source.h) are drawn ahead of their
  * time, so that no event is needed for them. Packets of a trace
  * (net/packet_trace.h) are sent when their cycle is reached and the packets
- * that they depend on have arrived, the earliest first. All sources know an
- * arrival one cycle later, because the trace states dependences, not how a node
- * learns of an arrival. */
+ * that they depend on have arrived, the earliest first. Every source knows of
+ * an arrival one cycle later, because a trace does not say how a node would
+ * learn of it. */
 #include <errno.h>
 
 #include "systems/extoll/traffic/generator.h"
@@ -117,7 +117,7 @@ void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 	struct trace *t = g->s.net->trace;
 	uint64_t then = extoll_gen_now(g) + 1;
 
-	if (i >= t->n) /* a damaged number */
+	if (i >= t->n) /* the number was damaged on the line */
 		return;
 	for (uint32_t k = 0; k < t->pkt[i].n; k++) {
 		uint32_t d = t->next[t->pkt[i].first + k];

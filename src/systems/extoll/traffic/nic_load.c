@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.load: replaces bus and host of an EXTOLL NIC by a process that
- * sends VELO messages at given times and receives others. It is for networks of
- * so many NICs that programs on hosts would take too long.
+ * sends VELO messages at given times and receives others. It serves networks
+ * that are too large for programs on hosts.
  *
  *   arrivals -> (queue without end) -> stores on a requester page --> NIC
  *   mailbox, read pointer every few slots  <-- writes of the NIC
  *
  * The NIC sees what bus.ht would show: registers set up by stores, messages as
- * write-combined lines of 64 bytes, a place in its posted queue for each,
- * writes accepted in order. Stages as in extoll.md 7.1: H1, H2, H3 on the way
- * down, H6, H7, H8 on the way up, with times without load equal to bus.ht and
- * host.pc (preset opteron) except for the phase of their clocks.
+ * write-combined lines of 64 bytes, each with room in the NIC's posted queue,
+ * and writes accepted in order. Stages as in extoll.md 7.1: H1, H2, H3 on the
+ * way down, H6, H7, H8 on the way up, with times without load equal to bus.ht
+ * and host.pc (preset opteron) except for the phase of their clocks.
  *
- * Simpler than bus.ht: times are not in steps of the link, buffers of the NIC's
- * core are known to be free at once, stores of the read pointer take no room on
- * the link, and interrupts are ignored. Simpler than a host: a message is read
- * as soon as it is visible, however many there are. It counts when its last
- * write leaves the NIC, with the time at which the processor sees it.
+ * Simpler than bus.ht: times are not multiples of the link's cycle, free
+ * buffers of the NIC's core are known at once, stores of the read pointer take
+ * no time on the link, and interrupts are ignored. Simpler than a host: a
+ * message is read as soon as the processor sees it, however many arrive. The
+ * model reads a message when its last write leaves the NIC, and computes the
+ * time at which the processor sees it.
  *
  * extoll.net measures latency and load for all sources. */
 #include "systems/extoll/traffic/nic_load.h"
@@ -102,7 +103,8 @@ static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 			(double)WEFT_NS;
 }
 
-/* Returns true if no extoll.load can have sent a message with this status. */
+/* Returns true if no extoll.load sends messages with this status to this
+ * node. */
 static bool status_wrong(const struct extoll_load *l, uint64_t s)
 {
 	uint32_t len = EXTOLL_STATUS_LEN(s);
@@ -116,8 +118,8 @@ static bool status_wrong(const struct extoll_load *l, uint64_t s)
 		       EXTOLL_STATUS_EOM;
 }
 
-/* Returns true if the words of the payload at data, from word `first` on, are
- * right. */
+/* Returns true if the bytes at `data` are the payload words from word `first`
+ * on. */
 static bool words_good(const struct extoll_load *l, const uint8_t *data,
 		       uint64_t s, uint64_t stamp, uint32_t first)
 {
@@ -133,8 +135,8 @@ static bool words_good(const struct extoll_load *l, const uint8_t *data,
 	return true;
 }
 
-/* Receives the last part of a slot, which completes the message. The part
- * before has the first words of a message longer than 56 bytes. */
+/* Receives the write that ends a slot and so completes the message. A message
+ * longer than 56 bytes has had an earlier write with its first words. */
 static void message_take(struct extoll_load *l, const uint8_t *data,
 			 uint32_t bytes, weft_time_t t)
 {
@@ -183,8 +185,8 @@ static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 
 /* ---- the bus ---- */
 
-/* Accepts a transaction. Reads are aborted. Writes have left the NIC once they
- * are on the link. */
+/* Accepts a transaction. Aborts reads. A write is done when it has crossed the
+ * link. */
 static void extoll_load_submit(struct weft_port *dev_port,
 			       struct weft_bus_txn *w)
 {
@@ -207,8 +209,9 @@ static void extoll_load_submit(struct weft_port *dev_port,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Handles consumed stores. A store of the read pointer is consumed at its
- * arrival, so that its time distinguishes it from a message. */
+/* Handles stores that the NIC has consumed. A store of the read pointer is
+ * consumed when it arrives, at l->rp_at. By that time it is distinguished from
+ * a store of a message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct extoll_load *l = extoll_load_of(dev_port);
@@ -255,7 +258,8 @@ static const struct weft_clock *extoll_load_clock(struct weft_port *dev_port)
 	return &extoll_load_of(dev_port)->core;
 }
 
-/* Not called, because no load is made. Interrupts are ignored. */
+/* reply is not called, because extoll.load makes no loads. Interrupts are
+ * ignored. */
 static void extoll_load_reply(struct weft_port *dev_port, const void *data,
 			      uint32_t bytes)
 {
@@ -278,7 +282,7 @@ static const struct weft_bus_ops extoll_load_ops = {
 	.many = extoll_load_many,
 };
 
-/* ---- life ---- */
+/* ---- set-up ---- */
 
 static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -33,19 +33,21 @@ struct extoll_load {
 	/* state, in the order of use by a message: */
 	struct weft_comp *comp;
 	struct weft_port *dev;
-	/* Times from which both directions of the link are free. */
+	/* Times from which the link is free, towards the NIC and towards the
+	 * host. */
 	weft_time_t down_free, up_free;
-	weft_time_t last; /* arrival of the last store at the NIC */
+	weft_time_t last; /* time at which the last store arrives at the NIC */
 	/* arrival of a store of the read pointer; 0 = none */
 	weft_time_t rp_at;
-	uint64_t stamp;	 /* first word of a message in two parts */
-	uint32_t ends;	 /* bit for each store in flight that ends a message */
+	uint64_t stamp;	 /* first word of the message that is being received */
+	uint32_t ends;	 /* bit i: store i in flight ends a message */
 	uint8_t out;	 /* stores in flight */
-	uint8_t step;	 /* step of the set-up */
+	uint8_t step;	 /* number of set-up stores made */
 	uint32_t next;	 /* next slot of the mailbox to read */
 	uint32_t behind; /* free slots not reported to the NIC */
 	uint64_t last_sent;
-	double latency_sum; /* sum in ns, used without extoll.net */
+	/* sum of latencies in ns, only without extoll.net */
+	double latency_sum;
 	/* parameters: */
 	struct weft_clock core;
 	weft_time_t t_store, t_dword, t_rx, t_tx, t_seen;
@@ -60,8 +62,8 @@ struct extoll_load {
 #define LOAD_MARKED(s) ((bool)((s)&1))
 enum { LOAD_WAIT_MAX = 0x7fffff };
 
-/* Returns word k of the payload after LOAD_STAMP. It depends on source and
- * destination, so that misrouted messages are found. */
+/* Returns word k of a message's payload. Word 0 is LOAD_STAMP. The others
+ * depend on source and destination, so that misrouted messages are found. */
 static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 					uint32_t dest, uint32_t k)
 {
@@ -71,14 +73,15 @@ static inline uint64_t extoll_load_word(uint64_t stamp, uint32_t src,
 	return z ^ z >> 29;
 }
 
-/* nic_load_source.c: ops.start; returns 0, or -EINVAL with a message */
+/* nic_load_source.c: starts the source (ops.start). Returns 0, or -EINVAL with
+ * a message. */
 int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
-/* Sends stores while the NIC has room. Called after each store that it
- * accepted. */
+/* Makes stores while the NIC has room. Called when the NIC has consumed
+ * stores. */
 void extoll_load_src_next(struct extoll_load *l);
-/* Operation extoll_net_source.starves. */
+/* extoll_net_source.starves of extoll.load. */
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
-/* Reports all slots up to l->next as free, from time t on. */
+/* Stores the read pointer at time t: all slots up to l->next are free. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);
 
 #endif

@@ -2,22 +2,23 @@
 /* Stores of extoll.load: first the set-up of a driver (extoll.md 2.4, 2.6,
  * 3.3), then VELO messages (3.2).
  *
- * Arrivals do not depend on the network, so that no event is needed here: the
- * NIC is notified of a store ahead of its time, and the next one follows when
- * the NIC has accepted a store. */
+ * Arrivals do not depend on the network, so that no event is needed here. The
+ * NIC is notified of a store ahead of its time. The next store follows when the
+ * NIC has accepted one. */
 #include <errno.h>
 #include <string.h>
 
 #include "systems/extoll/traffic/nic_load.h"
 
-/* Cycles from a store at the NIC to its unit, with some margin. A store that
- * arrives within this time of the store before it need not wait for that
- * store. */
+/* Cycles within which the NIC's unit surely takes a store after its arrival. A
+ * store that arrives later than that waits here until the NIC has accepted the
+ * store before it. */
 enum { TAKEN = 16 };
 
 /* ---- stores ---- */
 
-/* Returns the time at which a store that starts at t is on the link. */
+/* Returns the time at which a store that the processor makes at t starts on the
+ * link. */
 static weft_time_t store_leaves(const struct extoll_load *l, weft_time_t t)
 {
 	weft_time_t now = weft_now(l->comp);
@@ -45,7 +46,7 @@ static void store_tell(struct extoll_load *l, uint8_t space, uint64_t off,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Sends a store that the NIC accepts in order. */
+/* Makes a store in order with the others. `end`: it ends a message. */
 static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t t,
 		       bool end)
@@ -89,9 +90,10 @@ static const struct {
 	  EXTOLL_HX_VELO | EXTOLL_INTERVAL_ENABLE },
 	{ 1, 8, EXTOLL_VELO_RX_BASE + 8 * LOAD_VPID, LOAD_BOX },
 	{ 1, 8, EXTOLL_VELO_RX + 8 * LOAD_VPID,
-	  EXTOLL_RX(LOAD_PD, 0, EXTOLL_RX_ENABLE) }, /* without slots */
+	  /* the number of slots is added later */
+	  EXTOLL_RX(LOAD_PD, 0, EXTOLL_RX_ENABLE) },
 	{ 1, 8, EXTOLL_VELO_TX + 8 * LOAD_VPID,
-	  EXTOLL_TX(0, LOAD_VPID, LOAD_PD) }, /* without node */
+	  EXTOLL_TX(0, LOAD_VPID, LOAD_PD) }, /* the node is added later */
 };
 enum { STEPS = sizeof(setup) / sizeof(setup[0]) };
 
@@ -112,8 +114,7 @@ static void message_next(struct extoll_load *l)
 	uint64_t wait = p.injected - p.born, m[1 + LOAD_WORDS];
 
 	traffic_step(&l->s.t, 0, &l->comp->rng);
-	/* Header and stamp. The stamp has the cycles that the message spent in
-	 * the source. */
+	/* The stamp has the cycles that the message spent in the source. */
 	if (l->s.net)
 		extoll_net_made(l->s.place.net, &p);
 	m[0] = EXTOLL_SEND(k.dest, LOAD_VPID, 0, k.dest, k.size);
@@ -148,8 +149,8 @@ void extoll_load_src_next(struct extoll_load *l)
 		due = extoll_source_due(&l->s);
 		if (due == ARRIVALS_NEVER)
 			return;
-		/* The message may have to wait until the NIC has accepted
-		 * earlier stores. */
+		/* Waits until the NIC has accepted the earlier stores, if the
+		 * message arrives long after them. */
 		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
 				      l->last + TAKEN * (clk->num / clk->den))
 			return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source of traffic in a direct network, see source.h.
  *
- * Arrivals do not depend on the network, so that packets that have arrived and
- * not left need no queue: the next packet is drawn when there is room for it,
- * with the cycle of its arrival. An unbounded queue costs nothing. The backlog
- * is found by drawing from a copy. */
+ * Arrivals do not depend on the network. Therefore the source's unbounded queue
+ * needs no memory: a packet is drawn when the network has room for it, with the
+ * cycle at which it arrived at the source. The backlog is counted by drawing
+ * from a copy of the source. */
 #include "systems/extoll/traffic/source.h"
 
 #include <errno.h>

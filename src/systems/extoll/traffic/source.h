@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source of traffic in a direct network of EXTOLL crossbars: parameters and
- * drawing of packets, for extoll.gen and extoll.load. It is the first member of
- * their state, because both start with a struct ex_place. */
+ * drawing of packets, for extoll.gen and extoll.load. struct extoll_source is
+ * the first member of their state, because it starts with the struct
+ * ex_place. */
 #ifndef SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
 #define SYSTEMS_EXTOLL_TRAFFIC_SOURCE_H
 
@@ -10,7 +11,7 @@
 
 struct extoll_source {
 	struct ex_place place;
-	struct extoll_net *net; /* extoll.net of its place, or NULL */
+	struct extoll_net *net; /* state of the network of its place, or NULL */
 	struct traffic_source t;
 	/* Command words in front of the payload; 0: sizes are flits of the
 	 * whole packet. */
@@ -23,8 +24,8 @@ struct extoll_source {
 	bool self;
 };
 
-/* Rows of the parameters. `rests` is the text for a source without a pattern.
- * Sizes belong to the class. */
+/* Rows of the parameters. `things` names what is sent, `rests` what a source
+ * without a pattern does. Parameters of sizes belong to the class. */
 #define EXTOLL_SOURCE_PARAM(type, field, def, range, doc)                      \
 	WEFT_PARAM(type, struct extoll_source, field, def, range, OWN, doc)
 #define EXTOLL_SOURCE_PARAMS(things, rests)                                    \
@@ -67,8 +68,9 @@ int extoll_source_start(struct weft_comp *c, struct weft_err *err);
 int extoll_source_join(struct weft_comp *c, const struct extoll_net_source *ops,
 		       struct weft_err *err);
 
-/* Returns the next arrival like traffic_due(), but never once the measurement
- * has ended. A trace is sent to its end. */
+/* Returns the cycle of the next arrival like traffic_due(). Returns
+ * ARRIVALS_NEVER once the measurement has ended, but a trace is sent to its
+ * end. */
 static inline uint64_t extoll_source_due(const struct extoll_source *s)
 {
 	return !s->t.replay && extoll_net_over(s->net) ? ARRIVALS_NEVER
@@ -76,8 +78,8 @@ static inline uint64_t extoll_source_due(const struct extoll_source *s)
 }
 /* Returns the flits of a packet of that size, with one for the route. */
 uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
-/* For extoll_net_source: returns the packets due in from..cycle-1 that are not
- * drawn. */
+/* extoll_net_source.backlog: returns the packets that are due in the cycles
+ * from .. cycle - 1 and not drawn. */
 struct extoll_net_backlog extoll_source_backlog(const struct weft_comp *c,
 						uint64_t from, uint64_t cycle);
 

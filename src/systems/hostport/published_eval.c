@@ -60,8 +60,8 @@ double hostport_eval_ultra_share(const struct repro_data *d)
 	       repro_value(d, NULL, "n1.prog0.latency");
 }
 
-/* Returns the sum of bursts of the sender's host and writes of the receiver's
- * NIC, per packet. */
+/* Returns the bus transactions of a packet: bursts of the sender's host and
+ * writes of the receiver's NIC. */
 double hostport_eval_ultra_bus(const struct repro_data *d)
 {
 	return repro_value(d, NULL, "n0.host.wc_bursts") /
@@ -70,7 +70,8 @@ double hostport_eval_ultra_bus(const struct repro_data *d)
 		       repro_value(d, NULL, "n1.nic.ultra_received");
 }
 
-/* Compares with published start-up latencies in us (hostport.md 11.8). */
+/* Returns how many of the published start-up latencies of other networks, in
+ * us, are longer than that of ULTRA (hostport.md 11.8). */
 double hostport_eval_ultra_fastest(const struct repro_data *d)
 {
 	static const double others[] = { 37.45, 3.4, 2.78, 2.76, 1.71, 1.35 };
@@ -103,8 +104,8 @@ double hostport_eval_atoll_fall(const struct repro_data *d)
 				    "n1.nic.fall_through");
 }
 
-/* Returns the time per link: half the round trip over the number of links, less
- * the cable. */
+/* Returns the slope of half the round trip over the number of links, less the
+ * delay of the cable. */
 double hostport_eval_atoll_slope(const struct repro_data *d)
 {
 	double n = (double)d->n_points, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -137,9 +138,9 @@ static double published_eval_later(const struct repro_data *d, const char *glob)
 	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
 }
 
-/* Returns the rate of both directions of a node's links. The words of an
- * internal line are the load of a link while it is busy, because the internal
- * line carries nothing but flits. */
+/* Returns the rate of both directions of a node's links: the busy time of the
+ * links times the words that an internal line carries while it is busy. The
+ * internal line is the measure, because it carries nothing but flits. */
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");
@@ -168,8 +169,8 @@ double hostport_eval_threads_ratio(const struct repro_data *d)
 
 /* ---- tagged instructions ---- */
 
-/* Returns the additional host accesses and device reads per instruction of the
- * run that has more of them. Both runs have 20 instructions. */
+/* Returns the host accesses and device reads per instruction: the difference
+ * between runs of 30 and of 10 instructions, divided by 20. */
 double hostport_eval_issue(const struct repro_data *d)
 {
 	static const char *const names[] = { "n0.bus.pio_loads",

@@ -10,11 +10,10 @@
 
 enum {
 	HPORT_CROWD_WQ = 16, /* entries */
-	/* number of windows that the process may use, starting at number
-	 * WINS */
+	/* number of windows of each process; their ids start at WINS */
 	HPORT_CROWD_WINS = 16,
-	/* bytes of the send data region that the process may use, starting at
-	 * SDR */
+	/* number of bytes of the send data region that each process may use,
+	 * starting at offset SDR */
 	HPORT_CROWD_SDR = 2048
 };
 
@@ -39,7 +38,8 @@ void hport_crowd_close(struct hport_crowd *c);
  * cannot be mapped. */
 struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			      struct weft_proc *proc, uint32_t flags);
-/* Binds the port to the thread on which the turn of its process runs. */
+/* Binds the port to thread `h`, on which the function of its process runs
+ * now. */
 static inline void hport_crowd_on(struct hport *p, struct weft_host *h)
 {
 	p->drv.host = h;
@@ -50,10 +50,11 @@ static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 {
 	return p->nq + (size_t)HP_WORDS * p->nq_rp + HP_NQE_CMD;
 }
-/* Triggers, once, the entries that were put into the work queue. Returns how
- * many of them the device did not accept. */
+/* Issues one trigger for entries that were put into the work queue, 31 at most.
+ * Returns how many of these the device did not accept. */
 uint32_t hport_crowd_trigger(struct hport *p);
-/* Sets the weight of process i: its VCIs in one turn of the fetch unit. */
+/* Sets the weight of process i: the number of its VCIs that the fetch unit
+ * reads before it continues with the next process. */
 void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight);
 /* Allocates memory of process i. Returns NULL when no memory is left. */
 struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t i,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver, see driver.h: VPIDs, ports.
  *
- * A port ends in this order: its page accepts no triggers, its context is off,
- * the device holds nothing of the VPID any more; then translations, windows and
- * memory are freed, and at last the VPID. The next owner has another epoch, so
- * that the device refuses replies and requests in flight to the one before.
- * Requests name 8 bits of the epoch. Therefore a VPID rests before it is given
- * out again, so that 255 owners take their time, and VPIDs that never had an
- * owner go first. */
+ * A port ends in this order. Its Triggerpage accepts no triggers, its context
+ * is off, and the device holds nothing of the VPID any more. Then translations,
+ * windows and memory are freed, and at last the VPID.
+ *
+ * The next owner of the VPID has another epoch, so that the device refuses
+ * replies and requests to the previous owner that are still in flight. A
+ * request names only 8 bits of the epoch, which repeat after 255 owners.
+ * Therefore a closed VPID is not given out again for a minimum time, and VPIDs
+ * that never had an owner are given out first. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -112,9 +114,9 @@ void hport_drv_begin(struct hport_drv *d)
 	weft_host_wake(d->host, &d->kernel->begun);
 }
 
-/* Writes the context and opens the page. Drops the cached copy, because the
- * device may have read the context before or while it was written: packets may
- * arrive for any VPID. */
+/* Writes the context and opens the page. Then drops the cached copy, because
+ * the device may have read an incomplete context: packets may arrive for any
+ * VPID at any time. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
@@ -131,7 +133,8 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 	weft_time_t until;
-	/* parts of the device that still hold something of the VPID */
+	/* number of parts of the device that still hold something of the
+	 * VPID */
 	uint64_t parts;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
@@ -324,8 +327,8 @@ static void port_end(struct hport_drv *d, uint32_t vpid)
 		return;
 	}
 	hport_space_end(d, vpid);
-	/* Remove all cached window descriptors, because they are memory of the
-	 * process, which may have written anything there. */
+	/* Removes all cached window descriptors, because the process could
+	 * write anything into its window table. */
 	hport_drv_cache(d, HP_CACHE_CMD(HP_CACHE_REMOVE, HP_CACHE_WIN, vpid, 1),
 			HP_NONE, 0);
 	queues_free(d, p);

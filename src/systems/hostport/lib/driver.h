@@ -33,11 +33,11 @@ struct hport_region {
 	bool own;
 	uint64_t va, bytes;
 	void *mem;
-	/* held: memory that the caller owned before and that the driver keeps
-	 * from reuse */
+	/* held: physical address of the bytes that the driver keeps from reuse
+	 * while they are mapped */
 	weft_phys_t phys, held;
-	/* bit per page, set while the page is swapped out or was never in the
-	 * TLB */
+	/* bit per page, set while the TLB has no translation of the page,
+	 * because the page is swapped out or was not used yet */
 	uint64_t *out;
 	struct hport_region *next;
 };
@@ -64,7 +64,7 @@ struct hport_closed { /* a VPID whose owner has closed it */
 
 struct hport_kernel;
 
-/* The driver as it works in one thread. */
+/* Handle of the driver for one thread. */
 struct hport_drv {
 	struct weft_host *host;
 	struct weft_dev *dev;
@@ -76,7 +76,8 @@ struct hport_drv {
 struct hport_kernel {
 	/* instance of the driver that is bound to no thread */
 	struct hport_drv drv;
-	/* started: false while calls wait for the set-up of the device */
+	/* started: the set-up of the device has ended, so that calls need not
+	 * wait for it */
 	bool started, locked;
 	/* errno if the device could not be set up, else 0 */
 	int failed;
@@ -93,7 +94,7 @@ struct hport_kernel {
 	struct {
 		VEC(struct weft_proc *);
 	} procs;		/* processes that the driver created */
-	uint32_t opened;	/* VPIDs */
+	uint32_t opened;	/* number of VPIDs in use */
 	uint32_t begun;		/* number of times that a VPID was enabled */
 	struct weft_host *runs; /* thread that runs HPORT_C_RUN */
 	struct hport_sizes sizes;
@@ -170,8 +171,8 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* Sets up tables and routes. The sizes of queues stay unset, because the first
- * port decides them. Returns 0 or a negative errno. */
+/* Sets up tables and routes. Gives queues the sizes of appendix B, which the
+ * first port may replace. Returns 0 or a negative errno. */
 int hport_dev_setup(struct hport_drv *d);
 /* Writes the sizes of queues. If `want` is NULL, the sizes are those of
  * appendix B. */
@@ -204,9 +205,9 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
 
-/* Returns a free VPID that no ULTRA port of another process names. That is
- * `want`, or if want < 0 a VPID that never had an owner, else the one that has
- * been free for longest. Errors: -EBUSY, -ENOSPC, -EINVAL. */
+/* Reserves a free VPID that no ULTRA port of another process names, and returns
+ * it: `want`, or if want < 0 the lowest VPID that never had an owner, or else
+ * the VPID that has been free for longest. Errors: -EBUSY, -ENOSPC, -EINVAL. */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
 /* Returns the lowest VPID of the caller. If the caller has none, returns the
  * highest free VPID. */

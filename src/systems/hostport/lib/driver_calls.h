@@ -119,8 +119,8 @@ enum {
 	HPORT_C_##name = WEFT_DRV_OP(HPORT_N_##name, sizeof(type)),
 	HPORT_CALLS(X)
 #undef X
-	/* Its argument is not plain data, so that only code in the driver's own
-	 * memory can make the call. */
+	/* Only code in the driver's own memory can make this call, because its
+	 * argument contains a pointer to a function. */
 	HPORT_C_RUN = WEFT_DRV_OP(HPORT_N, 0),
 };
 

@@ -99,7 +99,8 @@ int hport_dev_setup(struct hport_drv *d)
 	hport_drv_store(d, HP_R_RS_BASE, k->rs_phys);
 	hport_drv_store(d, HP_R_RS_SIZE, (uint64_t)HPORT_ROUTE * d->nodes);
 	hport_dev_sizes(d, NULL);
-	/* other nodes need the way from this node to them as their way back */
+	/* publishes the routes from this node, because other nodes use them as
+	 * return routes */
 	for (uint32_t to = 0; to < d->nodes; to++) {
 		hport_drv_store(d, HP_R_ROUTE_NODE, to);
 		n = hport_drv_load(d, HP_R_ROUTE_NODE);
@@ -126,8 +127,8 @@ bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev)
 
 /* ---- routes ---- */
 
-/* Reads the elements of the way from one node to another and to network port np
- * of that node. Returns their count, or -1. */
+/* Reads the elements of the route from one node to network port np of another
+ * node. Returns their count, or -1. */
 static int route_get(struct hport_drv *d, uint32_t from, uint32_t to,
 		     uint32_t np, uint8_t *el)
 {
@@ -188,8 +189,8 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
 	weft_oob_put(d->host, key, *e);
 }
 
-/* Returns the route of a node, without unused elements, because only short
- * routes stay in the device's cache. */
+/* Returns the route to a node. Its length leaves out unused elements, because
+ * only short routes fit into the device's cache. */
 int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 {
 	const uint8_t *b;
@@ -198,8 +199,8 @@ int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 
 	if (ret)
 		return ret;
-	/* epoch of the VPID's present or next owner, because other nodes
-	 * publish a new epoch when a port has ended */
+	/* reads the epoch of the VPID's present or next owner; every node
+	 * publishes the new epoch of a VPID when its port has ended */
 	snprintf(key, sizeof(key), "hport.epoch.%u.%u", a->node, a->vpid);
 	if (a->node == d->node)
 		a->epoch = d->kernel->epoch[a->vpid];

@@ -15,7 +15,8 @@
 #include "systems/hostport/lib/driver.h"
 
 #define BOOT_BYTES (24ull << 20) /* default */
-/* bytes: holds the context table, and some more */
+/* least size of the region in bytes, enough for the context table and other
+ * tables of the driver */
 #define BOOT_LEAST (6ull << 20)
 
 static uint64_t pages_of(uint64_t bytes)
@@ -168,7 +169,7 @@ static uint32_t pages_give(struct hport_drv *d, const void *mem)
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- both allocators ---- */
 
 int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how)
 {

@@ -2,9 +2,9 @@
 /* Contiguous, pinned memory of the Host Port's driver (hostport.md 4.11; thesis
  * 3.3.4): two methods behind one interface.
  *
- * boot: a region that the operating system never manages ("mem=x"). Its size is
- * free, but fixed when the driver is loaded. The driver gives out runs of
- * pages.
+ * boot: a region that the operating system never manages ("mem=x"). The loader
+ * of the driver chooses its size, which does not change later. The driver gives
+ * out runs of pages.
  *
  * pages: the kernel's page allocator. It gives 2^n pages, up to twice the
  * number requested and at most 2 MiB, and fails when memory is fragmented.
@@ -30,8 +30,9 @@ enum {
 /* ---- runs of pages, first fit (free_runs.c) ---- */
 
 struct hport_runs {
-	uint32_t n; /* pages */
-	/* number of pages of a run in use, at the index of its first page */
+	uint32_t n; /* number of pages */
+	/* len[i]: number of pages of the run in use that starts at page i, else
+	 * 0 */
 	uint32_t *len;
 };
 
@@ -49,7 +50,8 @@ uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
 
 struct hport_buddy {
 	uint32_t order;
-	/* state of a piece, at the index of its first page */
+	/* head[i]: state and order of the piece that starts at page i, else
+	 * 0 */
 	uint8_t head[1 << (HPORT_ORDERS - 1)];
 };
 
@@ -68,10 +70,10 @@ uint32_t hport_order(uint64_t pages);
 
 /* ---- memory (driver_memory.c) ---- */
 
-/* Pages of the node from which one of the two allocators takes. */
+/* Contiguous pages of the node from which one of the two allocators takes. */
 struct hport_area {
 	uint8_t *mem;
-	weft_phys_t phys; /* read once */
+	weft_phys_t phys; /* physical address of mem, read once */
 	uint32_t pages;
 	/* bit per page. reserved: in use. dirty: used before */
 	uint64_t *reserved, *dirty;

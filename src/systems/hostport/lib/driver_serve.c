@@ -106,7 +106,7 @@ static bool serve_some(struct server *s)
 	return s->rp != from;
 }
 
-/* ---- life ---- */
+/* ---- start and end of the thread ---- */
 
 static int server_open(struct server *s)
 {

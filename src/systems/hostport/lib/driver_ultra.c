@@ -3,8 +3,8 @@
  * belong to the driver. A process changes and maps the ports that it has taken.
  *
  * A port that is given back holds nothing of its owner, because its packets
- * have left and it names no memory. A port whose packets cannot leave is not
- * given out again. */
+ * have left and its registers name no memory. A port whose packets cannot leave
+ * is not given out again. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -144,8 +144,9 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
 		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
 	} else {
-		/* Lets packets leave. When some cannot, the port keeps their
-		 * route, because another owner must not get it. */
+		/* Waits until queued packets have left. If some cannot leave,
+		 * the port stays taken, because another owner must not get
+		 * their route. */
 		until = weft_host_now(d->host) +
 			weft_host_time(d->host, T_ultra_drain);
 		over = !has_packets(d, upid);
@@ -226,8 +227,8 @@ int hport_k_ultra_reg(struct hport_drv *d, struct hport_c_ultra *a)
 	return 0;
 }
 
-/* Reads the elements of the way from this node to the crossbar of a node and to
- * network port np. */
+/* Reads the elements of the route from this node to network port np of a
+ * node. */
 int hport_k_ultra_route(struct hport_drv *d, struct hport_c_ultra_route *a)
 {
 	uint64_t w[HP_ULTRA_ROUTE_MAX / 8], n;

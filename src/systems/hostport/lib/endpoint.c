@@ -4,7 +4,7 @@
  *
  * A region is a window (hostport.md 4.7). A key is Win-ID and capability, and
  * an address is an offset in the window, which begins and ends at a word. The
- * NIC that has the memory checks both. */
+ * NIC of the node with the memory checks both. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -24,7 +24,9 @@ enum {
 	HOSTPORT_EP_UNIT = 64,
 	HOSTPORT_EP_WQ = 64,
 	HOSTPORT_EP_REQUESTS = 8,
-	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32, /* instructions, status */
+	/* notifications of this node's own instructions, and status
+	 * notifications */
+	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32,
 };
 
 /* ---- windows ---- */
@@ -87,9 +89,9 @@ static uint64_t rdr_words(uint32_t eager)
 	       HOSTPORT_EP_UNIT;
 }
 
-/* Returns how many notifications of one peer may wait: of its messages, of long
- * messages that it has fetched from this node, of requests, answers and
- * credits. */
+/* Returns how many notifications of one peer may be unread at once: of its
+ * messages, of its fetches of long messages from this node, of its requests,
+ * answers and credits. */
 static uint32_t peer_notes(uint32_t slots)
 {
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;

@@ -5,17 +5,17 @@
  *   up to 40 bytes    one FAST_SEND: the tags carry imm, kind and length
  *   up to eager_max   one SEND through both data regions
  *   longer            the receiver fetches it by GET
- *   put, get          FAST_PUT, PUT, FAST_GET, GET from where the bytes are, or
- *                     through bounce buffers where words do not lie on words;
- *                     ends of a put by MISALIGNED_PUT
- *   put with notify   a message behind the last acknowledge
- *   atomics           messages to the library there: CAS of this NIC does not
- *                     say which request was first (14.3), and what adds has to
- *                     agree with what swaps
+ *   put, get          FAST_PUT, PUT, FAST_GET, GET from the user's memory, or
+ *                     through bounce buffers where source and target are not
+ *                     aligned alike; ends of a put by MISALIGNED_PUT
+ *   put with notify   a message after the last acknowledge
+ *   atomics           messages to the library of the target. The NIC's CAS
+ *                     does not say whether the word was swapped (14.3), and
+ *                     its FAA would not be atomic with swaps of the library
  *
- * eager_max is 2048 bytes by default. Measured (experiment ep-pingpong), both
- * ways of sending take equally long at 2 KB on PCI 66, at 1.8 KB on htx100_wire
- * and at 1.2 KB on a HyperTransport bus of full width.
+ * eager_max is 2048 bytes by default. Measured (experiment ep-pingpong), SEND
+ * and GET take equally long at 2 KB on PCI 66, at 1.8 KB on htx100_wire and at
+ * 1.2 KB on a HyperTransport bus of full width.
  *
  * All queues of a receiver have room for `slots` messages of each sender, so
  * that a packet never blocks in the network for lack of room. Processes of one
@@ -28,7 +28,7 @@
 #include "weft/hostport.h"
 
 enum {
-	/* kind of an RMA instruction, which is not a message */
+	/* kind of a piece of a put, get or fetch, which is not a message */
 	HOSTPORT_EP_PIECE = 15,
 	HOSTPORT_EP_FAST = 40, /* largest FAST_SEND in bytes */
 	HOSTPORT_EP_FAST_RMA = 24,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over the Host Port: messages. The API tag holds kind, id and length,
- * the user tag holds imm. The rest of a head is sent as words, because the tags
- * have no room for it. */
+ * the user tag holds imm. The other fields of a head are sent as words, because
+ * the tags have no room for them. */
 #include "systems/hostport/lib/endpoint.h"
 #include "systems/hostport/nic/regs_map.h"
 
@@ -17,7 +17,8 @@ static bool send_words(struct ep *e, uint32_t dst, const struct ep_head *h,
 	return !hport_fast_send(x->p, &x->peer[dst], HPORT_MORE, tag, w, n);
 }
 
-/* Sends through the send data region, in a slot whose number is the id. */
+/* Sends through the send data region. The id of the message is the number of
+ * its slot. */
 static bool send_region(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data)
 {
@@ -111,8 +112,8 @@ static void in_note(struct ep *e, const struct hport_note *n)
 	if (peer && h.kind == EP_MSG && h.len <= n->bytes &&
 	    n->bytes <= ((e->eager_max + 7ull) & ~7ull))
 		m = ep_msg_new(e, src, &h);
-	/* frees the place in the receive data region, also if the message is
-	 * dropped */
+	/* frees the message's words in the receive data region, also if the
+	 * message is dropped */
 	hport_take(x->p, n, m ? m->eager : NULL);
 }
 
@@ -139,8 +140,9 @@ void hostport_ep_poll(struct ep *e)
 			ep_piece_done(e, p,
 				      n.n ? (const uint8_t *)n.data : NULL);
 		} else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots) {
-			/* A refusal by the target follows the end of the
-			 * instruction, which has already freed the slot. */
+			/* frees the slot when the instruction ends, but not on
+			 * errors from HP_ERR_TVPID_INV on: these are later
+			 * refusals by the target */
 			x->sdr_busy[s] = false;
 		}
 	}

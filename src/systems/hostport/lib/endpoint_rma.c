@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over the Host Port: puts, gets and fetches of long messages.
  *
- * The NIC moves words (hostport.md 5.5). A put whose ends are not words writes
- * these bytes by MISALIGNED_PUT. It goes through bounce buffers where words of
- * the source do not lie on words of the target, or the device cannot reach the
- * source. A get fetches whole words and takes the bytes out of a bounce buffer,
- * or out of the notification. */
+ * The NIC moves whole words (hostport.md 5.5). A put whose first or last bytes
+ * fill only a part of a word writes these bytes by MISALIGNED_PUT. A put goes
+ * through bounce buffers if source and target differ in their offset within a
+ * word, or if the device cannot reach the source. A get fetches whole words and
+ * copies the requested bytes from a bounce buffer or from the notification. */
 #include "systems/hostport/lib/endpoint.h"
 
 enum { ACK = HPORT_ACK | HPORT_MORE };
 
-/* One instruction: its operation, peer, remote place and length in bytes. */
+/* The next instruction of a put or get: remote window and word (far), local
+ * bytes (here), and number of bytes that no instruction has covered yet
+ * (left). */
 struct way {
 	struct ep *e;
 	struct ep_op *op;
@@ -32,8 +34,8 @@ static struct hport_tag piece_tag(const struct ep *e, const struct ep_piece *p)
 							  0) };
 }
 
-/* Returns the region of the user's bytes, opened for this operation. Returns
- * NULL when the caller has to try again later. */
+/* Returns the region of the user's bytes, and opens it at the first instruction
+ * of the operation. Returns NULL when the caller has to try again later. */
 static const struct ep_region *own_region(struct way *w, const void *base)
 {
 	if (!w->op->reg)
@@ -97,7 +99,7 @@ static bool put_next(struct way *w)
 
 /* ---- gets ---- */
 
-/* Posts the next get. A short one returns its bytes in the notification. */
+/* Posts the next get. The notification of a short get returns its bytes. */
 static bool get_next(struct way *w)
 {
 	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;

@@ -71,8 +71,8 @@ int32_t hport_buddy_take(struct hport_buddy *b, uint32_t order)
 {
 	int32_t at = -1;
 
-	/* the smallest piece that is large enough; of equal pieces the
-	 * lowest */
+	/* finds the smallest free piece that is large enough, and the lowest of
+	 * equally small ones */
 	for (uint32_t i = 0; i < 1u << b->order; i += 1u << order_at(b, i))
 		if (!(b->head[i] & TAKEN) && order_at(b, i) >= order &&
 		    (at < 0 || order_at(b, i) < order_at(b, (uint32_t)at)))

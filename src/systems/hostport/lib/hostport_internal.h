@@ -10,7 +10,8 @@ struct hport_hole { /* words of the RDR that were taken out of order */
 };
 
 struct hport {
-	/* only host and dev are set, because the kernel has the rest */
+	/* handle of the driver with only host and dev set, because the library
+	 * has no access to the driver's other state */
 	struct hport_drv drv;
 	struct weft_io page, info; /* Triggerpage, information page */
 	struct hport_sizes size;
@@ -23,9 +24,9 @@ struct hport {
 	/* notification queue: index of the next entry, and number of entries
 	 * taken but not yet reported to the device */
 	uint32_t nq_rp, nq_owed;
-	/* receive data region: read pointer that was reported to the device. A
-	 * hole keeps a message that was taken out of order until the pointer
-	 * passes it. */
+	/* receive data region: read pointer as last reported to the device. A
+	 * message taken out of order is a hole until the read pointer has
+	 * passed its words. */
 	uint32_t rdr_rp, n_holes;
 	struct hport_hole *holes;
 	uint32_t prq_wp, prq_rp;
@@ -43,7 +44,7 @@ struct hport_post {
 	struct hport_tag tag;
 	struct hport_far far; /* remote window of a put or get */
 	uint32_t win;
-	/* offset in the SDR or in the window of the caller */
+	/* own: offset in the SDR or in the caller's window. bytes: length */
 	uint64_t own, bytes;
 };
 /* Posts a send, put or get as one instruction. Returns 0 or a negative

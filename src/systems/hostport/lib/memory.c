@@ -118,8 +118,8 @@ int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 	return 0;
 }
 
-/* Selects a region by its address, or by the physical address of its new
- * memory. */
+/* Selects a region by its address, or by the physical address of memory that
+ * the driver allocated for it. */
 struct which {
 	uint64_t va;
 	weft_phys_t phys;

@@ -193,8 +193,8 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;
 	words <<= p->size.rdr_unit;
-	/* the read pointer moves over a hole only when the holes before it are
-	 * closed */
+	/* The read pointer can pass only the hole that starts at it. Holes that
+	 * start later wait until messages in front of them are taken. */
 	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
 	for (uint32_t i = 0; i < p->n_holes; i++) {
 		struct hport_hole *h = &p->holes[i];

@@ -79,7 +79,8 @@ void hport_seg_pump(struct hport *p)
 		s->active = s->at < s->post.bytes;
 	}
 	s->pumping = false;
-	/* triggers the segments posted so far, because no later call would */
+	/* triggers the segments posted so far, because only the last segment of
+	 * a message triggers */
 	if (s->active)
 		hport_flush(p);
 }
@@ -136,7 +137,8 @@ bool hport_seg_note(struct hport *p, struct hport_note *n)
 	if (n->event == HPORT_DONE && k < SLOTS && s->slot[k].used) {
 		if (!s->slot[k].error)
 			s->slot[k].error = n->error;
-		/* the last segment to end reports for its whole message */
+		/* the last notification of a message's segments notifies the
+		 * user */
 		tell = !--s->slot[k].left;
 		s->slot[k].used = !tell;
 		if (tell)

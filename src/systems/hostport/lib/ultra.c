@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* User library and driver part of ULTRA, see weft/ultra.h; pages and registers:
- * systems/hostport/nic/regs_map.h. The driver keeps the owner of a port in its
- * page. */
+ * systems/hostport/nic/regs_map.h. An OWNER register in the driver page of a
+ * port says whether the port is taken. */
 #include "weft/ultra.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "systems/hostport/nic/regs_map.h"
 
 /* Control messages have kind and port in word 0. A request also contains the
- * Host Port ID of the target and the way back. */
+ * Host Port ID of the target and the return route. */
 enum ctl_kind { CTL_REQUEST = 1, CTL_RESPONSE, CTL_FAILURE, CTL_COMPLETE };
 #define CTL_MAKE(kind, upid) ((uint64_t)(kind) << 32 | (upid))
 #define CTL_KIND(w)	     ((uint32_t)((w) >> 32))
@@ -54,8 +54,8 @@ static uint64_t ultra_mgmt(struct ultra_drv *d, uint32_t reg)
 	return weft_io_load64(d->h, &d->mgmt, reg);
 }
 
-/* Opens the device through the node's driver. A node with a driver allows no
- * other way. */
+/* Opens the device through the node's driver. If a node has a driver, processes
+ * cannot map the device's driver pages themselves. */
 static bool open_by_driver(struct ultra_drv *d)
 {
 	struct hport_c_ultra_info a;
@@ -90,8 +90,9 @@ int ultra_open(struct weft_host *h, struct ultra_drv *d)
 			 HP_ULTRA_DRIVER, WEFT_UC, &d->ports) ||
 	    !weft_io_map(h, d->dev, HP_BAR_ULTRA, HP_ULTRA_MGMT, HP_PAGE,
 			 WEFT_UC, &um))
-		/* opens through the driver again, because one may have been
-		 * loaded meanwhile and then owns the device */
+		/* opens through the driver again, because a driver may have
+		 * been loaded since the first attempt and then owns the
+		 * device */
 		return open_by_driver(d) ? 0 : -ENODEV;
 	d->node = (uint32_t)ultra_mgmt(d, HP_R_NODE);
 	d->hpid = (uint32_t)ultra_mgmt(d, HP_R_HPID);
@@ -123,8 +124,8 @@ static int port_take(struct ultra_drv *d, uint32_t unit, uint32_t owner_reg)
 
 /* ---- routes ---- */
 
-/* Reads the elements of the way from this node to the crossbar of a node and to
- * network port np. */
+/* Reads the elements of the route from this node to network port np of a
+ * node. */
 static int route_to(struct ultra_drv *d, uint32_t node, uint32_t np, uint8_t *b)
 {
 	struct hport_c_ultra_route a = { .node = node, .np = np };
@@ -236,8 +237,9 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
 		  HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
 	ultra_get(d, HP_ULTRA_CPL, rx->upid,
-		  HP_UC_CTRL); /* reads back, because the load returns after the
-				  stores have arrived */
+		  /* waits until the stores have arrived, because only then the
+		   * load returns */
+		  HP_UC_CTRL);
 	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
 	w[0] = CTL_MAKE(CTL_COMPLETE, rx->upid);
@@ -261,7 +263,7 @@ static int connect_port(struct ultra_tx *tx, uint32_t target, uint32_t vpid,
 	ultra_put(d, 0, tx->upid, HP_UR_VPID, vpid);
 	ultra_put(d, 0, tx->upid, HP_UR_TUPID, CTL_UPID(w[0]));
 	ultra_put(d, 0, tx->upid, HP_UR_DEST, (w[1] & 0xffff) << 32 | w[1]);
-	/* the route: forward elements, separator, and the way back that the
+	/* the route: forward elements, separator, and the return route that the
 	 * target sent */
 	n = route_to(d, target, 0, b);
 	if (n >= 0 && w[2] && w[2] <= HP_ULTRA_ROUTE_MAX) {
@@ -342,9 +344,9 @@ void ultra_rx_close(struct ultra_rx *rx)
 
 /* ---- packets ---- */
 
-/* Sends a packet. Writes words with rising index. The processor would flush a
- * line that is not full after the full lines, so that this line is written
- * first (hostport.md 14.3). */
+/* Sends a packet. Its words must arrive with rising index (hostport.md 14.3). A
+ * first line that is not full is written and flushed separately, because the
+ * processor would flush it after the full lines. */
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n)
 {
@@ -425,7 +427,9 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 	behind = rx->rp >= rx->told ? rx->rp - rx->told
 				    : rx->rp + rx->slices - rx->told;
 	if (behind < (rx->slices + 3) / 4)
-		return (int)n; /* the device may report pointers late (9.6) */
+		/* stores the read pointer only once per quarter of the queue;
+		 * the device may know it late (9.6) */
+		return (int)n;
 	rx->told = rx->rp;
 	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);
 	return (int)n;

@@ -3,14 +3,14 @@
  * notification.
  *
  *   LOOKUP  context; window and its check
- *   PLACE   finds the place of the payload: RDR, posted buffer
+ *   PLACE   finds the destination of the payload: RDR, posted buffer
  *           (receive_buffer.c), pages
  *   STORE   payload as it arrives; then the acknowledge
  *   FINISH  notification
  *
- * The acknowledge leaves when the last store has been handed over. The
- * acknowledge of a message whose payload is in its notification leaves when
- * that has been handed over. */
+ * The acknowledge leaves when the last store of payload was handed to the bus.
+ * If the notification carries the payload, the acknowledge leaves when the
+ * notification was handed to the bus. */
 #include "systems/hostport/nic/completer.h"
 
 enum { LOOKUP, PLACE, STORE, FINISH, STAGES };
@@ -73,9 +73,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const uint64_t *w = q->in.head.c;
 	bool usable = hp_in_usable(n, &q->in, c), wants;
 
-	/* Takes an entry before anything else is done if a notification without
-	 * a reservation will be needed. Messages with a place of their own take
-	 * the entry in PLACE. */
+	/* Reserves an entry of the notification queue first, if the packet will
+	 * need one that its origin has not reserved. Messages for the RDR or a
+	 * posted buffer reserve theirs in PLACE. */
 	if (q->kind == CPL_ACK)
 		wants = hp_is_extra(&q->in.head);
 	else
@@ -83,8 +83,8 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
 		q->lacks = wants && !hp_room_entry(n, &q->in, c);
-	/* Payload of more than a line waits in PLACE, once its destination is
-	 * known. */
+	/* A packet without an entry waits here if its payload fits into a line.
+	 * A longer packet waits in PLACE, once its destination is known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);
 		return;
@@ -134,8 +134,8 @@ static void cpl_lookup(struct hp_sched *s, struct hp_job *j)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q);
 
-/* Ends PLACE once the place is known and the pages before the first store are
- * translated. */
+/* Ends PLACE once the destination is known and no translation of its first
+ * pages is in flight. */
 static void place_check(struct hp_nic *n, struct hp_cpl *q)
 {
 	if (q->in.job.stage == PLACE && !q->in.job.over && q->pushes &&
@@ -160,9 +160,9 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 	place_check(n, q);
 }
 
-/* Moves the payload out of the network: up to a line into the record, more into
- * the unit's buffer or main memory. Returns false when it has to stay in the
- * network. */
+/* Moves the payload out of the network. Up to a line is kept in the job's
+ * record, more goes to the unit's buffer or main memory. Returns false when the
+ * payload has to stay in the network. */
 static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 {
 	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
@@ -170,8 +170,8 @@ static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 	       hp_park_begin(n, &q->push, q->in.job.fu, HP_VPIDS);
 }
 
-/* Sets the job aside, because the driver has to be asked for a page and other
- * jobs need the stage meanwhile. */
+/* Sets the job aside, because the driver has to be asked for a page and the
+ * stage must be free for other jobs meanwhile. */
 static void place_missed(struct hp_nic *n, void *arg)
 {
 	const struct hp_push *p = arg;
@@ -205,7 +205,8 @@ static void place_virt(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_store(n, q, size);
 }
 
-/* Retries the reservation of the notification queue entry that was missing. */
+/* Retries to reserve the entry of the notification queue that LOOKUP did not
+ * get. */
 static void place_entry(struct hp_nic *n, struct hp_ctx_req *r,
 			struct hp_ctx *c)
 {
@@ -246,10 +247,10 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* Sends the acknowledge if one was requested. Reports a failure at this node
- * without a request, too, so that the origin learns of it. Messages (posted,
- * 6.3) and packets that ended early are exceptions, because the origin already
- * knows of them (8.10). */
+/* Sends the acknowledge if one was requested. Without a request, reports an
+ * error of this node to the origin, with two exceptions: a message, whose error
+ * is reported only on request (posted, 6.3), and a packet that its sender ended
+ * early, because the sender knows of it (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
 	bool wanted = HP_CMD_BYTE(q->in.cmd) & HP_A;
@@ -266,8 +267,8 @@ static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 
 static void store_over(struct hp_nic *n, struct hp_cpl *q)
 {
-	if (!q->in.err && q->push.stop) /* set when the TLB has no entry for a
-					   page of the buffer */
+	/* a page was not translated, or memory refused a store */
+	if (!q->in.err && q->push.stop)
 		q->in.err = q->in.reply ? HP_ERR_OWINID : HP_ERR_TWINID;
 	else if (!q->in.err) /* error from the tail of the packet */
 		q->in.err = q->push.tail;
@@ -277,7 +278,7 @@ static void store_over(struct hp_nic *n, struct hp_cpl *q)
 	hp_cpl_done(n, q);
 }
 
-/* Collects payload for the notification. */
+/* Collects payload that the notification will carry. */
 static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 {
 	struct hp_cpl *q = rx->arg;
@@ -292,8 +293,8 @@ static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 	store_over(n, q);
 }
 
-/* Ends one run of enabled bytes of MISALIGNED_PUT. The last run ends the
- * stage. */
+/* Ends the store of one run of enabled bytes of MISALIGNED_PUT. The last store
+ * ends the stage. */
 static void masked_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_cpl *q = d->arg;
@@ -304,7 +305,7 @@ static void masked_done(struct hp_nic *n, struct hp_dma *d)
 		store_over(n, q);
 }
 
-/* Writes each run of enabled bytes once the page is known. */
+/* Writes each run of enabled bytes once the page is translated. */
 static void masked_page(struct hp_nic *n, void *arg)
 {
 	struct hp_cpl *q = arg;
@@ -317,7 +318,8 @@ static void masked_page(struct hp_nic *n, void *arg)
 		return;
 	q->push.stop = hp_walk_at(w, 0, &pa, &left) == HP_STEP_FAULT;
 	hp_walk_end(n, w);
-	/* counts the loop itself, so that no store ends the stage early */
+	/* counts the loop as one store, so that no store ends the stage before
+	 * the loop has ended */
 	q->runs = 1;
 	for (uint32_t i = 0, k; i < 8 && !q->push.stop; i = k) {
 		for (k = i + 1; k < 8 && (be >> k & 1) == (be >> i & 1); k++)
@@ -449,7 +451,7 @@ static void finish_origin(struct hp_nic *n, struct hp_cpl *q)
 		cmd = HP_C1_ORIG(q->in.head.c[1]) | HP_CMD(err, 0, 0);
 		get = hp_is_get(HP_CMD_BYTE(cmd));
 	}
-	if (get) /* the process may now have its next get fetched */
+	if (get) /* the next get of the process may be fetched now */
 		hp_share_less(n, q->in.head.vpid, HP_SHARE_ANSWERS);
 	finish_begin(q, cmd);
 	q->in.nqe.reserved = get || cmd & HP_A || q->in.nq;
@@ -493,9 +495,9 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
-/* Handles a job behind an older job of its key that waits for room. Moves
- * payload of more than a line to the buffer, so that it can leave the
- * network. */
+/* Handles a job that follows an older job of its key which waits for room.
+ * Moves payload of more than a line to the unit's buffer, so that it can leave
+ * the network. */
 static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

@@ -21,7 +21,8 @@ struct hp_cpl {
 	uint64_t va;
 	struct hp_push push;
 	bool pushes, posted;
-	/* the job waits for an entry of the notification queue */
+	/* the job waits for an entry of the notification queue; set in
+	 * LOOKUP */
 	bool lacks;
 	/* number of pending stores of MISALIGNED_PUT */
 	uint32_t runs;
@@ -32,8 +33,8 @@ struct hp_cpl {
 
 /* Ends the current stage of job `arg`. */
 void hp_cpl_done(struct hp_nic *n, void *arg);
-/* Finds a place in the RDR or in a posted buffer for a message
- * (receive_buffer.c), by its context, and ends the stage PLACE. */
+/* Finds room for a message in the RDR or in a posted buffer (receive_buffer.c),
+ * by its context, and ends the stage PLACE. */
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
 /* Stores the first `total` bytes of the packet. The caller has set up
  * q->push.walk. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Context cache, see context_cache.h. Source: hostport.md 4.3, 8.6, 8.8.
  *
- *   get -> t_ctx cycles -> present: done
- *                          else: a way of its set (dirty: written back first),
- *                          64 bytes from CT_BASE + 64 * VPID, done for all
- *                          requests that wait for it
+ *   get -> t_ctx cycles -> hit:  done
+ *                          miss: evict an entry of the set (dirty: write it
+ *                          back), read 64 bytes from CT_BASE + 64 * VPID,
+ *                          then done for all requests that wait for it
  *
- * A context that is being written back is read again only when that is over,
- * because the I/O interface does not keep reads behind writes. */
+ * A context that is being written back is read again only after its write-back
+ * has ended, because on the bus a read may pass a write. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -73,7 +73,7 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 		memset(c->w, 0, HP_LINE);
 	assoc_put(&n->ctx.dir, i, 0, c->vpid, ASSOC_VALID);
 	assoc_touch(&n->ctx.dir, i);
-	/* all requests that wait for this context, in order */
+	/* completes all requests for this context, in their order */
 	while ((r = *at)) {
 		if (r->vpid != c->vpid) {
 			at = &r->next;
@@ -81,7 +81,7 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 		}
 		*at = r->next;
 		r->done(n, r, c);
-		/* starts again at the head, because done may have changed the
+		/* starts again at the head, because done() may have changed the
 		 * list */
 		at = &n->ctx.wait;
 	}

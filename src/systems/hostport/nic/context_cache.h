@@ -2,10 +2,10 @@
 /* Context cache (hostport.md 4.3, 8.8): every access to a context uses it. It
  * is write-back, with sets of four and LRU. The table itself is in main memory.
  *
- * A unit changes pointers of a context inside `done`: it reads, changes and
- * calls hp_ctx_dirty in one event, so that the change is atomic (FU5). A unit
- * that needs the context again later sends another request, because the line
- * may be evicted in between. */
+ * A unit changes pointers of a context inside `done`. There it reads the
+ * pointers, changes them and calls hp_ctx_dirty in one event, so that the
+ * change is atomic (FU5). A unit that needs the context again later sends
+ * another request, because the line may be evicted in between. */
 #ifndef SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 #define SYSTEMS_HOSTPORT_NIC_CONTEXT_CACHE_H
 
@@ -21,8 +21,8 @@ struct hp_ctx {
 	uint64_t w[HP_WORDS]; /* HP_CTX(c->w, HP_F_...) */
 	uint16_t vpid;
 	bool dirty;
-	/* removed while it was read, so that it is evicted after its first
-	 * use */
+	/* evicted after its first use, because the driver removed the context
+	 * while it was being read */
 	bool leaves;
 };
 
@@ -40,11 +40,12 @@ struct hp_ctx_req {
 struct hp_ctx_cache {
 	struct assoc dir;  /* by VPID */
 	struct hp_ctx *at; /* at[i] belongs to entry i of dir */
-	/* requests that wait for a fill or for a free way of the set */
+	/* requests that wait for a read of their context or for a free entry of
+	 * the set */
 	struct hp_ctx_req *wait;
 	uint32_t writing; /* number of write-backs in flight */
 	uint16_t *victim; /* VPIDs of the write-backs in flight */
-	uint32_t victims; /* allocated */
+	uint32_t victims; /* allocated length of victim */
 };
 
 /* Requests a context. r->done is called t_ctx cycles later at the earliest. */

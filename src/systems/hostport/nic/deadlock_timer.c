@@ -2,8 +2,8 @@
 /* Deadlock timer of the network ports (hostport.md 2.3, 4.10). It expires when
  * a port has a packet of which every byte is in the device, and the network
  * accepts no word for dl_counter cycles. IRQ_STATUS reports each expiry once.
- * The condition is necessary and not sufficient, as in ATOLL, because a
- * receiver without room may also be the reason. */
+ * An expiry does not prove a deadlock, as in ATOLL, because a receiver without
+ * room may also be the reason. */
 #include "systems/hostport/nic/nic.h"
 
 static bool empty(const struct hp_nic *n, uint32_t p)
@@ -28,8 +28,8 @@ static void expire(struct hp_nic *n, void *arg)
 	}
 	if (last > s->since)
 		s->since = last;
-	/* does not count time while memory still has to deliver bytes, because
-	 * then the network is not the reason */
+	/* restarts the time while memory still has to deliver bytes, because
+	 * then the network does not block the packet */
 	for (uint32_t cls = 0; cls < 2; cls++)
 		whole |= flying[cls].head &&
 			 flying[cls].head->avail == UINT32_MAX;

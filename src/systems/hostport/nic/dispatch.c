@@ -8,9 +8,9 @@
  * before requests.
  *
  * Replies never wait for requests, because a deadlock could form otherwise.
- * They enter the front of the completers' queue and units without requests, and
- * the last unit takes replies alone. The extra negative acknowledge of an
- * instruction that did not request one may wait for notification space.
+ * They go to the front of the completers' queue and enter only units without
+ * requests. The last unit takes replies only. The extra negative acknowledge of
+ * an instruction that did not request one may wait for notification space.
  * Therefore it counts as a request (4.9). */
 #include "systems/hostport/nic/functional_units.h"
 
@@ -30,7 +30,7 @@ void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	a.c[3] = HP_C3(HP_C0_HPID(h->c[0]), HP_C1_ORIG(h->c[1]));
 	if (h->back.nf)
 		f = hp_pkt_new(n->comp->sim, &h->back, &a, 1);
-	if (!f) { /* the packet has no way back */
+	if (!f) { /* the packet has no return route */
 		weft_msg_end(n->comp, trace, false);
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   h->vpid);
@@ -70,10 +70,10 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 		 w3 = in->head.c[3];
 	bool stale; /* the packet was meant for an earlier owner of the VPID */
 
-	/* A reply returns the epoch of its request. An acknowledge has it where
-	 * other packets have their size, because its C1 names the command. A
-	 * request names the epoch of the owner to which its sender has
-	 * connected. */
+	/* A reply returns the epoch of its request. An acknowledge has it in
+	 * the size field, because C1, where other replies have it, names the
+	 * command. A request names the epoch of the owner to which its sender
+	 * has connected. */
 	if (in->reply)
 		stale = epoch !=
 			(byte == HP_B_ACK ? HP_C3_SIZE(w3) : HP_C1_ORIG(w1));
@@ -116,9 +116,9 @@ void hp_in_rma(struct hp_nic *n, struct hp_in *in)
 
 /* ---- dispatch ---- */
 
-/* Passes packets to a scheduler. Requests leave a quarter of the queue to
- * replies, and a reply passes requests that wait for a unit, so that replies
- * never wait for requests. */
+/* Passes waiting packets to a scheduler. Requests may use three quarters of its
+ * queue. A reply passes requests that wait for a unit, so that replies never
+ * wait for requests. */
 static void dispatch_feed(struct hp_nic *n, uint32_t pend)
 {
 	struct hp_sched *s =
@@ -194,7 +194,8 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	bool known = hp_is_get(byte) || put || send || byte == HP_B_ACK;
 
 	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
-		/* reports a packet that is not for this node to its origin */
+		/* refuses a packet that is not for this node; a reply is only
+		 * logged, because its sender waits for no answer */
 		if (hp_is_reply(byte))
 			hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
 				   rx->head.vpid);

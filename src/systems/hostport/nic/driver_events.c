@@ -2,16 +2,16 @@
 /* Records for the driver: TLB misses, VPIDs with interrupts, the error log
  * (hostport.md 4.10, 6.1 N7, 8.8).
  *
- * A unit puts a record into a FIFO. The driver reads the register of the FIFO
- * by a load for each record (4.10). If the driver has set up a ring in main
- * memory (our own), the device instead writes two words there, first the record
- * and last its bit of IRQ_STATUS, and then interrupts.
+ * A unit puts a record into a FIFO. The driver takes a record by a load of the
+ * FIFO's register (4.10). If the driver has set up a ring in main memory (our
+ * own), the device instead writes two words there, first the record and last
+ * its bit of IRQ_STATUS, and then interrupts.
  *
  * A load holds the bridge until its answer arrives, and triggers of all
- * processes wait for it. A write of 16 bytes delays no process. Therefore a
- * driver with a ring serves faults of one process at the cost of its own time
- * and not of other processes. Misses are written first, and error records use
- * no more than half of the ring, because instructions wait for misses. */
+ * processes wait meanwhile. A write of 16 bytes delays no process. Therefore
+ * misses of one process cost a driver with a ring its own time, but they do not
+ * delay other processes. Misses are written first, and error records use no
+ * more than half of the ring, because instructions wait for misses. */
 #include "systems/hostport/nic/nic.h"
 
 enum { LOG_MAX = 256 }; /* largest number of records in the error log */
@@ -89,8 +89,8 @@ void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write)
 			     HP_MISS_MAKE(vpid, vpage, write), HP_IRQ_TLB);
 }
 
-/* Records an interrupt of a VPID. One pending record is enough, because its
- * process polls its whole queue. */
+/* Records an interrupt of a VPID. A VPID needs only one pending record, because
+ * its process polls its whole queue. */
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid)
 {
 	for (uint32_t i = 0; i < ring_count(&n->records.irq_vpid); i++)

@@ -7,9 +7,10 @@
  *   turn: VPIDs with WQ_PEND > 0 ---+--> NQ entry reserved --> 64 bytes from
  *   each once, round robin         the WQ --> WQ_RP++, WQ_PEND-- --> scheduler
  *
- * An entry of the CSB never waits for units, queues or memory of its VPID,
- * because work that cannot be fetched now is only a number in its context. A
- * VPID whose notification queue has no entry left to reserve leaves the turn
+ * The turn is the list of VPIDs that have VCIs to be fetched. An entry of the
+ * CSB never waits for units, queues or memory of its VPID, because the context
+ * only counts VCIs that cannot be fetched yet (WQ_PEND). A VPID whose
+ * notification queue has no entry left to reserve is taken out of the turn
  * (STALL_NQ) until its NQ_RP moves. */
 #include <stdlib.h>
 
@@ -27,8 +28,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* Puts a VPID with more work into the turn again. A VPID with a weight keeps
- * its turn for as many VCIs as its weight says. */
+/* Lists a VPID with more VCIs again. A VPID with weight w stays in front until
+ * w of its VCIs were fetched. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -49,8 +50,9 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&u->first) = (uint16_t)vpid;
 }
 
-/* Takes a VPID out of the turn while its instructions wait for the driver, so
- * that only a few of them, not all, are set aside. */
+/* Holds a VPID out of the turn, because it has used up its share or
+ * instructions of it wait for the driver. In the latter case all of its
+ * instructions could be set aside otherwise. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -79,7 +81,7 @@ void hp_fetch_resume(struct hp_nic *n, uint32_t vpid)
 	}
 }
 
-/* Returns how many VCIs of a VPID are being read. */
+/* Returns how many VCIs of a VPID are being read from memory. */
 static uint32_t fetch_reading(const struct hp_nic *n, uint32_t vpid)
 {
 	uint32_t k = 0;
@@ -140,9 +142,10 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 	return HP_ERR_NOERR;
 }
 
-/* Executes a pointer command. Each update of a process-owned pointer makes a
- * status NQE (6.2). It is requested before packets use the room that the update
- * made, because they could take its entry. */
+/* Executes a pointer command. Each update of a pointer that the process owns
+ * makes a status NQE (6.2). The status is requested before packets use the room
+ * that the update made, because they could take the entry that the status
+ * needs. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {
@@ -222,7 +225,8 @@ static void csb_next(struct hp_nic *n)
 	o->ctx.done = csb_done;
 	o->ctx.arg = o;
 	hp_ctx_get(n, &o->ctx);
-	csb_next(n); /* repeats the call in the next cycle */
+	/* arms the callback that takes the next entry one cycle later */
+	csb_next(n);
 }
 
 /* ---- reading VCIs ---- */
@@ -261,7 +265,8 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	/* adds the VCI to the share now, because tagged VCIs have no turn */
+	/* counts tagged VCIs, which were not fetched; others are counted
+	 * already */
 	hp_share_add(n, vpid, req);
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
@@ -275,8 +280,8 @@ void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 	hp_after(n, n->param.t_decode, issue_put, req);
 }
 
-/* Issues a VCI that has been read, once its context has been requested
- * again. */
+/* Issues a VCI that was read. Its context was requested again, because the
+ * cache may have evicted it meanwhile. */
 static void read_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
@@ -308,8 +313,8 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 	hp_ctx_get(n, &op->ctx);
 }
 
-/* Ends the messages of instructions that were triggered before the context was
- * closed. */
+/* Drops instructions that were triggered before the context was closed, and
+ * ends their messages. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
 	uint64_t id;
@@ -322,15 +327,16 @@ static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 	hp_ctx_dirty(c);
 }
 
-/* Continues with the context of the VPID whose turn it is. */
+/* Reads the next VCI of a VPID, once its context is known. */
 static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {
 	struct hp_fetch *op = r->arg;
 	uint32_t ahead = fetch_reading(n, c->vpid), at;
 	uint32_t pend = fetch_field(c, HP_F_WQ_PEND);
 
-	/* VCIs whose read has not started. If a context was reopened while its
-	 * old VCIs were being read, WQ_PEND may be less than `ahead`. */
+	/* number of VCIs whose read has not started. If a context was reopened
+	 * while its old VCIs were being read, WQ_PEND may be less than
+	 * `ahead`. */
 	pend = pend > ahead ? pend - ahead : 0;
 	if (!fetch_usable(n, c)) {
 		drop_pending(n, c, pend);
@@ -368,8 +374,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_fetch_go(n);
 }
 
-/* Gives a free place to each VPID in turn for its next VCI. VPIDs with weight
- * left have priority. */
+/* Starts the next VCI of each listed VPID while u->op has a free slot. VPIDs
+ * with weight left go first. */
 static void turn_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;

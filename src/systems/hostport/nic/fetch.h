@@ -15,7 +15,7 @@ struct hp_tagged;
 struct weft_bus_note;
 
 enum { HP_FETCHES = 16, HP_LOOKUPS = 16 };
-/* a VCI that is being read; those of one VPID are in order of age */
+/* A VCI that is being read. VCIs of one VPID are read in order of age. */
 struct hp_fetch {
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
@@ -30,21 +30,24 @@ struct hp_fetch_unit {
 		struct hp_csb_entry entry;
 		struct hp_ctx_req ctx;
 	} out[HP_LOOKUPS];
-	uint64_t out_next; /* cycle of the next lookup, because one starts
-			    * per cycle */
+	/* cycle in which the next context lookup may start, because one starts
+	 * per cycle */
+	uint64_t out_next;
 	bool out_armed;
-	/* VPIDs with VCIs to be fetched, each listed once, served in turn */
+	/* VPIDs with VCIs to be fetched, each listed once, served round
+	 * robin */
 	struct {
 		RING(uint16_t);
 	} turn;
 	uint64_t in_turn[HP_VPIDS / 64];
 	struct {
 		VEC(uint16_t);
-	} held; /* VPIDs that have work, but are not in the turn because they
-		   have instructions set aside or have used up their share */
+	} held; /* VPIDs that have VCIs, but are not in `turn`, because they
+		 * have instructions set aside or have used up their share */
 	struct {
 		RING(uint16_t);
-	} first; /* VPIDs whose turn continues because they have weight left */
+	} first; /* VPIDs that are served before `turn`, because they have
+		  * weight left */
 	struct hp_shares share;
 	struct hp_fetch op[HP_FETCHES];
 	uint32_t n; /* number of entries of op in use */
@@ -55,13 +58,14 @@ struct hp_fetch_unit {
 /* Continues fetching. Called when entries have entered the CSB or the scheduler
  * has room. */
 void hp_fetch_go(struct hp_nic *n);
-/* Retries a VPID whose instruction had to be set aside. */
+/* Lists a VPID again that was held back, unless an instruction of it is aside
+ * or it has used up its share. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
 /* Passes a complete VCI, whose NQ entry is reserved, to the scheduler. `flags`
  * is W0 of the context. */
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w);
-/* Passes on stored VCIs. Called when the scheduler has room. */
+/* Issues tagged VCIs that were stored. Called when the scheduler has room. */
 void hp_tagged_go(struct hp_nic *n);
 /* Handles a tagged access of the host. */
 void hp_tagged_note(struct hp_nic *n, const struct weft_bus_note *note);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of VPIDs in the queues behind the turn
- * (docs/systems/hostport-virtual.md, "Shares"). From its fetch on, a VCI counts
+/* Shares of VPIDs in the queues behind the fetch unit
+ * (docs/systems/hostport-virtual.md, "Shares"). A VCI counts from its fetch
  * until its packet has left the network port and its answer has arrived. */
 #include <stdlib.h>
 
@@ -27,8 +27,8 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_shares *u = &n->fetch.share;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
-	/* Only fetched VCIs still count, because answers to a former owner do
-	 * not arrive. */
+	/* only VCIs of the former owner that are not sent still count, because
+	 * the answers to its gets do not arrive */
 	if (a)
 		a->out = 0;
 	if (a && !a->n)
@@ -67,15 +67,15 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
 	u->last = hp_now(n);
 }
 
-/* Returns whether the VPID has used its part of `all` places. Its part is
- * `least`, and a share of the rest for each unit of its weight. Parts are whole
- * numbers in the ratio of the weights.
+/* Returns whether the VPID has used its part of `all` slots. The part of a VPID
+ * with weight w is w * (least + (all - least) / sum), where sum is the weight
+ * of all VPIDs that share the slots.
  *
- * All VPIDs with something in the places share them, with three exceptions. A
- * VPID that has a single get at a time does not count for gets. A VPID with an
- * instruction aside does not count, because it gets no turn. A VPID without
- * progress for long does not count, because its answers may wait for a page of
- * the target. */
+ * All VPIDs with instructions in the slots share them, with three exceptions. A
+ * VPID that had at most one get or unread VCI at any time does not count for
+ * gets. A VPID with an instruction set aside does not count, because no VCI of
+ * it is fetched. A VPID without progress for vpid_recent cycles does not count,
+ * because its answers may wait for a page of the target. */
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {
@@ -97,11 +97,12 @@ static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 	return all && has >= fetch_share_weight(n, me->vpid) * p;
 }
 
-/* Returns true if the VPID must wait, because it has used its share and other
- * VPIDs want theirs. Without shares one VPID could fill the queues behind the
- * turn, here and at its target. A VCI that is being read counts as a get if the
- * VPID has gets in flight. The share of gets is at least 2, because with 1 a
- * put behind a get would wait for the answer of that get. */
+/* Returns true if the VPID must wait, because it has used its share and VCIs of
+ * another VPID were fetched recently. Without shares one VPID could fill the
+ * queues behind the fetch unit, here and at its target. A VCI that is being
+ * read counts as a get if the VPID has gets in flight. The share of gets is at
+ * least 2, because with 1 a put behind a get would wait for the answer of that
+ * get. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid)
 {
 	const struct hp_shares *u = &n->fetch.share;
@@ -127,12 +128,14 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	else
 		a->out -= a->out > 0;
 	a->at = hp_now(n);
-	if (!a->n && !a->out) /* nothing of the VPID is in flight any more */
+	/* no VCI or answer of the VPID is pending any more */
+	if (!a->n && !a->out)
 		*a = vec_pop(&n->fetch.share.ahead);
 	hp_fetch_resume(n, vpid);
 }
 
-/* Notes the kind of a VCI that was read, or that it is invalid. */
+/* Counts a decoded VCI as a get or not. An invalid VCI does not count as a
+ * get. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);

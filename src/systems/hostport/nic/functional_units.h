@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts that the functional units of the Host Port share (hostport.md 8):
  * lookups of tables in main memory through their caches, translations, window
- * checks, and payload between host memory and packets. */
+ * checks, and transfer of payload between host memory and packets. */
 #ifndef SYSTEMS_HOSTPORT_NIC_FUNCTIONAL_UNITS_H
 #define SYSTEMS_HOSTPORT_NIC_FUNCTIONAL_UNITS_H
 
@@ -94,16 +94,17 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		weft_phys_t wdt, uint32_t id);
 struct hp_access {
-	/* if set, this is the target window, so that capability and rights are
-	 * checked too */
+	/* true if the window is that of the target, so that capability and
+	 * rights are checked too */
 	bool target;
 	uint32_t hpid, vpid; /* Host Port and VPID that request access */
 	uint32_t capa;
 	uint64_t rights; /* HP_WIN_RD, HP_WIN_WR */
 	uint64_t off, len;
 };
-/* Checks an access. Returns the first error of 4, 6, 7, 5 or 9, 10, 12, 13, 11
- * (6.3), or HP_ERR_NOERR. */
+/* Checks an access. Returns HP_ERR_NOERR or the first error that applies, in
+ * the order of 6.3: 4, 6, 7, 5 for a window of the origin, 9, 10, 12, 13, 11
+ * for one of the target. */
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
 /* Returns the virtual address of a window that was looked up. */
 uint64_t hp_win_va(const struct hp_look *k);
@@ -128,8 +129,8 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
 /* Fails the pending translations of a VPID, because the driver will not answer
  * them any more. */
 void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
-/* Marks the pages of a walk as in use until the walk ends, so that a removal
- * waits for them. */
+/* Marks the pages of a walk as in use until hp_tlb_unuse(), so that the TLB
+ * does not remove them before. */
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
@@ -142,19 +143,20 @@ enum hp_step { HP_STEP_READY, HP_STEP_WAIT, HP_STEP_FAULT };
 struct hp_walk {
 	uint32_t bytes;
 	bool virtual;
-	/* physical walk: `first` bytes are at pa[0], the rest is at pa[1] */
+	/* physical walk: the first `first` bytes are at pa[0], the others at
+	 * pa[1] */
 	weft_phys_t pa[2];
 	uint32_t first;
 	/* virtual walk */
 	uint64_t va;
 	uint16_t vpid;
-	/* number of pages; translations of the pages [low, asked) are in
-	 * at[] */
+	/* pages: number of pages of the walk. at[] holds the translations of
+	 * pages low to asked - 1. */
 	uint32_t pages, low, asked;
-	uint32_t out;	/* number of translations in flight */
-	uint32_t fault; /* number of the page that failed, or
-			 * UINT32_MAX */
-	uint32_t room;	/* of at[] */
+	uint32_t out; /* number of translations in flight */
+	/* number of the page that has no translation, or UINT32_MAX */
+	uint32_t fault;
+	uint32_t room; /* number of elements of at[] */
 	/* physical page, at the page number modulo `room`, or HP_WALK_NONE */
 	uint64_t *at;
 	/* memory of at[] if there are more pages than some[] holds */
@@ -164,7 +166,7 @@ struct hp_walk {
 	bool asking[HP_AHEAD];
 	struct hp_walk *next; /* next walk in the list of tlb.c */
 	hp_fn go;
-	/* Called when the driver was asked for a page, because its answer takes
+	/* Called when the driver has been asked for a page, whose answer takes
 	 * long. May be NULL. */
 	hp_fn missed;
 	void *arg;
@@ -212,7 +214,7 @@ void hp_walk_end(struct hp_nic *n, struct hp_walk *w);
 
 struct hp_pull {
 	struct hp_walk walk;
-	struct weft_frame *f; /* owned by this struct until it is released */
+	struct weft_frame *f; /* owned by this struct until hp_pull_release() */
 	uint8_t *data;	      /* payload of the frame */
 	struct hp_tx *tx;
 	uint32_t total, asked, got, out;
@@ -224,11 +226,12 @@ struct hp_pull {
 	hp_fn go;
 	void *arg;
 };
-/* Reads payload for a struct hp_pull. The caller starts it after it has set f,
- * total, err, go and the walk. The walk calls the function again as its
- * hook. */
+/* Reads payload for a struct hp_pull. The caller sets f, total, err, go and the
+ * walk, then calls this function once. The walk calls it again (walk.go) when a
+ * translation arrives. */
 void hp_pull_go(struct hp_nic *n, void *pull);
-/* Returns whether even the first page failed, so that nothing may be sent. */
+/* Returns whether the payload failed before its first byte arrived, so that
+ * nothing may be sent. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
 {
 	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
@@ -256,20 +259,22 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
  * wait. */
 enum { HP_INGRESS = 4096 };
 
-/* a packet that has left the network and is read back later */
+/* copy of a packet that has left the network and waits; its bytes are read back
+ * later */
 struct hp_park {
-	uint32_t kept; /* bytes in the buffer of unit fu */
-	uint8_t fu;    /* that unit */
-	/* first page and number of pages in the area; 0 pages while the packet
-	 * is not in the area */
+	uint32_t kept; /* bytes kept in the buffer of unit fu */
+	uint8_t fu;    /* number of that unit */
+	/* first page and number of pages in the parking area; 0 pages while the
+	 * packet is not there */
 	uint32_t first, pages;
-	/* the pages count against the share of `vpid`, a receiver without
+	/* the pages count against the limit of `vpid`, a receiver without
 	 * room */
 	bool shared;
 	uint16_t vpid;
-	/* bytes requested to be written, and bytes handed to the bus */
+	/* number of bytes whose write was requested, and number handed to the
+	 * bus */
 	uint32_t put, there;
-	/* bytes requested from the area, and bytes read back */
+	/* number of bytes requested from the area, and number read back */
 	uint32_t asked, back;
 	uint32_t out; /* number of transactions in flight */
 };
@@ -279,7 +284,7 @@ struct hp_push {
 	uint32_t size;	/* user bytes that a complete packet has */
 	uint32_t total; /* number of user bytes that are stored */
 	uint32_t asked, stored, out;
-	bool hold; /* bytes are accepted, but not stored yet */
+	bool hold; /* bytes are accepted from the network, but not stored yet */
 	bool stop; /* a page is missing or memory has refused a write */
 	/* all bytes that can be stored were handed to the bus */
 	bool over;
@@ -294,11 +299,12 @@ struct hp_push {
 /* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
 /* Stores more of the payload for a struct hp_push, because bytes, a translation
- * or room have arrived. The walk calls it as its hook. */
+ * or room have arrived. The walk calls it (walk.go) when a translation
+ * arrives. */
 void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network can deliver other packets. `vpid` is
- * the receiver without room against whose share the packet counts, or HP_VPIDS.
+ * a receiver without room, whose limit includes the packet, or HP_VPIDS.
  * Returns false when the buffer and the area have no room. */
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
@@ -332,12 +338,12 @@ struct hp_in {
 	struct hp_look win;
 	struct hp_nqe nqe;
 	struct hp_in *next; /* next job that waits for room */
-	uint64_t since;	    /* cycle */
+	uint64_t since;	    /* cycle in which the wait began */
 	uint64_t trace;	    /* message that ends with the job, or 0 for none */
 	bool waiting, asking;
-	/* state of receiver_room.c: the job has a place; an NQ entry is
-	 * reserved; the job needs the RDR or a posted buffer; the job lacks
-	 * only an NQ entry */
+	/* state of receiver_room.c. place: the job has one of rx_places waiting
+	 * slots. nq: an NQ entry is reserved. space: the job needs words of the
+	 * RDR or a posted buffer. entry: the job lacks only an NQ entry. */
 	bool place, nq, space, entry;
 };
 static inline enum hp_part hp_in_part(const struct hp_in *in)
@@ -355,13 +361,13 @@ static inline void hp_in_end(struct hp_nic *n, struct hp_in *in)
 }
 /* Sends a NACK from the target and ends the packet (8.3, 8.4). */
 void hp_in_refuse(struct hp_nic *n, struct hp_in *in, enum hp_err err);
-/* Requests the context. Then calls done, which finds flags, snap and WDT set. A
- * context that is off is handled inside, and `gone` is set. */
+/* Requests the context of the packet's VPID, and calls done with it. */
 void hp_in_context(struct hp_nic *n, struct hp_in *in,
 		   void (*done)(struct hp_nic *, struct hp_ctx_req *,
 				struct hp_ctx *));
 /* Returns whether the context is on and has the owner that the packet names.
- * Refuses the packet otherwise. */
+ * Sets flags and snap. If the context cannot be used, sets `gone` and refuses
+ * the packet. */
 bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c);
 /* Queues NOTIFY_RMA for a packet that was executed or refused. */
 void hp_in_rma(struct hp_nic *n, struct hp_in *in);
@@ -381,7 +387,8 @@ static inline uint32_t hp_in_size(const struct hp_in *in)
 
 /* ---- receivers without room (receiver_room.c) ---- */
 
-/* Returns whether a packet waits for room of this VPID, which is STALL_RX. */
+/* Returns whether a packet waits for room in the queues of this VPID. The
+ * context shows that as STALL_RX. */
 static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 {
 	for (const struct hp_in *in = n->room.head; in; in = in->next)
@@ -397,9 +404,10 @@ void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
 /* Reserves an entry of the receiver's NQ for the packet if it needs one.
  * Returns false when no entry is free or an older packet waits for one. */
 bool hp_room_entry(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Queues the packet of `in`, which finds no room. `entry` says that it lacks an
- * NQ entry. When the receiver may have room, the packet requests its context
- * again (in->ctx), or is refused, which ends its stage. */
+/* Queues the packet of `in`, because its receiver has no room. `entry` says
+ * that only an NQ entry is missing. Once the receiver may have room, the packet
+ * requests its context again (in->ctx). If the packet cannot wait, it is
+ * refused, which ends its stage. */
 void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
 /* Ends the wait of a packet that has found room. */
@@ -407,18 +415,19 @@ void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
 /* Returns whether no older packet of the receiver must continue before this
  * packet. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
-/* Gives a place to a packet (struct hp_in) that waits for another resource of
- * its receiver. Returns false when no place is free. Implements
+/* Gives one of rx_places waiting slots to a packet (struct hp_in) whose
+ * receiver has no room. Returns false when no slot is free. Implements
  * hp_nqe.waits. */
 bool hp_room_stand(struct hp_nic *n, void *packet);
-/* Returns whether packets of this receiver have places. */
+/* Returns whether packets of this receiver occupy waiting slots. */
 bool hp_room_lacks(struct hp_nic *n, uint32_t vpid);
 /* Implements hp_pipe.behind. */
 void hp_room_behind(struct hp_sched *s, struct hp_job *j);
-/* Removes a job from the list of those that wait. */
+/* Frees the waiting slot of a job, if the job has one. */
 void hp_room_leave(struct hp_nic *n, struct hp_in *in);
-/* Returns the share of a receiver, which is created if necessary.
- * hp_room_tidy() removes a share that has become empty. */
+/* Returns the record of waiting slots and memory that a receiver without room
+ * uses, and creates it if necessary. hp_room_tidy() removes a record that has
+ * become empty. */
 struct hp_share *hp_room_share(struct hp_nic *n, uint32_t vpid);
 static inline void hp_room_tidy(struct hp_nic *n, struct hp_share *s)
 {

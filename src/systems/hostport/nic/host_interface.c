@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host interface of the Host Port: its reads and writes of main memory.
  *
- * Two queues, one for reads and one for writes, are each served in order and
- * work side by side. A bus of packets takes several transactions at a time, any
- * other bus takes one of each kind (bus.h). Reads are of whole words, so that
- * bytes beside the requested ones are cut off again. */
+ * Reads and writes have one queue each. Both are served in order and at the
+ * same time. A bus of packets takes several transactions at a time, any other
+ * bus takes one of each kind (bus.h). The bus reads whole words, so that bytes
+ * beside the requested ones are cut off again. */
 #include <assert.h>
 
 #include <stdlib.h>

@@ -7,11 +7,15 @@
 
 struct form {
 	uint8_t main;
-	/* fixed: mask of the bits 2:0 that must have this value */
+	/* bits 2:0 of the command byte under the mask `fixed` must equal
+	 * `value` */
 	uint8_t fixed, value;
-	uint8_t count;	     /* mask of L, or 0 without an immediate count */
-	uint8_t least, most; /* of L */
-	/* immediate words without L; index of the first one */
+	/* mask of L, the number of immediate words, in the command byte; 0 if
+	 * the command has no L */
+	uint8_t count;
+	uint8_t least, most; /* limits of L */
+	/* imm: number of immediate words of a command without L. first: index
+	 * of the first immediate word */
 	uint8_t imm, first;
 	/* ack: bit A exists. three: has a response. rma: has a target window */
 	bool ack, three, rma;

@@ -51,7 +51,7 @@ static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 	return own;
 }
 
-/* Hands packets over while the network port has room. */
+/* Hands waiting packets to the network port while it has room. */
 static void tx_go(struct hp_nic *n, uint32_t p, uint32_t cls)
 {
 	struct netport *np = &n->net.np[p];
@@ -82,8 +82,8 @@ struct hp_tx *hp_net_send_on(struct hp_nic *n, uint32_t np,
 	struct hp_tx *t = hp_pool_take(n->net.tx_pool, n->net.tx_all);
 
 	if (!(n->reg.ctrl & HP_CTRL_HASH))
-		/* Moves waiting packets to a port that may send, because CTRL
-		 * was written. */
+		/* clears DHASH, so that crossbars need not keep the order of
+		 * packets (3.6) */
 		put_be(weft_slice_data(f->payload), 0, 2);
 	t->f = f;
 	t->np = (uint8_t)np;
@@ -155,7 +155,7 @@ static void net_sent(void *own, struct netport *np, uint32_t cls,
 
 /* ---- receiving ---- */
 
-/* Gives back the first k cells. */
+/* Gives the first k cells of the packet back to the network. */
 static void rx_release(struct hp_nic *n, struct hp_rx *rx, uint32_t k)
 {
 	struct netport *np = &n->net.np[rx->np];
@@ -269,7 +269,7 @@ static void net_cell(void *own, struct netport *np,
 static const struct netport_ops net_ops = { .cell = net_cell,
 					    .sent = net_sent };
 
-/* ---- life ---- */
+/* ---- start and end of a run ---- */
 
 int hp_net_init(struct hp_nic *n, struct weft_err *err)
 {

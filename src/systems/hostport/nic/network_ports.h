@@ -44,13 +44,13 @@ void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
 /* Ends the consumer's use. Drops the rest of the packet as it arrives. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
-/* A packet that leaves. The sender writes user bytes into the payload of f from
- * hp_pkt_skip on, before it announces them. */
+/* A packet that leaves. The sender writes user bytes into the payload of f,
+ * from offset `skip` on, before it announces them by hp_net_more(). */
 struct hp_tx {
 	struct weft_frame *f;
 	struct netport_pkt *pkt;
 	uint8_t np, cls;
-	uint16_t vpid; /* the sender's */
+	uint16_t vpid; /* VPID of the sender */
 	uint32_t skip; /* bytes of the payload before the user bytes */
 	/* time of the first word, in cycles of the network port */
 	uint64_t cycle;
@@ -74,7 +74,7 @@ struct hp_net {
 	struct hp_tx_list tx[HP_NPS][2], flying[HP_NPS][2];
 	struct hp_stall {
 		bool counts;
-		uint64_t since; /* cycle */
+		uint64_t since; /* cycle from which dl_counter counts */
 	} stall[HP_NPS];
 	struct hp_tx *tx_pool, *tx_all;
 	/* packets that are being received, by port and class */
@@ -108,7 +108,7 @@ void hp_net_ports(struct hp_nic *n);
  * now. */
 void hp_stall(struct hp_nic *n, uint32_t p);
 
-/* Functions that nic.c calls at the begin and the end of a run. */
+/* Functions that nic.c calls at the start and the end of a run. */
 int hp_net_init(struct hp_nic *n, struct weft_err *err);
 void hp_net_abandon(struct hp_nic *n);
 

@@ -189,7 +189,7 @@ static uint64_t slot_now(void *own)
 
 static void scheds_init(struct hp_nic *n)
 {
-	/* completers keep the last unit and one place of the queue for replies,
+	/* completers keep the last unit and one slot of the queue for replies,
 	 * so that replies never wait for requests */
 	const uint32_t fus[HP_PARTS] = {
 		n->param.n_req_fu,
@@ -204,9 +204,10 @@ static void scheds_init(struct hp_nic *n)
 		s->comp = n->comp;
 		s->n_fu = fus[i];
 		s->width = n->param.issue_width;
-		/* A key without a unit is bound to the first unit that becomes
-		 * free, so that atomics of VPIDs are served evenly even if
-		 * units are fewer than VPIDs (SB12). */
+		/* Responders have no wait queues (depth 0). A key without a
+		 * unit is bound to the first unit that becomes free, so that
+		 * atomics of VPIDs are served evenly even if units are fewer
+		 * than VPIDs (SB12). */
 		s->depth = i == HP_RSP ? 0 : n->param.waitq_depth;
 		s->room = n->param.vci_queue < n->param.issue_width
 				  ? n->param.issue_width
@@ -231,7 +232,8 @@ static int hp_init(struct weft_comp *c, struct weft_err *err)
 	n->comp = c;
 	n->bus = &c->ports[HP_PORT_BUS];
 	n->place.node = n->param.node;
-	/* the number is the default: use that of the node, 3 for n3.nic */
+	/* the parameter is not set: takes the number from the component's name,
+	 * 3 for n3.nic */
 	if (n->param.node == 65535) {
 		const char *digits = c->name + strcspn(c->name, ".0123456789");
 
@@ -297,8 +299,8 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct weft_bus_note note;
 
 	if (port >= CELL_CHANNEL_NEWS)
-		/* not queried, because network parts are needed only for a
-		 * network */
+		/* ignored, because it is a link event of the crossbar beside
+		 * this NIC */
 		return;
 	if (port != HP_PORT_BUS) {
 		cell_channel_arrive(&n->net.np[port - HP_PORT_NETS].ep, f);
@@ -348,15 +350,15 @@ static int hp_finish(struct weft_comp *c, struct weft_err *err)
 	int ret = hp_sample(c, err);
 
 	if (n->vcis) {
-		/* mean time at which VCIs were in the device (10.2), and
-		 * entries of the requesters' scoreboard, one for each stage
-		 * (SB2) */
+		/* vci_at: mean time at which VCIs reached the device (10.2).
+		 * scoreboard: entries of the requesters' scoreboard, one for
+		 * each stage (SB2) */
 		weft_metric(c, "vci_at", "ns", n->vci_at / (double)n->vcis);
 		weft_metric(c, "scoreboard", "entries",
 			    s->n_fu * s->pipe->stages);
-		/* SB13: horizontal waste counts unused issue places in slots
-		 * that had work, vertical waste counts cycles of the run in
-		 * which a requester had no job */
+		/* SB13: horizontal waste is the part of `width` issues per slot
+		 * that was not used while jobs were queued. Vertical waste is
+		 * the part of all cycles in which a requester had no job. */
 		for (uint32_t i = 0; i < s->n_fu; i++) {
 			const struct hp_fu *fu = &s->fu[i];
 

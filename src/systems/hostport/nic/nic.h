@@ -128,19 +128,20 @@ void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
 struct hp_dma {
 	struct weft_bus_txn txn; /* status, data */
 	/* Called when all bytes of a read have arrived (all ones when the bus
-	 * refused), or when a write was handed over. May be NULL. d and its
-	 * data are freed afterwards, so that the callback keeps data with
-	 * weft_slice_ref(). */
+	 * refused), or when a write was handed to the bus. May be NULL. d and
+	 * its data are freed afterwards. A callback that needs the data longer
+	 * calls weft_slice_ref(). */
 	void (*done)(struct hp_nic *n, struct hp_dma *d);
 	void *arg;
 	uint64_t user;	/* value that the requesting block may use */
-	uint32_t bytes; /* asked for */
+	uint32_t bytes; /* number of bytes requested */
 	uint8_t skew;
 	struct hp_dma *next, *chain;
 };
 struct hp_dma_list {
 	struct hp_dma *head, *tail;
-	/* number of requests that wait; number at the bus, and its limit */
+	/* n: number of requests that wait. out: number of requests at the bus,
+	 * at most `limit` */
 	uint32_t n, out, limit;
 };
 /* Reads `bytes` > 0 bytes at any address. Returns the request, which is valid
@@ -183,11 +184,12 @@ void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
 struct hp_req {
 	struct hp_job job;
 	struct hp_vci vci;
-	/* message for listeners, which the packet continues; 0 for none */
+	/* id of the listeners' message that continues with the packet of this
+	 * instruction, or 0 */
 	uint64_t trace;
 	/* an NQ entry is reserved for its notification; false only in tests */
 	bool reserved;
-	/* the instruction counts in the share of its VPID (fetch.c) */
+	/* the instruction counts in the share of its VPID (fetch_share.c) */
 	bool ahead;
 };
 
@@ -198,8 +200,9 @@ struct hp_req {
 void hp_irq(struct hp_nic *n, uint32_t bits);
 /* Clears bits of IRQ_STATUS, except those of kinds with records left. */
 void hp_irq_clear(struct hp_nic *n, uint32_t bits);
-/* Records an error that has no queue. hp_irq_vpid() records the VPID of an NQE
- * interrupt, and hp_tlb_missed() asks the driver for a page. */
+/* Records in the error log an error for which no notification queue exists.
+ * hp_irq_vpid() records the VPID of an NQE interrupt, and hp_tlb_missed() asks
+ * the driver for a page. */
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
@@ -279,7 +282,7 @@ enum { HP_PARK_MAX = 1 << 20 };
 struct hp_park_area { /* area for packets that wait (parked_packets.c) */
 	weft_phys_t base;
 	uint32_t pages, used;
-	/* state of each page, set while it is in use */
+	/* page[i] is set while page i of the area is in use */
 	uint8_t *page;
 	uint32_t kept[HP_FU_MAX]; /* bytes in the buffer of each completer */
 };
@@ -289,7 +292,8 @@ struct hp_in_list {
 };
 /* Packets that arrived and wait for room in a scheduler's queue. */
 enum { HP_PEND_REPLY, HP_PEND_REQUEST, HP_PEND_RESPONDER, HP_PENDS };
-/* resources that a receiver without room uses (receiver_room.c) */
+/* resources that a receiver without room uses (receiver_room.c): waiting slots,
+ * bytes of unit buffers, pages of the parking area */
 struct hp_share {
 	uint16_t vpid;
 	uint32_t places, bytes, pages;
@@ -299,7 +303,7 @@ struct hp_room {
 	struct {
 		VEC(struct hp_share);
 	} shares;
-	uint32_t used; /* places */
+	uint32_t used; /* number of waiting slots in use */
 };
 /* ring of records; its pointers count all records of the run */
 struct hp_events {
@@ -396,7 +400,7 @@ static inline void hp_after(struct hp_nic *n, uint32_t cycles, hp_fn fn,
 {
 	hp_at(n, hp_now(n) + cycles, fn, arg);
 }
-/* Marks the message for listeners: it was in this stage until now. */
+/* Reports to listeners that the message was in this stage until now. */
 static inline void hp_mark(const struct hp_nic *n, uint64_t id,
 			   const char *stage)
 {

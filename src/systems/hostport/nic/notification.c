@@ -4,9 +4,9 @@
  * unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
  *
  * An NQE without a reservation that finds no room waits, in order with other
- * NQEs of its VPID, so that none is overwritten or dropped. A bit of the
- * context says that a status NQE is owed, so that several of them merge. The
- * command that requested the last one is kept in cause[]. */
+ * NQEs of its VPID, so that none is overwritten or dropped. Status NQEs merge,
+ * because a requested one is only a bit of the context (STAT) until it is
+ * written. cause[] keeps the last command that requested it. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/functional_units.h"
@@ -133,7 +133,8 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	bool on = c->w[0] & HP_CTX_EN;
 
 	n->notify.looking--;
-	/* an answer whose notification was not requested */
+	/* no entry is reserved, because no instruction of this VPID expects the
+	 * answer */
 	if (!HP_CTX(c->w, HP_F_NQ_RESV))
 		e->reserved = false;
 	if (on && (e->reserved || (hp_nq_free(c, n->reg.nq_size) &&
@@ -187,9 +188,9 @@ static void status_done(struct hp_nic *n, void *arg)
 	hp_pool_put(n->notify.pool, s);
 }
 
-/* Writes the status when the queue has room and VCIs triggered before it have
- * been fetched or are parked (T15). Reads the pointers after this NQE has its
- * entry (T13, O14). */
+/* Writes the status once the queue has room and the VCIs that were triggered
+ * before it have been fetched or are parked (T15). Reads the pointers after
+ * this NQE has taken its entry (T13, O14). */
 static void status_try(struct hp_nic *n, struct hp_ctx *c)
 {
 	bool behind =
@@ -202,7 +203,7 @@ static void status_try(struct hp_nic *n, struct hp_ctx *c)
 	    !hp_nq_free(c, n->reg.nq_size))
 		return;
 	c->w[0] &= ~HP_CTX_STAT;
-	/* The bit may be set without a command of the device, because the
+	/* STAT may be set although no command requested a status, because the
 	 * driver can write contexts. */
 	if (n->notify.cause)
 		cause = n->notify.cause[c->vpid];

@@ -12,7 +12,8 @@ struct hp_nic;
 struct hp_nqe {
 	uint64_t w[HP_WORDS];
 	uint16_t vpid;
-	/* ends a reservation (4.9); if false, the entry may wait for room */
+	/* The entry uses a reservation (4.9). Without one it may have to wait
+	 * for room. */
 	bool reserved;
 	/* W2 is set to the pointer snapshot (6.2, PS) when the entry is
 	 * written. */
@@ -35,8 +36,8 @@ struct hp_nqe {
 };
 struct hp_notify {
 	struct hp_nqe *wait; /* entries that wait for room */
-	/* command that caused the owed status of each VPID: 13:9 error, 8:5
-	 * command, 4:0 parameter; allocated on first use */
+	/* command that requested the pending status of each VPID: 13:9 error,
+	 * 8:5 command, 4:0 parameter; allocated on first use */
 	uint16_t *cause;
 	struct hp_status *pool, *all;
 	/* numbers of entries that request a context, are written, and wait */
@@ -46,11 +47,11 @@ struct hp_notify {
 /* Writes an entry. The unit keeps the pointer until it calls done. */
 void hp_notify(struct hp_nic *n, struct hp_nqe *e);
 /* Requests a status NQE for this command (CSB13). It merges with a status that
- * already waits. Called inside done of the context request. */
+ * is already pending. Called inside done of the context request. */
 void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 		      uint32_t par, enum hp_err err);
-/* Retries entries that wait for room, and a status that is owed, because NQ_RP
- * of the context has moved or its VCIs were fetched. */
+/* Retries entries that wait for room, and a pending status, because NQ_RP of
+ * the context has moved or its VCIs were fetched. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
 /* Ends the entries of a closed VPID that wait for room. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);

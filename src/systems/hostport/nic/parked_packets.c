@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that wait for a translation (our own; in hostport.md 8.8 the unit
- * waits, and with it all packets that the network holds behind this one).
+/* Packets that wait for a translation or for room at their receiver (our own;
+ * in hostport.md 8.8 the unit waits, and with it all packets that the network
+ * holds behind this one).
  *
- * An arriving packet enters the buffer of its unit if the buffer has room, and
- * is stored from there. Otherwise it enters pages of the area of main memory
- * that the driver has given, and is read back into the ingress buffer, a page
- * at most at a time.
+ * A packet that waits is moved into the buffer of its unit if the buffer has
+ * room, and is stored from there. Otherwise it is moved into pages of main
+ * memory, an area that the driver has given. It is read back into the ingress
+ * buffer, at most one page at a time.
  *
- * Either way the network gets its cells back, and the unit is free for other
- * packets while the driver is asked for the page or the receiver has no room.
- * Without room in an area, the unit waits for the driver, and packets without
- * room at their receiver are refused (receiver_room.c). */
+ * In both cases the network gets its cells back, and the unit is free for other
+ * packets. Without room in buffer and area, the unit waits for the driver, and
+ * packets without room at their receiver are refused (receiver_room.c). */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -63,7 +63,8 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 
 	if (p->park.pages || p->park.kept)
 		return true;
-	/* a receiver without room may use at most as many pages as stay free */
+	/* limits a receiver without room to as many bytes and pages as stay
+	 * free for others */
 	if (vpid < HP_VPIDS)
 		s = hp_room_share(n, vpid);
 	parked = (s ? s->bytes : 0) + p->size <=

@@ -3,19 +3,21 @@
  * 8.10).
  *
  * Pieces are read in order, a few at a time, into the packet. The packet may
- * leave when its pages are known and the first bytes have arrived. The network
- * port, which all processes share, therefore never waits for a translation or
- * for the first answer of memory, only for the next piece. Packets of more than
- * list_pages have the rest translated that far ahead of its use. A page that
- * cannot be translated, or memory that does not answer, ends the packet with an
- * abort tail: one word with the error code replaces the rest. */
+ * leave when its pages are translated and the first bytes have arrived.
+ * Therefore the network port, which all processes share, never waits for a
+ * translation or for the first answer of memory, only for the next piece. Of a
+ * packet with more than list_pages pages, the next list_pages are translated
+ * ahead of their use. A page that cannot be translated, or memory that does not
+ * answer, ends the packet with an abort tail: one word with the error code
+ * replaces the other bytes. */
 #include "systems/hostport/nic/functional_units.h"
 
 /* largest number of reads in flight, for which the unit has room */
 enum { PIECES = 8 };
 
-/* Ends the reading when all bytes have arrived. After a fault the packet, sent
- * or not, consists of its first `got` bytes and the tail. */
+/* Ends the reading when all bytes have arrived. After a fault the packet
+ * consists of its first `got` bytes and the tail, also if it was partly
+ * sent. */
 static void pull_check(struct hp_nic *n, struct hp_pull *p)
 {
 	bool all = p->got == p->total;
@@ -62,8 +64,8 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_pull_go(n, p);
 }
 
-/* Starts reads. Reads nothing before the pages are known, and no more than the
- * unit has room for before the packet leaves. */
+/* Starts reads, but none before the pages are translated. Before the packet
+ * leaves, reads no more bytes than the unit has room for. */
 void hp_pull_go(struct hp_nic *n, void *pull)
 {
 	struct hp_pull *p = pull;

@@ -70,8 +70,8 @@ void hp_push_go(struct hp_nic *n, void *push)
 	struct hp_push *p = push;
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
 	uint32_t came = p->rx->here, done;
-	/* Bytes that had to wait are written piece by piece, so that other
-	 * packets get the bus in between. */
+	/* writes one piece at a time of bytes that had to wait, so that other
+	 * packets get the bus in between */
 	uint32_t pieces = p->copied || p->park.pages ? 1 : PIECES;
 
 	if (p->park.pages)
@@ -80,8 +80,8 @@ void hp_push_go(struct hp_nic *n, void *push)
 	       p->out < pieces)
 		if (!push_piece(n, p, have))
 			break;
-	/* The network need not keep bytes that are stored or parked, nor those
-	 * that fit into the ingress buffer. */
+	/* the network need not keep bytes that are stored or parked, or that
+	 * fit into the ingress buffer */
 	done = p->park.pages ? p->park.there : p->stored + HP_INGRESS;
 	if (p->copied || (p->park.pages && done == p->size))
 		hp_rx_copied(n, p->rx);

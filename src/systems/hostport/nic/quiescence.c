@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPID_QUIET: whether the device holds anything of a VPID. It is our own,
- * because the driver of hostport.md 7.8 frees memory only when the device holds
- * nothing of it.
+/* VPID_QUIET: whether the device holds anything of a VPID. The register is our
+ * own. The driver of hostport.md 7.8 needs it, because it frees memory only
+ * when the device holds nothing of the VPID.
  *
  * The context is off, so that nothing new begins. Work in progress ends by
  * itself, unless it waits for its process or its driver: for a translation, for
  * room in the notification queue, or for room for a message. Such waits end in
- * this file. The driver reads the register only a few times when a process
- * closes its port. Therefore the device keeps no count per VPID but searches
- * all of its state. */
+ * this file. The device keeps no count per VPID but searches all of its state,
+ * because the driver reads the register only a few times when a process closes
+ * its port. */
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/ultra.h"
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of messages (hostport.md 4.6, 4.8): words of the receive data region,
- * or the next posted buffer. Without space the packet waits
+/* Destinations of messages (hostport.md 4.6, 4.8): words of the receive data
+ * region, or the next posted buffer. Without space the packet waits
  * (receiver_room.c). */
 #include "systems/hostport/nic/completer.h"
 
-/* Refuses the message. Nothing is stored, STORE answers and FINISH notifies. */
+/* Refuses the message. Nothing is stored. Stage STORE sends the answer, and
+ * stage FINISH notifies. */
 static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 {
 	q->in.err = err;
 	hp_cpl_done(n, q);
 }
 
-/* Takes space and an entry of the notification queue. Otherwise the packet
- * waits. */
+/* Returns whether the message has space, and reserves its entry of the
+ * notification queue. Otherwise queues the packet to wait. */
 static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 		       bool space)
 {
@@ -30,14 +31,14 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 	uint32_t size = hp_in_size(&q->in), have = (size + 7) / 8;
 	uint64_t unit =
 		1ull
-		<< n->reg.rdr_unit; /* the pointer counts whole units (7.3) */
+		<< n->reg.rdr_unit; /* RDR pointers move by whole units (7.3) */
 	uint64_t words = (have + unit - 1) & ~(unit - 1);
 	uint32_t rp = (uint32_t)HP_CTX(c->w, HP_F_RDR_RP);
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_RDR_WP), start;
 
 	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
-		/* a message longer than the region is refused as for the SDR
-		 * (our own), because it would wait for ever */
+		/* refuses a message longer than the region, because it would
+		 * wait for ever; the error is that of the SDR (our own) */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;
@@ -128,7 +129,7 @@ static void prd_read(struct hp_nic *n, struct hp_dma *d)
 	hp_cpl_store(n, q, q->push.walk.bytes);
 }
 
-/* ---- both ---- */
+/* ---- both kinds of buffers ---- */
 
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 {

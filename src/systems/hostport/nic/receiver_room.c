@@ -2,29 +2,30 @@
 /* Packets whose receiver has no room (hostport.md 4.6, 4.8, 4.9, 14.3): no
  * entry of its notification queue, no words of its RDR, or no posted buffer.
  *
- * Such a packet takes a place (rx_places): its job stands aside and its payload
- * leaves the network. When the receiver has room, its oldest packet continues.
- * Without a free place the packet is refused, with ERR_ROUTE_BROKEN to the
- * origin. If the receiver is closed (VPID_EN), the packet is refused with
- * ERR_TVPID_INV.
+ * Such a packet takes one of rx_places waiting slots. Its job is set aside and
+ * its payload leaves the network. When the receiver has room, its oldest packet
+ * continues. Without a free slot the packet is refused, with ERR_ROUTE_BROKEN
+ * to the origin. If the receiver is closed (VPID_EN), the packet is refused
+ * with ERR_TVPID_INV.
  *
- * A receiver may have as many places, bytes of a unit's buffer and pages of the
- * parking area as are left for all others, so that one receiver takes half and
- * two take a third each. Neither units nor network ports then ever wait for a
- * receiver. rx_places = 0 is the way of the thesis: the unit waits, and so do
- * the packets that the network holds behind this one. Messages of more than a
- * line that find no buffer wait likewise when the driver has given no area.
+ * A receiver may use as many slots, bytes of a unit's buffer and pages of the
+ * parking area as stay free for others, so that one receiver takes half and two
+ * take a third each. Then neither units nor network ports ever wait for a
+ * receiver. With rx_places = 0 the unit waits, as in the thesis, and so do the
+ * packets that the network holds behind this one. A message of more than a line
+ * also makes its unit wait when no buffer has room and the driver has given no
+ * area.
  *
  * Messages for the RDR or posted buffers continue in the order of their
  * arrival. Other packets need only an entry of the notification queue, so that
- * they pass packets that already have one reserved. No packet passes an older
- * one of its ordering key. */
+ * they may pass packets that have one reserved and wait for space. No packet
+ * passes an older one of its ordering key. */
 #include "systems/hostport/nic/completer.h"
 
 /* number of cycles until pending transactions are checked again */
 enum { AGAIN = 8 };
 
-/* ---- shares ---- */
+/* ---- slots and memory of each receiver ---- */
 
 static struct hp_share *share_find(struct hp_nic *n, uint32_t vpid)
 {
@@ -79,8 +80,9 @@ static struct hp_push *push_of(struct hp_in *in)
 	return hp_in_part(in) == HP_CPL ? &((struct hp_cpl *)in)->push : NULL;
 }
 
-/* Moves the payload out of the network: up to a line is in the record, more
- * goes to the unit's buffer or main memory. */
+/* Moves the payload out of the network. Up to a line is already in the job's
+ * record, more goes to the unit's buffer or main memory. Returns false when
+ * these have no room. */
 static bool payload_leaves(struct hp_nic *n, struct hp_in *in)
 {
 	struct hp_push *p = push_of(in);
@@ -115,9 +117,9 @@ bool hp_room_stand(struct hp_nic *n, void *packet)
 
 /* ---- list of waiting packets ---- */
 
-/* Returns whether no older packet must continue before `me`: one of the same
- * receiver when both want its space or the older one waits for an entry, or one
- * with a common ordering key. */
+/* Returns whether no older packet of the same receiver must continue before
+ * `me`. An older packet must if it waits for an NQ entry, if both need space
+ * for a message, or if both have the same ordering key. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
 {
 	const struct hp_in *in = n->room.head;
@@ -144,8 +146,9 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 
 /* ---- the end of a packet without room ---- */
 
-/* Notifies the context, then the origin. Records a refused answer in the error
- * log, because the sender of an answer gets no answer. */
+/* Ends a packet without room: gives its reservation back and refuses it to its
+ * origin. A reply is recorded in the error log instead, because its sender does
+ * not wait for an answer. */
 static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {
 	enum hp_err err = hp_csb_on(&n->csb, c->vpid) ? HP_ERR_ROUTE_BROKEN
@@ -162,8 +165,7 @@ static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	if (in->reply)
 		hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, HP_B_ACK),
 			   c->vpid);
-	else if (in->err) /* skipped, because the origin already knows of the
-			     error */
+	else if (in->err) /* the origin already knows of the error */
 		hp_err_log(n, HP_CMD(in->err, 0, HP_B_NOTIFY_RMA), c->vpid);
 	else
 		hp_in_refuse(n, in, err);
@@ -189,7 +191,7 @@ static void room_over(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	struct hp_in *in = r->arg;
 	struct hp_push *p = push_of(in);
 
-	/* waits, because transactions in flight end first */
+	/* transactions in flight must end first */
 	if (p && p->park.out)
 		hp_after(n, AGAIN, room_again, in);
 	else
@@ -220,7 +222,8 @@ void hp_room_behind(struct hp_sched *s, struct hp_job *j)
 	struct hp_in *in = (struct hp_in *)j;
 
 	if (!hp_room_lacks(n, in->head.vpid))
-		/* waits, because an older packet waits for the driver */
+		/* the older job of the key waits for the driver, not for
+		 * room */
 		return;
 	j->placed = place_take(n, in) && payload_leaves(n, in);
 	if (j->placed || (in->place && !n->park.pages))
@@ -294,8 +297,8 @@ void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 	hp_rx_room(n, c->vpid);
 }
 
-/* Retries the oldest packet that needs space, and the oldest packet that needs
- * only an NQ entry. */
+/* Lets the oldest packet that needs space, and the oldest that needs only an NQ
+ * entry, request the context again. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid)
 {
 	bool told[2] = { false, false };

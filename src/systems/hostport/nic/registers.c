@@ -7,8 +7,8 @@ enum { SP_CFG = 0, SP_MGMT = 1 + HP_BAR_MGMT, SP_INFO = 1 + HP_BAR_INFO };
 
 /* ---- plain values ---- */
 
-/* Hooks of a register whose value is one expression of the NIC `n`, of the
- * index `i` in an array of registers, and of the stored value `val`. */
+/* Hooks of a register whose value is one expression. It may use the NIC `n`,
+ * the index `i` in an array of registers, and the stored value `val`. */
 #define READ(name, expr)                                                       \
 	static uint64_t name##_read(struct weft_comp *c, uint32_t i)           \
 	{                                                                      \

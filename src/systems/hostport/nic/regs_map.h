@@ -4,7 +4,8 @@
  * 7.4), instructions and notifications (5, 6), entries of the tables in main
  * memory (3.2, 4.3, 4.7, 4.8), ULTRA's page addresses (9.3).
  *
- * Words are 64 bit, little-endian in memory; W0..W7 of an entry of one line. */
+ * Words have 64 bits and are little-endian in memory. W0 to W7 are the words of
+ * a 64-byte entry. */
 #ifndef SYSTEMS_HOSTPORT_NIC_REGS_MAP_H
 #define SYSTEMS_HOSTPORT_NIC_REGS_MAP_H
 
@@ -116,10 +117,10 @@ enum {
 	 * units wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
-	/* A store of a VPID whose context is off ends the waits for its memory
-	 * or its translations. A load returns how much the device still holds
-	 * of that VPID. It returns 0 only after the last store to the VPID's
-	 * memory. */
+	/* A store names a VPID whose context is off, and ends the waits for its
+	 * memory or translations. A load returns how many parts of the device
+	 * still hold something of that VPID. It returns 0 only after the last
+	 * store to the VPID's memory. */
 	HP_R_VPID_QUIET = 0xFE8,
 	/* registers that the driver's instances on one node share */
 	/* load: 0 if the load has taken the lock. Store: releases the lock */
@@ -138,7 +139,8 @@ enum {
 #define HP_CTRL_NPS_MAKE(m)  HP_PUT(m, 15, 8)
 #define HP_CTRL_NPS_ALL	     HP_CTRL_NPS_MAKE(0xff)
 #define HP_VPID_EN(vpid, on) (HP_PUT(on, 63, 63) | HP_PUT(vpid, 15, 0))
-/* Turns a VPID on, with w VCIs in its turn (our own). */
+/* Turns a VPID on with weight w, the number of VCIs that are fetched before the
+ * next VPID is served (our own). */
 #define HP_VPID_EN_WEIGHT(vpid, w) (HP_VPID_EN(vpid, true) | HP_PUT(w, 23, 16))
 
 enum {
@@ -397,7 +399,7 @@ enum { HP_NQE_CMD = 7 };
 #define HP_F_NQ_RP    6, 23, 0
 #define HP_F_PRQ_WP   7, 47, 24
 #define HP_F_NQ_WP    7, 23, 0
-/* number of the owner (our own) */
+/* epoch of the VPID's owner (our own) */
 #define HP_F_EPOCH		     7, 63, 48
 #define HP_CTX_GET_(w, i, hi, lo)    HP_GET((w)[i], hi, lo)
 #define HP_CTX_SET_(w, i, hi, lo, v) ((w)[i] = HP_SET((w)[i], v, hi, lo))
@@ -475,8 +477,8 @@ enum {
 #define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n))
 
 /* Driver pages (9.3, 9.8; offsets are our own): page of a requester port. The
- * route consists of the forward elements and, if there is a way back, of a
- * separator and its elements, 16 bytes at most. */
+ * route consists of the forward elements and, if there is a return route, of a
+ * separator and the return elements, 16 bytes at most. */
 enum {
 	HP_UR_CTRL = 0x00, /* bit 0: enabled */
 	HP_UR_VPID = 0x08, /* origin VPID */

@@ -2,7 +2,7 @@
 /* Requester units (hostport.md 8.2): an instruction becomes a packet.
  *
  * LOOKUP  context, route and origin window side by side; checks (7a)
- * FRAME   command frame; payload: first page translated
+ * FRAME   command frame; translation of the payload's pages
  * OUTPUT  the packet leaves, payload as it arrives. Ends when the network
  *         port has taken it, so that further instructions stay in the work
  *         queue
@@ -115,8 +115,7 @@ static void req_lookup(struct hp_sched *s, struct hp_job *j)
 
 /* ---- FRAME ---- */
 
-/* Makes the frame. Returns false when the route does not fit into any
- * network. */
+/* Makes the frame. Returns false when the route is too long for a packet. */
 static bool frame_make(struct hp_nic *n, struct req *q)
 {
 	const struct hp_vci *v = &q->in.vci;
@@ -187,8 +186,8 @@ static void stage_check(struct hp_nic *n, void *arg)
 	req_next(n, q);
 }
 
-/* Notes that the frame is made. In OUTPUT, notes that its words have passed,
- * one per cycle. */
+/* Notes that the frame is made. In OUTPUT, notes that all words of the packet
+ * have passed, one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -209,7 +208,7 @@ static void pull_missed(struct hp_nic *n, void *arg)
 		hp_stage_aside(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* Makes the frame. The payload is read meanwhile. */
+/* Makes the frame, while the payload is read. */
 static void req_frame(struct hp_sched *s, struct hp_job *j)
 {
 	struct req *q = (struct req *)j;
@@ -257,7 +256,8 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 	req_finish(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* Frees the share of the VPID. The job itself may have ended long ago. */
+/* Ends the count of the instruction in the share of its VPID. The job itself
+ * may have ended long ago. */
 static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 {
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);
@@ -326,7 +326,7 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	hp_notify(n, e);
 }
 
-/* Frees the share of an instruction that sent nothing. */
+/* Ends the message of an instruction that sent no packet. */
 static void req_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;

@@ -3,12 +3,12 @@
  * of memory of this node: GET, FAST_GET, FAA and CAS.
  *
  * LOOKUP  context; window and its check
- * FRAME   response frame along the way back; pages translated
+ * FRAME   response frame along the return route; pages translated
  * OUTPUT  the response leaves, payload as it arrives; atomics: one word
  *         read, changed and written before it is read again (5.6)
- * FINISH  notification where it was requested, or the request was refused
+ * FINISH  notification where one was requested or the request was refused
  *
- * A request that needs a page from the driver stands aside in FRAME after its
+ * A request that needs a page from the driver is set aside in FRAME after its
  * packet has left the network, so that other requests pass it. */
 #include "systems/hostport/nic/functional_units.h"
 
@@ -165,8 +165,8 @@ static void stage_check(struct hp_nic *n, void *arg)
 	rsp_next(n, q);
 }
 
-/* Notes that the frame is made. In OUTPUT, notes that its words have passed,
- * one per cycle. */
+/* Notes that the frame is made. In OUTPUT, notes that all words of the packet
+ * have passed, one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;
@@ -210,8 +210,8 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, n->param.t_frame, frame_timer, q);
 	if (!p->total)
 		return;
-	/* requests the pages of the payload, which is read as they arrive, or
-	 * the page of the atomic */
+	/* requests the pages of the payload, or the page of the atomic; payload
+	 * is read as soon as its page is translated */
 	p->arg = q;
 	p->walk.go = q->atomic ? atomic_page : hp_pull_go;
 	p->walk.missed = walk_missed;
@@ -360,7 +360,7 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 	hp_in_rma(s->own, &q->in);
 }
 
-/* Frees a response of which nothing was sent. */
+/* Frees the frame of a response that was not sent. */
 static void rsp_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;
@@ -369,8 +369,8 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
-/* Leaves the network, because all of the payload is operands, which the record
- * holds. */
+/* Gives the packet back to the network, because its payload consists of
+ * operands, of which the record has a copy. */
 static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing cache (hostport.md 3.2, 8.8): entries of the routing space by offset
- * and length, 32 bytes each. Longer entries are read every time. The driver
- * cannot insert an entry, because a route enters the cache with its first
+ * and length, 32 bytes each. Longer entries are read every time. An insert of
+ * the driver does nothing, because a route enters the cache with its first
  * use. */
 #include "systems/hostport/nic/functional_units.h"
 

@@ -52,8 +52,8 @@ void hp_sched_fini(struct hp_sched *s)
 
 /* ---- scoreboard ---- */
 
-/* Returns whether an ordered job that has this key and was put before number
- * `put` is aside. */
+/* Returns whether an ordered job is aside that has this key and a lower
+ * sequence number than `put`. */
 static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
 {
 	for (size_t i = 0; i < fu->aside.n; i++) {
@@ -99,7 +99,8 @@ static uint32_t fu_of_key(const struct hp_sched *s, uint64_t key)
 	return found;
 }
 
-/* Returns the number of jobs before a job that would be issued now. */
+/* Returns the number of jobs of the unit that a new job would wait for: the
+ * wait queue and the job in the first stage. */
 static uint32_t fu_length(const struct hp_fu *fu)
 {
 	return ring_count(&fu->wait) + (fu->stage[0] ? 1 : 0);
@@ -112,7 +113,7 @@ static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 }
 
 /* Returns whether the unit may take the job. A prompt job may not enter a unit
- * with other jobs, nor one with a job aside that is not prompt and could
+ * with jobs that are not prompt, except jobs that are aside and cannot
  * continue. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
@@ -210,7 +211,7 @@ static void aside_take(struct hp_fu *fu, struct hp_job *j)
 }
 
 /* Sets job j aside, because its stage is over but an older job of its key is
- * aside. Returns false when j gets no place. */
+ * aside. Returns false when no slot for jobs aside is free. */
 static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 {
 	if (s->pipe->behind)
@@ -222,7 +223,7 @@ static bool aside_behind(struct hp_sched *s, struct hp_fu *fu, struct hp_job *j)
 }
 
 /* Returns the job that ends stage k next: a job that is aside in the stage, or
- * the job in the stage. */
+ * the job in the stage. Returns NULL when none can continue. */
 static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 {
 	struct hp_job *j = fu->stage[k];
@@ -239,8 +240,8 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
 }
 
-/* Makes one step, in the last stage that can continue. Returns whether a stage
- * could. */
+/* Makes one step, in the last stage that can continue. Returns false if no
+ * stage can continue. */
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
 	uint32_t last = s->pipe->stages - 1;
@@ -335,11 +336,11 @@ static uint32_t scheduler_choose(const struct hp_sched *s, uint32_t i)
 	if (j->ordered) {
 		for (uint32_t k = 0; k < i; k++)
 			if (s->queue[k] && s->queue[k]->key == j->key)
-				/* waits behind another job of its key */
+				/* an older queued job of its key goes first */
 				return HP_FU_NONE;
 		f = fu_of_key(s, j->key);
 		if (f != HP_FU_NONE && !fu_may(s, f, j))
-			/* waits until other jobs of its key have left */
+			/* the unit of its key cannot take the job yet */
 			return HP_FU_NONE;
 	}
 	if (f == HP_FU_NONE)
@@ -385,7 +386,7 @@ void hp_sched_slot(struct hp_sched *s)
 	if (!issued)
 		return;
 	for (uint32_t i = 0; i < s->n_queue; i++)
-		if (s->queue[i]) /* moves the job over the gaps */
+		if (s->queue[i]) /* closes the gap that issued jobs have left */
 			s->queue[left++] = s->queue[i];
 	s->n_queue = left;
 	tell_level(s, NULL);

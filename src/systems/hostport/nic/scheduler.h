@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scheduler with scoreboard, wait queues and pipelines (hostport.md 8.7, 8.1).
- * One instance each in front of the requester, completer and responder units.
+ * Requester, completer and responder units have one instance each.
  *
  *   hp_sched_put -> queue -> slot: up to `width` -> wait queue -> stage 0, 1 ..
  *
- * A functional unit is a pipeline of stages, one job in each, never reordered
- * (FU4). The scoreboard consists of the keys (job->key) of the jobs in stages
- * and wait queues. The owner of a job decides what a stage does: it calls
- * hp_stage_done when the work of the stage is over, at once or in a later
- * event. The job enters the next stage when that is empty.
+ * A slot is a cycle in which up to `width` jobs are issued from the queue to
+ * units. A functional unit is a pipeline of stages with one job in each. It
+ * never reorders jobs (FU4). The scoreboard consists of the keys (job->key) of
+ * the jobs in stages and wait queues. The owner of a job decides what a stage
+ * does: it calls hp_stage_done when the work of the stage is over, at once or
+ * in a later event. The job enters the next stage when that is empty.
  *
  * A job that waits for something outside the device (a translation) may be set
  * aside, so that other jobs can use its stage. It continues from there later.
  * Jobs of one ordering key never overtake each other. Prompt jobs pass jobs
- * that are aside, and go before one of these continues.
+ * that are aside. A job that is aside and not prompt continues only when the
+ * unit has no prompt job in its stages and wait queue.
  *
  * The scheduler does not know time: sched.wake requests hp_sched_slot in this
  * cycle, or in the next one when this cycle already had its slot. */
@@ -34,26 +36,27 @@ enum { HP_FU_MAX = 16, HP_STAGE_MAX = 8 };
 struct hp_job {
 	uint64_t key; /* ordering key of SB1, see hp_key() */
 	bool ordered; /* SB6 */
-	/* the work of its stage is done, but the next stage is occupied */
+	/* the work of its stage is done, but the job cannot enter the next
+	 * stage yet */
 	bool over;
 	bool aside;
-	/* has a place aside of its own, which is not counted in
-	 * hp_sched.places */
+	/* is aside in a waiting slot of receiver_room.c, which does not count
+	 * in hp_sched.places */
 	bool placed;
 	bool live; /* in use, so that it is not in the pool */
-	/* The job ends without waiting for other jobs. It must never be in a
-	 * unit behind a job that may wait for it. */
+	/* The job never waits for other jobs. It must not be in a unit behind a
+	 * job that may wait for it. */
 	bool prompt;
 	uint8_t fu, stage;
 	/* mask of the units that may take the job; 0 allows all */
 	uint32_t fus;
-	struct hp_job *next; /* pool */
+	struct hp_job *next; /* next record of the pool */
 	struct hp_job *chain;
-	uint64_t put; /* sequence number of hp_sched_put() */
+	uint64_t put; /* sequence number of the hp_sched_put() call */
 };
 
-/* Ordering key: own context, peer (place, VPID), type. The place is the routing
- * offset for requesters, and the Host Port ID for arriving packets. */
+/* Ordering key: own context, peer, type. The peer is a VPID and `place`: for
+ * requesters the routing offset, for arriving packets the Host Port ID. */
 enum hp_key_type { HP_KEY_SEND, HP_KEY_RMA, HP_KEY_REPLY };
 static inline uint64_t hp_key(uint32_t vpid, uint32_t far_vpid, uint32_t place,
 			      enum hp_key_type type)
@@ -69,20 +72,20 @@ struct weft_comp;
 
 struct hp_pipe {
 	const char *name;
-	/* names for listeners: of places and stages, and of the kind of a
-	 * job */
+	/* names for listeners: of the queue, of a wait queue and of the stages.
+	 * what() names the kind of a job. */
 	const char *queue_name, *wait_name, *stage_name[HP_STAGE_MAX];
 	const char *(*what)(const struct hp_job *j);
 	size_t job_size; /* bytes of the record whose first member is the job */
 	uint32_t stages;
 	/* Called when the job enters its stage. */
 	void (*stage[HP_STAGE_MAX])(struct hp_sched *s, struct hp_job *j);
-	/* Called when the job was set aside, so that it gives back resources
-	 * that other jobs need. May be NULL. */
+	/* Called when the job was set aside, to give back resources that other
+	 * jobs need. May be NULL. */
 	void (*aside)(struct hp_sched *s, struct hp_job *j);
 	/* Called when a stage of the job is over but an older job of its key is
-	 * aside. May give the job a place (sets placed), or end it (clears
-	 * over). May be NULL. */
+	 * aside. May give the job a slot of its own (sets placed), or end it
+	 * (clears over). May be NULL. */
 	void (*behind)(struct hp_sched *s, struct hp_job *j);
 	/* Called when the job has left the last stage and the scoreboard. The
 	 * record then returns to the pool. May be NULL. */
@@ -99,17 +102,16 @@ struct hp_fu {
 	struct {
 		VEC(struct hp_job *);
 	} aside; /* oldest first */
-	/* number of jobs aside that occupy hp_sched.places */
+	/* number of jobs aside that count in hp_sched.places */
 	uint32_t taken;
-	/* number of jobs, cycle at which the present busy time began, and
-	 * number of cycles with a job in the unit */
+	/* number of jobs, cycle in which the unit became busy, and number of
+	 * cycles with a job in the unit */
 	uint64_t jobs, busy_since, busy;
 	/* number of jobs in the unit, wait queue included */
 	uint32_t n;
 	/* number of jobs in n that are neither prompt nor aside */
 	uint32_t slow;
-	/* functions of the unit are running, so that it must not be entered
-	 * again */
+	/* The unit is being run, so that a nested call must not run it. */
 	bool running;
 };
 
@@ -119,7 +121,7 @@ struct hp_sched {
 	uint32_t n_fu, width; /* issue_width */
 	uint32_t depth;	      /* length of each wait queue, or 0 for none */
 	uint32_t room;	      /* length of the queue */
-	/* number of places of each unit for jobs set aside */
+	/* number of jobs of each unit that may be aside */
 	uint32_t places;
 	void (*wake)(void *own, struct hp_sched *s); /* requests a slot */
 	/* Called when the queue has room again. May be NULL. */
@@ -131,12 +133,15 @@ struct hp_sched {
 	/* below: state */
 	struct hp_job **queue; /* oldest first */
 	uint32_t n_queue;
-	uint32_t turn; /* next unit of those with equal load */
+	/* unit that received the last job; the next unit is preferred among
+	 * those with equal load */
+	uint32_t turn;
 	struct hp_fu fu[HP_FU_MAX];
-	/* puts, issues: numbers of jobs. slots: cycles with a job in the
-	 * queue */
+	/* puts, issues: numbers of jobs queued and issued. slots: number of
+	 * slots with a job in the queue */
 	uint64_t puts, issues, slots;
-	/* SB13: number of issue places that stayed unused while jobs waited */
+	/* SB13: sum over these slots of `width` less the number of jobs
+	 * issued */
 	uint64_t waste;
 	struct hp_job *pool, *all;
 };
@@ -145,7 +150,7 @@ void hp_sched_init(struct hp_sched *s);
 void hp_sched_fini(struct hp_sched *s);
 /* Returns a zeroed record of a job. */
 void *hp_job_new(struct hp_sched *s);
-/* Gives back the record of a job that will not be put. */
+/* Gives back the record of a job that has left its unit or was never queued. */
 static inline void hp_job_drop(struct hp_sched *s, struct hp_job *j)
 {
 	j->live = false;
@@ -158,13 +163,13 @@ static inline bool hp_sched_room(const struct hp_sched *s)
 }
 /* Queues a job. The caller has checked hp_sched_room(). */
 void hp_sched_put(struct hp_sched *s, struct hp_job *j);
-/* Runs one time slot (reference algorithm of 8.7), and requests the next one
- * while jobs of the queue may move. */
+/* Runs one slot (reference algorithm of 8.7), and requests the next one while
+ * jobs of the queue may move. */
 void hp_sched_slot(struct hp_sched *s);
 /* Ends the stage of job j, and moves it on when the next stage is empty. */
 void hp_stage_done(struct hp_sched *s, struct hp_job *j);
-/* Sets job j aside if a place is free, because its stage will last.
- * hp_stage_done() ends the stage as usual. */
+/* Sets job j aside, because its stage will last long. Does nothing when no slot
+ * for jobs aside is free. hp_stage_done() ends the stage as usual. */
 void hp_stage_aside(struct hp_sched *s, struct hp_job *j);
 /* Returns whether a job of this VPID is aside. */
 bool hp_sched_aside(const struct hp_sched *s, uint32_t vpid);

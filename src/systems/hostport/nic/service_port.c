@@ -3,19 +3,19 @@
  * availability port.
  *
  * Multicast: a packet that contains branches (wire.h) is sent once along each
- * of them, so that its copies form a tree. It is received whole first, and its
- * cells stay in the network until its copies have been made.
+ * branch, so that its copies form a tree. The packet is received completely
+ * first, and its cells stay in the network until the copies have been made.
  *
  * High availability: packets that no crossbar could route (6.3, code 14). The
- * origin is notified if the way back is known.
+ * origin is notified if the return route is known.
  *
  * Not modelled: commands of the group multicast. */
 #include <string.h>
 
 #include "systems/hostport/nic/functional_units.h"
 
-/* Sends a copy along these elements. Returns false when the elements are not a
- * route. */
+/* Sends a copy along the k elements el. Returns false when the elements are not
+ * a route. */
 static bool copy(struct hp_nic *n, const struct hp_rx *rx, const uint8_t *el,
 		 uint32_t k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the Host Port that are triggered and not fetched yet, see
- * stage_marks.h. This file keeps them, because the device itself only counts
- * them (WQ_PEND). */
+ * stage_marks.h. This file keeps their ids for listeners, because the device
+ * itself only counts instructions (WQ_PEND). */
 #include "systems/hostport/nic/functional_units.h"
 
 const char *hp_command_name(uint32_t byte)

@@ -18,15 +18,16 @@ struct hp_marks {
 			uint64_t id;
 			uint32_t vpid;
 		});
-	} wait; /* messages triggered and not fetched, in order; id 0 after they
-		   were taken */
+	} wait; /* messages triggered and not fetched, in order; id 0 marks one
+		 * that was taken */
 	size_t head; /* number of entries at the front that were taken */
 };
 
 /* Notes that `count` of the triggered instructions are in the CSB. */
 void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count);
-/* Returns the message of the next instruction of this VPID, because the
- * instruction is fetched or never will be. Returns 0 when no message waits. */
+/* Returns the id of the message of this VPID's next instruction, because the
+ * instruction is fetched now or never will be. Returns 0 when no message
+ * waits. */
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid);
 
 /* Returns the name of the instruction or packet of a command byte. */

@@ -2,12 +2,12 @@
 /* Read-only caches of tables in main memory (hostport.md 8.8): window
  * descriptors and routes. They have sets of four lines with LRU.
  *
- * A lookup takes `cycles`. If the line is present, it is done then. Otherwise a
+ * A lookup takes `cycles`, and is done then if the line is present. Otherwise a
  * line of its set is filled from memory, and the fill ends all lookups that
  * wait for the line.
  *
- * An entry that is longer than a line, or that finds all lines of its set being
- * filled, is read and not kept. */
+ * An entry is read and not kept if it is longer than a line, or if all lines of
+ * its set are being filled. */
 #include <stdlib.h>
 
 #include "base/need.h"
@@ -85,8 +85,9 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 			   : ASSOC_EMPTY;
 	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
-		/* a lookup that does not wait for this line: the line may have
-		 * been removed before the lookup */
+		/* skips a lookup that waits for another line, perhaps with the
+		 * same key, because this line may have been removed before that
+		 * lookup */
 		if (k->line != c) {
 			at = &k->next;
 			continue;
@@ -121,7 +122,7 @@ static void line_look(struct hp_nic *n, void *arg)
 	struct hp_lines *l = k->lines;
 	uint32_t i = assoc_find(&l->dir, line_set(l, k->key), 0, k->key);
 
-	if (!k->ok) { /* skips the wait, because the lookup fails */
+	if (!k->ok) { /* the lookup fails without a read */
 		k->done(n, k->arg);
 		return;
 	}

@@ -12,9 +12,9 @@
  *                       are loads: a store alone feeds no shared queue (X3)
  *
  * Only tags that the processor vouches for count (X1). A VCI is accepted only
- * together with the NQ entry of its completion. A process that takes no
- * notifications therefore gets no place in the queue, and an accepted
- * instruction will be executed (CSB11, X4). The answer waits for the context,
+ * together with the NQ entry of its completion. Therefore a process that takes
+ * no notifications cannot fill the queue, and an accepted instruction will be
+ * executed (CSB11, X4). The store is answered after the context was read,
  * because the context counts the NQ entries. */
 #include <stdlib.h>
 
@@ -30,11 +30,11 @@ struct place {
 
 struct hp_tagged {
 	uint32_t n;
-	/* the store that waits for its answer; there is only one, because the
-	 * bus has one at a time */
+	/* the one store whose answer is pending, because the bus has only one
+	 * at a time */
 	uint64_t w[HP_WORDS], trace;
 	struct hp_ctx_req look;
-	struct place at[]; /* ring of tagged_depth places, oldest first */
+	struct place at[]; /* ring of up to tagged_depth VCIs, oldest first */
 };
 
 void hp_tagged_go(struct hp_nic *n)

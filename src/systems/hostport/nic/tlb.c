@@ -5,11 +5,12 @@
  * A request takes t_tlb. If the page is present, the request is done. Otherwise
  * a record {VPID, page, write} is made for the driver, with an interrupt. The
  * request waits and all others continue. An insert of the driver ends all
- * waiting requests, and a fault insert fails them.
+ * requests that wait for the page, and a fault insert fails them.
  *
- * A unit keeps the physical page that it requested, and names the pages that it
- * uses (struct hp_walk). A named page is in use even if it is not in the TLB,
- * so that an instruction that waits for a page takes no entry away from others.
+ * A unit keeps a copy of each translation that it requested, and a list of the
+ * pages that it uses (struct hp_walk). A listed page is in use even if it is
+ * not in the TLB any more. Therefore the TLB may replace entries of an
+ * instruction that waits for another page.
  *
  * A bulk insert names `count` pages from ARG0 on. ARG1 is the physical address
  * of as many words, each like ARG1 of an insert (our own). */
@@ -150,8 +151,9 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 /* ---- the driver ---- */
 
 /* Answers the requests that wait for a page of the VPID with entry i, oldest
- * first. If `all` is set, answers those for any page. Requests are called in
- * the next callback, because the host's store is still being handled. */
+ * first. If `all` is set, answers those for any page. Their callbacks run in a
+ * later event of this cycle, because the host's store is still being
+ * handled. */
 static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       bool all, uint32_t i)
 {
@@ -170,8 +172,9 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 
 /* Inserts a translation. A page in use keeps its entry. Another page takes its
  * old entry or a free one. Otherwise it takes the least recently used entry of
- * the VPIDs that have most, so that a process that uses many pages replaces its
- * own. Among equal entries the lowest number is taken, so that runs repeat. */
+ * the VPIDs that have most entries, so that a process that uses many pages
+ * replaces its own. Among equal entries the lowest number is taken, so that
+ * runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {
@@ -227,7 +230,7 @@ static uint64_t tlb_bulk(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 	uint32_t count = HP_CACHE_COUNT(cmd);
 
 	if (t->bulk_count)
-		/* ignores this bulk insert, because one is in progress */
+		/* ignored, because a bulk insert is in progress */
 		return HP_CACHE_BUSY;
 	if (!count || count > n->param.tlb || count > HP_PAGE / 8 || arg1 % 8)
 		return 0;

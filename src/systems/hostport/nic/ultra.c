@@ -45,9 +45,8 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 {
 	bool holds = p->en || !ring_empty(&p->pkts);
 
-	/* The registers that packets of a port use stay unchanged while the
-	 * port is enabled or has packets, because each packet was accepted for
-	 * an existing route. */
+	/* The route registers stay unchanged while the port is enabled or has
+	 * packets, because packets were accepted for the present route. */
 	if (holds &&
 	    (off == HP_UR_VPID || off == HP_UR_TUPID || off == HP_UR_DEST ||
 	     off == HP_UR_LEN || off == HP_UR_ROUTE || off == HP_UR_ROUTE + 8))
@@ -80,8 +79,8 @@ static void req_put(struct ultra_port *p, uint32_t off, uint64_t val)
 		memcpy(p->route + (off - HP_UR_ROUTE), &val, 8);
 		break;
 	case HP_UR_SLICE:
-	/* unchanged while the port is enabled, because the slice holds its
-	 * packets */
+	/* unchanged while the port is enabled or has packets, because the slice
+	 * holds the packets */
 	case HP_UR_PTRS:
 		if (!holds)
 			slice_put(p, off == HP_UR_SLICE
@@ -243,8 +242,8 @@ static uint64_t ultra_get(struct hp_ultra *u, uint32_t off)
 
 /* ---- accesses ---- */
 
-/* Executes a store of words of 64 bits. Two halves arrive in order and make one
- * word. */
+/* Executes a store of words of 64 bits. A bus of 32 bits delivers a word as two
+ * halves, in order. */
 static void ultra_store(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_ultra *u = n->ultra;
@@ -284,9 +283,9 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 
 /* ---- tagged accesses (10.1): the tag names the process ---- */
 
-/* Executes a tagged store, if the page belongs to the process of the tag and
- * the address takes plain stores. Such addresses are words of a packet and the
- * read pointer of the queue. */
+/* Executes a tagged store. Returns false unless the page belongs to the process
+ * of the tag and the address takes plain stores: words of a packet, or the read
+ * pointer of the queue. */
 static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, upid = HP_ULTRA_UPID(off);
@@ -310,7 +309,8 @@ static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 	return takes;
 }
 
-/* Executes a tagged store of a whole packet, if the slice has room. */
+/* Executes a tagged store of a whole packet. Returns false when the slice has
+ * no room. */
 static bool ultra_tstore(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, words = note->bytes / 8;

@@ -43,7 +43,7 @@ struct ultra_port {
 	uint32_t dtag;
 	uint8_t route[HP_ULTRA_ROUTE_MAX], route_len;
 	uint16_t lower, upper, rp, wp;
-	/* access sequence (9.5) */
+	/* state of the access sequence (9.5) */
 	enum ultra_state state;
 	uint8_t next, flags, words;
 	/* position of the next word. WP moves to it only at the end of the
@@ -85,7 +85,7 @@ struct ultra_cpl {
 
 /* A packet in the completer. */
 struct ultra_in {
-	struct hp_rx *rx; /* NULL: stored */
+	struct hp_rx *rx; /* NULL once the packet is stored */
 	struct hp_head head;
 	uint64_t from;	 /* cycle in which the unit took it */
 	uint64_t ack_at; /* earliest cycle of its acknowledge */
@@ -118,7 +118,8 @@ struct hp_ultra {
 	struct ultra_in *head, *tail, *pool;
 	uint64_t free_at;
 	bool waiting; /* a callback for free_at is pending */
-	/* cycle of the last packet taken, and least distance of two packets */
+	/* cycle in which the last packet was taken, and least number of cycles
+	 * between two packets */
 	uint64_t took, least;
 	/* Times of the parts of a packet (11.5). seen_at and handed_at are
 	 * times in ns, requester and completer are durations in cycles. */
@@ -139,14 +140,15 @@ void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
  * now. */
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
-/* Starts the next port with a packet, unless the unit is busy. */
+/* Lets the unit send a packet of the next port that has one, unless the unit is
+ * busy. */
 void ultra_req_go(struct hp_ultra *u);
 /* Handles an acknowledge that has arrived (9.5, 9.7). */
 void ultra_req_acked(struct hp_ultra *u, const struct hp_head *h);
 /* ultra_completer.c */
 /* Queues a packet that begins to arrive. */
 void ultra_cpl_rx(struct hp_ultra *u, struct hp_rx *rx);
-/* Takes the next packet that need not wait for a slice. */
+/* Takes the next packet whose port has a free slice. */
 void ultra_cpl_go(struct hp_ultra *u);
 /* Answers a load of the completer page of a port with packets on the device. */
 uint64_t ultra_cpl_load(struct hp_ultra *u, uint32_t upid, uint32_t index);

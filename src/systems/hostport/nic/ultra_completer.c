@@ -5,10 +5,10 @@
  *        -> one burst into the receive queue, status word last
  *        -> pointers 2, context 2, acknowledge 2 + 2, idle 1
  *
- * The store takes place after 12 cycles, and the next packet is taken after 21.
- * A packet whose port has no free slice waits, and so do the packets of its
- * port behind it. Its cells stay in the network, so that the sender is
- * blocked. */
+ * The numbers are cycles: the store takes place after 12, and the next packet
+ * is taken after 21. A packet whose port has no free slice waits, and so do the
+ * packets of its port behind it. Its cells stay in the network, so that the
+ * sender is blocked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,8 @@ static void ultra_completer_ack(struct hp_nic *n, void *arg)
 	hp_pool_put(n->ultra->pool, i);
 }
 
-/* Sends the acknowledge, because the store was handed to the bus (8.4). */
+/* Ends a packet whose store was handed to the bus: raises the interrupt of its
+ * port, and sends the acknowledge if one was requested (8.4). */
 static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 {
 	struct ultra_in *i = d->arg;

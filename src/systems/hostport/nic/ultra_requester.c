@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ULTRA's requester unit (hostport.md 9.3 to 9.5, 9.7, 11.5).
+/* ULTRA's requester unit (hostport.md 9.3 to 9.5, 9.7, 11.5), with numbers of
+ * cycles:
  *
  *   store -> decode 2, context 2, check 1, enqueue 2 -> WP
  *   WP != RP -> scheduler 2, route 2, header 1, hand-over 1 -> network port
  *
- * From the last word of a packet to the network port: 13 cycles. Further words
- * are one per cycle and overlap with that. */
+ * The last word of a packet takes 13 cycles to the network port. Earlier words
+ * take one cycle each, and overlap with that time. */
 #include "systems/hostport/nic/ultra.h"
 
 #include <stdlib.h>
@@ -194,7 +195,8 @@ void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 
 /* ---- injection ---- */
 
-/* Frees the port's oldest packet after it has left: RP (step 7, 8). */
+/* Removes the port's oldest packet after it has left, and moves RP (steps 7 and
+ * 8). */
 static void ultra_requester_sent(struct hp_nic *n, struct hp_tx *tx)
 {
 	struct ultra_port *p = tx->arg;
@@ -227,7 +229,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 
 	for (; i < p->route_len && p->route[i] != HP_EL_SEP; i++)
 		r.fwd[r.nf++] = p->route[i];
-	/* adds the way back if the packet requests an answer */
+	/* adds the return route if the packet requests an answer */
 	for (i++; a && i < p->route_len; i++)
 		r.back[r.nr++] = p->route[i];
 	h.c[0] = HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND | a), n->reg.hpid,
@@ -247,7 +249,7 @@ ultra_requester_assemble(struct ultra_port *p, uint32_t at, struct ultra_pkt k)
 	return f;
 }
 
-/* Sends the port's next packet behind the packets in flight. */
+/* Sends the port's next packet, behind its packets in flight. */
 static void ultra_requester_inject(struct hp_nic *n, void *arg)
 {
 	struct ultra_port *p = arg;
@@ -269,8 +271,8 @@ static void ultra_requester_inject(struct hp_nic *n, void *arg)
 	ultra_req_go(p->u);
 }
 
-/* Starts the next port with a packet, round robin. Skips a port whose
- * notifications wait for room. */
+/* Starts to send a packet of the next port that has one, round robin. Skips a
+ * port whose notifications wait for room. */
 void ultra_req_go(struct hp_ultra *u)
 {
 	uint32_t ports = u->n->param.ultra_ports, k;

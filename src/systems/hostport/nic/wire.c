@@ -101,8 +101,8 @@ static uint32_t tree_bytes(const struct hp_route *r)
 	return n ? 2 + n : 0;
 }
 
-/* Returns the bytes of the forward elements on the line, including the element
- * that delivers. */
+/* Returns the number of forward elements that a packet carries, including the
+ * element that delivers. */
 static uint32_t way_bytes(const struct hp_route *r)
 {
 	uint32_t i = 0;
@@ -127,8 +127,8 @@ bool hp_route_fits(const struct hp_route *r)
 	return r->nf && hops <= HP_HOPS_MAX && tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
-/* Writes a way. Replaces an element with a special meaning by that of the high
- * availability port, because it cannot be part of a way. */
+/* Writes the elements of a route. Replaces an element with a special meaning,
+ * which cannot be part of a route, by that of the high availability port. */
 static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -186,7 +186,7 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	return f;
 }
 
-/* Bytes of a packet of which the first n have arrived. */
+/* Bytes of a packet, of which the first n have arrived. */
 struct part {
 	const uint8_t *b;
 	uint32_t n;
@@ -234,7 +234,7 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 }
 
 /* Reads the routing frame and stores its length in *at_p. Forward elements are
- * left in it when the packet was not delivered at the end of its way. */
+ * left in it when the packet was not delivered at the end of its route. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 			       uint32_t *at_p)
 {

@@ -14,9 +14,9 @@
  *
  * A crossbar reads the first element. It takes one hop off the count of a link
  * port, and removes an element that is used up from the frame: the bytes behind
- * it move up, and 0xFF takes the place at the end (ex_runs_step). Therefore the
- * frame keeps its length on the way, and words of nothing but 0xFF in front of
- * the command frame are padding. All of the routing frame is in the first cell.
+ * it move up, and 0xFF fills the end (ex_runs_step). Therefore the frame keeps
+ * its length on the way, and words of nothing but 0xFF in front of the command
+ * frame are padding. All of the routing frame is in the first cell.
  *
  * Branches (R; the thesis has the multicast port and no format): a multicast
  * element is followed by a list of branches, each its length in bytes and its
@@ -36,7 +36,7 @@
 enum {
 	HP_ROUTE_MAX = 48, /* largest number of elements in each direction */
 	HP_FRAME_MAX = 8,  /* largest number of words of a command frame */
-	HP_HOPS_MAX = 63,  /* largest number of hops of a way */
+	HP_HOPS_MAX = 63,  /* largest number of hops of a route */
 };
 
 /* An entry of the routing space, or the part of it that a packet still has. */
@@ -89,8 +89,8 @@ uint32_t hp_frame_words(uint32_t cmd);
  * false. */
 struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 			      const struct hp_head *h, uint32_t cls);
-/* Reads the head of a packet of which the first `here` bytes of payload have
- * arrived. */
+/* Result of hp_pkt_head(), which reads the head of a packet of which the first
+ * `here` bytes of payload have arrived. */
 enum hp_parse {
 	HP_PARSE_GOOD,
 	HP_PARSE_MORE, /* the head has not arrived completely */
@@ -111,7 +111,7 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
 /* Returns whether the route has at least one element, at most HP_HOPS_MAX hops,
  * and a routing frame of at most EX_RUNS_BYTES bytes. */
 bool hp_route_fits(const struct hp_route *r);
-/* Computes the way from s to the crossbar of d as elements. Returns their
+/* Computes the elements of the route from s to the crossbar of d. Returns their
  * count, or -1 when there is none. */
 int hp_route_topo(const struct topology *t, uint32_t s, uint32_t d,
 		  uint8_t *el);

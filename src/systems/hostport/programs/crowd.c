@@ -4,9 +4,9 @@
  *
  * Each process has one instruction in flight. Every instruction has a number,
  * which its tag carries. One bit records that the issuer was notified of the
- * instruction. Another bit records that the target was, by a message or by the
- * notification of the access. An instruction that is lost or executed twice is
- * therefore found. Its effect on memory is compared as well.
+ * instruction. Another bit records that the target was notified, by a message
+ * or of an access. Thus the program finds an instruction that is lost or
+ * executed twice. It also compares the effect of each instruction on memory.
  *
  * messages   to any process
  * RMA        to a line of its own in the window of one of a few servers */
@@ -83,7 +83,8 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
-	/* all processes issue equally many instructions, or one more */
+	/* all processes issue the same number of instructions; the first ones
+	 * issue one more if the number does not divide evenly */
 	uint32_t quota = (uint32_t)(a->instructions / a->processes) +
 			 (m->id < a->instructions % a->processes);
 	uint64_t num;

@@ -26,13 +26,14 @@ struct crowd;
 
 struct member {
 	struct crowd *of;
-	/* next: number of the next instruction of the process */
+	/* id: number of the process. next: number of the next instruction */
 	uint32_t id, next;
-	/* number of notifications as a target that must still arrive */
+	/* number of notifications that the process must still receive as a
+	 * target */
 	uint32_t expect;
 	bool busy;
 	uint64_t added; /* sum of the operands of its FAAs */
-	uint64_t *own;	/* page that window 17 of the process shows, or NULL */
+	uint64_t *own;	/* page that the process opens as window 17, or NULL */
 };
 
 struct crowd {
@@ -45,7 +46,7 @@ struct crowd {
 	uint64_t **lines; /* of servers */
 	uint64_t *done, *executed;
 	uint64_t n_done, n_executed, n_kind[KINDS];
-	uint64_t rejected; /* triggers */
+	uint64_t rejected; /* number of triggers that the device rejected */
 };
 
 /* ---- instructions by their number (crowd_operations.c) ---- */

@@ -5,7 +5,8 @@
 
 #include "systems/hostport/programs/crowd.h"
 
-/* Words of a line that have a purpose. Data are at word 0. */
+/* Words of a process's line at a server that have a fixed use. Other data start
+ * at word 0. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
 /* ---- instructions by their number ---- */

@@ -10,7 +10,8 @@ enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
 enum { BUFFERS = 30 };
 enum { SEND_PIECE = 40, RDR_UNIT = 6 };
 
-/* Bytes that an instruction itself carries, or 0 if it carries none. */
+/* bytes that one instruction of each method carries itself, or 0 if it carries
+ * none */
 static const uint8_t piece_max[] = {
 	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
 	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
@@ -126,7 +127,7 @@ void hostport_program_close(struct hpw *v)
 
 void hostport_program_absorb(struct hpw *v)
 {
-	/* the library segments sends, and reports the position of each
+	/* cut: the library segments sends, and reports the position of each
 	 * segment */
 	bool cut = v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 	struct hport_note n;
@@ -273,7 +274,7 @@ void hostport_program_recv(struct hpw *v, uint64_t seq)
 
 	if (v->way == HPW_FAST_PUT || v->way == HPW_PUT ||
 	    v->way == HPW_PUT_BYTES) {
-		/* Waits for the last word of the message, because it arrives
+		/* The last word of the message is polled, because it arrives
 		 * last. */
 		while (*last != seq)
 			weft_host_poll64(v->w.h, last, *last, WEFT_NEVER);

@@ -40,9 +40,10 @@ struct hpw {
 	uint64_t size; /* bytes of a message, a multiple of 8 */
 	uint8_t *in, *out, *sdr;
 	uint64_t va;
-	/* Numbers of instructions posted and ended and of messages received.
-	 * hostport_program_absorb() counts them. */
-	uint64_t posted, done, got; /* instructions; bytes */
+	/* posted, done: numbers of instructions posted and ended. got: number
+	 * of bytes of messages received. hostport_program_absorb() counts done
+	 * and got. */
+	uint64_t posted, done, got;
 	struct ultraw ultra;
 };
 

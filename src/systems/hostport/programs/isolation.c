@@ -9,18 +9,19 @@
  *               fault = no, does not:
  *
  *                 kind           instruction       fault
- *                 triggers       load of its page that does nothing
+ *                 triggers       trigger without   none
+ *                                effect
  *                 nq_full        put of a word     takes no notifications
- *                 bad_context    message           its context is off, behind
- *                                                  the driver's back
- *                 forged_page    load              of a page it does not have
+ *                 bad_context    message           its context is off without
+ *                                                  the driver's knowledge
+ *                 forged_page    load              of another's Triggerpage
  *                 locked_window  put of a word     another process has locked
  *                                                  the window
- *                 tlb_miss       put               page to be read not in TLB
- *                 long_miss      long put          none of its pages is
- *                 target_miss    put               page to be written is not
- *                 get_miss       get               page to be read is not
- *                 atomic_miss    FAA               page of the word is not
+ *                 tlb_miss       put               TLB misses the source page
+ *                 long_miss      long put          TLB misses all source pages
+ *                 target_miss    put               TLB misses the target page
+ *                 get_miss       get               TLB misses the source page
+ *                 atomic_miss    FAA               TLB misses the word's page
  *
  * Each process has a processor of its own as long as there are enough. */
 #include <errno.h>
@@ -30,7 +31,7 @@
 
 /* ---- setting up ---- */
 
-/* Opens windows. They have many pages if pages have to be missing, otherwise
+/* Opens windows. They have many pages if the TLB has to miss pages, otherwise
  * only those that are used. */
 static bool windows_open(struct hpn_actor *a, struct hport *p)
 {
@@ -57,8 +58,8 @@ static bool windows_open(struct hpn_actor *a, struct hport *p)
 	return true;
 }
 
-/* Opens an actor. Good puts are notified at their target too, because a refused
- * put is notified there. */
+/* Opens an actor. Puts of kind locked_window are always notified at their
+ * target, because a refused put is notified there. */
 static bool actor_open(struct hpn_scene *s, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(s->w.h, 0);
@@ -152,8 +153,8 @@ static int scene_main(struct weft_comp *c)
 	}
 	now = weft_host_now(s->w.h);
 	s->begun = now;
-	/* the measurement starts after a fifth of the time, because queues fill
-	 * until then */
+	/* the measurement starts a fifth of the time later, when queues have
+	 * filled */
 	s->from = now + s->time / 5;
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);

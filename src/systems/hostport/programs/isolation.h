@@ -24,14 +24,14 @@ enum hpn_kind {
 	"none|good|triggers|nq_full|bad_context|forged_page|locked_window|"    \
 	"tlb_miss|long_miss|target_miss|get_miss|atomic_miss"
 
-/* Instructions of victims. */
+/* instructions of victims; HPN_MIX takes all of them in turn */
 enum { HPN_PUT, HPN_GET, HPN_MESSAGE, HPN_FAA, HPN_MIX };
 #define HPN_WAYS "put|get|message|faa|mix"
 
 enum {
 	HPN_SLOTS = HPORT_CROWD_WQ,
-	HPN_FROM = HPORT_CROWD_WINS, /* window that instructions read */
-	HPN_TO,			     /* window that instructions write */
+	HPN_FROM = HPORT_CROWD_WINS, /* window from which instructions read */
+	HPN_TO,			     /* window to which instructions write */
 };
 
 struct hpn_scene;
@@ -40,7 +40,8 @@ struct hpn_actor {
 	struct hpn_scene *of;
 	uint32_t id, depth, out, filled;
 	uint64_t posted, done, failed, tries;
-	/* time at which each instruction was posted, by its number */
+	/* time at which an instruction was posted, at its number modulo
+	 * HPN_SLOTS */
 	weft_time_t since[HPN_SLOTS];
 	weft_time_t sum, max;
 	weft_time_t next; /* time of the next attempt of a neighbour */
@@ -79,8 +80,8 @@ static inline bool hpn_misses(enum hpn_kind k)
 	return k >= HPN_TLB_MISS;
 }
 
-/* Runs one turn of a light process (isolation_process.c). Returns the event for
- * which the process waits next. */
+/* Runs the function of a light process once (isolation_process.c). Returns the
+ * event for which the process waits next. */
 struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			  void *arg);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostport.neighbours: the turns of one process, see isolation.c.
+/* hostport.neighbours: the function of one process, see isolation.c.
  *
  * busy   some instructions in flight, all the time: victims, and neighbours
  *        without a period
- * paced  one attempt in a period, give or take half of it. The times with and
- *        without a fault are equal, so that two runs differ in nothing else */
+ * paced  attempts at random intervals of half to one and a half periods. The
+ *        intervals do not depend on the fault, so that runs with and without
+ *        fault differ in nothing else */
 #include "systems/hostport/programs/isolation.h"
 
 static bool isolation_process_faulty(const struct hpn_actor *a)
@@ -24,8 +25,8 @@ static bool isolation_process_endless(const struct hpn_actor *a)
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
 
-/* Returns the page of this instruction. A fault needs a page that left the TLB
- * long ago. */
+/* Returns the page of this instruction. For a fault, takes the pages in turn,
+ * so that the TLB has lost each page before its next use. */
 static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
 {
 	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;
@@ -137,7 +138,8 @@ static void isolation_process_take(struct hpn_actor *a, struct hport *p)
 
 /* ---- turns ---- */
 
-/* Runs a turn of an actor with some instructions in flight all the time. */
+/* Runs an actor that always has some instructions in flight: takes
+ * notifications and posts new instructions. */
 static struct weft_turn turn_busy(struct hpn_actor *a, struct hport *p,
 				  struct weft_host *h)
 {
@@ -178,7 +180,8 @@ static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
 	} else if (isolation_process_post(a, p) || p->wq_new) {
 		hport_crowd_trigger(p);
 	} else if (isolation_process_endless(a)) {
-		/* triggers more entries than the queue holds */
+		/* triggers although the queue is full, so that more triggers
+		 * are pending than it has entries */
 		hport_trigger(p, HP_T_ISSUE, 1);
 	}
 }
@@ -214,8 +217,9 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			 !isolation_process_endless(a);
 
 	hport_crowd_on(p, h);
-	/* A process without a period starts the next attempt when the last one
-	 * ends, so that each attempt must end. */
+	/* Without a period the process issues its next instruction when one
+	 * ends. An actor whose instructions never end cannot run in this
+	 * way. */
 	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);

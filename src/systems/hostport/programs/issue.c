@@ -7,7 +7,7 @@
  * issued_at  mean time at which an issue began; the NIC reports when it had
  *            the instruction (vci_at)
  * issue      time of the processor for one instruction
- * latency    from the begin of the issue until the notification is polled */
+ * latency    from the start of the issue until the notification is polled */
 #include <errno.h>
 
 #include "programs/program.h"

@@ -112,7 +112,8 @@ static int way_wait(struct pingpong *p, uint64_t seq)
 	if (!p->begins)
 		way_fill(a, seq);
 	hostport_program_recv(v, way_number(seq));
-	/* pieces on different ways may arrive after the last word */
+	/* compares the message only if its pieces stay in order, because
+	 * otherwise pieces on another route may arrive after the last word */
 	p->in = a->w.ordered || (a->w.way != HPW_PUT &&
 				 a->w.way != HPW_FAST_PUT &&
 				 a->w.way != HPW_PUT_BYTES)
@@ -135,8 +136,8 @@ static int way_pingpong_open(struct pingpong *p)
 }
 
 /* Reports the latency under one name for all methods, so that one figure can
- * hold them. It lasts until the data are in place, which for messages is half
- * of the round trip. */
+ * hold them. The latency ends when the data are in place, which for messages is
+ * half of the round trip. */
 static void way_sized(struct pingpong *p, double ns)
 {
 	if (p->begins && !p->alone)

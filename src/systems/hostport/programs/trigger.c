@@ -111,7 +111,7 @@ struct thread {
 	uint32_t vpid;
 };
 
-/* Triggers until the device accepts it. */
+/* Triggers, and repeats the trigger until the device accepts it. */
 static struct weft_turn thread_turn(struct weft_host *h, struct weft_proc *p,
 				    void *arg)
 {

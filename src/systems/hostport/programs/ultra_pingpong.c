@@ -18,8 +18,10 @@ struct ultra_pingpong {
 	weft_time_t pause, grid;
 	uint64_t burst;
 	struct ultraw u;
-	uint64_t refused; /* conditional stores */
-	/* times in ns of the rounds of a size */
+	/* number of conditional stores that the device refused */
+	uint64_t refused;
+	/* times in ns: of the packets of the round, and their statistics over
+	 * all rounds of a size */
 	double sent_at, got_at, sum, least, most;
 	uint64_t in[ULTRA_PAYLOAD_MAX];
 };

@@ -10,7 +10,7 @@
 struct ultraw {
 	struct program w;
 	uint32_t peer;
-	uint32_t sent, got; /* control messages */
+	uint32_t sent, got; /* numbers of control messages sent and received */
 	struct ultra_drv d;
 	struct ultra_tx tx;
 	struct ultra_rx rx;

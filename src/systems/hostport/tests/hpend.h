@@ -9,13 +9,14 @@
 /* Runs both sides by hppair_run(), then frees the bench. */
 void hppair_once(void (*before)(struct hppair *), hppair_fn near,
 		 hppair_fn far);
-/* Parameters of the NICs for `before`: pairs ended by NULL. */
+/* Parameters of the NICs for `before`: pairs of name and value, ended by
+ * NULL. */
 extern const char *const *hppair_sets;
 #define HPPAIR_SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 void hppair_set(struct hppair *t);
 uint64_t hppair_counter(const struct hppair *t, uint32_t node,
 			const char *name);
-/* Runs a far side that does nothing but n meetings. */
+/* Runs a far side that only takes part in one or two meetings (hppair_meet). */
 void hppair_far_1(struct hppair *t, struct hpend *e);
 void hppair_far_2(struct hppair *t, struct hpend *e);
 

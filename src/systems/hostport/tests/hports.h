@@ -7,7 +7,8 @@
 #include "hpproc.h"
 #include "weft/hostport.h"
 
-/* Set up by hports_new. A test may change parameters before hports_run. */
+/* Bench that hports_new() sets up. A test may change parameters before
+ * hports_run(). */
 struct hports {
 	struct exrig rig;
 	/* time in which the driver serves a miss, 1 us by default */

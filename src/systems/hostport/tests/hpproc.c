@@ -62,7 +62,8 @@ const uint64_t *hpdrv_ctx(struct hpdrv *d, uint32_t vpid)
 	return d->ct + HP_WORDS * vpid;
 }
 
-/* forward path to NP0 of the other node, return path to NP1 of this node */
+/* Writes the route to a node: the forward path ends at NP0 of that node, the
+ * return path at NP1 of this node. */
 static void route_write(struct hpdrv *d, uint32_t to)
 {
 	const struct topology *t = &d->rig->topo;

@@ -198,13 +198,14 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 	j->stage = k;
 	j->due = s->cycle + j->time[k];
 	j->over = !j->time[k];
-	if (j->miss == k && j->time[k]) /* the job stands aside, because it
-					   waits and needs no place */
+	/* the job misses a page in this stage, and leaves the stage to other
+	 * jobs */
+	if (j->miss == k && j->time[k])
 		step_aside(s, j);
 }
 
-/* Returns whether prompt jobs are in unit u, because other jobs that stand
- * aside must not return in front of them. */
+/* Returns whether prompt jobs are in stages or wait queue of unit u. Until they
+ * have left, no other job may return from aside. */
 static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)

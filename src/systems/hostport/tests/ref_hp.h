@@ -42,7 +42,8 @@ struct ref_job {
 	uint32_t id, unit, stage;
 	uint64_t key, due;
 	bool ordered;
-	/* the job may enter only units without other jobs (8.5) */
+	/* the job may enter only units without jobs that are not prompt
+	 * (8.5) */
 	bool prompt;
 	uint32_t units;		   /* mask of the units that may take the job */
 	uint32_t time[REF_STAGES]; /* number of cycles in each stage */
@@ -71,7 +72,8 @@ struct ref_sched {
 };
 
 bool ref_sched_put(struct ref_sched *s, struct ref_job *j);
-/* Moves jobs whose stage has ended by now, then fills the time slot. */
+/* Moves jobs whose time in their stage has passed, then issues jobs of the
+ * queue. */
 void ref_sched_cycle(struct ref_sched *s, uint64_t cycle);
 
 #endif

@@ -24,7 +24,7 @@ static int call(struct weft_host *h, uint32_t op, void *arg)
 
 enum { THEIRS = 7, MINE = 9, CLOSED = 11 };
 
-/* makes every call that names a port, on a port of another process */
+/* Makes every call that names a port, on a port of another process. */
 static void refused(struct weft_host *h, uint32_t vpid, weft_phys_t phys,
 		    uint64_t va)
 {
@@ -165,7 +165,8 @@ static int look(struct hport_drv *d, void *arg)
 	return 0;
 }
 
-/* Queries the process as its monitor, because only a monitor may do so. */
+/* Filled in by a program of the monitor, because only the monitor may query the
+ * TLB. */
 static struct query query;
 
 static int looker(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -201,9 +202,9 @@ static void touch(struct hport *p, uint32_t page, uint8_t *want)
 
 static const uint8_t out[] = { 0, 1, 63, 64, 65, 127, 128, 130, 199 };
 
-/* 64 pages exist from the beginning, and others from their first use on. Pages
- * that the operating system takes are removed, and no translation is left when
- * the memory is freed. */
+/* Checks that the TLB has the first 64 pages from the beginning, and other
+ * pages from their first use on. Pages that the operating system takes are
+ * removed, and no translation is left when the memory is freed. */
 static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -346,7 +347,7 @@ static const struct {
 	{ 66, 1, HPORT_ELEMENTS, -EHOSTUNREACH },
 	{ 67, 31, HPORT_ROUTE - HP_RS_HEAD - 1 - 32 - 1, 0 },
 	{ 68, 31, HPORT_ROUTE - HP_RS_HEAD - 1 - 32, -EHOSTUNREACH },
-	{ 128, (uint32_t)-1, 1, -EHOSTUNREACH }, /* no way */
+	{ 128, (uint32_t)-1, 1, -EHOSTUNREACH }, /* no route */
 	{ 0x123ff, 2, 2, 0 },
 	{ 0x12400, 2, 2, -EHOSTUNREACH }, /* the network has no such node */
 };

@@ -26,8 +26,8 @@ static uint64_t word(const struct hp_look *k, uint32_t i)
 	return w;
 }
 
-/* Checks the rules of 6.3, one per line, on numbers that are wide enough not to
- * wrap. */
+/* Returns the result of the rules of 6.3, one per line, computed on numbers
+ * that are wide enough not to wrap. */
 static enum hp_err rules(const struct hp_access *a, const struct hp_look *k)
 {
 	uint64_t flags = word(k, HP_WIN_FLAGS), owner = word(k, HP_WIN_OWNER);

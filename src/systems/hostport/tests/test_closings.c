@@ -260,7 +260,7 @@ static void a_port_that_is_off_refuses_instead_of_trying_for_ever(void **state)
 
 /* ---- programs that close at one moment ---- */
 
-/* time from the begin of the second close to that of the first */
+/* time from the start of the second close to that of the first */
 static weft_time_t behind;
 
 /* Closes a port whose two regions enclose that of the other port in the

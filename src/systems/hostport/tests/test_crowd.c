@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "measure/result.h"
-/* with its static functions */
+/* includes the source, because the test calls its static functions */
 #include "systems/hostport/programs/crowd.c"
 
 enum { PROCESSES = 4, SERVERS = 2, NUMBERS = 4000 };
@@ -88,7 +88,8 @@ static void every_word_counts(void **state)
 			what[i] ^= 1ull << num % 64;
 		}
 	}
-	/* 1 to 3 words for each size */
+	/* bit k is set if an instruction of k words was checked: 1 to 3 words
+	 * for FAST_PUT, 1 to 6 for PUT */
 	assert_int_equal(seen[FAST_PUT], 2 + 4 + 8);
 	assert_int_equal(seen[PUT], 2 + 4 + 8 + 16 + 32 + 64);
 	assert_int_equal(seen[FAST_GET], seen[FAST_PUT]);

@@ -246,7 +246,8 @@ enum { MESSAGES = 4 };
 
 static struct ports {
 	struct exrig r;
-	/* mask: stored by each node. reads: value read back by node 0 */
+	/* mask: value that each node stores into CTRL. reads: value that node 0
+	 * reads back */
 	uint32_t mask[2], reads;
 } ports;
 

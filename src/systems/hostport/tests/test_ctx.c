@@ -144,7 +144,7 @@ static void act_context(struct weft_host *h, struct hp_nic *n,
 			write_back(x, c);
 		break;
 	case 3:
-		if (!c) /* the driver's */
+		if (!c) /* the driver may write a context that is not cached */
 			*context(vpid) = weft_rng_u64(&rng);
 		break;
 	default:
@@ -176,7 +176,7 @@ static void contexts_are_kept_by_use_and_written_back(void **state)
 	run(contexts, two_sets);
 }
 
-/* Changes more contexts of one set than the set has ways, and requests each
+/* Changes more contexts of one set than the set has entries, and requests each
  * again while it is written back. */
 enum { CROWD = 40 };
 

@@ -138,7 +138,8 @@ static void check(const struct block *b)
 		assert_int_equal(b->p[i], THEIRS);
 }
 
-/* Allocates by first fit, so that it gets the memory that was freed last. */
+/* Allocates by first fit, so that the process gets the memory that was freed
+ * last. */
 static int watcher(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct block b[LIVE] = { { NULL, 0 } };

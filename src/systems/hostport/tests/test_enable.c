@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver that writes VPID_EN and contexts while a VPID works (hostport.md
+/* A driver that writes VPID_EN and contexts while a VPID is in use (hostport.md
  * 4.3, 4.10, 7.5); weights and shares of VPIDs. */
 #include "unit/cmocka_all.h"
 
@@ -55,8 +55,8 @@ static uint32_t places(const struct hp_fetch_unit *u, uint32_t vpid)
 	return k;
 }
 
-/* Makes the device read one VCI at a time, so that the VPID waits for its next
- * turn between two of them. */
+/* Lets the device read one VCI at a time, so that the VPID waits in u->turn or
+ * u->first between two reads. */
 static int goes_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const struct hp_fetch_unit *u =
@@ -94,8 +94,8 @@ static void a_vpid_whose_turn_goes_on_is_marked_as_in_turn(void **state)
 	exrig_free(&r);
 }
 
-/* Fills all four places. VPID 1 has two of them, and VPID 2 was last fetched
- * `ago` cycles ago. */
+/* Gives VPID 1 two of four slots and VPID 2 one slot. VPID 2 made its last
+ * progress `ago` cycles ago. */
 static bool full_beside(struct hp_nic *n, uint64_t ago)
 {
 	struct hp_shares *s = &n->fetch.share;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over the Host Port: the instructions that make up a
- * message, put or get of a given size and place, and the operations that are
- * refused. The conformance program tests the rest. */
+ * message, put or get of a given size and alignment, and the operations that
+ * are refused. The conformance program tests the rest. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
 
 /* ---- messages ---- */
 
-/* Instructions of the sender and of the receiver. An instruction of 0 bytes
- * marks the end of a message. A credit may arrive in between. */
+/* Numbers of instructions that the sender (near) and the receiver (far) issue
+ * for a message and its answer of 0 bytes. A credit may add one. */
 static const struct {
 	uint32_t bytes, near, far;
 } ways[] = {
@@ -109,8 +109,8 @@ static void messages_far(struct end *e)
 	}
 }
 
-/* Sends more long messages than the receiver has places. The rest arrive when
- * the user returns places. */
+/* Sends more long messages than the receiver has slots. The others arrive when
+ * the user releases slots. */
 enum { LONG = 7 };
 
 static void long_near(struct end *e)
@@ -133,7 +133,8 @@ static void long_far(struct end *e)
 
 		while (n < LONG && !e->ep->ops->wait(e->ep, until))
 			n += (uint32_t)e->ep->ops->poll(e->ep, &ev[n], 1);
-		/* the receiver holds as many as it has places */
+		/* the receiver has delivered as many messages as it has
+		 * slots */
 		assert_true(n > held);
 		for (; held < n; held++) {
 			assert_int_equal(ev[held].imm, held);
@@ -155,8 +156,9 @@ static void settle(void)
 
 /* ---- memory ---- */
 
-/* Instructions for bytes at an address that the device can or cannot reach,
- * with offsets of the near and the far address from a word. */
+/* Numbers of instructions of a put and of a get. `near` and `far` are the
+ * offsets of the addresses, and `heap` means that the device cannot reach the
+ * near address. */
 static const struct {
 	uint32_t bytes, near, far;
 	bool heap;
@@ -167,7 +169,8 @@ static const struct {
 	{ 7, 1, 3, 0, 2, 1 },	     { 32, 0, 0, 0, 1, 1 },
 	{ 65536, 8, 16, 0, 1, 1 },  /* words are aligned */
 	{ 65536, 0, 0, 1, 16, 16 }, /* bounced, a page at a time */
-	{ 8192, 4, 0, 0, 2, 2 },    /* words do not lie on words */
+	{ 8192, 4, 0, 0, 2, 2 },    /* source and target differ in their offset
+				     * within a word */
 	{ 8192, 4, 4, 0, 3, 3 },    /* put: bytes, words, bytes */
 	{ 4096 - 7, 0, 7, 0, 2, 1 },
 };
@@ -390,7 +393,7 @@ static void forged_near(struct end *e)
 	e->ep->ops->release(e->ep, &ev);
 }
 
-/* Returns the number of events until node 0 has put a name. */
+/* Returns the number of events until node 0 has stored `key` out of band. */
 static uint32_t events_until(struct end *e, const char *key)
 {
 	struct weft_host *h = e->ep->host;

@@ -53,7 +53,7 @@ struct row {
 	uint32_t cmd;
 	enum route route;
 	uint32_t vpid, win, owin;
-	bool capa; /* wrong */
+	bool capa; /* the capability is wrong */
 	uint64_t off, ooff, len;
 	uint64_t prd; /* bytes of a posted buffer with a physical address */
 	uint32_t skew;
@@ -343,8 +343,8 @@ static void test_each_bad_instruction_reports_its_error(void **state)
 
 /* ---- without an acknowledge ---- */
 
-/* Runs Q12 with A=0: the packet is sent, then the error follows and is in the
- * log. */
+/* Runs Q12 with A=0. The origin is notified that the packet was sent, and later
+ * of the error. The error is also in the log of the target. */
 static void near_no_ack(struct hppair *t, struct hpend *e)
 {
 	static const struct row r = BAD(TVPID_INV, HP_B_SEND, .vpid = NOBODY);

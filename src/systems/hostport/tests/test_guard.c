@@ -182,7 +182,8 @@ static bool is_read(const struct hp_nic *n)
 
 enum taken { STAYS, REMOVED, FLUSHED };
 
-/* Requests the context of VPID 6 inside the device. Returns the outcome. */
+/* Requests the context of VPID 6 inside the device. While it is being read,
+ * removes or flushes it if `taken` says so. Returns W0 of the context. */
 static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 {
 	static uint64_t w0;
@@ -239,8 +240,8 @@ static void read_back(struct hp_nic *n, struct hp_ctx_req *q, struct hp_ctx *c)
 	*(uint64_t *)q->arg = HP_CTX(c->w, HP_F_WQ_RP) + 1000;
 }
 
-/* Requests the context again while its write-back waits behind other stores,
- * which a read does not wait for. */
+/* Requests the context again while its write-back waits behind other stores. A
+ * read of memory would pass the write-back. */
 static int again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	static uint8_t bytes[HP_PAGE];

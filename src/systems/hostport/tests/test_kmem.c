@@ -241,7 +241,8 @@ static void await(struct weft_host *h, uint32_t n)
 
 static struct hport_memory how;
 
-/* Memory in use before the test, so without the driver's tables. */
+/* State of the driver's memory before the test. Its counts are those of the
+ * driver's own tables. */
 static struct hport_kmem before;
 
 static int look(struct hport_drv *d, void *arg)
@@ -352,7 +353,8 @@ static int take_in_pieces(struct weft_host *h, struct exrig *r, uint32_t node)
 		weft_mem_free(h, held[i]);
 	assert_int_equal(hport_drv_run(h, take, &a), 0);
 	assert_int_equal(kmem_of(h).pieces, 0);
-	/* memory of the region */
+	/* allocates 65 KiB in the region, because no free piece of the node is
+	 * long enough */
 	assert_int_equal(hport_drv_run(h, take, &b), 0);
 	assert_int_equal(kmem_of(h).pieces, 1);
 	assert_int_equal(kmem_of(h).blocks.n, 1);

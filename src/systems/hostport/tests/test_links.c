@@ -209,9 +209,9 @@ static void test_l10_errors(void **state)
 
 enum { LONGEST = 65000 };
 
-/* Returns the time of a stream to the neighbour over a line of so many cycles
- * each way and room for so many cells of 64 bytes at its end. The port asserts
- * that it never holds more cells. */
+/* Returns the time of a stream to the neighbour. The line takes `cycles` cycles
+ * in each direction, and `slots` cells of 64 bytes fit at its end. The port
+ * asserts that it never holds more cells. */
 static weft_time_t stream(const char *slots, const char *cycles)
 {
 	static const struct job job[NODES] = { { { 1, 1 }, 20, { 0 } },
@@ -244,12 +244,12 @@ static void test_l09_credits(void **state)
 		weft_time_t few = stream("4", cycles[i]);
 		weft_time_t full = stream("64", cycles[i]);
 
-		/* with too few slots, each handful of cells needs a round
-		 * trip */
+		/* with too few slots, the sender waits a round trip for each
+		 * few cells */
 		assert_true(few > 2 * full);
 		assert_true(few > 3 * last / 2);
-		/* More slots do not help once they cover the line, because
-		 * cells and heads fill the rest of the time. */
+		/* More slots than the line can hold cells do not help, because
+		 * the line is then always busy with cells and their heads. */
 		assert_int_equal(stream("128", cycles[i]), full);
 		assert_in_range(full, raw, raw * 10 / 8);
 		last = few;

@@ -86,7 +86,7 @@ static void send_along(struct hpproc *p, const uint8_t *el, uint32_t nf,
 	hpproc_issue(p, 1);
 }
 
-/* ---- L07, L08: route 43 62 01 and the way back ---- */
+/* ---- L07, L08: route 43 62 01 and its return route ---- */
 
 static void six_origin(struct scene *s, struct hpproc *p)
 {
@@ -137,7 +137,7 @@ static void snake_origin(struct scene *s, struct hpproc *p)
 	assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 2);
 }
 
-/* Visits all nodes of two rows and two of the third. The way back is
+/* Visits all nodes of two rows and two of the third. The return route is
  * shorter. */
 static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 {
@@ -157,7 +157,8 @@ static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 
 static void counts_origin(struct scene *s, struct hpproc *p)
 {
-	/* a way without hops, and a way with a hop beyond the last node */
+	/* a route whose second element has no hops, and a route with one hop
+	 * beyond the last node */
 	static const uint8_t el[2][3] = { { 0x41, 0x40, 0x01 },
 					  { 0x42, 0x01, 0x01 } };
 	static const uint8_t back[] = { 0x51, 0x11 };
@@ -228,8 +229,8 @@ static void multicast_packet_crosses_each_cable_once(void **state)
 
 static void uncast_origin(struct scene *s, struct hpproc *p)
 {
-	/* branches without elements and longer than their list, first at node 1
-	 * and then behind a branch to the process of node 1 */
+	/* wrong branches: one without elements and one longer than its list,
+	 * first at node 1 and then behind a branch to the process of node 1 */
 	static const uint8_t el[4][6] = { { 0x41, 0xa1, 0, 0x01 },
 					  { 0x41, 0xa1, 3, 0x01 },
 					  { 0x41, 0xa1, 1, 0x01, 0, 0x01 },
@@ -260,7 +261,7 @@ static void a_wrong_list_of_branches_is_counted(void **state)
 static void broken_origin(struct scene *s, struct hpproc *p)
 {
 	/* an element that does not exist, one without a cable, and one that
-	 * names the port of the packet */
+	 * names the high availability port itself */
 	static const uint8_t el[3][2] = { { 0x41, 0xc1 },
 					  { 0x41, 0x81 },
 					  { 0x41, 0xb1 } };

@@ -207,8 +207,8 @@ static void test_o04_not_ordered(void **state)
 
 /* ---- O02 ---- */
 
-/* Numbers of much more work than the pipeline holds. All of it is triggered at
- * one moment. */
+/* Much more work than the pipeline holds: EACH messages of each of PROCS
+ * processes, up to WINDOW of a process in flight. */
 enum { PROCS = 8, EACH = 1000, WINDOW = 20 };
 static struct hpproc proc[PROCS];
 
@@ -329,9 +329,9 @@ static uint32_t left_behind(uint32_t width, uint32_t depth)
 
 	put_key(&s, 1);
 	hp_sched_slot(&s);
-	/* has to wait for the first job, because the keys are equal */
+	/* waits for the first job, because the keys are equal */
 	put_key(&s, 1);
-	put_key(&s, 2); /* has not */
+	put_key(&s, 2); /* needs not wait */
 	hp_sched_slot(&s);
 	hp_sched_slot(&s);
 	n = s.n_queue;
@@ -367,7 +367,7 @@ static int o12(struct weft_host *h, struct exrig *r, uint32_t node)
 	writes = exrig_counter(r->node[0].nic, "writes");
 	memcpy(nq, (const void *)(uintptr_t)p.nq, sizeof(nq));
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
-	/* the old context has written nothing */
+	/* the device has written nothing for the old context */
 	assert_int_equal(exrig_counter(r->node[0].nic, "writes"), writes);
 	assert_memory_equal(nq, (const void *)(uintptr_t)p.nq, sizeof(nq));
 	while ((rec = hpdrv_get(&drv[0], HP_R_ERR_LOG)) != HP_NONE) {

@@ -136,8 +136,9 @@ static bool give(struct weft_host *h, struct weft_proc *p, uint32_t vpid,
 			     HP_TRIGGER_PAGE(vpid), HP_PAGE, WEFT_UC, io);
 }
 
-/* Runs O11. A window names a virtual address. The address of another process
- * leads to the caller's own page, or to none (V4). */
+/* Runs O11. A window names a virtual address. If that is an address of another
+ * process, the access reaches the caller's own page at this address, or fails
+ * (V4). */
 static int o11(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	uint64_t off = HP_TRIGGER(HP_T_SNAPSHOT, 0), w[HP_WORDS];

@@ -38,7 +38,7 @@ static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hpdrv_get(&drv, HP_R_TLB_MISS_CNT), 2);
 	hp_irq_vpid(n, 9);
 	hp_irq_vpid(n, 8);
-	/* adds no record, because the ring has one for this VPID */
+	/* adds no record, because a record of this VPID is pending */
 	hp_irq_vpid(n, 9);
 	hp_err_log(n, HP_CMD(HP_ERR_OVPID_INV, 0, HP_B_PUT), 0xfedc);
 	hp_irq(n, HP_IRQ_ULTRA);
@@ -113,8 +113,8 @@ static void place_is(uint32_t i, uint64_t w, uint64_t bit)
 	ring[2 * i + 1] = 0;
 }
 
-/* Checks that misses precede VPIDs, that the error log has half of the ring,
- * and that counts continue when places are reused. */
+/* Checks that misses precede VPIDs, that error records use at most half of the
+ * ring, and that entries of the ring are reused. */
 static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);

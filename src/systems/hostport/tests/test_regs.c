@@ -266,8 +266,8 @@ static void halves_of_a_register_have_their_places(void **state)
 
 enum { WAY = 35 };
 
-/* A row of nodes whose next one is behind their first or second link in turn,
- * so that each hop of a route is an element. */
+/* A row of nodes. Each node reaches the next one alternately by its first or
+ * second link, so that each hop of a route is an element of its own. */
 static void row_of_nodes(struct topology *t)
 {
 	static uint8_t table[WAY * WAY];

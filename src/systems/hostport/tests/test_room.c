@@ -47,8 +47,8 @@ static const struct way *way;
 static struct hpproc good[2];
 static uint32_t sent, done, refused; /* counts at the origin */
 
-/* Returns whether the way has an answer, which the origin then gets once from
- * the other side. */
+/* Returns whether the other side answers an instruction of this kind, so that
+ * the origin is notified of the answer. */
 static bool answered(void)
 {
 	return way->byte & HP_A || HP_MAIN(way->byte) == HP_M_FAST_GET;
@@ -101,8 +101,8 @@ static void flood_one(struct hpend *e, uint64_t tag)
 	hpproc_issue(&e->p, 1);
 }
 
-/* Takes a notification. An origin that requests no acknowledge gets one for the
- * sending, and another one if the message was refused. */
+/* Takes a notification. An origin that requests no acknowledge is notified when
+ * its message was sent, and again if the message was refused. */
 static bool flood_take(struct hpend *e)
 {
 	const volatile uint64_t *next = e->p.nq + HP_WORDS * e->p.ni;

@@ -68,7 +68,7 @@ static struct weft_ep_event next(struct weft_ep *ep, enum weft_ep_kind kind)
 	return ev;
 }
 
-/* Posts more messages at once than the send region has places. */
+/* Posts more messages at once than the send region has slots. */
 static void messages(struct weft_ep *ep, uint32_t node)
 {
 	static uint8_t buf[MESSAGES][EAGER];
@@ -223,7 +223,7 @@ static void refused(struct weft_host *h, uint32_t ports, uint32_t vpid)
 	assert_int_equal(reg(h, 1, 0, HP_UR_LEN, 1), -EBADF);
 	assert_int_equal(reg(h, 0, 0, HP_PAGE, 1), -EINVAL);
 	assert_int_equal(reg(h, 0, 0, HP_UR_LEN + 4, 1), -EINVAL);
-	/* refused, because memory and the share of the packet queue belong to
+	/* refused, because memory and the slice of the packet queue belong to
 	 * the driver */
 	assert_int_equal(reg(h, 0, 0, HP_UR_SLICE, 0), -EPERM);
 	assert_int_equal(reg(h, 0, 0, HP_UR_PTRS, 0), -EPERM);

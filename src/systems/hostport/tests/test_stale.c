@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that arrive when their VPID has another owner. A receiver without
  * room stops the network (rx_places=0, as in the thesis), so that requests to
- * VPID 9 wait behind its messages for longer than a VPID rests. Meanwhile VPID
- * 9 is closed and opened again. The programs use weft/hostport.h alone. */
+ * VPID 9 wait behind its messages for longer than the driver keeps a closed
+ * VPID unused. Meanwhile VPID 9 is closed and opened again. The programs use
+ * weft/hostport.h alone. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -104,7 +104,8 @@ static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 	assert_int_equal(scene.irq[2], 0);
 }
 
-/* After 300 us the timer has not expired when the test reads it first. */
+/* With a limit of 300 us the timer has not expired when the test first reads
+ * IRQ_STATUS, but when it reads it again. */
 static void test_the_timer_counts_cycles_of_the_core(void **state)
 {
 	assert_int_equal(run(true, "30000"), 1);
@@ -113,7 +114,7 @@ static void test_the_timer_counts_cycles_of_the_core(void **state)
 }
 
 /* Packets wait for cells of each other, and the receiver is slow, but the port
- * moves. */
+ * keeps sending words. */
 static void test_a_port_that_moves_raises_none(void **state)
 {
 	assert_int_equal(run(false, "5000"), 0);

@@ -60,7 +60,8 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	r->v[0] = stores(h, &proc[0].page);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	executed(&proc[0], (uint32_t)r->v[0]);
-	/* the entries are free again, except the one of the status */
+	/* takes all notifications, so that the entries are free again, except
+	 * that of the status */
 	for (uint32_t i = 0; i < NQ - 1; i++)
 		assert_true(hpproc_nqe(&proc[0], w));
 	hpproc_free(&proc[0]);

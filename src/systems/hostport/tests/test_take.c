@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in the receive data region (hostport.md 4.8) that a process takes in
- * any order. Each keeps its bytes until it is taken. A place returns to the
- * device when all places in front of it have returned. */
+ * any order. Each keeps its bytes until it is taken. The words of a message
+ * return to the device when all words in front of them have returned. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static struct {
 	uint32_t got, done;
 } in;
 
-static uint32_t unit; /* log2 of the words in which the region is divided */
+static uint32_t unit; /* log2 of the number of words in a unit of the region */
 
 static void open_small(struct weft_host *h)
 {
@@ -111,8 +111,8 @@ static void messages_are_taken_in_any_order(void **state)
 		HPORTS_ONE(in_any_order);
 }
 
-/* Takes three messages of eight units each. Every third message continues at
- * the beginning of the region. */
+/* Takes messages of three of the region's eight units, without their bytes.
+ * Some of them wrap at the end of the region. */
 static int unread(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);
@@ -134,8 +134,8 @@ static void messages_give_their_places_back_unread(void **state)
 
 /* ---- the oldest stays ---- */
 
-/* Takes all other messages while the oldest keeps its place, so that no new
- * message gets one. */
+/* Takes all other messages while the oldest keeps its words of the region, so
+ * that no room is left for the next message. */
 static int holds_one(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);

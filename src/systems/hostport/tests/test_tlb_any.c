@@ -72,9 +72,9 @@ static bool in_use(uint16_t vpid, uint64_t vpage)
 	       ref.walk.va == vpage * HP_PAGE;
 }
 
-/* Returns the entry to replace: the oldest one of the VPID that has most. The
- * new owner counts the entry that it gets. A VPID that has fewer entries than
- * others loses none. */
+/* Returns the entry to replace: the oldest one of the VPID that has most
+ * entries. The new owner counts the entry that it gets. A VPID that has fewer
+ * entries than others loses none. */
 static struct entry *victim(uint16_t vpid)
 {
 	uint32_t most = owned(vpid) + 1;
@@ -150,7 +150,7 @@ static void rest(struct weft_host *h)
 	weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Checks a finished walk against the list of pages. */
+/* Checks a finished lookup against the list of pages. */
 static void check(struct look *k)
 {
 	struct entry *e = find(k->x.vpid, k->x.vpage);
@@ -171,8 +171,8 @@ static uint64_t some_answer(void)
 		      : HP_TLB_FAULT;
 }
 
-/* Looks one page up twice at a time. The driver gets one request, and a second
- * one if only the second lookup writes. */
+/* Looks one page up by two lookups at the same time. The driver gets one
+ * request, and a second one if only the second lookup writes. */
 static void look_up(struct weft_host *h, struct hp_nic *n, uint16_t vpid,
 		    uint64_t vpage)
 {

@@ -96,9 +96,9 @@ static void test_trigger_loads_return_specified_answers(void **state)
 
 struct ear {
 	struct weft_listener l;
-	uint64_t opened; /* its number */
-	/* opens: number of messages begun. failed: number of ends of the last
-	 * one that report a failure */
+	uint64_t opened; /* id of the message begun last */
+	/* opens: number of messages begun. failed: number of ends with a
+	 * failure of the message begun last */
 	uint32_t opens, failed;
 };
 
@@ -166,8 +166,9 @@ static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t i = 0; i < 20; i++)
 		hpproc_trigger(&p, HP_T_BARRIER, 0);
 	r->v[2] = time_of(h, &p.page, HP_TRIGGER(HP_T_BARRIER, 0));
-	/* loads are slower than entries in this run, so that the CSB does not
-	 * fill up */
+	/* triggers until the CSB is full and refuses one; entries may leave it
+	 * faster than loads fill it, so that the number of attempts is
+	 * limited */
 	for (uint32_t i = 0; i < 2000; i++)
 		if (!(hpproc_trigger(&p, HP_T_BARRIER, 0) & HP_TRUE))
 			break;

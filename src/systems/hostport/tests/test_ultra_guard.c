@@ -82,7 +82,7 @@ static void packet(struct weft_host *h, const struct weft_io *page,
 
 /* ---- the queue of the previous owner ---- */
 
-static weft_phys_t before; /* its address */
+static weft_phys_t before; /* address of that queue */
 
 static int queue_again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
@@ -221,9 +221,10 @@ static void notifications_of_a_port_reach_no_later_owner(void **state)
 
 enum { PACKETS = 100 };
 
-/* Gives a port with waiting packets back. The receiver has one slice, which
- * never becomes free. The packets would take the route of the next owner, or
- * the next owner's packets would take theirs. */
+/* Gives a port back while packets wait in it. The receiver has one slice, which
+ * never becomes free. If the port got another owner, the waiting packets would
+ * take the route of that owner, or packets of that owner would take the old
+ * route. */
 static int leaves_packets(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);

@@ -8,7 +8,7 @@
 
 #include "hpend.h"
 
-/* ---- a mix of everything, both ways ---- */
+/* ---- a mix of everything, in both directions ---- */
 
 enum { WINS = 8, ROUNDS = 12, AREA = 16 * HP_PAGE };
 
@@ -227,13 +227,14 @@ static weft_time_t put_time(const char *par, const char *val)
 	return took;
 }
 
-/* Cycles by which a put with acknowledge gets longer when a stage takes 20
- * more, at the origin, at the target and on the way back. A value is one less
- * if the answer to the read of the payload arrives between two edges. The route
- * is looked up in parallel with context and window, and the frame is made in
- * parallel with the read of the payload. Routing frame and command frame form
- * the first cell. The target checks and translates during 15 of the 20 cycles
- * in which the payload arrives in the second cell. */
+/* Cycles by which a put with acknowledge gets longer when each instance of a
+ * stage takes 20 cycles more: at the origin, at the target and for the
+ * acknowledge. A value is one less if the answer to the read of the payload
+ * arrives between two edges. The route is looked up in parallel with context
+ * and window, and the frame is made in parallel with the read of the payload.
+ * Routing frame and command frame form the first cell. The target checks and
+ * translates during 15 of the 20 cycles in which the payload arrives in the
+ * second cell. */
 static void test_slower_stage_delays_by_its_share(void **state)
 {
 	static const struct {

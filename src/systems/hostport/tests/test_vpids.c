@@ -44,7 +44,8 @@ static int wanted(struct weft_host *h, struct exrig *r, uint32_t node)
 		hport_close(p[i]);
 		closed = weft_host_now(h);
 		assert_int_equal(try_open(h, edges[i], &p[i]), 0);
-		/* the VPID has rested for its time, and not longer */
+		/* the VPID was opened again after its minimum time, and not
+		 * much later */
 		assert_in_range(weft_host_now(h) - closed, 90 * WEFT_US,
 				120 * WEFT_US);
 		assert_int_equal(try_open(h, edges[i], &q), -EBUSY);

@@ -82,7 +82,7 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 	weft_frame_free(f);
 }
 
-/* ---- random ways ---- */
+/* ---- random routes ---- */
 
 /* Draws the elements of a random route and the list of its outputs. Returns
  * their number. */
@@ -262,7 +262,7 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, END - 1));
 	b[7]++;
 	assert_false(hp_route_parse(&r, b, END + 1));
-	b[7] = 0; /* without a way back and its separator */
+	b[7] = 0; /* no return route, and therefore no separator */
 	assert_true(hp_route_parse(&r, b, HEAD + MOST));
 	assert_false(hp_route_parse(&r, b, HEAD + MOST - 1));
 	b[6]++;
@@ -272,8 +272,8 @@ static void a_route_entry_has_at_most_48_elements_each_way(void **state)
 	assert_false(hp_route_parse(&r, b, HEAD - 1));
 }
 
-/* Checks routes of a minimal number of elements. The upper half of an element
- * is 4..9: forward and back in each dimension. */
+/* Checks that routes have as few elements as possible. The upper half of an
+ * element is 4..9: forward and back in each dimension. */
 static void a_way_is_as_few_elements_as_can_say_it(void **state)
 {
 	static const struct {

@@ -5,9 +5,9 @@
  *                  -> request that the access needs on the interconnect
  *   interconnect -> snoop -> answer (held, supply), new state
  *
- * With more than one way, the least recently used line is replaced (own choice,
- * because the paper gives no organisation). Not modelled: the cores' own,
- * incoherent caches. */
+ * In a cache with several lines in a set, the least recently used line is
+ * replaced (own choice, because the paper gives no organisation). Not modelled:
+ * the cores' own, incoherent caches. */
 #include "systems/coherent/cache.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 
 enum coh_state { COH_I, COH_S, COH_E, COH_M, COH_STATES };
 
-/* Requests on the interconnect.  The first COH_SNOOPED are broadcast. */
+/* Requests on the interconnect. Those below COH_SNOOPED are broadcast. */
 enum coh_bus {
 	COH_RD,	  /* BusRd */
 	COH_RDX,  /* BusRdX */
@@ -40,7 +40,7 @@ struct coh_local coh_on_local(bool write, enum coh_state s);
 
 enum coh_act {
 	COH_SUPPLY = 1, /* the cache sends the line to the requester */
-	/* the cache could send the line, which equals that of memory */
+	/* the cache may send the line, which equals that of memory */
 	COH_MAY_SUPPLY = 2,
 	COH_WRITE_BACK = 4, /* memory stores the line, too */
 	COH_MERGE = 8, /* the bytes of the Update are written into the line */

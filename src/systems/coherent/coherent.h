@@ -13,7 +13,7 @@ enum { COH_CORES_MAX = 16, COH_LINE_MAX = 256 };
 enum coh_delivery { COH_TO_MEMORY, COH_BY_INVALIDATE, COH_BY_UPDATE };
 
 /* One access of a core to 1, 2, 4 or 8 bytes, naturally aligned. The core
- * issues it `gap` cycles after its access before was done. Bytes are
+ * issues it `gap` cycles after the end of its previous access. Bytes are
  * little-endian. */
 struct coh_op {
 	bool store;
@@ -32,9 +32,9 @@ struct coh_item {
 	uint8_t data[COH_LINE_MAX];
 };
 
-/* A request on the interconnect, as it was served. The cycles are those at
- * which it was granted, all snoopers (or the controller) had answered, the
- * requester had the data, and the interconnect was free again. */
+/* A request that the interconnect has served. The four cycles are those at
+ * which the request was granted, all snoopers (or the controller) had answered,
+ * the requester had the data, and the interconnect was free again. */
 struct coh_txn {
 	/* COH_NONE if the request was no longer needed at the grant */
 	enum coh_bus bus;
@@ -50,13 +50,14 @@ struct coh_txn {
 };
 
 struct coh_watch {
-	/* Called when an access is done. value is what it loaded or stored. */
+	/* Called when an access is done. `value` is the value that it loaded or
+	 * stored. */
 	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
 		   uint64_t cycle, uint64_t value);
 	/* Called when an item takes effect, so that loads see it from now
 	 * on. */
 	void (*item)(void *arg, const struct coh_item *item);
-	/* Called when the interconnect is free again, before the next
+	/* Called when the interconnect is free again, before it serves the next
 	 * request. */
 	void (*txn)(void *arg, const struct coh_txn *t);
 	void *arg;
@@ -64,7 +65,8 @@ struct coh_watch {
 
 /* Give a core its script, the interface its items, and the tests a watcher.
  * Call them between init and start. The caller owns the arrays, which must live
- * as long as the run. Items are in order of `cycle`. Return 0 or an error. */
+ * as long as the run. Items are in order of `cycle`. The first two return 0 or
+ * an error. */
 int coh_system_script(struct weft_comp *c, uint32_t core,
 		      const struct coh_op *ops, uint32_t n,
 		      struct weft_err *err);

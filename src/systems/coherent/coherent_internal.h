@@ -61,7 +61,7 @@ struct coh_core {
 	uint32_t n_script, pos;
 	uint64_t left;	  /* random accesses that the core has still to make */
 	uint64_t seen;	  /* words of the mailbox that the core has read */
-	uint64_t see_sum; /* cycles */
+	uint64_t see_sum; /* sum of the times from arrival to poll, in cycles */
 	uint64_t see_min, see_max;
 };
 
@@ -87,7 +87,8 @@ struct coh_net {
 	uint64_t due;
 	uint32_t last; /* requester that got the latest grant */
 	struct coh_txn txn;
-	/* cache line into which the data will be written */
+	/* cache line into which the data will be written, and its state
+	 * afterwards */
 	struct coh_line *place;
 	enum coh_state fill;
 	uint8_t line[COH_LINE_MAX];
@@ -154,8 +155,8 @@ void coh_net_event(struct weft_comp *c);
  * an edge, so that it sees every request of that edge. */
 void coh_net_arbitrate(struct weft_comp *c);
 
-/* net_snoop.c: frees a line for addr in a cache. Returns the cycles for writing
- * the victim back. */
+/* net_snoop.c: frees a line of a cache for addr. Returns the cycles for writing
+ * its previous content back, or 0 if that was clean. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
 /* Functions by kind of request. Each lets all snoopers answer the request and
  * sets the time of the data. Returns the cycle at which the interconnect is
@@ -174,16 +175,19 @@ void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 /* ni.c */
 /* Waits for the arrival of the next word, if there is one. */
 void coh_ni_start(struct weft_comp *c);
+/* Requests the interconnect for the word that has arrived, or waits until its
+ * slot of the mailbox is free. */
 void coh_ni_event(struct weft_comp *c);
-/* Ends the delivery of the item, or continues a delivery because a slot of the
- * mailbox may have become free. */
+/* Returns the address of the mailbox slot of word `seq`, which counts from 0.
+ */
 uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq);
 
 /* check.c: executes an access of core i on the flat memory too, and checks the
  * value of a load. */
 void coh_check_op(struct weft_comp *c, uint32_t i, const struct coh_op *op,
 		  uint64_t value);
-/* Checks the line of a transaction in all caches, once it is over. */
+/* Checks the line of a transaction that has ended, in all caches and in
+ * memory. */
 void coh_check_txn(struct weft_comp *c, const struct coh_txn *t);
 
 #endif

@@ -65,7 +65,7 @@ void coh_core_issue(struct weft_comp *c, uint32_t i)
 {
 	struct coh_system *s = c->state;
 	struct coh_core *k = &s->core[i];
-	/* by enum coh_where */
+	/* next state and cycles of the access, by enum coh_where */
 	const enum core_state to[] = { CORE_LOOKUP, CORE_UNCACHED, CORE_PLB };
 	const uint32_t cost[] = { s->t_hit, s->t_port, s->t_plb };
 	int where;
@@ -99,8 +99,8 @@ static void core_see(struct weft_comp *c, struct coh_core *k, uint64_t value)
 		k->see_max = d;
 	k->see_sum += d;
 	k->seen++;
-	if (s->ni.state == NI_SLOT) /* wake the interface, because a word may
-				       wait for this slot */
+	if (s->ni.state == NI_SLOT) /* wake the interface, because its next word
+				       may wait for this slot */
 		coh_at(c, &s->ni.timer, EV_NI, coh_cycle(c));
 }
 

@@ -25,7 +25,7 @@ static void net_at(struct weft_comp *c, enum net_state state, uint64_t cycle)
 	n->due = cycle;
 	if (cycle >
 	    coh_cycle(
-		    c)) /* without a wait the loop of coh_net_event continues */
+		    c)) /* the loop of coh_net_event serves the present cycle */
 		coh_at(c, &n->timer, EV_NET, cycle);
 }
 
@@ -120,7 +120,7 @@ static void net_snoop(struct weft_comp *c)
 	net_at(c, NET_DATA, n->txn.data);
 }
 
-/* Performs the core's access, because data and permission have arrived. */
+/* Performs the access of the core, because data and permission have arrived. */
 static void data_core(struct weft_comp *c, const struct coh_txn *t)
 {
 	struct coh_system *s = c->state;

@@ -30,8 +30,8 @@ struct answers {
 	int32_t supplier;
 };
 
-/* Lets all caches except the requester's answer, beginning with the one after
- * it. */
+/* Lets all caches except the requester's answer in the order of their numbers,
+ * beginning behind the requester. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
@@ -112,9 +112,9 @@ static uint64_t snoop_upgrade(struct weft_comp *c, struct coh_txn *t)
 	return t->data;
 }
 
-/* Lets the target allocate a line that no cache holds, in state E. The target
- * has it at once if the Update brings all bytes, otherwise when memory has sent
- * the line. */
+/* Lets the target allocate a line that no cache holds, in state E. The line is
+ * complete at once if the Update brings all its bytes, otherwise when memory
+ * has sent it. */
 static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,
 				uint64_t end)
 {
@@ -152,7 +152,7 @@ static uint64_t snoop_update(struct weft_comp *c, struct coh_txn *t)
 }
 
 /* Serves a write. A dirty line is written to memory together with the new
- * bytes, because all copies are then invalid. */
+ * bytes, because every copy is invalidated. */
 static uint64_t snoop_write(struct weft_comp *c, struct coh_txn *t)
 {
 	struct coh_system *s = c->state;

@@ -28,7 +28,7 @@ uint64_t coh_ni_slot(const struct coh_system *s, uint64_t seq)
 	return ni_memory(s) + s->mailbox + seq % s->slots * s->stride;
 }
 
-/* Takes the next word of a script, or makes one. Returns false if none is
+/* Takes the next word of the script, or generates one. Returns false if none is
  * left. */
 static bool ni_next(struct weft_comp *c, struct coh_item *it)
 {

@@ -53,8 +53,8 @@ static int sizes_valid(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Checks that mailbox and region fit into cached and uncached memory, because
- * the parameter `delivery` chooses between the two. */
+/* Checks that mailbox and region fit into both cached and uncached memory,
+ * because the parameter `delivery` chooses between the two. */
 static int places_valid(struct weft_comp *c, struct weft_err *err)
 {
 	struct coh_system *s = c->state;

@@ -26,7 +26,7 @@ EVAL(hvia_eval_att_ratio,
 	     repro_value(d, "nodes.nic.att_host=no", "n0.nic.translation"))
 
 /* Returns the difference of point i of hvia/ways to the first point, which is
- * RDMA. */
+ * the RDMA write. */
 static double published_eval_way(const struct repro_data *d, size_t i)
 {
 	if (i >= d->n_points)
@@ -39,8 +39,8 @@ EVAL(hvia_eval_rdma_with, published_eval_way(d, 1))
 
 EVAL(hvia_eval_rdma_without, published_eval_way(d, 2))
 
-/* Returns the least or most gain of hvia/prefetch, whose points are pairs
- * without and with prefetch. */
+/* Returns the least or greatest gain by prefetch. The points of hvia/prefetch
+ * are pairs without and with it. */
 static double published_eval_gain(const struct repro_data *d, double sign)
 {
 	double best = NAN;
@@ -59,8 +59,8 @@ EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 
 EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
-/* Returns the mean difference between blocking and polling of hvia/waits, whose
- * points are such pairs. */
+/* Returns the mean difference between blocking and polling. The points of
+ * hvia/waits are such pairs. */
 double hvia_eval_block_mean(const struct repro_data *d)
 {
 	double sum = 0;

@@ -115,8 +115,9 @@ void atoll_close(struct atoll_port *p)
 	const volatile void *regions[] = { p->sdq, p->sdr, p->rdq, p->rdr };
 
 	if (p->rdr) {
-		/* Stop the host port from accepting packets, then wait for its
-		 * stores, because they still write to the regions. */
+		/* Stop the host port from accepting packets. Wait until its
+		 * stores to main memory have ended, because they write to the
+		 * regions that are freed below. */
 		atoll_put(p, ATOLL_RDQ_SIZE, 0);
 		while (atoll_get(p, ATOLL_CTRL) & ATOLL_CTRL_STORES)
 			;
@@ -165,8 +166,8 @@ static int send_pio(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	return 0;
 }
 
-/* Sends one message at a time: the call returns once the descriptor is done, so
- * that the region is free again. */
+/* Sends the message of descriptor w. Returns once the NIC has completed the
+ * descriptor, so that the send data region is free for the next message. */
 static void send_desc(struct atoll_port *p, const uint64_t *w, const void *data,
 		      uint32_t bytes)
 {
@@ -226,7 +227,8 @@ static void msg_head(struct atoll_msg *m, uint64_t head)
 	};
 }
 
-/* Reads status and header, then words as they arrive. */
+/* Receives a packet by PIO: reads status and header, then the words as they
+ * arrive. Returns false if no packet has arrived. */
 static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 		     uint32_t max)
 {

@@ -36,9 +36,11 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 	}
 }
 
-/* Checks that the thresholds cover the flits in flight when a link is told to
- * stop (hostport.md 2.1). Until the stop acts the peer begins flits, which were
- * decided t_out earlier, and all of these must still fit. */
+/* Checks that the thresholds suit the cables (hostport.md 2.1). Flits arrive
+ * even after a link has told its peer to stop: those in flight, and those that
+ * leave before the stop acts or that the peer's crossbar has granted by then,
+ * because a granted flit leaves t_out later. The free bytes must hold them
+ * all. */
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
 	for (uint32_t l = 0; l < AT_LINKS; l++) {
@@ -339,8 +341,8 @@ static uint64_t in_next(const struct atoll_xbar *x,
 	return r > c && r < t ? r : t;
 }
 
-/* Performs the work of OutPort o at cycle c. Returns the next cycle at which it
- * can do more. */
+/* Gives OutPort o to an InPort if it is free, and moves a flit through it if
+ * possible, at cycle c. Returns the next cycle at which it can do more. */
 static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];

@@ -6,17 +6,18 @@
  *   link in -> buffer, t_in -> crossbar, t_xbar -> t_out -> link out
  *
  * A hop takes t_in + t_xbar + t_out = 30 cycles from first character in to
- * first character out, of which the crossbar takes
- * 3. An OutPort belongs to one
- * packet from its head to its last flit, with round robin among InPorts that
- * request it. A link whose buffer has less than stop_free bytes left tells its
- * peer to stop, and to continue once cont_free are free again.
+ * first character out, of which the crossbar takes t_xbar = 3. An OutPort
+ * belongs to one packet from its head to its last flit. Free OutPorts are
+ * granted round robin among the InPorts that request them. A link whose buffer
+ * has less than stop_free bytes left tells its peer to stop. It tells the peer
+ * to continue once cont_free bytes are free again.
  *
  * Deadlock (2.3): an OutPort that is granted, stopped, and wanted by another
  * InPort for dl_counter cycles without a break.
  *
- * Not modelled: the room of state characters (stop, continue, acknowledge) on
- * the line. They take the path and the time of data. Times are cycles. */
+ * Not modelled: the line time of state characters (stop, continue,
+ * acknowledge). They have the delay of data, but no data wait for them. Times
+ * are in cycles. */
 #ifndef SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 #define SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 
@@ -64,7 +65,7 @@ enum {
 		AX_K_N
 };
 
-struct atoll_link_left { /* room that is free from `cycle` on */
+struct atoll_link_left { /* bytes of a buffer that become free at `cycle` */
 	uint64_t cycle;
 	uint32_t bytes;
 };
@@ -85,11 +86,13 @@ struct atoll_link_in {
 };
 
 struct atoll_link_out {
-	uint8_t owner, last; /* InPort that holds it, InPort granted last */
+	uint8_t owner, last; /* InPort that holds the OutPort or AX_NONE, InPort
+				granted last */
 	uint64_t free;	     /* cycle from which the line is free */
 	bool stopped;
 	uint64_t stopped_at;
-	/* deadlock counter: */
+	/* Deadlock counter. cond: the condition holds, since cycle `since`;
+	 * fired: the counter has expired for this condition. */
 	bool cond, fired;
 	uint64_t since;
 };
@@ -98,13 +101,14 @@ struct atoll_link_out {
 struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
-	/* open: the end of a packet has not arrived yet. */
+	/* stop_said: the peer was told to stop; nacked: a resend was requested;
+	 * open: the end of a packet has not arrived yet */
 	bool stop_said, nacked, open;
 	uint64_t heard; /* cycle of the last answer on a guarded cable */
 	uint32_t tries; /* timeouts since the last progress */
 	struct {
 		RING(struct weft_frame *);
-	} again;	 /* flits of a guarded cable without acknowledgement */
+	} again; /* copies of the unacknowledged flits of a guarded cable */
 	uint32_t resend; /* index in `again` of the next flit to resend */
 	bool replay;	 /* a resend is under way */
 	struct {
@@ -162,9 +166,9 @@ void atoll_xbar_kick(struct atoll_xbar *x);
  * InPort with the grant and *j_p to one that waits. */
 bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
 			uint32_t *j_p);
-/* Overwrites the request of InPort j, so that its packet goes to the host
- * port of the management. Returns false if j has no request, or has a grant
- * already. */
+/* Overwrites the request of InPort j, so that its packet goes to the host port
+ * of the management. Returns false if j has no request, has a grant already, or
+ * was redirected before. */
 bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j);
 
 /* Link port, link_port.c. Sends a flit whose first character leaves at `start`.
@@ -174,11 +178,11 @@ void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 /* Tells the peer to stop or to continue if the fill level calls for it. Called
  * after each change of the buffer. */
 void atoll_link_link_state(struct atoll_xbar *x, uint32_t l);
-/* Returns true if a flit may leave: the far end has not stopped the link, no
- * resend is under way, and few flits await acknowledgement. */
+/* Returns true if a flit may leave: the peer has not stopped the link, no
+ * resend is under way, and fewer flits than the limit await acknowledgement. */
 bool atoll_link_link_can(const struct atoll_xbar *x, uint32_t l);
-/* Handles arrivals, received states and resends due at cycle c, and puts good
- * flits into the InPort. Returns the next cycle at which it is needed. */
+/* Handles arrivals, received states and resends that are due at cycle c, and
+ * puts good flits into the InPort. Returns the cycle of the next call. */
 uint64_t atoll_link_link_step(struct atoll_xbar *x, uint32_t l, uint64_t c);
 
 static inline void atoll_link_count(struct atoll_xbar *x, uint32_t k,

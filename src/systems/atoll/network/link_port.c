@@ -4,14 +4,15 @@
  *
  * The receiver accepts flits in sequence only. It asks once for the first flit
  * that is damaged, missing or without room, and drops all others until that
- * flit arrives. An end without news for `timeout` cycles resends, or asks, up
- * to `attempts` times. Then it only waits for its peer, so that a run with a
- * dead cable comes to an end. A cable without a fault needs no copies and no
- * acknowledgements, and its cycles do not change because state characters take
- * no room. */
+ * flit arrives. A link port that hears no state flit for `timeout` cycles
+ * resends its flits. If the peer has stopped it, it asks for the peer's state
+ * instead. After `attempts` timeouts it only waits for its peer, so that a run
+ * with a dead cable comes to an end. The port of a cable without a fault keeps
+ * no copies and sends no acknowledgements. This does not change its cycles,
+ * because state characters take no time on the line. */
 #include "systems/atoll/network/crossbar.h"
 
-/* Flits without acknowledgement at a time. They are less than half of the
+/* Largest number of flits without acknowledgement. It is less than half of the
  * sequence numbers, so that a receiver can distinguish an old flit from a new
  * one. */
 enum { UNACKED = 64 };

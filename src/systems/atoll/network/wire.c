@@ -91,8 +91,8 @@ const struct weft_wire atoll_wire = { .name = "atoll",
 
 /* ---- damaged frames ---- */
 
-/* Makes bytes [from, to) the payload. Returns false if one of them has another
- * control bit than k. */
+/* Makes symbols [from, to) of the line the payload. Returns false if there are
+ * too many, or if the control bit of one of them is not that of k. */
 static bool take_bytes(struct weft_frame *f, uint32_t from, uint32_t to,
 		       uint16_t k)
 {

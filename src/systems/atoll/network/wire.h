@@ -8,7 +8,10 @@
  *
  *   head   SOH seq routing characters EOF		(characters: parity)
  *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
- *   state  STATE|flags seq CRC-8			(reverse: stop, next)
+ *   state  STATE|flags seq CRC-8			(CRC-8 over both)
+ *
+ * State flits run against the data. Their seq is that of the next flit that
+ * their sender expects.
  *
  * Routing characters have the control bit set and [7:4] zero. Control
  * characters have [7:4] not zero. */
@@ -56,8 +59,8 @@ static inline struct at_line *at_line(const struct weft_frame *f)
  * used. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
-/* Never on the line: room in a buffer, time at which the packet was
- * injected. */
+/* Never on the line: bytes that the flit takes in a buffer, time at which the
+ * packet was injected. */
 #define AT_ROOM(f) ((f)->u[3])
 #define AT_BORN(f) ((f)->u[4])
 
@@ -73,7 +76,7 @@ static inline bool at_char_good(uint8_t c)
 	return !(c >> 4) && !__builtin_parity(c);
 }
 
-/* Returns the characters of a frame on the line. */
+/* Returns the number of characters of a frame on the line. */
 static inline uint32_t at_words(const struct weft_frame *f)
 {
 	switch (at_line(f)->kind) {

@@ -8,7 +8,7 @@
  *          +-- management page: deadlock counters, interrupt
  *
  * Not modelled: several cards in a node joined by a link (cable them in the
- * experiment), link detection, room of state characters on the line. */
+ * experiment), link detection, line time of state characters. */
 #include <errno.h>
 #include <stdlib.h>
 

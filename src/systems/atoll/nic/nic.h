@@ -50,16 +50,16 @@ struct at_tx {
 	/* DMA: */
 	uint64_t sdq_base, sdr_base;
 	uint32_t sdq_size, sdq_wp, sdq_rp;
-	bool busy; /* a descriptor is in work */
+	bool busy; /* a descriptor is being processed */
 	uint64_t desc[8];
 	/* Payload: bytes requested so far, bytes in all. */
 	uint64_t asked, bytes;
 	bool reading;
-	uint64_t trace; /* message of the packet in work */
+	uint64_t trace; /* message of the packet that is being sent */
 	struct {
 		RING(uint64_t);
 	} traces; /* messages of queued descriptors, for listeners */
-	/* flits for the crossbar: */
+	/* flits that wait for room at the crossbar: */
 	struct {
 		RING(struct weft_frame *);
 	} q;
@@ -77,7 +77,8 @@ struct at_pkt { /* PIO: a packet in the buffer */
 };
 
 struct at_rx {
-	/* flits not yet stored (DMA) or read (PIO): */
+	/* ctrl: the register ATOLL_CTRL. The other fields up to `head` describe
+	 * the packet that is being received. */
 	uint32_t ctrl;
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
@@ -86,7 +87,8 @@ struct at_rx {
 		pio;
 	uint32_t got;  /* bytes received so far, header included */
 	uint64_t head; /* header word of the packet */
-	/* PIO: words of all packets, and the packets: */
+	/* PIO: words of all packets that the host has not read, and the
+	 * packets: */
 	struct {
 		RING(uint64_t);
 	} words;
@@ -135,8 +137,8 @@ void at_dma_fini(struct at_nic *n);
 
 /* transmit.c: performs a store to a register of the sending side. */
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
-/* Sends, reads and fetches whatever host port hp has room for. Called after
- * each event that can free room. */
+/* Sends flits, reads payload and fetches the next descriptor, as far as host
+ * port hp has room. Called after each event that can free room. */
 void at_tx_go(void *own, uint32_t hp);
 void at_tx_fini(struct at_nic *n, uint32_t hp);
 /* receive.c: returns true if host port np has room for a whole flit */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving side of ATOLL's host ports (hostport.md 2.2, 2.4): by DMA into the
  * receive data region with a descriptor at the end, or by PIO from a small
- * buffer. It drops the rest of the routing string. A packet that the management
- * removed from the network keeps it, so that the packet can be sent again. A
- * host port without room accepts nothing, so that the packet waits in the
- * network.
+ * buffer. The host port drops the rest of the routing string, but keeps that of
+ * a packet that the management removed from the network, so that the packet can
+ * be sent again. A host port without room accepts nothing, so that the packet
+ * waits in the network.
  *
  * The header word cannot be trusted, because a descriptor that sends a packet
- * again brings its own, and flits have only 16 bits of CRC. The length of a
- * packet follows from its flits. A header with another length is corrected and
- * counted (`lengths`). */
+ * again contains the header word itself, and flits have only 16 bits of CRC.
+ * The length of a packet follows from its flits. A header with another length
+ * is corrected and counted (`lengths`). */
 #include <string.h>
 
 #include "systems/atoll/nic/nic.h"
@@ -29,7 +29,7 @@ bool at_rx_room(void *own, uint32_t np)
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
-/* Reports the state to listeners, or only levels if it is NULL. */
+/* Reports the levels, and the state unless it is NULL, to listeners. */
 static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 {
 	const struct at_rx *r = &n->rx[hp];

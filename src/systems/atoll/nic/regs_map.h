@@ -42,7 +42,7 @@ enum {
 	ATOLL_CTRL = 0x40,
 	ATOLL_SDQ_BASE = 0x48, /* base of the send descriptors */
 	/* Entries of the queue. A store restarts the queue at its first entry,
-	 * but has no effect while a descriptor is in work. */
+	 * but has no effect while a descriptor is being processed. */
 	ATOLL_SDQ_SIZE = 0x50,
 	ATOLL_SDQ_WP = 0x58,
 	ATOLL_SDQ_RP = 0x60,
@@ -56,11 +56,12 @@ enum {
 	ATOLL_RDR_SIZE = 0x90,
 	ATOLL_RDR_RP = 0x98,
 };
-/* Ways to receive. STORES reads 1 while stores to main memory are in flight. */
+/* Bits of ATOLL_CTRL: receive by DMA, interrupt at each message. STORES reads 1
+ * while stores to main memory are in flight. */
 enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
-/* Fields of PIO_STATUS: a packet has arrived, the management had removed it,
- * words readable now, payload bytes. */
+/* Fields of PIO_STATUS: a packet has arrived, the management had removed it
+ * from the network, words readable now, payload bytes. */
 #define ATOLL_STATUS_PACKET    (1ULL << 63)
 #define ATOLL_STATUS_RETRIEVED (1ULL << 62)
 #define ATOLL_STATUS_WORDS(s)  ((uint32_t)((s) >> 32 & 0xffff))

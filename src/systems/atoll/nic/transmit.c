@@ -10,7 +10,7 @@
 
 #include "systems/atoll/nic/nic.h"
 
-/* PIECE: bytes of a read. QUEUED: flits that fit into the queue. */
+/* PIECE: bytes of a read of payload. QUEUED: flits that fit into the queue. */
 enum { PIECE = 512, QUEUED = 16 };
 
 /* ---- flits ---- */
@@ -232,7 +232,8 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	struct at_tx *t = &n->tx[hp];
 	uint32_t chars = (uint32_t)(val >> 56);
 
-	/* first store of a message that is stored word by word */
+	/* this is the first store of a message that the host stores word by
+	 * word */
 	if (weft_heard(n->comp) && !t->pio_trace && off <= ATOLL_PIO_TAG)
 		t->pio_trace = weft_msg_open(n->comp);
 	switch (off) {

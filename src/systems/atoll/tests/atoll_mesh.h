@@ -21,7 +21,8 @@ struct mesh {
 	uint32_t hit, bit, kind;
 	uint32_t chars; /* longest routing string seen on a cable */
 	bool recover;
-	/* values that programs leave for the test */
+	/* results of the programs: messages received by each node, packets
+	 * taken out of the network, packets sent again, deadlocks reported */
 	uint32_t got[MESH_NODES], took, again, reported;
 	weft_time_t t[MESH_NODES];
 };

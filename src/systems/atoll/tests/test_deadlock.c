@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* Sends the packets of a deadlock one after the other, so that neither
- * condition nor interrupt occurs. */
+/* Sends the packets that would form a deadlock one after the other, so that
+ * neither condition nor interrupt occurs. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
@@ -170,9 +170,9 @@ static void no_condition(void **state)
 	weft_sim_free(r.sim);
 }
 
-/* Two neighbours send to a host port that loads its words one by one. Its
- * OutPort is granted to one neighbour, stopped, and wanted by the other
- * neighbour, until a flit has room again. */
+/* Two neighbours send to a host port that loads its words one by one. While no
+ * flit has room, the OutPort of the host port is granted to one neighbour,
+ * stopped, and wanted by the other. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -218,8 +218,8 @@ static void a_condition_that_goes_resets_the_timer(void **state)
 
 /* Three host ports of node 0 send through one link, whose far end takes no
  * flit. The packet of port 1 is granted and stopped. The packet of port 2 waits
- * behind it until management retrieves it, long before the timer expires. So
- * the condition ends although no flit has moved. Then the packet of port 3
+ * behind it until the management retrieves it, long before the timer expires.
+ * This ends the condition although no flit has moved. Then the packet of port 3
  * arrives. */
 enum { TIMER = 26400 }; /* 80 us */
 static weft_time_t condition, fired;

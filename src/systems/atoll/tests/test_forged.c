@@ -204,8 +204,9 @@ static void a_header_cannot_lie_about_the_length(void **state)
 	}
 }
 
-/* After an end that is too early, the rest of the packet has no head. Without
- * an end, the next head acts as the end. Packets behind it arrive whole. */
+/* After a wrong end inside a packet, the following flits have no head. If the
+ * end of a packet is missing, the next head acts as the end. Later packets
+ * arrive whole. */
 static void a_wrong_end_sign_costs_one_packet(void **state)
 {
 	/* 168 bytes are three flits: after a wrong end in the first or second,

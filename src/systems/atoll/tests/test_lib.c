@@ -75,8 +75,8 @@ static const struct {
 	{ { 0, ATOLL_DMA, 2, 65 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 63 }, -EINVAL, 0, 0 },
 	{ { 0, ATOLL_PIO, 1, 0 }, -EINVAL, 0, 0 },
-	/* The node has 64 MiB, so that not all regions fit. The regions that
-	 * were allocated are freed again. */
+	/* The node has 64 MiB, so that not all regions fit. The library frees
+	 * the regions that it has allocated before. */
 	{ { 0, ATOLL_DMA, 2, 40 << 20 }, -ENOMEM, 0, 0 },
 	{ { 0, ATOLL_DMA, 2, 28 << 20 }, 0, 2, 28 << 20 },
 	{ { 3, ATOLL_DMA, 2, 64 }, 0, 2, 64 },
@@ -406,8 +406,9 @@ static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
 
 /* ---- machines that are refused ---- */
 
-/* The cable takes 50 ns or 17 cycles, and a flit has at most 69 characters: 2 *
- * 17 + 2 * t_out + t_in + 2 * 69 = 213. */
+/* The least stop_free is 2 * 17 + 2 * t_out + t_in + 2 * 69 = 213, because the
+ * cable takes 50 ns, which is 17 cycles, and a flit has at most 69
+ * characters. */
 static const struct {
 	const char *set[8];
 	const char *why; /* part of the refusal; NULL: the machine is built */

@@ -26,7 +26,7 @@ static void line_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	if (!node) {
 		weft_host_cpu(h, 100 * WEFT_US);
 		mesh_fill(w, 8, 5);
-		/* characters behind the one of the host port are dropped */
+		/* the characters behind that of the host port are dropped */
 		assert_int_equal(atoll_send(p, route, 7, 0x77, w, 64), 0);
 	}
 	if (node == 4) {
@@ -49,7 +49,8 @@ static void route_loses_one_character_per_hop_of_30_cycles(void **state)
 	mesh_run(&r, 5, 5, NULL, "delay=50ns", true);
 	assert_int_equal(mesh_failures(&r), 0);
 	assert_int_equal(r.got[4], 1);
-	assert_int_equal(r.chars, 6); /* one of seven characters is used up */
+	assert_int_equal(r.chars, 6); /* the first crossbar has used one of the
+					 seven characters */
 	hop = result_hist_get(weft_sim_result(r.sim), "n2.nic.hop", "cycles");
 	assert_non_null(hop);
 	assert_int_equal(hop->min, 30);

@@ -229,7 +229,7 @@ static void pio_nothing(void)
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), ATOLL_STATUS_PACKET);
 	assert_int_equal(get(TO, ATOLL_PIO_HEAD), ATOLL_HEAD(FROM, 0x70, 0));
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
-	/* or when its data are read */
+	/* a packet without payload also ends when its data are read */
 	describe(1, 0, 1);
 	assert_int_equal(get(TO, ATOLL_PIO_RDATA), ~0ull);
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
@@ -240,8 +240,9 @@ static void what_is_not_there_reads_as_nothing(void **state)
 	run(pio_nothing, NULL);
 }
 
-/* A flit is accepted when the whole of it has room, 64 bytes with 8 of header.
- * Reading its words makes room again. */
+/* Fills a buffer of two flits. It accepts a flit only if all 64 bytes of the
+ * flit have room. The first flit holds the header, which takes no room here,
+ * and 56 bytes. Reading words makes room. */
 static void pio_full(void)
 {
 	queues(0);
@@ -281,7 +282,7 @@ static void dma_receives(void)
 		assert_int_equal(t.rdr[12 * i], 0x1000 + i);
 		assert_int_equal(t.rdr[12 * i + 11], 0x1000 + i + 11);
 	}
-	/* no room for a flit beside 192 bytes */
+	/* 192 bytes leave no room for another flit */
 	assert_int_equal(t.rdq[8 * 2 + 7], 0);
 	put(TO, ATOLL_RDR_RP, 193 + 96); /* beyond the received bytes */
 	later();
@@ -296,7 +297,7 @@ static void dma_receives(void)
 	assert_int_equal(t.rdr[3], 0x1002 + 11);
 	assert_int_equal(t.rdq[8 * 3 + 7], 0); /* no entry */
 	put(TO, ATOLL_RDR_RP, 288);
-	put(TO, ATOLL_RDR_RP, 192); /* no store moves it back */
+	put(TO, ATOLL_RDR_RP, 192); /* a store does not move the pointer back */
 	put(TO, ATOLL_RDQ_RP, 1);
 	later();
 	assert_int_equal(t.rdq[8 * 3 + 7], ATOLL_D_VALID);
@@ -312,7 +313,8 @@ static void regions_and_queues_wrap_and_fill(void **state)
 	run(dma_receives, NULL);
 }
 
-/* Sets the number of writes that the bus has not yet taken. */
+/* Checks that a port accepts flits only while fewer than eight writes are in
+ * flight. The test sets the number of writes. */
 static void dma_waits(void)
 {
 	struct at_nic *n = atoll_pair_nic(&t.p, 0);
@@ -352,7 +354,8 @@ static void a_message_raises_the_interrupt_that_was_asked_for(void **state)
 	run(dma_tells, NULL);
 }
 
-/* A wrong descriptor becomes an empty packet, if it has a route. */
+/* Sends wrong descriptors. A descriptor with a route is sent as an empty
+ * packet. */
 static void dma_wrong(void)
 {
 	queues(ATOLL_CTRL_DMA);

@@ -134,7 +134,7 @@ static void each_character_has_its_part(void **state)
 		for (uint32_t i = 0; i < row[r].n; i++)
 			assert_int_equal(sym[i] >> WEFT_PART_SHIFT,
 					 row[r].part[i]);
-		/* Nothing is written, because there are too few places. */
+		/* nothing is written, because the array is too short */
 		sym[0] = 0x7777;
 		assert_int_equal(at_encode_parts(f, sym, row[r].n - 1),
 				 row[r].n);
@@ -173,8 +173,9 @@ static void what_was_said_is_heard(void **state)
 		}
 }
 
-/* CRCs cover all bits of data flits and states. Of a head they cover the number
- * and the sign of each character, because parity covers the rest (2.2). */
+/* Every bit of data flits and states is checked. In a head, the data bits of
+ * the number and of routing characters are not, because the link checks the
+ * sequence and the crossbar checks parity (2.2). */
 static void a_bit_that_is_wrong_is_noticed(void **state)
 {
 	const uint8_t bytes[] = { 9, 0x0c, 5, 6 };

@@ -18,7 +18,8 @@ struct owner {
 		uint8_t out, in;
 	} log[LOG]; /* packets in the order of their ends */
 	bool stop;  /* no host port has room */
-	/* Cycles of the last room at an InPort, of the last deadlock. */
+	/* cycle at which an InPort last freed room, cycle of the last
+	 * deadlock */
 	uint64_t ready, dead;
 	/* Number of misrouted packets, bytes of the last header. */
 	uint32_t wrong, chars;
@@ -203,7 +204,7 @@ static void ports_take_turns(void **state)
 	weft_sim_free(sim);
 }
 
-/* An InPort of a host port holds four flits. The place of a flit is free when
+/* An InPort of a host port holds four flits. The room of a flit is free when
  * its last character has left. */
 static void an_inport_holds_four_flits(void **state)
 {
@@ -223,7 +224,7 @@ static void an_inport_holds_four_flits(void **state)
 	o = open_xbar(&sim);
 	inject(o, 1, 2);
 	left(sim, o, 2, "1");
-	/* the data flit follows the head and passes in t_xbar */
+	/* the data flit waits until the head has passed, then takes t_xbar */
 	assert_int_equal(o->ready, HEAD + 3 + DATA);
 	weft_sim_free(sim);
 }

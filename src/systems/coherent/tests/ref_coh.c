@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of a clock in this order: interconnect, cores by number, interface,
- * arbiter. */
+/* Reference of coh.system, see ref_coh.h. In each clock the parts take their
+ * steps in this order: interconnect, cores by number, interface, arbiter. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -46,7 +46,8 @@ struct ref {
 	/* interconnect */
 	bool busy;
 	uint32_t turn;
-	/* path: waits of the data to the requester; side: those into memory */
+	/* path: waits until the requester has the data; side: waits until
+	 * memory is written */
 	struct waits path, side;
 	struct coh_txn t;
 	struct line *place;

@@ -170,8 +170,8 @@ static void snoop_update(struct ref *r)
 		ref_coh_then(&r->path, 0, W_DATA);
 		return;
 	}
-	/* free the place by the victim's write to memory, then fetch the
-	 * line */
+	/* the victim is written to memory first, which frees its cache line,
+	 * then the new line is read */
 	r->path = r->side;
 	r->side.n = 0;
 	ref_coh_wait_read(r, &r->path, addr);
@@ -263,7 +263,8 @@ static void data_there(struct ref *r)
 	ref_coh_access_done(r, i, l->b + r->t.addr % r->s->line);
 }
 
-/* Moves one list by a clock, then runs the actions whose wait has ended. */
+/* Advances a list of waits by a clock, then runs the action of each wait that
+ * has ended. */
 static void waits_step(struct ref *r, struct waits *l, bool tick)
 {
 	if (tick && l->n)

@@ -13,7 +13,8 @@ struct rig {
 	uint64_t errors; /* errors that the model's own checks found */
 };
 
-/* Sets the class's defaults, but small memories and no accesses. */
+/* Fills s with the default parameters of the class, but with small memories,
+ * and without accesses. */
 void rig_script_default(struct ref_coh_script *s);
 /* Plays s to its end. The system exists until rig_free. */
 void rig_run(struct rig *r, const struct ref_coh_script *s,

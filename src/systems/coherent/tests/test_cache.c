@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One cache alone: every cell of the event table of forth.md 9, as printed
- * there; places of lines, order of use, eviction. */
+ * there; mapping of addresses to lines, order of replacement, eviction. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ struct local_cell {
 	bool write;
 	enum coh_state before;
 	enum coh_bus bus;
-	enum coh_state after; /* state of the cache itself after a hit */
+	enum coh_state after; /* state of the line after coh_cache_local() */
 };
 
 static const struct local_cell local_cells[] = {
@@ -158,7 +158,7 @@ static void upgrade_makes_m(void **state)
 	coh_cache_fini(&c);
 }
 
-/* In a direct-mapped cache of 16 KB, lines 16 KB apart share a place. */
+/* In a direct-mapped cache of 16 KB, addresses 16 KB apart map to one line. */
 static void direct_mapped(void **state)
 {
 	uint8_t data[LINE] = { 0 };

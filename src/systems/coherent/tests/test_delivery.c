@@ -8,7 +8,7 @@
 
 #include "rig.h"
 
-/* Parameters that enter. */
+/* Parameters of coh.system on which the time of a delivery depends. */
 struct times {
 	uint32_t hit, port, arb, req, snoop, reply, ni, ctrl, rcd, cas, cwl;
 	uint32_t line, width, gap, cores;
@@ -29,8 +29,8 @@ static uint64_t beats(const struct times *t, uint64_t bytes)
 	return (bytes + t->width - 1) / t->width;
 }
 
-/* Returns the end of the first poll at or after cycle s, while polls hit. Polls
- * end one period apart, counted from the end of the miss that fetched the
+/* Returns the end of the first poll at or after cycle s, while all polls hit.
+ * Polls end one period apart, counted from the end of the miss that fetched the
  * line. */
 static uint64_t hit_after(const struct times *t, uint64_t s)
 {
@@ -76,9 +76,11 @@ static uint64_t seen_memory(const struct times *t, uint64_t arrival)
 	uint64_t write =
 		t->arb + t->req + beats(t, 4) + t->ctrl + t->cwl + beats(t, 4);
 	uint64_t period = t->gap + t->port + poll;
-	uint64_t first =
-		t->gap + t->port + t->rcd; /* as if the row had been open */
-	/* grant of the last poll before the write requests the interconnect */
+	uint64_t first = t->gap + t->port +
+			 t->rcd; /* the first poll opens the row, which delays
+				    all others by t_rcd */
+	/* cycle at which the last poll is granted before the write requests the
+	 * interconnect */
 	uint64_t before = first + (ask - 1 - first) / period * period;
 	uint64_t free = before + poll, next = before + period, written;
 

@@ -106,7 +106,7 @@ static void on_txn(void *arg, const struct coh_txn *t)
 	uint8_t mem[LINE];
 
 	w->txns++;
-	HOLDS(w, t->addr < w->ddr); /* never private */
+	HOLDS(w, t->addr < w->ddr); /* private addresses cause no transaction */
 	HOLDS(w, (t->addr < w->open) ==
 			 (t->bus != COH_MEM_RD && t->bus != COH_MEM_WR));
 	if (t->src == w->cores) {
@@ -147,7 +147,8 @@ static void make_items(struct watcher *w)
 	}
 }
 
-/* Sanitizers need fewer operations, because these already reach all code. */
+/* Builds with a sanitizer run a third of the operations, because these already
+ * reach all code. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 3 };
 #else
@@ -200,7 +201,8 @@ static uint64_t seed_of(uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* The platform has two caches. It runs without and with allocation. */
+/* Tests two caches, as many as the platform has, here without allocation by
+ * Updates. */
 static void two_cores(void **state)
 {
 	soak(seed_of(1), 2, 60000, "size=1024 verify=no");

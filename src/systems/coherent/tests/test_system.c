@@ -10,7 +10,7 @@
 #include "systems/coherent/coherent_internal.h"
 
 enum { A = 0x400, FAR = 16384, AT = 1000 };
-/* Default cycles. */
+/* Default times of coh.system, in cycles. */
 enum {
 	HIT = 1,
 	ARB = 1,
@@ -27,7 +27,8 @@ enum {
 	BEATS = 4
 };
 enum {
-	ASK = ARB + REQ + SNOOP, /* grant to answers */
+	ASK = ARB + REQ +
+	      SNOOP, /* from the grant to the answers of all snoopers */
 	/* cycles of a line from memory whose row is open */
 	READ = CTRL + CAS + REPLY + BEATS,
 	CACHE = SUPPLY + REPLY +
@@ -112,8 +113,8 @@ static uint32_t mem32(const struct bench *b, uint64_t addr)
 	return v;
 }
 
-/* Brings A into state s in cache 0 long before AT. For S, cache 2 gets it as
- * well. */
+/* Brings A into state s in cache 0 long before AT. For S, cache 2 loads the
+ * line, too. */
 static void bring(struct bench *b, enum coh_state s)
 {
 	rig_script_default(&b->s);
@@ -191,7 +192,8 @@ static void write_miss_invalidates_other_copies(void **state)
 		0x34);
 }
 
-/* Caches with shared copies do not answer, so memory supplies the line. */
+/* Without supply_shared no cache supplies a shared copy, so that memory
+ * supplies the line. */
 static void shared_silent(void **state)
 {
 	struct bench *b = *state;
@@ -483,8 +485,8 @@ static void uncached_access_leaves_no_copy(void **state)
 			 0);
 }
 
-/* All request at once and are served in turn, the interface after the last
- * core. */
+/* All cores and the interface request at the same time. They are served in
+ * turn, the interface after the last core. */
 static void round_robin(void **state)
 {
 	struct bench *b = *state;

@@ -24,7 +24,9 @@ struct eth_dev {
 	struct weft_io io;
 	uint8_t addr[ETH_STATION];
 	struct ring tx, rx;
-	/* tx: counts of frames without wrapping, clean <= posted <= put */
+	/* tx, counts of frames that do not wrap at the ring: put into
+	 * descriptors, posted to the device, cleaned after sending; clean <=
+	 * posted <= put */
 	uint32_t put, posted, clean;
 	uint32_t rx_next, rx_tail;
 };
@@ -88,7 +90,7 @@ static void start_ring(struct eth_dev *e, const struct ring *r, uint32_t low,
 	eth_store(e, len, r->n * MAC_DESC);
 }
 
-/* Receive control: long frames, buffers of 16 KB. */
+/* Bits of RCTL for long frames and buffers of 16 KB. */
 #define RCTL_JUMBO (MAC_RCTL_LPE | MAC_RCTL_BSEX | 1u << 16)
 
 static void eth_start(struct eth_dev *e)
@@ -127,7 +129,7 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 		      ? -ENODEV
 		      : 0;
 	if (!ret) {
-		weft_cfg_store(h, e->dev, 4, 2, 6); /* memory, master */
+		weft_cfg_store(h, e->dev, 4, 2, 6); /* memory, bus master */
 		if (!weft_io_map(h, e->dev, ETHNIC_BAR, 0, ETHNIC_REG_BYTES,
 				 WEFT_UC, &e->io))
 			ret = -ENODEV;
@@ -146,7 +148,7 @@ int eth_open(struct weft_host *h, const struct eth_attr *a,
 void eth_close(struct eth_dev *e)
 {
 	eth_store(e, MAC_CTRL, MAC_CTRL_RST);
-	/* a load, so that the reset has happened when it returns */
+	/* loads a register, because the load returns only after the reset */
 	eth_load(e, MAC_STATUS);
 	eth_free(e);
 }

@@ -19,7 +19,7 @@ struct eth_dev;
 /* Opens device 0 of the node. Returns 0 or a negative errno. */
 int eth_open(struct weft_host *h, const struct eth_attr *a,
 	     struct eth_dev **e_p);
-/* Resets the device first, because it may still own buffers, then frees all
+/* Resets the device, because it may still own buffers. Then frees all
  * memory. */
 void eth_close(struct eth_dev *e);
 /* Returns the device, so that the caller can wait for its interrupt. */
@@ -29,10 +29,10 @@ const uint8_t *eth_address(const struct eth_dev *e);
 
 /* Returns the buffer of the next frame to send, or NULL if all are in use. */
 uint8_t *eth_tx_buf(struct eth_dev *e);
-/* Writes the descriptor of a frame of len bytes without FCS. eth_tx_post()
- * gives it to the device. */
+/* Writes the descriptor of a frame of len bytes without FCS. The device gets it
+ * with eth_tx_post(). */
 void eth_tx_put(struct eth_dev *e, uint32_t len);
-/* Gives the device the next n frames of eth_tx_put(). */
+/* Gives the next n frames of eth_tx_put() to the device. */
 void eth_tx_post(struct eth_dev *e, uint32_t n);
 /* eth_tx_clean() frees the buffers of sent frames and returns the number of
  * frames in the device. eth_tx_kept() returns the number of frames put and not

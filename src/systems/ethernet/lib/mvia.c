@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of M-VIA (hvia.md 6.6): a header of 28 bytes and 1472 bytes of data,
  * in little endian like the frames of the card (3.8). The header's fields and
- * their bytes are:
+ * their lengths in bytes are:
  *
  * type 1, flags 1, destination 2, source 2, sequence 2, length 4, first byte 4,
  * reserved 12 */

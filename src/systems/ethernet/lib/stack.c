@@ -24,12 +24,11 @@ struct stack {
 	struct eth_dev *e;
 	/* payload: largest number of data bytes in a frame */
 	uint32_t me, peer, payload;
-	uint32_t tx_seq, rx_seq; /* next byte */
+	uint32_t tx_seq, rx_seq; /* next byte to send, to receive */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
-	/* Bytes from `una` on, sent or about to be sent, and not acknowledged.
-	 * M-VIA drops them after sending. Times are those of the last reading
-	 * of the clock, because each reading takes time. */
+	/* Bytes from number `una` on that are sent or about to be sent, and not
+	 * acknowledged. M-VIA drops them after sending. */
 	struct stack_bytes sent;
 	uint32_t una, same_acks, tries;
 	uint32_t acks;	 /* acknowledgements that must be sent at once */
@@ -38,12 +37,17 @@ struct stack {
 	weft_time_t keep_at;
 	/* the sender has given up, so that its segments carry a reset */
 	bool resets;
+	/* now: last reading of the clock, kept because each reading takes time;
+	 * rto: present time-out; rto_at, ack_at: times at which the time-out
+	 * expires and an acknowledgement is due */
 	weft_time_t now, rto, rto_at, ack_at;
-	/* buffer of the request of the process: */
+	/* buffer of the process's receive call, its size, bytes received so
+	 * far: */
 	uint8_t *to;
 	uint32_t want, got;
 	int error;
-	struct stack_bytes early; /* bytes that arrived before their request */
+	struct stack_bytes early; /* bytes that arrived before the process asked
+				     for them */
 };
 
 static weft_time_t copy_time(uint64_t rate, uint32_t n)
@@ -85,9 +89,9 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 
 /* ---- acknowledgements ---- */
 
-/* Restarts keep-alive, because a segment shows that the peer lives. Answers a
- * probe, which carries no data and the number before the expected one. Takes
- * the acknowledgement. */
+/* Handles the acknowledgement of a segment. Restarts keep-alive, because a
+ * segment shows that the peer is alive. Answers a probe, which carries no data
+ * and the number before the expected one. */
 static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
@@ -102,8 +106,8 @@ static void stack_heard(struct stack *s, const struct stack_seg *g)
 			   bytes */
 	if (!n) {
 		if (!g->len && ++s->same_acks == SAME_ACKS)
-			s->tx_seq = s->una; /* resend, because the next segment
-					       is lost */
+			s->tx_seq = s->una; /* resend, because the segment at
+					       `una` is lost */
 		return;
 	}
 	stack_bytes_drop(&s->sent, n);
@@ -160,8 +164,9 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 
 /* ---- interrupts ---- */
 
-/* Handles an interrupt. Subtracts the time of its accesses to the NIC from its
- * cost, because they are part of it. */
+/* Handles an interrupt and the received frames. The cost of an interrupt
+ * includes the handler's accesses to the NIC. Therefore only the rest of the
+ * cost is charged after these accesses. */
 static void stack_interrupted(struct stack *s)
 {
 	weft_time_t t = weft_host_now(s->h), cost = 0, spent;
@@ -185,8 +190,8 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* Uses the processor for the process during time t, without the time of
- * interrupts. */
+/* Occupies the processor for time t of the process. Interrupts in between
+ * prolong this. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t now = weft_host_now(s->h), end = now + t;
@@ -241,8 +246,8 @@ static uint32_t stack_unsent(const struct stack *s)
 	return s->sent.n - (s->tx_seq - s->una);
 }
 
-/* Sends up to k bytes. Reads the place in the stream only after the work,
- * because an interrupt may move it. */
+/* Sends one segment of up to k bytes. Reads tx_seq only after the work, because
+ * an interrupt may change it. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
 	struct stack_seg g;
@@ -300,7 +305,7 @@ static void give_up(struct stack *s)
 }
 
 /* Returns the time of the next probe, or NEVER while bytes are unacknowledged,
- * because they serve as a probe. */
+ * because these bytes are resent and need no probe. */
 static weft_time_t keep_due(const struct stack *s)
 {
 	return s->sent.n ? WEFT_NEVER : s->keep_at;

@@ -54,13 +54,13 @@ extern const struct stack_proto stack_mvia, stack_tcpip;
 struct stack_cost {
 	weft_time_t call;      /* time of library and system call */
 	weft_time_t transmit;  /* time of protocol and driver per frame */
-	weft_time_t interrupt; /* entry and handler */
+	weft_time_t interrupt; /* time of interrupt entry and handler */
 	/* time of the interrupt to restart the transmitter */
 	weft_time_t restart;
-	weft_time_t receive; /* protocol, a frame */
+	weft_time_t receive; /* time of the protocol per received frame */
 	weft_time_t detect;  /* time of the poll that finds the message */
-	weft_time_t wake;    /* wake-up, switch, return */
-	weft_time_t poll;    /* time of one turn of the polling loop */
+	weft_time_t wake;    /* time of wake-up, process switch and return */
+	weft_time_t poll;    /* time of one iteration of the polling loop */
 	uint32_t polls;	     /* number of polls before the process sleeps */
 	/* rate of copying in bit/s, or 0 for no copy */
 	uint64_t copy_tx, copy_rx;
@@ -68,8 +68,8 @@ struct stack_cost {
 	uint32_t window;
 	uint32_t ring;
 	uint32_t mtu; /* MTU of the line, or 0 for 1500 */
-	/* TCP: time until bytes are resent, 0 for 200 ms. M-VIA: time until a
-	 * receiver gives up, 0 for 1 s */
+	/* TCP: first time until bytes are resent, 0 for 200 ms. M-VIA: time
+	 * until a receiver gives up, 0 for 1 s */
 	weft_time_t timeout;
 };
 

@@ -2,10 +2,11 @@
 /* Registers, interrupts and data movements of the 82544's MAC, see mac82544.h.
  *
  * Source: hvia.md 3.9, 7.1, 7.2. Register offsets and bits are those of the
- * 82544's manual. Own choices: DD is written when the frame has left (RS as
- * RPS), and TDH moves at that time. RDTR counts from the first frame and is not
- * restarted. Not modelled: multicast table, VLANs, checksum offload (DEXT),
- * hash filters, early transmit, EEPROM, PHY registers. */
+ * 82544's manual. Own choices: with RS, DD is written when the frame has left
+ * the line, as RPS asks for, and TDH moves at that time. RDTR counts from the
+ * first frame and is not restarted. Not modelled: multicast table, VLANs,
+ * checksum offload (DEXT), hash filters, early transmit, EEPROM, PHY
+ * registers. */
 #include "systems/ethernet/link/mac82544.h"
 
 #include <assert.h>
@@ -71,7 +72,7 @@ static void int_update(struct mac *m)
 
 	if (level == m->level)
 		return;
-	if (level && now < m->held) { /* ITR: too early */
+	if (level && now < m->held) { /* ITR delays this interrupt */
 		weft_timer_arm(m->comp, &m->timer, m->cfg.tag + MAC_TAG_INT,
 			       m->held);
 		return;
@@ -218,7 +219,7 @@ void mac_set_address(struct mac *m, uint32_t i, const uint8_t a[ETH_ADDR])
 	m->rah[i] = a[4] | (uint32_t)a[5] << 8 | MAC_RAH_AV;
 }
 
-/* ---- life ---- */
+/* ---- movements, events, set-up ---- */
 
 void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	     struct weft_slice data)
@@ -235,8 +236,8 @@ void mac_ask(struct mac *m, enum mac_kind kind, uint64_t addr, uint32_t index,
 	m->ops->move(m->own, mv);
 }
 
-/* Completes a movement. Ignores the data of one that began before a reset,
- * because its descriptor is no longer valid. */
+/* Completes a movement. Ignores the data of a movement that began before a
+ * reset, because its descriptor is no longer valid. */
 void mac_moved(struct mac *m, enum mac_kind kind)
 {
 	struct mac_move *mv = &m->move[kind];

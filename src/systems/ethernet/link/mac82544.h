@@ -51,7 +51,7 @@ struct mac_move {
 	/* trace id of the frame. For MAC_TX_DATA the owner sets it with
 	 * mac_trace() before mac_moved(). MAC_RX_DATA has it from the frame. */
 	uint64_t trace_id;
-	bool busy;  /* the MAC's own */
+	bool busy;  /* the movement is in flight; for the MAC only */
 	bool stale; /* the MAC was reset during the movement */
 };
 
@@ -73,13 +73,14 @@ struct mac_cfg {
 	weft_time_t receive; /* 668 ns */
 	/* time from a frame's write-back to RXT0, 0 for none */
 	weft_time_t moderation;
-	/* time from a descriptor to the request of its bytes */
+	/* time from the arrival of a descriptor to the request of its bytes */
 	weft_time_t turn;
 	/* number of frames fetched ahead, or 0 for one frame at a time */
 	uint32_t ahead;
 	bool desc_ahead;  /* the next descriptor is always fetched ahead */
-	uint32_t rx_fifo; /* bytes, 48 KiB */
-	/* longest frame without FCS, 1514. Longer frames need RCTL.LPE */
+	uint32_t rx_fifo; /* in bytes, by default 48 KiB */
+	/* longest frame without FCS, by default 1514. Longer frames need
+	 * RCTL.LPE */
 	uint32_t frame_max;
 	uint32_t tag; /* first of the MAC_TAGS event tags */
 };
@@ -96,8 +97,8 @@ struct mac_stats {
 	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes;
 	/* frames missed, because the FIFO was full or the receiver off */
 	uint64_t missed;
-	uint64_t crc;	   /* FCS wrong */
-	uint64_t filtered; /* for another station */
+	uint64_t crc;	   /* frames with a wrong FCS */
+	uint64_t filtered; /* frames for another station */
 	uint64_t runt, giant, symbol;
 	uint64_t pause_rx, pause_tx;
 	uint64_t bad_desc; /* malformed transmit descriptors */
@@ -108,7 +109,7 @@ struct mac_stats {
 struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 		    const struct mac_cfg *cfg, const struct mac_ops *ops,
 		    void *own);
-/* frees the MAC and all frames it holds, accepts NULL */
+/* Frees the MAC and all frames that it holds. Accepts NULL. */
 void mac_free(struct mac *m);
 /* Resets the MAC as CTRL.RST does. Frames on the line continue. */
 void mac_reset(struct mac *m);
@@ -116,7 +117,7 @@ void mac_reset(struct mac *m);
  * no receiver then. */
 void mac_abandon(struct mac *m);
 
-/* takes an arriving frame and its ownership, phase 0 */
+/* Receives a frame that arrives. Takes ownership of f. Called in phase 0. */
 void mac_arrive(struct mac *m, struct weft_frame *f);
 void mac_event(struct mac *m, uint32_t tag);	   /* phase 1 */
 void mac_moved(struct mac *m, enum mac_kind kind); /* phase 1 */

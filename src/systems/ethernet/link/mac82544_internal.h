@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State and internal functions of the MAC: registers, interrupts and life
- * (mac82544.c), transmitter (mac82544_transmit.c), receiver and flow control
- * (mac82544_receive.c). */
+/* State and internal functions of the MAC: registers, interrupts, movements and
+ * set-up (mac82544.c), transmitter (mac82544_transmit.c), receiver and flow
+ * control (mac82544_receive.c). */
 #ifndef SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
 #define SYSTEMS_ETHERNET_LINK_MAC82544_INTERNAL_H
 
@@ -10,8 +10,8 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Largest number of control frames that wait. One XOFF and one XON can wait
- * while the FIFO fills and drains. */
+/* Largest number of control frames that wait. One XOFF and one XON can wait for
+ * each time that the FIFO fills and drains. */
 enum { MAC_CTL_MAX = 4 };
 
 /* Registers that a load does not change. */
@@ -58,24 +58,25 @@ struct mac_back {
 struct mac_tx_frame {
 	struct weft_frame *f;
 	weft_time_t ready;
-	uint32_t parts; /* descriptors */
+	uint32_t parts; /* number of its descriptors */
 	uint32_t index; /* index of the frame's last descriptor */
 };
 
 struct mac_tx {
-	uint32_t next; /* descriptor to fetch */
+	uint32_t next; /* index of the next descriptor to fetch */
 	uint8_t desc[MAC_DESC];
 	struct weft_slice
 		part[MAC_PARTS_MAX]; /* parts of the frame gathered so far */
 	uint32_t n_parts, bytes, used;
 	/* the fetch of a descriptor or of its bytes is in flight */
 	bool fetching;
-	/* a descriptor is fetched, but its bytes are not requested */
+	/* a descriptor is fetched, but its bytes are not requested. They are
+	 * requested at time `ask` */
 	bool pending;
 	weft_time_t ask;
 	bool on_line;
 	bool bad;	/* a descriptor of the current frame is malformed */
-	uint64_t trace; /* message */
+	uint64_t trace; /* trace id of the current frame's message */
 	struct {
 		VEC(struct mac_tx_frame);
 	} fifo;
@@ -92,13 +93,14 @@ struct mac_tx {
 };
 
 struct mac_rx {
-	/* line: arriving frames; first..last: frames in the FIFO */
+	/* line: frames that are arriving; first..last: frames in the FIFO */
 	struct weft_frame *line, *first, *last;
 	uint32_t fill;
 	uint32_t fetched; /* index of the next descriptor to fetch */
-	uint64_t cache[MAC_RX_CACHE]; /* addresses of buffers */
-	uint32_t head, n;	      /* of the cache */
-	uint32_t off; /* bytes of frame `first` already stored */
+	uint64_t cache[MAC_RX_CACHE]; /* buffer addresses of the fetched
+					 descriptors, as a ring */
+	uint32_t head, n; /* first entry and number of entries of `cache` */
+	uint32_t off;	  /* bytes of frame `first` already stored */
 	/* part: bytes being stored; total: bytes of frame `first` */
 	uint32_t part, total;
 	bool storing, xoff;
@@ -117,7 +119,7 @@ struct mac {
 	uint32_t icr, ims;
 	bool level;
 	bool waiting; /* an RXT0 interrupt is due for a received frame */
-	/* rxt0: time of the interrupt; held: time before which none is
+	/* rxt0: time of that interrupt; held: time before which no interrupt is
 	 * raised */
 	weft_time_t rxt0, held;
 	struct weft_timer timer;
@@ -133,8 +135,8 @@ static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 	return m->reg[len] / MAC_DESC;
 }
 
-/* Returns the descriptor after `index`, or 0 if the ring has no descriptors,
- * because software may have changed it. */
+/* Returns the index of the descriptor after `index` in the ring. Returns 0 if
+ * the ring has no descriptors, because software may set any length. */
 static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 				  uint32_t index)
 {

@@ -65,8 +65,8 @@ static bool is_ours(const struct mac *m, const struct weft_frame *f)
 	return false;
 }
 
-/* Checks a frame. Returns false if it is bad and RCTL does not store bad
- * frames. */
+/* Checks a frame and counts its fault. Returns true if the receiver keeps it: a
+ * good frame or, with RCTL.SBP, a frame with a wrong FCS. */
 static bool is_sound(struct mac *m, struct weft_frame *f)
 {
 	uint32_t max = m->reg[MAC_R_RCTL] & MAC_RCTL_LPE ? m->cfg.frame_max
@@ -178,7 +178,8 @@ void mac_arrive(struct mac *m, struct weft_frame *f)
 
 /* ---- descriptors ---- */
 
-/* Fetches as many descriptors as fit, up to the end of the ring. */
+/* Fetches as many descriptors as `cache` has room for, up to the end of the
+ * ring. */
 static void mac82544_receive_fetch(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;
@@ -199,8 +200,8 @@ static void mac82544_receive_fetch(struct mac *m)
 
 /* ---- out of the FIFO ---- */
 
-/* Returns bytes of the frame as they are stored. A FCS that is not stripped is
- * computed, even if the one on the line was wrong. */
+/* Returns n bytes of the frame from `off` on, as they are stored. A FCS that is
+ * not stripped is computed, even if the FCS on the line was wrong. */
 static struct weft_slice stored_part(const struct mac *m,
 				     const struct weft_frame *f, uint32_t off,
 				     uint32_t n)

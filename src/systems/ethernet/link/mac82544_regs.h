@@ -41,7 +41,7 @@ enum {
 	MAC_GPRC = 0x4074,
 	MAC_GPTC = 0x4080,
 	MAC_RUC = 0x40a4, /* frames shorter than 64 bytes */
-	MAC_ROC = 0x40ac, /* longer than allowed */
+	MAC_ROC = 0x40ac, /* frames longer than allowed */
 	MAC_RAL = 0x5400, /* + 8 i: bytes 0..3 of station address i */
 	MAC_RAH = 0x5404, /* bytes 4 and 5 of the address, bit 31 valid */
 	MAC_ADDRS = 16,
@@ -52,14 +52,14 @@ enum {
 #define MAC_CTRL_RST  (1u << 26)
 #define MAC_STATUS_LU (1u << 1)
 #define MAC_RCTL_EN   (1u << 1)
-#define MAC_RCTL_SBP  (1u << 2) /* bad frames are stored too */
+#define MAC_RCTL_SBP  (1u << 2) /* frames with a wrong FCS are stored, too */
 #define MAC_RCTL_UPE  (1u << 3)
 #define MAC_RCTL_MPE  (1u << 4)
 /* accept frames longer than 1518 bytes with FCS */
 #define MAC_RCTL_LPE   (1u << 5)
 #define MAC_RCTL_BAM   (1u << 15) /* accepts broadcast */
-#define MAC_RCTL_BSIZE (3u << 16) /* size: 2048, 1024, 512, 256 bytes */
-#define MAC_RCTL_BSEX  (1u << 25) /* buffer sizes times 16 (except 2048) */
+#define MAC_RCTL_BSIZE (3u << 16) /* value 0..3: 2048, 1024, 512, 256 bytes */
+#define MAC_RCTL_BSEX  (1u << 25) /* 16 times these sizes, except 2048 */
 #define MAC_RCTL_SECRC (1u << 26) /* strips the FCS */
 #define MAC_TCTL_EN    (1u << 1)
 #define MAC_TCTL_PSP   (1u << 3) /* pad short frames to 60 bytes */
@@ -67,8 +67,8 @@ enum {
 #define MAC_INT_TXDW   (1u << 0) /* DD was written back (RS) */
 #define MAC_INT_TXQE   (1u << 1) /* all queued frames were sent */
 #define MAC_INT_RXDMT0 (1u << 4) /* half of the descriptors are used */
-#define MAC_INT_RXO    (1u << 6) /* missed a frame */
-#define MAC_INT_RXT0   (1u << 7) /* received */
+#define MAC_INT_RXO    (1u << 6) /* the receiver missed a frame */
+#define MAC_INT_RXT0   (1u << 7) /* a frame was received */
 
 /* ---- descriptors (hvia.md 3.9), 16 bytes, little endian ---- */
 

@@ -89,8 +89,8 @@ void mac_tx_next(struct mac *m)
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
 		mac82544_transmit_retire(m); /* the descriptors had no frame */
 	if (!m->port->peer)
-		return; /* nothing leaves, because STATUS.LU is 0 without a
-			   cable */
+		return; /* nothing leaves without a cable, because STATUS.LU is
+			   0 */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl && at < tx->fifo.at[0].ready)
@@ -144,8 +144,8 @@ static void drop_parts(struct mac_tx *tx)
 	tx->bad = false;
 }
 
-/* Builds the frame. Without IFCS its last four bytes are its FCS, and it is not
- * padded. */
+/* Builds the frame from its parts. Without IFCS the last four bytes are the
+ * FCS, and the frame is not padded. */
 static struct weft_frame *mac82544_transmit_build(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -170,7 +170,8 @@ static struct weft_frame *mac82544_transmit_build(struct mac *m)
 	return f;
 }
 
-/* Ends a descriptor. The last one ends its frame, which enters the FIFO. */
+/* Ends a descriptor. The last descriptor of a frame also puts the frame into
+ * the FIFO. */
 static void part_done(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;

@@ -91,14 +91,15 @@ static inline uint32_t eth_fcs(const uint8_t *p, uint32_t n)
 enum eth_verdict {
 	ETH_GOOD,
 	ETH_BAD_FCS,
-	ETH_BAD_SYMBOL, /* a symbol is not a byte, or the SFD is missing */
+	ETH_BAD_SYMBOL, /* a symbol is not a data byte, or the SFD is missing */
 	ETH_RUNT,
 	ETH_GIANT, /* longer than `max` */
 };
 /* Checks a frame like a receiver. Decodes the bytes of a damaged frame into its
  * payload if possible. Drops the line symbols of a frame that proves right. */
 enum eth_verdict eth_frame_check(struct weft_frame *f, uint32_t max);
-/* Declares the last four bytes of a frame its FCS, right or wrong. */
+/* Declares that the last four bytes of a frame are its FCS, which may be
+ * wrong. */
 void eth_frame_given_fcs(struct weft_frame *f);
 
 /* Returns a pause frame (802.3 annex 31B). */

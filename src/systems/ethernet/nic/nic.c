@@ -102,8 +102,8 @@ static const struct weft_port_decl ports[] = {
 enum { R_VENDOR, R_DEVICE, R_COMMAND };
 enum { CMD_MEMORY = 1 << 1, CMD_MASTER = 1 << 2 };
 
-/* Submits the next transaction. All wait while the command register forbids the
- * card to be bus master. */
+/* Submits the next transaction. Transactions wait while the command register
+ * forbids the card to be bus master. */
 static void nic_submit(struct eth_nic *n, enum weft_bus_op op)
 {
 	if (n->busy[op] || !ring_count(&n->queue[op]) ||
@@ -227,7 +227,7 @@ static void access_store(struct eth_nic *n, const struct weft_bus_note *note)
 	}
 }
 
-/* ---- life ---- */
+/* ---- arrivals, events, set-up ---- */
 
 static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
@@ -317,7 +317,8 @@ static int nic_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Drops frames that are left at the end of the run without a receiver. */
+/* Drops the frames that are left at the end of the run, because they have no
+ * receiver then. */
 static int nic_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_nic *n = c->state;

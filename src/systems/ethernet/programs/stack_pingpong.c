@@ -98,8 +98,8 @@ static int stack_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return ret;
 }
 
-/* Reads the processor's time when a measurement starts: after the warm-up
- * round, in which rings and tables of switches fill, and after each size. */
+/* Reads the processor's time when a measurement starts: after the warm-up, in
+ * which rings and tables of switches fill, and after each size. */
 static void stack_pingpong_mark(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

@@ -2,14 +2,14 @@
 /* Class eth.switch: a commodity learning switch (hvia.md 4; IEEE 802.1D without
  * spanning tree, 802.3x). The decision about a frame depends on the mode:
  *
- *   store  checks a frame after its last byte and drops bad ones. It can leave
- *          1.5 us later
- *   cut    reads a frame after its header. It can leave `latency` later, good
- *          or bad, and is stored only while its output is busy
+ *   store  checks a frame after its last byte and drops a bad one
+ *   cut    reads a frame after its header, and forwards bad frames, too. A
+ *          frame is stored only while its output is busy
  *
- * A frame takes its bytes of the shared buffer from this decision until its
- * last copy has left. If the buffer has no room, the frame is lost (tail drop).
- * With full = pause the switch pauses its senders above a mark.
+ * A frame can leave `latency` after the decision. It occupies the shared buffer
+ * from the decision until its last copy has left. If the buffer has no room,
+ * the frame is lost (tail drop). With full = pause the switch pauses its
+ * senders above a mark.
  *
  * Not modelled: spanning tree, VLANs, priorities, limits for each port. */
 #include "systems/ethernet/switch/learning_switch.h"
@@ -115,8 +115,8 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 	uint32_t to = ETH_NO_PORT;
 	uint8_t head[ETH_HEAD];
 
-	/* cut-through forwards bad frames, because their FCS has not arrived
-	 * yet */
+	/* a cut-through switch does not check the FCS, because the FCS has not
+	 * arrived yet */
 	if ((w->mode == ESW_STORE &&
 	     eth_frame_check(f, w->frame_max) != ETH_GOOD) ||
 	    !eth_frame_peek(f, head, ETH_HEAD) ||
@@ -173,7 +173,7 @@ static void esw_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	weft_timer_arm(c, &w->p[port].in, port, look_at(w, w->p[port].line));
 }
 
-/* ---- life ---- */
+/* ---- events, set-up ---- */
 
 static void esw_event(struct weft_comp *c, uint32_t tag)
 {

@@ -64,8 +64,8 @@ static void pause_above(struct esw *w, uint32_t i)
 
 /* ---- buffer ---- */
 
-/* Drops one copy of a frame. The last copy frees its bytes, which may end
- * pauses. */
+/* Drops one copy of a frame. The last copy frees the buffer bytes of the frame,
+ * which may end pauses. */
 static void item_put(struct esw *w, struct esw_item *it)
 {
 	if (--it->refs)
@@ -115,7 +115,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 			*ring_push(&w->p[i].q) = (struct esw_wait){ it, ready };
 		}
 	if (it->refs ==
-	    1) { /* no other port has a station, so that no copy was queued */
+	    1) { /* no copy was queued, because no other port has a station */
 		weft_frame_free(f);
 		item_put(w, it);
 		return;
@@ -146,7 +146,7 @@ static void start(struct esw *w, uint32_t i)
 
 		ring_pop(&p->q);
 		p->now = it;
-		f = it->f; /* the last copy is sent as the frame itself */
+		f = it->f; /* the last copy is not duplicated */
 		if (--it->waits)
 			f = weft_frame_dup(f);
 		else

@@ -30,7 +30,7 @@ static void on_move(void *own, const struct mac_move *mv)
 static void move_end(struct station *s, uint32_t kind)
 {
 	const struct mac_move *mv = s->move[kind];
-	/* wrap the address, because software may have set any */
+	/* wrap the address, because software may have set any address */
 	uint8_t *p = s->mem + mv->addr % (MEM - ETH_FRAME_LIMIT);
 	uint8_t *q = weft_slice_data(mv->data);
 

@@ -7,12 +7,12 @@
 enum { STATIONS = 64, QUEUE = 4096, GAP = 12 * REF_TICKS, NONE = -1 };
 
 struct out_port {
-	int q[QUEUE]; /* frames */
+	int q[QUEUE]; /* indices of queued frames */
 	uint64_t ready[QUEUE];
 	uint32_t head, tail;
 	int now;	/* frame on the output line, or NONE */
 	uint32_t left;	/* ticks of that frame still to come */
-	uint32_t gap;	/* ticks to come */
+	uint32_t gap;	/* ticks of the gap still to come */
 	bool busy;	/* a data or control frame is on the line */
 	uint64_t pause; /* tick until which the port is paused */
 	/* xoff: the sender was paused; ctl: a pause frame waits */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { REF_TICKS = 4 /* of a byte */, REF_PORTS = 8, REF_PAUSE = 0xffff };
+enum { REF_TICKS = 4 /* per byte */, REF_PORTS = 8, REF_PAUSE = 0xffff };
 
 struct ref_eth_frame {
 	uint32_t port, len, id;

@@ -19,11 +19,12 @@ struct ref {
 	/* ticks until the MAC starts each fetched frame */
 	uint32_t wait_left[REF_MAC_FRAMES];
 	uint32_t fetched, sending, send_left, gap_left;
-	/* the cable: the end of a frame by the tick in which it is sent */
-	int line[LINE]; /* frame + 1 that ends in this tick, or 0 */
+	/* the cable, indexed by the tick at which the end of a frame arrives */
+	int line[LINE]; /* number of that frame + 1, or 0 */
 	/* receiver */
 	uint32_t fill;
-	int pipe[LINE]; /* frames on the way through the receiver, by tick */
+	int pipe[LINE]; /* number + 1 of the frame that leaves the receiver's
+			   pipeline in this tick */
 	uint32_t queue[REF_MAC_FRAMES], head, tail;
 	uint32_t store_left, back_left;
 	uint64_t t;

@@ -18,16 +18,16 @@ struct ref_mac_cfg {
 	bool desc_ahead;
 };
 
-/* A frame whose descriptor is granted (TDT) at a given tick. */
+/* A frame, and the tick at which its descriptor is granted (TDT). */
 struct ref_mac_frame {
 	uint64_t granted;
 	uint32_t len;
 };
 
 struct ref_mac_out {
-	uint64_t sent; /* gap over; tick */
-	/* tick at which its descriptor was written back, or 0 if it was
-	 * missed */
+	uint64_t sent; /* tick at which the gap behind the frame has ended */
+	/* tick at which the frame's receive descriptor was written back, or 0
+	 * if the frame was missed */
 	uint64_t stored;
 };
 

@@ -81,12 +81,12 @@ static void half_load(void **state)
 	assert_int_equal(sum(&n, LOST) + sum(&n, LATE) + sum(&n, BAD) +
 				 sum(&n, WRONG),
 			 0);
-	assert_true(sum(&n, STRAY) > 0); /* floods, at first */
+	assert_true(sum(&n, STRAY) > 0); /* frames are flooded at first */
 	weft_sim_free(n.sim);
 }
 
-/* Latency counts from the first bit to the end of the FCS: preamble 8, FCS 4, 8
- * ns a byte, and 410 ns of cable and PHYs. */
+/* Latency counts from the first bit to the end of the FCS: 8 ns a byte for
+ * preamble (8 bytes), frame and FCS (4 bytes), and 410 ns of cable and PHYs. */
 static void latency_counts_from_first_bit_to_end_of_fcs(void **state)
 {
 	static const struct {
@@ -177,8 +177,8 @@ static void forge(struct net *n, uint32_t number, uint32_t at, uint8_t change)
 		       weft_sim_now(n->sim) + number * 2 * WEFT_US);
 }
 
-/* Wrong bytes are counted in header, number of the source, first and last byte
- * of the data. */
+/* A changed byte of the data counts as wrong. A changed destination, EtherType
+ * or source number counts as stray. */
 static void wrong_bytes(void **state)
 {
 	static const struct {

@@ -16,8 +16,9 @@ static weft_time_t ns(uint64_t n)
 	return n * WEFT_NS;
 }
 
-/* Times of hvia.md 7.1 in order: tail, descriptor, bytes, 266, 576, 410, 668,
- * bytes, descriptor. */
+/* The parts of a frame's time in order (hvia.md 7.1), in ns: descriptor 200,
+ * bytes 240, start 266, line 576, cable 410, receiver 668, bytes 280,
+ * descriptor. */
 static void one_frame(void **state)
 {
 	struct macrig r;
@@ -80,8 +81,8 @@ static void frames_follow_each_other_at_line_rate(void **state)
 	assert_int_equal(interval(1), ns(12304));
 }
 
-/* T-39: goes around the ring many times. TDT == TDH means empty, and no two
- * descriptors are in use at once. */
+/* T-39: the MACs go around their rings many times. TDT == TDH means empty, and
+ * no descriptor is used for two frames at once. */
 static void ring_wraps_without_double_or_lost_descriptors(void **state)
 {
 	struct macrig r;
@@ -270,7 +271,7 @@ static void bad_descriptors(void **state)
 		macrig_frame(a, 1, 100);
 	a->mem[TX_RING + MAC_TXD_LEN] = 13;		    /* short */
 	a->mem[TX_RING + 16 + MAC_TXD_LEN] = 0;		    /* empty */
-	a->mem[TX_RING + 32 + MAC_TXD_CMD] |= MAC_CMD_DEXT; /* not ours */
+	a->mem[TX_RING + 32 + MAC_TXD_CMD] |= MAC_CMD_DEXT; /* other format */
 	a->mem[TX_RING + 48 + MAC_TXD_LEN + 1] = 0x40;	    /* long */
 	macrig_post(a);
 	macrig_run(&r, WEFT_MS);
@@ -279,7 +280,7 @@ static void bad_descriptors(void **state)
 	for (i = 0; i < 5; i++)
 		assert_int_equal(a->mem[TX_RING + 16 * i + MAC_TXD_STA],
 				 MAC_STA_DD);
-	mac_store(a->mac, MAC_TDT, 4711); /* a tail outside of the ring */
+	mac_store(a->mac, MAC_TDT, 4711); /* a tail outside the ring */
 	macrig_run(&r, 2 * WEFT_MS);
 	assert_int_equal(macrig_count(a, LOG_SENT), 5);
 	macrig_fini(&r);
@@ -357,7 +358,7 @@ static void no_loss(void **state)
 	macrig_open(a, 64);
 	macrig_open(b, 64);
 	b->latency[MAC_RX_DATA] =
-		30 * WEFT_US; /* memory that is slower than the line */
+		30 * WEFT_US; /* the memory is slower than the line */
 	mac_store(a->mac, MAC_CTRL, MAC_CTRL_RFCE);
 	mac_store(b->mac, MAC_CTRL, MAC_CTRL_TFCE);
 	mac_store(b->mac, MAC_FCRTH, 4 * 1514 & ~7);

@@ -120,10 +120,10 @@ static int time_recv(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Clocks of the bus: a store takes 6, reads 35 + 2 and 35 + 8, writes 7 + 8 and
- * 7 + 2, the interrupt line to the processor 2. All other times are those of
- * NIC and line. A time that is not a whole number of clocks may wait for an
- * edge. */
+/* Clocks of the bus: the store 6, the two reads 35 + 2 and 35 + 8, the two
+ * writes 7 + 8 and 7 + 2, the interrupt line to the processor 2. All other
+ * times are those of NIC and line. A time that is not a whole number of clocks
+ * may wait for an edge. */
 static void time_of_a_frame(void **state)
 {
 	struct bench *b = bench();
@@ -389,7 +389,7 @@ static int lossy(struct weft_host *h, struct bench *b,
 		b->v[0] = (uint64_t)-stack_recv(s, in, sizeof(in));
 		b->v[1] = !memcmp(in, out, sizeof(in));
 		b->t[0] = weft_host_now(h);
-		if (p->reliable) /* acknowledges meanwhile */
+		if (p->reliable) /* node 1 acknowledges while it waits */
 			stack_recv(s, in, 1);
 	} else {
 		stack_send(s, out, sizeof(out));
@@ -444,12 +444,12 @@ static void mvia_reports_a_lost_frame(void **state)
 	}
 }
 
-/* Each frame of the message is lost in turn, and sent again together with the
- * following ones, which the receiver has not kept. After the first, three more
- * frames show its loss at once. After the second or third, one or two frames
- * acknowledge the earlier ones, and the time-out of 200 ms starts then. After
- * the last no frame follows, so that the acknowledgement of the earlier ones
- * comes 40 ms later. */
+/* Each frame of the message is lost in turn. It is sent again together with the
+ * following frames, which the receiver has not kept. If the first frame is
+ * lost, three more frames show the loss at once. If the second or third is
+ * lost, one or two frames acknowledge the frames before it, and the time-out of
+ * 200 ms starts then. If the last is lost, no frame follows. Then the
+ * acknowledgement of the frames before it arrives 40 ms later. */
 static void tcp_repeats_a_lost_frame(void **state)
 {
 	static const char *const frame[] = { "1", "2", "3", "4" };
@@ -470,8 +470,8 @@ static void tcp_repeats_a_lost_frame(void **state)
 	}
 }
 
-/* The frames are lost in each of three rounds, whose time-outs are 0.2, 0.4 and
- * 0.8 s. */
+/* All frames are lost in each of three attempts, whose time-outs are 0.2, 0.4
+ * and 0.8 s. */
 static void tcp_waits_twice_as_long_each_time(void **state)
 {
 	struct bench *b = with_fault(lossy_tcpip, "frame", "1", "12");

@@ -80,7 +80,7 @@ static int widths(struct weft_host *h, struct bench *b)
 	assert_int_equal(weft_io_load32(h, &io, MAC_TDBAL), four[0]);
 	assert_int_equal(weft_io_load32(h, &io, MAC_TDBAH), four[1]);
 	assert_int_equal(weft_io_load32(h, &io, MAC_TDLEN), four[2]);
-	/* behind the registers */
+	/* an address behind the registers */
 	weft_io_store32(h, &io, ETHNIC_REG_BYTES, 5);
 	assert_int_equal(weft_io_load32(h, &io, ETHNIC_REG_BYTES), 0);
 	return 0;
@@ -144,7 +144,7 @@ static void the_card_waits_until_it_may_be_master(void **state)
 	run(waits, NULL, NULL);
 }
 
-/* ---- its address ---- */
+/* ---- station address ---- */
 
 static uint64_t address(struct weft_host *h)
 {

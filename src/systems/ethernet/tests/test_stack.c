@@ -40,7 +40,7 @@ static void mvia_header(void **state)
 	assert_int_equal(g.len, 0x120105b8);
 	assert_false(g.reset);
 	assert_false(stack_mvia.get(p, 28 + 0x120105b8 - 1, &g));
-	p[0] = 1; /* of another type */
+	p[0] = 1; /* a frame of another type */
 	assert_false(stack_mvia.get(p, 28 + 0x120105b8, &g));
 }
 
@@ -273,9 +273,10 @@ static struct bench *run(node_fn fn, uint64_t v)
 	return b;
 }
 
-/* Sends a byte after one hour and another after two and a half. The receiver
- * would probe at three hours, two after the first byte. If silence counted from
- * the start, it would give up at two hours and 11 minutes. */
+/* Sends a byte at one hour and another at two and a half hours. The receiver
+ * would probe at three hours, which is two hours after the first byte. If
+ * silence counted from the start, it would give up at two hours and 11
+ * minutes. */
 static int talks_rarely(struct weft_host *h, struct bench *b)
 {
 	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };
@@ -303,7 +304,8 @@ static void silence_begins_with_the_last_segment(void **state)
 {
 	struct bench *b = run(talks_rarely, 0);
 
-	/* one acknowledgement, of the first byte, and no probe */
+	/* the receiver sends one acknowledgement, of the first byte, and no
+	 * probe */
 	assert_int_equal(bench_counter(b->node[1].dev, "tx_frames"), 1);
 	bench_free(b);
 }
@@ -341,7 +343,7 @@ static void the_time_out_begins_when_the_work_is_done(void **state)
 
 enum { SEGMENTS = 4, DEAF_MS = 224 };
 
-/* The receiver looks at its card late. Its acknowledgement of all bytes arrives
+/* The receiver polls its card late. Its acknowledgement of all bytes arrives
  * while the sender, after its time-out at 210 ms, sends the second segment
  * again, which takes 10 ms. */
 static int answers_late(struct weft_host *h, struct bench *b)
@@ -370,8 +372,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Four segments, the first one again, the second one without bytes, because
- * none are left when its work is done, and a last byte. */
+/* The sender sends four segments, the first one again, and the second one
+ * without bytes, because none are left when its work is done. A segment with
+ * the last byte follows. */
 static void a_late_answer_ends_the_repetition(void **state)
 {
 	struct bench *b = run(answers_late, 0);

@@ -58,7 +58,8 @@ static void frames_leave_by_the_port_of_their_station(void **state)
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 3), ns(30000));
 	feed_send(&d, 0, feed_frame(&d, 12, 10, 60, 4), ns(40000));
 	feed_send(&d, 2, feed_frame(&d, 13, UINT32_MAX, 60, 5), ns(50000));
-	feed_send(&d, 3, feed_frame(&d, 10, 12, 60, 6), ns(60000)); /* moves */
+	feed_send(&d, 3, feed_frame(&d, 10, 12, 60, 6),
+		  ns(60000)); /* 10 moves */
 	feed_send(&d, 2, feed_frame(&d, 13, 10, 60, 7), ns(70000));
 	feed_run(&d);
 	assert_int_equal(d.n_got, 3 + 1 + 1 + 0 + 3 + 1 + 1);
@@ -80,7 +81,7 @@ static void station_is_forgotten_at_its_age(void **state)
 
 	feed_init(&d, 4, set);
 	feed_send(&d, 1, feed_frame(&d, 11, 11, 60, 0), WEFT_MS);
-	/* the switch learned the station at the end of the frame, 1 ms + 576
+	/* the switch learned station 11 at the end of its frame, 1 ms + 576
 	 * ns */
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 1), 2 * WEFT_MS);
 	feed_send(&d, 0, feed_frame(&d, 10, 11, 60, 2), 2 * WEFT_MS + ns(672));
@@ -125,9 +126,9 @@ static void full_memory_drops_every_second_frame(void **state)
 		feed_send(&d, 1, feed_frame(&d, 1, 2, 1514, 2 * i + 1), t);
 	}
 	feed_run(&d);
-	/* 346 frames fit. One leaves 13.708 us after the first frames arrive,
-	 * then one in each interval of 12.304 us. These are n - 2 before the
-	 * last one arrives. */
+	/* 346 frames fit. The first frame leaves 13.708 us after it has begun
+	 * to arrive. One frame leaves in each interval of 12.304 us from then
+	 * on, so that n - 2 frames have left when the last one arrives. */
 	assert_int_equal(feed_count(&d, "buffer_peak"), 346 * 1514);
 	assert_int_equal(feed_count(&d, "out"),
 			 feed_count(&d, "in") - 1 - feed_count(&d, "dropped"));
@@ -252,7 +253,7 @@ static void a_group_address_is_not_learned(void **state)
 
 	feed_init(&d, 4, NULL);
 	f = feed_frame(&d, 9, 1, 60, 1);
-	eth_frame_data(f)[ETH_ADDR] |= 1; /* its source */
+	eth_frame_data(f)[ETH_ADDR] |= 1; /* in the source */
 	feed_send(&d, 1, f, ns(10000));
 	f = feed_frame(&d, 2, 9, 60, 2);
 	eth_frame_data(f)[0] |= 1;

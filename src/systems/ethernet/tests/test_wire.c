@@ -78,8 +78,8 @@ static void single_bits(void **state)
 			assert_null(f->raw);
 		weft_frame_free(f);
 	}
-	/* 0x55 becomes 0xd5 in seven places, where the frame begins too
-	 * early */
+	/* in each of the seven preamble bytes, one bit turns 0x55 into 0xd5, so
+	 * that the frame begins too early */
 	assert_int_equal(good, 8 * 7 - 7);
 	weft_sim_free(sim);
 }

@@ -2,9 +2,10 @@
 /* Class eth.gen: a station without a host, source and sink of Ethernet frames.
  *
  * It sends `frames` frames of `size` bytes, as fast as the line and `load`
- * allow (a share of the line, gaps at random or even), to one station or to all
- * of `stations` in random order. It checks received frames: bytes, order and
- * number for each source. It obeys pause frames with `pause`.
+ * allow, to one station or to all of `stations` in random order. `load` is a
+ * fraction of the line's rate, with even or random gaps. The station checks
+ * received frames: bytes, order and number for each source. With `pause` it
+ * obeys pause frames.
  *
  * Data after the header (big endian), in bytes: source 4, number 4, time of
  * sending in fs 8, then bytes that are computed from source and number. */
@@ -53,7 +54,7 @@ struct eth_gen {
 	struct weft_hist *latency;
 	uint8_t addr[ETH_ADDR];
 	uint32_t *number, *expected; /* by station */
-	weft_time_t held;	     /* paused until then */
+	weft_time_t held; /* time until which a pause frame stops sending */
 	struct weft_timer tx, rx;
 	struct weft_frame *line;
 };
@@ -118,8 +119,8 @@ static void tx_event(struct eth_gen *g)
 		struct traffic_packet p = traffic_draw(&g->source, rng);
 		struct weft_frame *f = generator_make(g, &p);
 
-		/* the pause delayed this frame, so that later frames move
-		 * too */
+		/* a pause may have delayed this frame, so that later frames are
+		 * delayed, too */
 		arrivals_wait(&g->source.arrivals, now);
 		traffic_step(
 			&g->source,
@@ -196,7 +197,7 @@ static void gen_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	weft_timer_arm(c, &g->rx, 1, eth_frame_end(g->line));
 }
 
-/* ---- life ---- */
+/* ---- events, set-up ---- */
 
 static void gen_event(struct weft_comp *c, uint32_t tag)
 {

@@ -2,8 +2,9 @@
 /* Kernel agent of HVIA-GE: loading, interrupts, dispatch of calls; see agent.h.
  * Source: hvia.md 6.2 to 6.4, 7.5.
  *
- * The kernel's time is spent asleep and not computing, because the processor
- * time of a process does not contain the kernel's work for it (7.5). */
+ * The agent sleeps for the time of its work and does not occupy the processor,
+ * because the processor time of a process does not contain the kernel's work
+ * for the process (7.5). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>
@@ -205,7 +206,7 @@ static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 			 uint64_t cause)
 {
 	if (cause & HVIA_INT_COMPLETION) {
-		/* pays the processor time first, so that no other thread runs
+		/* takes the processor first, so that no other thread runs
 		 * inside the loop */
 		weft_host_cpu(h, 0);
 		for (size_t i = 0; i < a->waits.n; i++) {
@@ -241,15 +242,17 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 	for (;;) {
 		weft_host_isr_wait(h, a->dev, WEFT_NEVER);
 		cause = agent_load(a, h, HVIA_INT_CAUSE);
-		/* Clears the cause first, so that the line falls before it is
-		 * read again. */
+		/* Clears the causes before it handles them, so that an event
+		 * during the handling sets its cause, and the interrupt line,
+		 * again. */
 		for (; cause; cause = more) {
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
-			/* A completion between load and store has lost its
-			 * cause. Its status is visible only after a load, so
-			 * that queues are checked after the load. */
+			/* The store also clears the cause of a completion
+			 * after the load. The status of that completion is
+			 * visible after the next load. Therefore the queues are
+			 * checked again after it. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}
@@ -317,7 +320,7 @@ int hvia_agent_load(struct weft_host *h, struct weft_dev *d)
 	a->locked = true;
 	if (!weft_drv_set(h, d, &drv)) {
 		agent_fini(a);
-		return 0; /* another thread has loaded the agent */
+		return 0; /* another thread has loaded the agent meanwhile */
 	}
 	ret = agent_start(a, h);
 	agent_unlock(a);

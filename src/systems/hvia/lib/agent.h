@@ -6,8 +6,8 @@
  *            agent: protection tags, regions, VIs, connections -- PIO -+
  *              threads: interrupts and kernel packets; time-outs
  *
- * First the interface between VIPL and the agent, then the agent's own
- * state. */
+ * This file has the interface between VIPL and the agent first, then the
+ * agent's own state. */
 #ifndef SYSTEMS_HVIA_LIB_AGENT_H
 #define SYSTEMS_HVIA_LIB_AGENT_H
 
@@ -70,18 +70,19 @@ struct hvia_kvi {
 	struct hvia_vi_attr remote_attr;
 	uint32_t remote_vi, tries;
 	weft_time_t again, deadline;
-	/* payload bytes of a frame, the lower limit of both cards */
+	/* payload bytes of a frame: the lower of the limits of both cards */
 	uint32_t payload;
-	/* State of the reliable service: its next frame and its error, on this
-	 * side and on the remote side. A disconnect carries them, because the
-	 * acknowledgement may be lost with the connection. */
+	/* State of the reliable service on this side and on the remote side:
+	 * next frame expected, error bits. A disconnect carries them, because
+	 * the acknowledgement may be lost with the connection. said: theirs has
+	 * arrived with a disconnect and was not applied yet */
 	struct {
 		uint16_t next, error;
 		bool said;
 	} mine, theirs;
 };
 
-/* A process that has opened the card. It has one client for each open. */
+/* An open of the card by a process, which may open it several times. */
 struct hvia_client {
 	struct hvia_agent *agent;
 	struct weft_proc *proc;
@@ -202,10 +203,10 @@ int hvia_agent_load(struct weft_host *h, struct weft_dev *d);
 struct hvia_region {
 	struct weft_proc *proc; /* NULL: free */
 	struct hvia_l1 l1;
-	uint64_t va, len; /* as registered */
+	uint64_t va, len; /* address and length as registered */
 };
 
-/* A connection request that waits for accept or reject, or was answered lately.
+/* A connection request that waits for accept or reject, or that was answered.
  * Answered requests are kept, so that a duplicate gets an equal answer. */
 struct hvia_request {
 	uint64_t id; /* 0: free */
@@ -249,7 +250,7 @@ struct hvia_leaving {
 	weft_time_t again;
 };
 
-/* A client that sleeps for a completion. */
+/* A queue for whose completion a client sleeps. */
 struct hvia_wait {
 	struct hvia_client *client;
 	struct hvia_armed q;
@@ -280,7 +281,7 @@ struct hvia_agent {
 		uint8_t *l1;
 		uint32_t *l2;
 	} host;
-	struct weft_proc *ptag[HVIA_PTAGS]; /* owner */
+	struct weft_proc *ptag[HVIA_PTAGS]; /* owners by tag */
 	struct hvia_kvi vi[HVIA_VIS];
 	struct hvia_client *clients;
 	struct {
@@ -351,7 +352,7 @@ int agent_vi(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_free(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_vi_set(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_arm(struct hvia_agent *a, struct weft_host *h, void *arg);
-/* Writes the card's entry of a VI from its kernel state. */
+/* Writes the entry of a VI on the card from the VI's kernel state. */
 void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Returns after all posted descriptors of the VI have been completed. */
 void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
@@ -378,8 +379,8 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
  * up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* Sends unanswered packets again that are due, or gives them up. Returns the
- * time of the next call. */
+/* Sends packets again that are due and have no answer, or gives them up.
+ * Returns the time of the next call. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,
@@ -392,7 +393,8 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 /* Reads the oldest received packet and removes it from the card. */
 enum agent_got {
 	AGENT_NONE,
-	AGENT_OTHER, /* packet of another kind, or malformed; it was removed */
+	AGENT_OTHER, /* a packet of another kind, or a malformed one, was
+			removed */
 	AGENT_PACKET,
 };
 enum agent_got agent_recv(struct hvia_agent *a, struct weft_host *h,

@@ -2,8 +2,9 @@
 /* Kernel agent: connections that have ended on this node and that the remote
  * agent has not confirmed (hvia.md 6.3). Only a few disconnects are in flight
  * at a time, because the end of a process with a thousand VIs would otherwise
- * flood the remote agent. A disconnect without an answer is sent again. It is
- * given up after HVIA_TRIES, because the remote station is gone then. */
+ * flood the remote agent. A disconnect without an answer is sent again. The
+ * agent gives it up after HVIA_TRIES, because the remote station must be gone
+ * then. */
 #include <string.h>
 
 #include "systems/hvia/lib/connection_packets.h"

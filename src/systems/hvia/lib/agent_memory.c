@@ -23,8 +23,8 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	if (!a->host.l1 || !a->host.l2)
 		return -ENOMEM;
 	hvia_att_fini(&a->att);
-	/* The two levels are separate, so that the bounds of the book hold for
-	 * each. */
+	/* The two levels have separate memory here. The allocator counts both
+	 * against the bytes of level 1, so that neither exceeds its memory. */
 	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
 	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
 	agent_store(a, h, HVIA_ATT_HOST_L2, l2);
@@ -153,7 +153,7 @@ static int reg_pinned(struct hvia_agent *a, struct weft_host *h,
 
 	for (uint32_t i = 0; i < pages; i++)
 		if (phys[i] > UINT32_MAX)
-			/* fails, because pages must lie below 4 GiB (3.3) */
+			/* the card cannot reach pages above 4 GiB (3.3) */
 			return -EFAULT;
 	ret = hvia_att_take(&a->att, pages, &m->handle);
 	if (ret == -EAGAIN) {
@@ -221,8 +221,8 @@ static struct hvia_region *region_of(struct hvia_agent *a, struct weft_host *h,
 		       : NULL;
 }
 
-/* Makes the card drop everything that it has fetched or found by the entry.
- * Waits until its work with the entry has ended. */
+/* Makes the card drop descriptors and addresses that it has fetched through the
+ * entry. Waits until no engine works with the entry. */
 static void agent_memory_settle(struct hvia_agent *a, struct weft_host *h,
 				uint32_t handle)
 {

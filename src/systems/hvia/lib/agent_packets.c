@@ -69,8 +69,8 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 	agent_store(a, h, HVIA_KTX_LENGTH, sizeof(f));
 }
 
-/* Quadwords of the window that carry fields, first the ones that all types
- * have. Only these are read, because a load takes 0.8 us. */
+/* Quadwords of the window that carry fields, beginning with those of all types.
+ * Only these are read, because a load takes 0.8 us. */
 static const uint8_t words[] = { 0, 8, 16, 40, 48, 56, 64, 72, 80, 88, 96 };
 enum { WORDS_SHORT = 5, WORDS = sizeof(words) };
 

@@ -6,9 +6,9 @@
 
 #include "systems/hvia/lib/agent.h"
 
-/* Returns the time of the next try of a packet without an answer. The delay is
- * short at first and doubles up to 100 ms (hvia.md 6.3). It differs a little by
- * station and connection, so that two stations that collided do not collide
+/* Returns the delay until a packet without an answer is sent again. The delay
+ * is short at first and doubles up to 100 ms (hvia.md 6.3). It differs a little
+ * by station and connection, so that two stations that collided do not collide
  * again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries);
 
@@ -19,8 +19,9 @@ static inline bool conn_addr_same(const struct hvia_addr *x,
 	       !memcmp(x->disc, y->disc, x->len);
 }
 
-/* Returns 0, -EPROTOTYPE (reliability), -EMSGSIZE (transfer size) or
- * -ENOPROTOOPT (quality). */
+/* Compares the attributes of two VIs. Returns 0, or -EPROTOTYPE (reliability),
+ * -EMSGSIZE (transfer size) or -ENOPROTOOPT (quality of service) for a
+ * difference. */
 int conn_attr_check(const struct hvia_vi_attr *x, const struct hvia_vi_attr *y);
 
 /* Sets the state of a VI and writes its entry on the card. */
@@ -29,7 +30,8 @@ void conn_set(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 /* Ends an attempt to connect, and passes the result to its caller. */
 void conn_failed(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 int result);
-/* Resets the state of a VI for a new connection. */
+/* Prepares a VI for a new connection: sets the payload that both cards can
+ * carry, and resets the state of the reliable service. */
 static inline void conn_payload(const struct hvia_agent *a, struct hvia_kvi *k,
 				uint32_t theirs)
 {
@@ -50,8 +52,8 @@ void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 /* Notifies the remote side that the connection has ended, again and again until
  * the remote side confirms. */
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
-/* Sends disconnects, as many as may be in flight. Returns the time of the next
- * call. */
+/* Sends the disconnects that are due, as many as may be in flight. Returns the
+ * time of the next call. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
 /* Handles the confirmation of a disconnect. */
 void conn_left(struct hvia_agent *a, struct weft_host *h,

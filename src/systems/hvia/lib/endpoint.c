@@ -41,11 +41,11 @@ struct hvia_ep_peer {
 };
 
 struct hvia_ep {
-	struct ep core; /* first */
-	size_t stride;	/* bytes of a slot */
-	uint32_t seen;	/* number of events of the card before the last poll */
-	uint32_t skip;	/* queues that the next poll leaves out */
-	weft_time_t first; /* cost of the next poll of a queue */
+	struct ep core;	   /* first member */
+	size_t stride;	   /* bytes from a slot to the next */
+	uint32_t seen;	   /* event count of the card before the last poll */
+	uint32_t skip;	   /* queues that the next poll leaves out */
+	weft_time_t first; /* cost of the first queue polled next */
 	VIP_NIC_HANDLE nic;
 	VIP_PROTECTION_HANDLE ptag;
 	struct hvia_ep_peer *peer;
@@ -184,7 +184,7 @@ static void hvia_ep_poll(struct ep *e)
 	struct ep_peer *own = &e->peer[e->me];
 	struct hvia_ep_peer *p = &x->peer[e->me];
 
-	/* The event may be in a queue that is left out. */
+	/* Otherwise the event may concern a queue that this poll leaves out. */
 	if (!x->skip)
 		x->seen = vipl_nic(x->nic)->client->event;
 	for (uint32_t i = 0; i < e->n; i++) {
@@ -203,7 +203,8 @@ static void hvia_ep_poll(struct ep *e)
 
 /* Waits for an event at the cost of a loop that polls all queues in turn. The
  * next poll leaves out the queues that the loop would have polled before the
- * event, and polls the first other one when the loop would have come to it. */
+ * event. It polls the first of the other queues when the loop would have
+ * reached that queue. */
 static bool spin(struct hvia_ep *x, weft_time_t deadline)
 {
 	struct weft_host *h = x->core.h;
@@ -220,8 +221,8 @@ static bool spin(struct hvia_ep *x, weft_time_t deadline)
 		weft_host_cpu(h, poll - into);
 		return true;
 	}
-	/* A poll at the moment of the event misses it, because the library's
-	 * threads are younger and run after this one. */
+	/* A poll at the moment of the event misses the event, because the
+	 * library's threads are younger than this one and run after it. */
 	at = (uint32_t)(into / poll) + 1;
 	x->skip = at - 1;
 	x->first = at * poll - into;
@@ -338,8 +339,9 @@ static void hvia_ep_stop(struct ep *e)
 		struct hvia_ep_peer *p = &x->peer[i];
 
 		/* Closes a connection after its sends are done, because the
-		 * program considers them sent. The wait ends, because the
-		 * reliable service gives up by itself. */
+		 * program considers them sent. The loop ends even without an
+		 * answer, because the reliable service gives up after its last
+		 * attempt. */
 		if (p->vi) {
 			while (VipSendDone(p->vi, &d) == VIP_NOT_DONE || d)
 				if (!d)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Book of the address translation table, see translation_table.h. */
+/* Allocator of the address translation table, see translation_table.h. */
 #include "systems/hvia/lib/translation_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- free blocks: a treap by index; index 0 is not a node and has most = 0
- * ---- */
+/* ---- free blocks: a treap by level-2 index; node 0 means none ---- */
 
-/* Returns the priority of a block. It is a fixed mixture of the block's index,
- * so that runs are equal. */
+/* Returns the priority of a block in the treap. It is a fixed mixture of the
+ * block's index, so that runs are equal. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
 	uint32_t x = a->node.at[i].at * 2654435761u;
@@ -43,7 +42,7 @@ static uint32_t translation_table_join(struct hvia_att *a, uint32_t l,
 	return translation_table_update(a, r);
 }
 
-/* Splits a tree into the blocks below `at` and the rest. */
+/* Splits a tree into the blocks below `at` and all others. */
 static void translation_table_split(struct hvia_att *a, uint32_t i, uint32_t at,
 				    uint32_t *lo_p, uint32_t *hi_p)
 {
@@ -86,8 +85,8 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 	return i;
 }
 
-/* Removes the outermost block of a tree. Returns its length, because the
- * neighbour grows by it. */
+/* Removes the outermost block of a tree. Returns its length, by which the
+ * caller extends the neighbouring block. */
 static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
 {
@@ -105,7 +104,7 @@ static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 	return a->node.at[i].len;
 }
 
-/* Returns the lowest block of at least `len`, or 0. */
+/* Returns the node of the lowest block of at least `len` entries, or 0. */
 static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 {
 	uint32_t i = a->root;
@@ -124,7 +123,7 @@ static uint32_t block_find(const struct hvia_att *a, uint32_t len)
 	}
 }
 
-/* ---- handles: a heap of those given back ---- */
+/* ---- free handles: a heap with the lowest first ---- */
 
 static uint32_t handle_pop(struct hvia_att *a)
 {
@@ -141,14 +140,14 @@ static uint32_t handle_pop(struct hvia_att *a)
 	if (n)
 		heap[i] = h;
 	/* Level 1 may have shrunk below freed handles. They are dropped now, so
-	 * that none is left when level 1 grows. It grows only if no handle is
-	 * free. */
+	 * that none is left when level 1 grows. Level 1 grows only if no handle
+	 * is free. */
 	if (a->spare_handles.n && heap[0] >= a->region.n)
 		vec_clear(&a->spare_handles);
 	return first;
 }
 
-/* ---- the book ---- */
+/* ---- the allocator ---- */
 
 static void blocks_reset(struct hvia_att *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation of the card's address translation table (hvia.md 3.5, 6.2): the
- * kernel agent's own book, which does not access the card.
+/* Allocator of the card's address translation table (hvia.md 3.5, 6.2). It
+ * belongs to the kernel agent and does not access the card.
  *
  * SDRAM   0 ---> level 1, 24 bytes each        level 2, 4 bytes each <--- end
  *         handle 0, 1, 2 ...                              ... 2, 1, 0 index
@@ -48,8 +48,8 @@ struct hvia_att {
 	uint32_t root;
 };
 
-/* Starts an empty book of a table of `sdram` bytes. hvia_att_fini() frees
- * it. */
+/* Starts the allocator of an empty table of `sdram` bytes. hvia_att_fini()
+ * frees it. */
 void hvia_att_init(struct hvia_att *a, uint32_t sdram);
 void hvia_att_fini(struct hvia_att *a);
 

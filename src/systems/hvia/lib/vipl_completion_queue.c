@@ -45,7 +45,7 @@ void vipl_cq_detach(struct vipl_queue *q)
 	c->n = n;
 }
 
-/* Returns the work queue with the oldest completion that has no entry. A
+/* Returns the work queue with the oldest completion that has no entry yet. A
  * descriptor that the library has flushed has no number and counts as newer
  * than all others. */
 static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
@@ -62,7 +62,7 @@ static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 
 		if (!p)
 			continue;
-		/* flushes all descriptors if the VI is in error */
+		/* this call flushes all descriptors if the VI is in error */
 		vipl_queue_done(q);
 		stamp = p->d->CS.Reserved;
 		last = !stamp;
@@ -209,7 +209,7 @@ static VIP_RETURN cq_done(struct vipl_cq *c, VIP_VI_HANDLE *vi,
 
 	if (!c || !vi || !recv)
 		return VIP_INVALID_PARAMETER;
-	/* charges one load of a cache line for each work queue */
+	/* charges a load of one cache line for each work queue */
 	weft_host_cpu(h, weft_host_time(h, T_vipl_poll) *
 				 (c->users ? c->users : 1));
 	return completion_queue_look(h, c, weft_host_time(h, T_vipl_found), vi,

@@ -76,8 +76,8 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 		vipl_rel_connected(v);
 	ret = vipl_call(v->nic, HVIA_CALL_ACCEPT, &c);
 	if (ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		/* keeps the handle otherwise, because the program may try
-		 * again */
+		/* after another error the handle stays valid, because the
+		 * program may try again */
 		vipl_forget(VIPL_CONN, ConnHandle);
 	return vipl_vi_leave(v, ret);
 }
@@ -96,8 +96,8 @@ VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 	return vipl_call(n, HVIA_CALL_REJECT, &c);
 }
 
-/* Checks the arguments of VipConnectRequest and VipConnectPeerRequest and fills
- * in the call. */
+/* Checks the arguments of VipConnectRequest and VipConnectPeerRequest. Fills in
+ * *c for the call of the agent. */
 static VIP_RETURN conn_begin(struct vipl_vi *v, const VIP_NET_ADDRESS *local,
 			     const VIP_NET_ADDRESS *remote, VIP_ULONG timeout,
 			     struct hvia_conn_arg *c)

@@ -4,26 +4,26 @@
  * kind     4 bits   NIC, VI, completion queue, request, tag
  * owner   20 bits   node and client, so that handles of other programs are
  *                   unknown
- * turn    20 bits   number of uses of the place so far
- * place   20 bits   index in the program's table
+ * turn    20 bits   generation: number of earlier uses of the slot
+ * slot    20 bits   index in the program's table
  *
- * A value from a program is looked up and compared, and never followed as a
- * pointer. A place that has used all its turns is not used again, so that no
- * handle is given out twice. */
+ * The library looks up a value from a program and compares it, and never
+ * follows it as a pointer. A slot whose generation is the highest is not used
+ * again, so that no handle is given out twice. */
 #include <string.h>
 
 #include "systems/hvia/lib/vipl_internal.h"
 
-enum { PLACES = 2048 }; /* at first */
+enum { PLACES = 2048 }; /* initial number of slots */
 #define FIELD_BITS 20
 #define FIELD_MAX  ((1u << FIELD_BITS) - 1)
 
 struct vipl_table {
 	uint32_t owner;
 	bool owned; /* set once `owner` is known */
-	/* number of places used so far, and size of the table */
+	/* number of slots used so far, and size of the table */
 	uint32_t n, size;
-	uint32_t free; /* index of the first free place + 1, or 0 for none */
+	uint32_t free; /* index of the first free slot + 1, or 0 for none */
 	struct vipl_entry *at;
 	struct vipl_entry begin[PLACES];
 };

@@ -29,11 +29,11 @@ struct vipl_notify {
 struct vipl_posted {
 	VIP_DESCRIPTOR *d;
 	VIP_MEM_HANDLE handle;
-	bool open; /* the reliable service has to complete the descriptor */
+	bool open; /* not yet completed by the reliable service */
 };
 
 /* A work queue. The library keeps posted descriptors in a ring. It writes Next
- * for other readers and never follows it, because the program may change it.
+ * for the card and never follows it, because the program may change it.
  * Descriptors are numbered from 1 on. */
 struct vipl_queue {
 	struct vipl_vi *vi;
@@ -84,7 +84,8 @@ struct vipl_vi {
 	uint32_t inside; /* number of the program's calls that use the VI */
 	/* the VI is being destroyed, so that no further call may start */
 	bool leaving;
-	/* number of holders: the handle, and the thread of the VI */
+	/* number of references: that of the handle, and that of the VI's
+	 * thread */
 	uint32_t held;
 	struct hvia_kvi *k;
 	struct vipl_queue q[2];
@@ -108,18 +109,19 @@ struct vipl_cq {
 	struct vipl_cq *next;
 };
 
-/* vipl_handles.c: a handle is a number that is looked up in the program's table
- * and never followed as a pointer. */
+/* vipl_handles.c: a handle is a number. The library looks it up in the
+ * program's table and never follows it as a pointer. */
 enum vipl_kind { VIPL_NIC = 1, VIPL_VI, VIPL_CQ, VIPL_CONN, VIPL_PTAG };
 
-/* `of` is the object. For tags and connection requests `of` is their NIC, and
- * `val` is the tag or the agent's number of the request. */
+/* A slot of that table. `of` is the object. For tags and connection requests
+ * `of` is their NIC, and `val` is the tag or the agent's number of the
+ * request. */
 struct vipl_entry {
 	void *of; /* NULL: free */
 	uint64_t val;
 	enum vipl_kind kind;
-	uint32_t turn; /* number of uses of this place */
-	uint32_t next; /* index of the next free place */
+	uint32_t turn; /* generation: number of earlier uses of this slot */
+	uint32_t next; /* index of the next free slot + 1, or 0 */
 };
 
 /* Sets the owner field of the program's handles. Called before the first handle
@@ -130,9 +132,9 @@ void *vipl_handle(enum vipl_kind kind, void *of, uint64_t val);
 /* Returns the entry of a handle. Returns NULL if the value is not a handle, is
  * no longer valid, or has another kind. */
 struct vipl_entry *vipl_find(enum vipl_kind kind, const void *handle);
-/* Makes a handle invalid. */
+/* Makes a handle invalid and its slot free. */
 void vipl_forget(enum vipl_kind kind, const void *handle);
-/* Forgets tags and connection requests of a NIC. */
+/* Makes the handles of all tags and connection requests of a NIC invalid. */
 void vipl_forget_of(const struct vipl_nic *n);
 /* Returns the object of a handle of this kind, or NULL. */
 void *vipl_object(enum vipl_kind kind, const void *handle);
@@ -161,7 +163,7 @@ static inline uint32_t vipl_tag(const struct vipl_nic *n,
 
 /* Returns the handle of a tag, or NULL if it was made through another NIC. */
 VIP_PROTECTION_HANDLE vipl_tag_handle(const struct vipl_nic *n, uint32_t tag);
-/* Finds a VI or a CQ and keeps it until the matching leave, so that no other
+/* Find a VI or a CQ and keep it until the matching leave, so that no other
  * thread frees it during a call. The leave functions return `ret`. */
 struct vipl_vi *vipl_vi_enter(VIP_VI_HANDLE x);
 
@@ -198,7 +200,7 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
  * is not valid on this node. */
 void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		   const struct vipl_nic *n);
-/* Drops a holder of the VI. The last one frees it. */
+/* Drops a reference to the VI. The last one frees the VI. */
 void vipl_vi_drop(struct vipl_vi *v);
 
 /* vipl_post.c */
@@ -225,17 +227,18 @@ int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 /* Returns the token of a descriptor (2.3). */
 uint64_t vipl_token(const struct vipl_nic *n, const VIP_DESCRIPTOR *d,
 		    VIP_MEM_HANDLE handle);
-/* Rings the card's doorbell for a descriptor. The caller has linked it. */
+/* Rings the card's doorbell for a descriptor, which the caller has linked to
+ * the queue. */
 void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	       const VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle);
 static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
 {
 	return &d->CS.Status;
 }
-/* Polls a queue as VipSendDone and VipRecvDone do, at this cost. */
+/* Polls a queue like VipSendDone and VipRecvDone, at the given cost. */
 VIP_RETURN vipl_done(VIP_VI_HANDLE vi, uint32_t dir, weft_time_t cost,
 		     VIP_DESCRIPTOR **d_p);
-/* Returns the operation of a descriptor as its status names it. */
+/* Returns the status bits that name a descriptor's operation. */
 uint32_t vipl_status_op(const VIP_DESCRIPTOR *d, uint32_t dir);
 
 /* vipl_notify.c */
@@ -247,7 +250,7 @@ void vipl_notify_add(struct vipl_notify **list, struct vipl_notify *n);
 void vipl_notify_drop(struct vipl_notify **list);
 
 /* vipl_completion_queue.c */
-/* Enters the completions since the last call. */
+/* Enters the completions since the last call into the completion queue. */
 void vipl_cq_collect(struct vipl_cq *c);
 /* Returns the work queue of the oldest entry and removes the entry. Returns
  * false if the queue is empty. */
@@ -264,8 +267,8 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v);
 void vipl_rel_free(struct vipl_vi *v);
 void vipl_rel_connected(struct vipl_vi *v);
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir);
-/* Applies the last acknowledgement of the remote side before the rest is
- * flushed, because it arrived with the disconnect. */
+/* Applies the remote side's last acknowledgement, which arrived with its
+ * disconnect. Called before the remaining descriptors are flushed. */
 void vipl_rel_last(struct vipl_vi *v);
 void vipl_rel_ended(struct vipl_vi *v);
 

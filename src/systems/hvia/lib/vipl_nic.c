@@ -41,8 +41,8 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 
 /* ---- NIC ---- */
 
-/* Names by which programs written for other VI NICs open a card. Those NICs had
- * completion queues and reliable delivery. */
+/* Names under which programs for VI NICs of other makers open a card. Those
+ * NICs had completion queues and reliable delivery. */
 static const struct {
 	/* format with the device's number; without a number it is device 0 */
 	const char *format;
@@ -134,8 +134,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 		return VIP_ERROR_RESOURCE;
 	}
 	*NicHandle = n->self;
-	/* starts the thread, because errors are reported even without a
-	 * handler */
+	/* starts the thread, because it logs errors even without a handler */
 	vipl_serve(n);
 	return VIP_SUCCESS;
 }
@@ -232,7 +231,7 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 
 	if (!n)
 		return VIP_INVALID_PARAMETER;
-	/* 0 is not a tag, so that the agent refuses it */
+	/* a wrong handle gives tag 0, which the agent refuses */
 	t.ptag = vipl_tag(n, Ptag);
 	ret = vipl_call(n, HVIA_CALL_PTAG_FREE, &t);
 	if (ret == VIP_SUCCESS)

@@ -25,8 +25,8 @@ static void complete_flushed(VIP_DESCRIPTOR *d, uint32_t dir)
 			       VIP_STATUS_DESC_FLUSHED_ERROR;
 }
 
-/* Returns true if the card has served or dropped every descriptor posted so
- * far. */
+/* Returns true if the VI is in error and the card has completed or dropped all
+ * descriptors. */
 static bool vipl_post_dead(struct vipl_vi *v)
 {
 	if (v->k->state != HVIA_VI_ERROR || !v->k->flushed)
@@ -59,8 +59,8 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 	}
 	q->first++;
 	q->n--;
-	/* counts the descriptor as closed, because the program may take it
-	 * without waiting for the service */
+	/* a descriptor that the program takes before the reliable service is
+	 * done with it is not open any more */
 	q->open -= p->open;
 	q->entered -= q->entered != 0;
 	return p->d;
@@ -125,8 +125,8 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	weft_host_cpu(h, weft_host_time(h, T_vipl_post_store));
 }
 
-/* Posts a descriptor. Link and doorbell are one step, so that doorbells of a
- * queue reach the card in the order of the links. */
+/* Posts a descriptor. No other thread can post between link and doorbell, so
+ * that doorbells of a queue reach the card in the order of the links. */
 static VIP_RETURN vipl_post_post(struct vipl_vi *v, uint32_t dir,
 				 VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {

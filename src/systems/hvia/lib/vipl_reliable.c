@@ -99,8 +99,8 @@ static void send_again(struct vipl_rel *r)
 	r->again = now + weft_host_time(weft_host_self(), T_hvia_again);
 }
 
-/* Returns an open send. Returns NULL if it is not posted, or if the program has
- * taken it without waiting. */
+/* Returns the send with this number. Returns NULL if the send is not posted, is
+ * completed, or was taken by the program. */
 static struct vipl_posted *open_send(struct vipl_rel *r, uint64_t number)
 {
 	struct vipl_posted *p = vipl_queue_at(&r->v->q[HVIA_Q_SEND], number);
@@ -113,7 +113,7 @@ bool rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error)
 	struct vipl_posted *p = NULL;
 
 	if (ack - r->base > r->seq - r->base)
-		return false; /* outdated */
+		return false; /* an old acknowledgement */
 	while (r->base != ack) {
 		p = open_send(r, r->ends[r->base++ % REL_WINDOW]);
 		r->tries = 0;
@@ -160,9 +160,9 @@ void rel_send(struct vipl_rel *r)
 
 		if (!rel_begin(r, HVIA_Q_SEND, p))
 			return;
-		/* An invalid send ends the reliable service. It is checked for
-		 * each frame, because its memory may have been deregistered
-		 * since the last frame. */
+		/* An invalid send ends the reliable service. The send is
+		 * checked for each frame, because its memory may have been
+		 * deregistered since the last frame. */
 		bad = rel_check(r->v, r->msg[HVIA_Q_SEND].d, HVIA_Q_SEND);
 		if (bad) {
 			rel_complete(r, HVIA_Q_SEND, p, 0, bad);
@@ -186,7 +186,8 @@ void rel_send(struct vipl_rel *r)
 	if (r->v->k->state == HVIA_VI_CONNECTED &&
 	    (r->owe || r->next - r->told >= REL_ACK_EVERY)) {
 		/* Sends an acknowledgement without data. If its slot is in use,
-		 * the card's completion runs this code again later. */
+		 * the service tries again when the card has completed the
+		 * slot. */
 		struct rel_slot *s =
 			rel_slot(r, REL_WINDOW + r->acks % REL_ACKS);
 

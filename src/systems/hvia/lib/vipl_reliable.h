@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reliable delivery and reception of VIPL in software, between vipl_reliable.c
  * (sending, time), vipl_reliable_receive.c (receiving) and vipl_reliable_vi.c
- * (life of a VI).
+ * (set-up and end of the service of a VI).
  *
  * user's descriptors <-> copies <-> frames of the VI's own memory <-> card
  *
@@ -9,10 +9,11 @@
  * and as many bytes as both cards allow. Frames are numbered. The receiver
  * takes them in order, acknowledges up to the next frame that it expects, and
  * drops all others. Frames that are not acknowledged in time are sent again. A
- * send is complete when its last frame has been acknowledged. Its bytes are
- * then in their place, so that delivery and reception are one level. The kernel
- * agent also sends the receiver's last acknowledgement with its disconnect,
- * because a process may end as soon as it has its message. */
+ * send is complete when its last frame has been acknowledged. The receiver has
+ * stored all bytes of the send by then, so that reliable delivery is reliable
+ * reception, too. The kernel agent also sends the receiver's last
+ * acknowledgement with its disconnect, because a process may end as soon as it
+ * has its message. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 #define SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 
@@ -44,7 +45,7 @@ struct rel_head {
 	uint32_t error;
 	/* length and immediate data of the message */
 	uint32_t length, immediate;
-	uint32_t handle; /* RDMA: remote */
+	uint32_t handle; /* RDMA: handle of the remote region */
 	uint32_t pad;
 	uint64_t va; /* RDMA: remote address of this frame's data */
 };
@@ -76,7 +77,7 @@ struct vipl_rel {
 	bool stop, filled;
 	struct rel_msg msg[2]; /* current send and receive */
 	/* Sending. */
-	/* number of the send that ends with this frame, or 0 */
+	/* by frame: number of the send that ends with the frame, or 0 */
 	uint64_t ends[REL_WINDOW];
 	/* next frame to send, and oldest frame not acknowledged */
 	uint32_t seq, base;
@@ -88,7 +89,7 @@ struct vipl_rel {
 	/* Receiving. */
 	/* next frame expected, and last frame acknowledged */
 	uint32_t next, told;
-	bool owe; /* acknowledge again */
+	bool owe; /* an acknowledgement is due */
 	/* status bits to be sent with the acknowledgement, or 0 */
 	uint32_t error;
 };
@@ -139,9 +140,9 @@ static inline uint32_t rel_data(const struct vipl_rel *r)
 /* vipl_reliable.c */
 /* Sends as many frames as window and slots allow. */
 void rel_send(struct vipl_rel *r);
-/* Handles an acknowledgement of all frames before `ack`. With an error the
- * remote side refused the next frame. Returns true if its reliable service has
- * ended. */
+/* Handles an acknowledgement of all frames before `ack`. `error` is not 0 if
+ * the remote side refused the next frame. Returns true if the reliable service
+ * of the remote side has ended. */
 bool rel_acked(struct vipl_rel *r, uint32_t ack, uint32_t error);
 /* vipl_reliable_receive.c */
 /* Handles all frames that have arrived. */

@@ -23,7 +23,7 @@ static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }
 
-/* Completes a receive whose message is in place. */
+/* Completes a receive whose bytes are all stored. */
 static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 		    const struct rel_head *h, uint32_t status)
 {
@@ -34,8 +34,9 @@ static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 	rel_next(r, HVIA_Q_RECV);
 }
 
-/* Returns true if the frame continues the message and fits its length and room,
- * because a remote side may send anything. */
+/* Returns true if the frame continues the message and fits the message's length
+ * and the room of the receive. Frames need this check, because a remote side
+ * may send anything. */
 static bool reliable_receive_fits(const struct rel_msg *m,
 				  const struct rel_head *h)
 {
@@ -81,7 +82,7 @@ static void got_send(struct vipl_rel *r, const struct rel_slot *s)
 	}
 	if (!(s->head.flags & REL_LAST))
 		return;
-	/* checks again, because making the copy took time */
+	/* looks up the receive again, because copying took time */
 	p = rel_current(r, HVIA_Q_RECV);
 	if (p && m->begun)
 		in_done(r, p, &s->head, 0);
@@ -135,15 +136,16 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 		rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 	if (!h->flags)
 		return;
-	if (h->seq != r->next) { /* the frame was lost, or is a duplicate */
+	if (h->seq != r->next) { /* an earlier frame was lost, or this one is a
+				    duplicate */
 		r->owe = true;
 		return;
 	}
 	r->next++;
 	r->owe |= (h->flags & REL_LAST) != 0;
 	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
-	/* Set at once after the completion, so that the remote side learns of
-	 * every message that the program has received. */
+	/* set in the moment of the completion, so that the agent's disconnect
+	 * acknowledges every message that the program has received */
 	r->v->k->mine.next = (uint16_t)r->next;
 }
 

@@ -29,7 +29,7 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
-/* Reports an error, but not if the VI has been destroyed, because its number
+/* Reports an error unless the VI has been destroyed, because the VI's number
  * may belong to another VI then. */
 static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
 {
@@ -50,8 +50,8 @@ static bool region_ok(const struct vipl_vi *v, VIP_MEM_HANDLE handle,
 	       n <= len - (at - va);
 }
 
-/* Returns the bytes of a descriptor. An impossible number of segments counts as
- * 0. */
+/* Returns the length of a descriptor in bytes. An impossible number of segments
+ * counts as 0. */
 static uint64_t desc_bytes(const VIP_DESCRIPTOR *d)
 {
 	uint32_t n = d->CS.SegCount <= HVIA_SEGMENTS ? d->CS.SegCount : 0;
@@ -159,8 +159,8 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 
 /* ---- the card ---- */
 
-/* Posts a slot. Takes sent slots off the queue first, because a slot is reused
- * as soon as the card is done with it. */
+/* Posts a slot. Removes the slots that the card has sent from the queue first,
+ * because a slot is reused as soon as the card is done with it. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes)
 {
@@ -212,7 +212,7 @@ static int reliable_vi_engine(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* ---- life ---- */
+/* ---- set-up and end ---- */
 
 VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 {
@@ -248,7 +248,8 @@ VIP_RETURN vipl_rel_new(struct vipl_vi *v)
 	return VIP_SUCCESS;
 }
 
-/* Frees the memory of the service, which makes its thread end. */
+/* Deregisters the memory of the service and makes its thread end. The thread
+ * frees the memory. */
 void vipl_rel_free(struct vipl_vi *v)
 {
 	struct vipl_rel *r = v->rel;
@@ -282,8 +283,8 @@ void vipl_rel_connected(struct vipl_vi *v)
 						until one of these events */
 }
 
-/* Handles the newest descriptor of a queue, which the caller has just
- * linked. */
+/* Accepts the newest descriptor of a queue, which the caller has just linked.
+ * Flushes it or reports an error if it cannot be served. */
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 {
 	struct vipl_rel *r = v->rel;

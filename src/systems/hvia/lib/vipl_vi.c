@@ -3,8 +3,8 @@
 #include "host/times.h"
 #include "systems/hvia/lib/vipl_internal.h"
 
-/* Checks the attributes against the library's services. The card offers
- * unreliable service only (6.1). */
+/* Checks attributes of a VI. Reliable service needs the option "+reliable" of
+ * the NIC, because the card offers unreliable service only (6.1). */
 static VIP_RETURN attr_check(const struct vipl_nic *n,
 			     const VIP_VI_ATTRIBUTES *a)
 {
@@ -60,8 +60,8 @@ void vipl_vi_drop(struct vipl_vi *v)
 	weft_host_free(h, v);
 }
 
-/* Makes a VI. The completion queues may be NULL. The caller holds them
- * meanwhile. */
+/* Makes a VI. The completion queues may be NULL. The caller keeps them from
+ * being freed during the call. */
 static VIP_RETURN vi_create(struct vipl_nic *n, const VIP_VI_ATTRIBUTES *a,
 			    struct vipl_cq *send, struct vipl_cq *recv,
 			    struct vipl_vi *v)

@@ -50,13 +50,15 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 	struct hv_vi *v = &n->vi[vi];
 
 	if (v->active && s != HVIA_VI_CONNECTED) {
-		/* The message is lost, so that its descriptor starts anew. */
+		/* The message that is being received is lost. The next message
+		 * fills its descriptor from the start. */
 		v->fetched = v->fetched && v->rdma;
 		v->active = false;
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	/* sends need no start, because they are pending since their doorbell */
+	/* posted sends are pending already, so that only receives need a
+	 * start */
 	hv_vi_work(n, vi, HVIA_Q_RECV);
 }
 
@@ -76,7 +78,7 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	if (!over) /* if the FIFO is full, the VI has failed already */
+	if (!over) /* otherwise the VI has failed before, or is being flushed */
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
 			   hvia_token(at->handle, (uint32_t)at->va));
 }
@@ -101,7 +103,8 @@ void hv_vi_forget(struct hv_nic *n, uint32_t handle)
 			if (!v->active || v->rdma)
 				continue;
 			/* a message is being received, but the status of its
-			 * descriptor cannot be written any more */
+			 * descriptor cannot be written, because the region is
+			 * gone */
 			v->active = false;
 			v->q[HVIA_Q_RECV] = (struct hv_q){ 0 };
 			hv_vi_fail(n, vi, HVIA_Q_RECV, HVIA_ERROR_COMP_PROT,
@@ -191,7 +194,8 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	/* a message starts; the send engine picks it up in its turn */
+	/* a message starts. The send engine takes it from `bells` with its
+	 * descriptor */
 	if (queue == HVIA_Q_SEND && weft_heard(n->comp)) {
 		vec_push(&n->bells,
 			 (struct hv_bell){ weft_msg_open(n->comp), vi });

@@ -42,7 +42,9 @@ void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 	weft_timer_arm(n->comp, &n->timer[HV_U_TX], HV_U_TX, q->ready);
 }
 
-/* Runs when the tail write has ended, or a frame may be ready. */
+/* Ends a write of the tail register, then gives the next ready frame to the MAC
+ * if the MAC may have another descriptor. Runs at these times, and when the MAC
+ * has sent a frame. */
 void hv_gec_tx_event(struct hv_nic *n)
 {
 	struct hv_gec *g = &n->gec;
@@ -189,7 +191,7 @@ void hv_gec_mac_event(struct hv_nic *n, uint32_t kind)
 	mac_moved(n->gec.mac, (enum mac_kind)kind);
 }
 
-/* ---- life ---- */
+/* ---- set-up ---- */
 
 static void on_irq(void *own, bool level)
 {

@@ -61,20 +61,20 @@ enum hv_att_state { ATT_IDLE, ATT_L1, ATT_CHECK, ATT_L2, ATT_L2IN, ATT_ADD };
 
 struct hv_att {
 	enum hv_att_state state;
-	uint32_t owner; /* owner of the current look-up */
+	uint32_t owner; /* owner of the current look-up (enum hv_owner) */
 	struct hv_xlate x[HV_OWNERS];
 	struct hvia_l1 e;
 	uint32_t k, inpage, left;
 	struct hv_dma dma; /* read of a table in host memory */
 	uint32_t l1_count;
 	uint64_t host_l1, host_l2;
-	uint64_t addr;	/* ATT_ADDR */
-	uint32_t asked; /* ATT_BUSY */
+	uint64_t addr;	/* register ATT_ADDR */
+	uint32_t asked; /* register ATT_BUSY: handle of the last store */
 	uint8_t *sdram[1024];
 	/* Time spent in look-ups of one page, and their number. */
 	weft_time_t begun, spent;
 	uint64_t singles;
-	/* moves */
+	/* present move of level-2 entries: */
 	uint64_t from, to, count;
 };
 
@@ -105,14 +105,15 @@ struct hv_vi {
 	uint32_t max_transfer;
 	struct hv_q q[2];
 	/* Head of the receive queue. */
-	/* fetched: its descriptor is here. prep: it waits to be fetched */
+	/* fetched: its descriptor is on the card. prep: it waits to be
+	 * fetched */
 	bool fetched, prep;
 	struct hvia_desc desc;
 	weft_phys_t desc_pa;
 	/* Message that is being received. */
 	bool active, rdma, bad;
 	bool closing; /* the head descriptor is being completed */
-	/* bytes of the message: in total, and already placed */
+	/* bytes of the message: in total, and received so far */
 	uint32_t length, got;
 	/* Position of the next byte: segment, and offset in it. */
 	uint16_t seg;
@@ -151,11 +152,12 @@ struct hv_send {
 	/* Position of the next packet: byte in the message, segment, byte in
 	 * the segment. */
 	uint32_t offset, i_seg, seg_off;
-	/* Packet that is being built. */
+	/* Packet that is being built: its bytes in all, bytes read so far,
+	 * pieces of the present look-up that were read. */
 	struct weft_slice frame;
 	uint32_t n, got, piece;
 	uint32_t status;
-	uint64_t trace; /* message */
+	uint64_t trace; /* trace id of the message */
 };
 
 /* ---- receive engine (5.3, 5.4) ---- */
@@ -216,7 +218,7 @@ struct hv_job {
 	bool complete;
 	uint32_t status, length, immediate;
 	weft_time_t ready; /* time of the next step */
-	uint64_t trace;	   /* message */
+	uint64_t trace;	   /* trace id of the message */
 };
 /* number of jobs with bytes: one is being written, one waits */
 enum { HV_JOBS = 2 };
@@ -227,16 +229,17 @@ struct hv_recv {
 	uint32_t vi;
 	struct hv_window win;
 	/* Packet. */
-	/* a descriptor was found for the immediate data of the packet */
+	/* a receive descriptor was found for the immediate data of the
+	 * packet */
 	bool imm;
 	bool packet; /* false while a descriptor is being prepared instead */
 	bool ahead;  /* the look-up is for the next packet */
 	/* the region of that look-up has changed since it started */
 	bool stale;
 	struct weft_slice frame;
-	uint64_t trace; /* message */
+	uint64_t trace; /* trace id of the message */
 	struct hv_head h;
-	/* bytes of the packet: in total, and already handed on */
+	/* bytes of the packet: in total, and already passed to the writes */
 	uint32_t n, pos;
 	uint32_t handle;   /* region of the look-up */
 	struct hv_job job; /* RECV_HAND: job that waits for room */
@@ -271,16 +274,17 @@ enum { HV_RING = 8, HV_TX_BUFFERS = 2 };
 
 struct hv_tx_frame {
 	struct weft_slice data;
-	/* time at which the Tx descriptor can be written back */
+	/* time at which the Tx descriptor is ready for the MAC */
 	weft_time_t ready;
 	bool kernel;
-	uint64_t trace; /* message */
+	uint64_t trace; /* trace id of the message */
 };
 
 struct hv_rx_frame {
 	struct weft_slice data;
-	weft_time_t ready; /* time of the next edge at the engine */
-	uint64_t trace;	   /* message */
+	weft_time_t ready; /* time from which the receive engine can take the
+			      frame */
+	uint64_t trace;	   /* trace id of the message */
 };
 
 struct hv_gec {
@@ -291,7 +295,7 @@ struct hv_gec {
 		RING(struct hv_tx_frame);
 	} txq;
 	uint32_t buffers, outstanding, tdt;
-	bool tail; /* being written */
+	bool tail; /* the tail register is being written */
 	uint8_t tx_desc[HV_RING][MAC_DESC];
 	struct hv_tx_frame tx[HV_RING];
 	/* Receive. */

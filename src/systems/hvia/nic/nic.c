@@ -2,12 +2,17 @@
 /* Class hvia.nic: HVIA-GE, the Virtual Interface Architecture on Gigabit
  * Ethernet in hardware (hvia.md 1 to 3, 5, 7).
  *
- *   bus --- doorbells, VI table (doorbells.c) --- send engine (send_engine.c)
- * ---- GEC ---+ |                                  | (ethernet_controller.c)  |
- *        |                                 ATT manager, SDRAM
- * (address_translation.c)      MAC |                                  | |
- *        +- dma.c --- receive engine (receive_engine.c, receive_descriptor.c,
- * ------- GEC ---+ receive_address.c, receive_write.c)
+ *   bus --- doorbells, VI table --- send engine ------ GEC ---+
+ *        |                             |                      |
+ *        |                   ATT manager, SDRAM          MAC, link
+ *        |                             |                      |
+ *        +- DMA ------------------- receive engine --- GEC ---+
+ *
+ *   doorbells.c            doorbells, VI table
+ *   send_*.c               send engine
+ *   receive_*.c, packet_filter.c  receive engine
+ *   address_translation.c  ATT manager, SDRAM
+ *   ethernet_controller.c  GEC
  *
  * Not modelled: RDMA read, reliable delivery and completion queues, which the
  * card does not have; refresh of the SDRAM; contention on the local bus. */
@@ -109,8 +114,8 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 	const struct weft_clock *bus;
 	struct hv_nic *n = c->state;
 
-	/* fails, because two stations with one address would receive each
-	 * other's frames, and connections between them could not be made */
+	/* two stations with one address would receive each other's frames, and
+	 * connections between them could not be made */
 	for (uint32_t i = 0; i < weft_sim_count(c->sim); i++) {
 		const struct weft_comp *o = weft_sim_at(c->sim, i);
 		const struct hv_nic *m = o->state;

@@ -104,17 +104,18 @@ struct hv_nic {
 	} errors;
 	struct {
 		VEC(struct hv_bell);
-	} bells; /* messages in order; empty unless a listener is attached */
+	} bells; /* messages in the order of their doorbells; empty unless a
+		    listener is attached */
 	uint64_t err_info;
 	uint32_t stamp; /* number of the last numbered completion */
 	bool err_overflow;
 	uint8_t mac[6];
 	uint8_t ktx[2048];
 	uint32_t ktx_len;
-	struct hv_kernel *krx; /* array of kernel_rx packets */
+	struct hv_kernel *krx; /* array of p.kernel_rx packets */
 	uint32_t krx_first, krx_n;
-	uint64_t pending[HVIA_VIS / 64]; /* send doorbells */
-	/* superset of the VIs whose receive head is fetched */
+	uint64_t pending[HVIA_VIS / 64]; /* bit by VI: sends are posted */
+	/* bit by VI: the receive head may be fetched */
 	uint64_t heads[HVIA_VIS / 64];
 	struct hv_vi *vi;
 	struct hv_att att;
@@ -182,8 +183,8 @@ static inline void hv_dma_read(struct hv_nic *n, struct hv_dma *d,
 	hv_dma(n, d, WEFT_BUS_READ, addr, weft_slice_word(n->comp->sim, bytes));
 }
 
-/* Ends a read of few bytes and copies them out. Returns false if no target
- * answered. */
+/* Ends a read of a few bytes and copies them to `to`. Returns false if no
+ * target answered. */
 bool hv_dma_take(struct hv_dma *d, void *to);
 /* Ends the transaction that the bus has completed and starts the next. */
 void hv_dma_done(struct hv_nic *n, struct hv_dma *d);
@@ -236,8 +237,9 @@ void hv_vi_error(struct hv_nic *n, uint32_t vi, uint32_t q,
  * error. */
 void hv_vi_fail(struct hv_nic *n, uint32_t vi, uint32_t q, enum hvia_error code,
 		uint64_t token);
-/* Drops the rest of a chain, because one of its descriptors cannot be
- * reached. */
+/* Removes all descriptors of a queue, because the descriptor at `at` cannot be
+ * reached. Reports this unless the VI is in error or the queue is being
+ * flushed. */
 void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 		       const struct hv_where *at);
 /* Removes the head of a queue. */
@@ -247,12 +249,12 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 /* Counts a completion and raises the interrupt if the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* Writes {stamp or 0, immediate, length, status} to the descriptor at pa.
- * Writes the first two only if the VI's completions have them or `wide` is
+ * Writes the first two only if completions of the VI are numbered or `wide` is
  * set. */
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
 /* Drops descriptors fetched from a region, except those that an engine is
- * working on. hv_vi_holds() returns true if such a descriptor is left. */
+ * working on. hv_vi_holds() returns true if such an exception is left. */
 void hv_vi_forget(struct hv_nic *n, uint32_t handle);
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 
@@ -332,7 +334,7 @@ bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
 /* Completes the head descriptor with an error, and drops the packet that was to
  * fill it. */
 void hv_recv_refused(struct hv_nic *n, uint32_t status);
-/* Continues after bytes of the packet were handed to the writes. */
+/* Continues after a job with bytes of the packet was queued. */
 void hv_recv_handed(struct hv_nic *n);
 
 /* packet_filter.c: checks of packets */
@@ -348,8 +350,9 @@ void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
-/* Looks up addresses for the VI's next packet, if its place is known
- * already. */
+/* Looks up addresses for the VI's next packet and stores them in the prefetch
+ * buffer. Continues with the waiting packet, or with the next work, if prefetch
+ * is off. */
 void hv_place_ahead(struct hv_nic *n);
 /* Drops prefetched addresses of a VI. hv_apb_forget() drops those of a region,
  * or all if the handle is ~0. */
@@ -370,7 +373,7 @@ void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 /* receive_write.c: writes, bookkeeping, completion */
 /* Queues a job. Jobs run in the order of their calls. */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
-/* Hands bytes to the writes. Waits for room if necessary, then calls
+/* Queues a job with bytes. Waits for room if necessary, then calls
  * hv_recv_handed(). */
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
 /* Runs the next step of the writes. hv_book_event() runs the next step of the

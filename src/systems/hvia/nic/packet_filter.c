@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filter of the receive engine of HVIA-GE (hvia.md 5.3 HDR, 5.5): header, VI
- * and sender, sequence, message, descriptor. */
+/* Filter of the receive engine of HVIA-GE (hvia.md 5.3 HDR, 5.5): checks of
+ * header, VI and sender, sequence, message, descriptor. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -67,8 +67,8 @@ static void seg_ask(struct hv_nic *n)
 				     .len = HVIA_SEGMENT });
 }
 
-/* Ends the placing of this packet, or the look-up for the next one, because an
- * address is missing. */
+/* Refuses the packet, or ends the look-up for the next one, because an address
+ * cannot be translated. */
 static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 {
 	if (n->recv.ahead)
@@ -145,7 +145,7 @@ void hv_place_ahead(struct hv_nic *n)
 
 /* ---- addresses found ---- */
 
-/* Hands the bytes that the pieces cover to the writes. */
+/* Queues a job for the bytes of the packet that the pieces cover. */
 static void receive_address_found(struct hv_nic *n, uint32_t n_piece,
 				  const struct hv_piece *p)
 {

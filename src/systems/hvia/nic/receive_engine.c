@@ -4,8 +4,8 @@
  * event.
  *
  * HDR    frame at the engine, header read    CHK    checks
- * STALL  the descriptor before is completed  LOOKUP prefetch buffer
- * XS SEG segment read (receive_address.c)              XA     translation
+ * STALL  previous descriptor completed       LOOKUP prefetch buffer
+ * XS SEG segment read (receive_address.c)    XA     translation
  * HAND   room at the writes (receive_write.c)
  * XD RD DCHK  receive descriptor fetched and checked (receive_descriptor.c)
  *
@@ -86,7 +86,7 @@ void hv_recv_handed(struct hv_nic *n)
 		hv_place_more(n);
 		return;
 	}
-	/* all bytes have been handed on */
+	/* all bytes of the packet are in queued jobs */
 	v = hv_recv_vi(n);
 	j = (struct hv_job){ .vi = r->vi,
 			     .handle = ~0u,
@@ -222,7 +222,7 @@ bool hv_recv_uses(const struct hv_nic *n, uint32_t handle)
 			i < writes ? ring_nth(&n->write.q, i)
 				   : ring_nth(&n->book.q, i - writes);
 
-		/* the job writes bytes to the region, or a status */
+		/* the job writes bytes or a status to the region */
 		if ((j->n_piece && j->handle == handle) ||
 		    (j->complete && j->desc == handle))
 			return true;

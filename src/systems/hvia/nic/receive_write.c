@@ -176,8 +176,8 @@ static void write_status(struct hv_nic *n)
 	n->book.dma.txn.trace_id = j->trace;
 }
 
-/* Completes the head. If a link was set after the descriptor had been read,
- * reads it now, because the owner may reuse the descriptor after the
+/* Completes the head. A link may have been set after the descriptor was read.
+ * It is read now, because the owner may reuse the descriptor after the
  * completion. */
 static void book_compl(struct hv_nic *n)
 {

@@ -69,7 +69,7 @@ enum {
 	HVIA_ID = 0x000,
 	HVIA_CTRL = 0x008,
 	HVIA_STATUS = 0x010,
-	HVIA_INT_CAUSE = 0x018, /* ones clear */
+	HVIA_INT_CAUSE = 0x018, /* write ones to clear */
 	/* a cause whose bit is 1 raises the interrupt */
 	HVIA_INT_MASK = 0x020,
 	/* station address, with the first byte on the line lowest */

@@ -226,8 +226,8 @@ static void write_status(struct hv_nic *n)
 	hv_vi_status(n, s->vi, &s->dma, s->desc_pa, w, false);
 }
 
-/* Completes the descriptor. If a link was set after the descriptor had been
- * read, reads it now, because the owner may reuse the descriptor after the
+/* Completes the descriptor. A link may have been set after the descriptor was
+ * read. It is read now, because the owner may reuse the descriptor after the
  * completion. */
 static void send_compl(struct hv_nic *n)
 {

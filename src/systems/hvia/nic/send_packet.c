@@ -66,7 +66,7 @@ static void send_packet_full(struct hv_nic *n)
 	hv_send_go(n, SEND_LAST, n->p.t_fifo + n->p.t_txbuf);
 }
 
-/* Looks up the next bytes of the packet that lie in one segment. */
+/* Looks up the next bytes of the packet, as far as they lie in one segment. */
 static void send_packet_piece(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;

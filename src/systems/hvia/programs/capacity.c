@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hvia.capacity (hvia.md 3.5, HV-20): capacity of HVIA-GE's address
- * translation table. It registers regions in the kernel agent's book until no
- * region fits: buffers of one page, and one buffer for each VI. */
+ * translation table. It registers regions in the kernel agent's allocator until
+ * no region fits: regions of one page, and for each VI one region of the
+ * largest possible size. */
 #include "systems/hvia/lib/translation_table.h"
 #include "weft/prog.h"
 

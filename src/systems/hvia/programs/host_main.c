@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program host.main: an ordinary C program with main(), compiled as a shared
  * object (cc -shared -fPIC), on a node. Each instance loads its own copy, so
- * that globals belong to its process. It may call libraries of the simulator
- * (vipl.h, and all public headers).
+ * that globals belong to its process. The C program may call libraries of the
+ * simulator (vipl.h, and all public headers).
  *
- * Its exit, abort, assert, clocks, sleep, malloc and its output to stdout and
- * stderr belong to the simulated machine. The rest of the C library is the
+ * The simulated machine provides its exit, abort, assert, clocks, sleep, malloc
+ * and output to stdout and stderr. The rest of the C library is the
  * simulator's. Time passes only in calls of libraries and in sleep, therefore a
  * loop that waits for memory to change without such a call never ends. */
 #include <dlfcn.h>
@@ -171,8 +171,9 @@ static int my_gethostname(char *name, size_t n)
 	return 0;
 }
 
-/* Opens the NIC of the parameter if it is set, because programs take names of
- * NICs from files and environments, or expect other makers. */
+/* Opens the NIC that the parameter `nic` names. Opens `name` if the parameter
+ * is empty. The parameter exists because programs take names from files or
+ * environments, or expect NICs of other makers. */
 static VIP_RETURN my_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
 {
 	const struct mainp *p = host_main_self();
@@ -214,7 +215,7 @@ static bool lead_in(struct mainp *p)
 
 /* ---- output ---- */
 
-/* Writes lines to stderr with the program's name in front. */
+/* Writes lines to stderr with the program's name at their beginning. */
 static ssize_t host_main_say(void *cookie, const char *buf, size_t n)
 {
 	const struct weft_comp *c = cookie;
@@ -240,7 +241,7 @@ static FILE *out_open(struct weft_comp *c, const char *file)
 	return f;
 }
 
-/* ---- life ---- */
+/* ---- set-up, run ---- */
 
 static int mainp_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -24,8 +24,8 @@ enum { REL_JUMP = -1, REL_DATA = -1 };
 
 /* ---- a private copy ---- */
 
-/* Copies the file to memory, because the loader knows files by their inode and
- * would share the object. */
+/* Copies the file to memory. The loader identifies files by their inode, so
+ * that all instances would share one object without a copy. */
 static int copy_open(const char *file)
 {
 	int from = open(file, O_RDONLY | O_CLOEXEC), to;

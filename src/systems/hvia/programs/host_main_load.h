@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared object as a separate program, with a private copy of file, data and
- * symbols. Calls of the C library that would leave the simulated machine are
- * redirected. */
+/* Loads a shared object as a separate program, with a private copy of file,
+ * data and symbols. Calls of the C library that would leave the simulated
+ * machine are redirected. */
 #ifndef SYSTEMS_HVIA_PROGRAMS_HOST_MAIN_LOAD_H
 #define SYSTEMS_HVIA_PROGRAMS_HOST_MAIN_LOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Redirects references to `name` to another function. */
+/* A redirection of references to `name` to another function. */
 struct main_sym {
 	const char *name;
 	void *to;
 };
 
 /* Loads a copy of the file. Returns NULL on an error and writes the reason. The
- * caller keeps *fd_p open until the object is closed, because the name of the
- * copy is the number of the descriptor, and the loader would take another file
- * of that name for this one. */
+ * caller keeps the file descriptor *fd_p open until the object is closed. The
+ * number of the descriptor is the name of the copy, and the loader would take
+ * another file of that name for this one. */
 void *main_load(const char *file, int *fd_p, char *why, size_t size);
 /* Redirects references of the object. `tab` ends with a NULL name. Returns
- * false on other processors, or if memory cannot be made writable. */
+ * false on processors other than x86-64 and ARM64, or if memory cannot be made
+ * writable. */
 bool main_redirect(void *dl, const struct main_sym *tab);
 
 /* host_main_memory.c: replacements of malloc and its family */

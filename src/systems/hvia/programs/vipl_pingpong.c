@@ -13,7 +13,7 @@
 enum { OP_SEND, OP_RDMA };
 enum { WAIT_POLL, WAIT_BLOCK };
 enum { RECVS = 2, SENDS = 64 };
-enum { DISC = 7 }; /* discriminator of both nodes */
+enum { DISC = 7 }; /* discriminator of both nodes' network addresses */
 
 struct vipl_pingpong {
 	struct pingpong p;
@@ -26,12 +26,14 @@ struct vipl_pingpong {
 	VIP_NIC_ATTRIBUTES attr;
 	/* two receive descriptors that alternate, then those of the sends */
 	VIP_DESCRIPTOR *desc;
-	uint64_t reaped; /* number of sends that were taken back */
+	uint64_t reaped; /* number of completed sends that were removed from the
+			    queue */
 	uint8_t *out, *in;
 	VIP_MEM_HANDLE handle;
 	uint64_t remote;
 	uint32_t remote_handle;
-	/* processor time at the start of the round, and sum over all rounds */
+	/* processor time at the start of the round trip, and sum over all round
+	 * trips */
 	weft_time_t round, busy;
 };
 
@@ -96,7 +98,8 @@ static bool vipl_pingpong_post_send(struct vipl_pingpong *v, uint64_t seq)
 	return vip_ok(v, "VipPostSend", VipPostSend(v->vi, d, v->handle));
 }
 
-/* Takes sends back. They are done at the latest when the answer has arrived. */
+/* Removes completed sends from the queue. Every send is completed when its
+ * answer has arrived. */
 static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 {
 	VIP_DESCRIPTOR *d;
@@ -126,7 +129,8 @@ static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 	} else {
 		/* A node that blocks does not spin for its sends. It gives the
 		 * processor to other threads while the card reads descriptor
-		 * and data, and takes sends back now and then. */
+		 * and data. It removes completed sends only after half of the
+		 * descriptors are used. */
 		now = weft_host_now(p->w.h);
 		weft_host_sleep(p->w.h, now + v->pause);
 		if (v->reaped + SENDS / 2 <= seq)
@@ -171,7 +175,8 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* Reads the partner's clock before a round. */
+/* Reads the clocks on the partner, because node 0 reads them before each round
+ * trip. */
 static void vipl_pingpong_ready(struct pingpong *p)
 {
 	if (!p->begins) {

@@ -12,7 +12,7 @@ struct hvarea {
 	uint64_t va;
 	uint32_t len, pages, handle;
 	uint8_t *mem;
-	/* place[i] is the position of page i in mem */
+	/* place[i] is the number of the page of `mem` that holds page i */
 	uint32_t place[HVAREA_PAGES];
 };
 

@@ -14,7 +14,8 @@ struct hvduo {
 	uint8_t *buf[2];
 	uint32_t handle[2];
 	uint32_t flags;		   /* flags of the peer's VI */
-	const char *param, *value; /* of the cards in the next run, or NULL */
+	const char *param, *value; /* parameter of the cards and its value in
+				      the next run, or NULL */
 	/* class of the one card that gets the parameter, or NULL for both */
 	const char *of;
 };

@@ -231,7 +231,7 @@ uint64_t hvrig_error(struct hvrig *r)
 
 /* ---- trace of the cards ---- */
 
-enum { TOLD = 4096 }; /* largest number of messages and of packets */
+enum { TOLD = 4096 }; /* largest number of messages and packets together */
 
 struct ear {
 	struct weft_listener listener;

@@ -50,7 +50,7 @@ void hvrig_store(struct hvrig *r, uint64_t off, uint64_t val);
  * offset of va on. Returns the handle. */
 uint32_t hvrig_region(struct hvrig *r, uint64_t va, uint32_t len,
 		      const weft_phys_t *page, uint32_t ptag, uint32_t rights);
-/* Allocates and registers memory at the address of the pointer. */
+/* Allocates memory and registers it at its own address. Returns the memory. */
 void *hvrig_mem(struct hvrig *r, uint32_t len, uint32_t rights,
 		uint32_t *handle_p);
 void hvrig_unmap(struct hvrig *r, uint32_t handle);

@@ -58,7 +58,7 @@ static struct {
 	uint32_t jobs, written, data_jobs;
 	uint64_t wr_until;
 	bool writing;
-	/* books */
+	/* bookkeeping */
 	struct job book[FRAMES];
 	uint32_t books, booked;
 	enum { B_IDLE, B_COMPL, B_WRITE } bk;

@@ -14,7 +14,8 @@ enum { BYTES = 100 };
 static struct row {
 	uint32_t node;
 	const char *access, *number;
-	/* statuses of the send and of the receive, 0 if not done */
+	/* statuses of the send and of the receive, or 0 for a descriptor that
+	 * is not done */
 	uint32_t sent, received;
 	int error; /* asynchronous error of that node, or -1 for none */
 	uint32_t queue;
@@ -25,7 +26,7 @@ static struct row {
 	{ 1, "reads", "1", OK, 0, HVIA_ERROR_POST_DESC, HVIA_Q_RECV },
 	{ 1, "writes", "1", OK, RECV | HVIA_ST_PROTECTION_ERROR, -1, 0 },
 	{ 1, "writes", "2", OK, 0, HVIA_ERROR_COMP_PROT, HVIA_Q_RECV },
-	{ 1, "writes", "3", OK, RECV, -1, 0 }, /* no third write */
+	{ 1, "writes", "3", OK, RECV, -1, 0 }, /* there is no third write */
 };
 
 static const struct row *row;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address translation of HVIA-GE by internal functions: random entries of level
- * 1 and random addresses are compared with the steps of hvia.md 3.6, on numbers
- * that do not wrap. The table is on the card or in host memory. */
+ * 1 and random addresses are compared with the steps of hvia.md 3.6, which the
+ * test computes without wrap-around. The table is on the card or in host
+ * memory. */
 #include "hvduo.h"
 
 #include <string.h>

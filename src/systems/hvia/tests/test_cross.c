@@ -216,8 +216,9 @@ static uint64_t address_of(uint32_t node)
 	return v;
 }
 
-/* The VIs use the usual addresses, so that no frame arrives until the cards
- * have these addresses. */
+/* The VIs use the default station addresses. Both cards have other addresses at
+ * first, so that no frame is received until the cards have the default ones,
+ * too. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -258,7 +259,8 @@ static int is_moved(struct weft_host *h, struct bench *b)
 			 0); /* the MAC has filtered the frame */
 	hvrig_store(r, HVIA_MAC, address_of(1));
 	hvarea_meet(h, &turn);
-	/* dropped, because it is from another station than the VI's */
+	/* the frame is dropped, because its sender is not the VI's remote
+	 * station */
 	hvarea_meet(h, &turn);
 	assert_int_equal(r->desc[0].d.status, 0);
 	assert_int_equal(counted(b, 1, "drop_vi"), 1);

@@ -82,7 +82,7 @@ static void worked_example(void)
 	for (uint32_t i = 0; i < 3; i++)
 		page[i] = phys + (2 - i) * HVIA_PAGE;
 	h = hvrig_region(r, 0x10000E00, 2 * HVIA_PAGE, page, HVRIG_PTAG, 0);
-	/* second page of three, because the pages are in reverse order */
+	/* the second of three pages stays in the middle in reverse order */
 	mem[HVIA_PAGE + 0xA10] = 0x5A;
 	d = hvrig_desc(r, 8, 0);
 	hvrig_seg(d, (void *)(uintptr_t)0x10001A10, h, 1);
@@ -109,7 +109,8 @@ static int refused_peer(struct weft_host *h, struct bench *b)
 {
 	hvduo_peer(h, b);
 	assert_int_equal(hvduo.buf[1][0], 0x5A);
-	/* refused messages were not sent, so that 1 + 3 messages arrived */
+	/* refused messages were not sent, so that four messages arrived: that
+	 * of worked_example() and three others */
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(hvduo.rig[1].desc[i].d.status,
 				 i < 4 ? RECV : 0);
@@ -268,8 +269,8 @@ static int written(struct weft_host *h, struct bench *b)
 	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 499], 0x77);
 	assert_int_equal(hvduo.buf[1][2000 + 4 * 1472 + 500], 0);
 	assert_int_equal(hvduo.buf[1][LEN - 1], 0);
-	/* 1 for the descriptor, 5 for small packets, 5 for packets of the large
-	 * one */
+	/* 1 for the receive descriptor, 5 for the small writes, 5 for the
+	 * packets of the large write */
 	assert_int_equal(bench_counter(b->node[1].dev, "translations"),
 			 1 + 5 + 5);
 	assert_int_equal(bench_counter(b->node[1].dev, "second_pages"), 2);

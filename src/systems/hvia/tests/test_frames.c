@@ -77,7 +77,7 @@ enum {
 	LAST = HVIA_FF_LAST
 };
 
-/* Sends with sequence numbers that begin at the number of the entry and
+/* Sends with sequence numbers that begin at the number in the VI's entry and
  * wrap. */
 static int sender(struct weft_host *h, struct bench *b)
 {
@@ -200,7 +200,7 @@ static int kernel_near(struct weft_host *h, struct bench *b)
 	hvarea_meet(h, &turn);
 	hvarea_meet(h, &turn); /* node 1 has taken all packets */
 	kernel_send(r, 15, 15);
-	kernel_send(r, 7, 60); /* no kernel's */
+	kernel_send(r, 7, 60); /* not a kernel type */
 	kernel_send(r, 16, 60);
 	kernel_send(r, 9, 1514);
 	for (uint32_t i = 0; i < 3; i++)

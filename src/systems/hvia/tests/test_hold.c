@@ -7,7 +7,7 @@
 
 /* ---- fetched descriptors ---- */
 
-/* Tests the first VI, some in the middle, and the last. */
+/* Tests the first VI, the last, and some others. */
 static int forgets(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vi[] = { 0, 63, 64, 500, HVIA_VIS - 1 };
@@ -40,7 +40,7 @@ static void fetched_descriptors_of_all_vis_are_given_up(void **state)
 	hvduo_run(forgets, idles, 0);
 }
 
-/* ---- turns ---- */
+/* ---- order of service ---- */
 
 /* Rings doorbells while the engines are stopped, so that the lowest VI is
  * served first after the start. */

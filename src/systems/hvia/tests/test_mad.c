@@ -37,7 +37,7 @@ static uint64_t any(uint32_t *g)
 	}
 }
 
-/* ---- acts ---- */
+/* ---- random accesses ---- */
 
 static void control(struct hvrig *r, uint32_t *g)
 {
@@ -134,7 +134,7 @@ static void act(struct hvrig *r, uint32_t *g)
 					      hvarea_rand(g) % 20000 * WEFT_NS);
 }
 
-/* ---- after the acts ---- */
+/* ---- check after the random accesses ---- */
 
 static void open_side(struct weft_host *h)
 {

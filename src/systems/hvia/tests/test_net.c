@@ -19,13 +19,13 @@ struct got {
 };
 
 static struct {
-	/* asked for */
+	/* settings of the test */
 	uint32_t len[MSGS], n, posted;
 	enum act act[FRAMES];
-	/* seen */
+	/* results */
 	struct got got[MSGS];
 	uint32_t old, gaps, rest, empty, partial, errors;
-	/* programs */
+	/* state of the programs */
 	struct hvrig rig[2];
 	struct hvarea area[2];
 	uint32_t frames;

@@ -68,7 +68,7 @@ static void scenario(uint64_t seed)
 	}
 }
 
-/* ---- the product ---- */
+/* ---- the cards ---- */
 
 static void post(struct hvrig *r, uint32_t i, uint32_t vi, uint32_t q,
 		 const struct ref_hv_seg *seg, uint32_t n, const uint8_t *buf,
@@ -137,7 +137,7 @@ static void product(struct bench *b)
 		abort();
 }
 
-/* ---- both ---- */
+/* ---- comparison ---- */
 
 static uint32_t packets(const struct ref_hv_msg *m)
 {

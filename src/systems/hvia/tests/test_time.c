@@ -11,7 +11,7 @@
 
 static struct hvrig rig[2];
 
-/* Checks a time that is exact, or late by less than a clock edge. */
+/* Checks that a time is `want`, or later by at most `late`. */
 static void near(double got, double want, double late)
 {
 	if (got < want - 1e-3 || got > want + late + 1e-3)
@@ -90,7 +90,8 @@ static void run(struct bench *b)
 	assert_string_equal(bench_failure(b, 0), "");
 }
 
-/* 7.1: T2 157 cycles, T3 2.981 us, T4 65 cycles, of T5 36 cycles. */
+/* 7.1: T2 is 157 cycles, T3 2.981 us, T4 65 cycles. The card's part of T5 is 36
+ * cycles. */
 static void smallest_message_takes_the_published_stages(void **state)
 {
 	struct bench *b = bench(4, HVIA_OP_SENDRECV);
@@ -142,7 +143,8 @@ static double formula(uint32_t n)
 	       34 * T_NS + 65 * T_NS + beats(last) + 36 * T_NS;
 }
 
-/* Table of 7.2 in us. Its times contain T1 and the rest of T5. */
+/* Checks the table of 7.2, in us. Its times contain T1 and the program's part
+ * of T5. */
 static void times_by_size_are_those_of_the_table(void **state)
 {
 	static const struct {
@@ -208,8 +210,9 @@ static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 	}
 }
 
-/* Section 7.3: 30 cycles, or 88 with the table in host memory. The sending side
- * does two translations, and for RDMA the other side does a third. */
+/* Section 7.3: a translation takes 30 cycles, or 88 with the table in host
+ * memory. The sending side makes two, and for RDMA the other side makes a
+ * third. */
 static void att_in_host(void **state)
 {
 	double t[2];
@@ -292,8 +295,8 @@ static int pair_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-22: with one entry the last prepared VI has it, with two each VI has
- * one. */
+/* T-22: with one entry, the prefetch buffer holds only the VI that was prepared
+ * last. With two entries each VI has one. */
 static void two_vis(void **state)
 {
 	for (uint32_t n = 1; n <= 2; n++) {
@@ -307,8 +310,8 @@ static void two_vis(void **state)
 		bench_start(b);
 		bench_run(b);
 		assert_string_equal(bench_failure(b, 0), "");
-		/* VI 10 was prepared before VI 11, so that its entry was
-		 * replaced if there is one */
+		/* VI 10 was prepared before VI 11. With one entry, VI 11 has
+		 * replaced that of VI 10 */
 		t = hvrig_stage(b, 1, "data", 0) - hvrig_stage(b, 1, "poll", 0);
 		near(t, (n == 1 ? 65 + 67 : 65) * T_NS, T_NS);
 		assert_int_equal(

@@ -15,7 +15,8 @@
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* Sanitizers run fewer operations, because these already reach all code. */
+/* Builds with a sanitizer run fewer operations, because these already reach all
+ * code. */
 #ifdef __SANITIZE_ADDRESS__
 static uint32_t operations = 40000;
 #else
@@ -31,7 +32,7 @@ struct ref_block {
 struct ref {
 	uint32_t sdram, n;
 	struct ref_block b[BLOCKS]; /* by index */
-	bool taken[BLOCKS];	    /* handles */
+	bool taken[BLOCKS];	    /* by handle */
 	uint32_t *l2;
 };
 

@@ -176,8 +176,8 @@ static void descriptor_linked_in_a_race_runs_once(void **state)
 	hvduo_run(racer, race_peer, 0);
 }
 
-/* Posts a descriptor with a Next of 0 and some handle. The link that is set
- * later has another handle, different in each byte. */
+/* Posts a descriptor whose Next is 0 and whose NextHandle is invalid. The link
+ * that is set later has another handle, which differs in each byte. */
 static int relinks(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];

@@ -71,7 +71,7 @@ static int stranger(struct weft_host *h, struct bench *b)
 	weft_oob_get(h, "theirs");
 	side_open(&s, h, b, "hvia0", 64);
 	refused(&s, theirs, their_client);
-	refused(&s, theirs + 5, NULL); /* free */
+	refused(&s, theirs + 5, NULL); /* this VI is free */
 	refused(&s, HVIA_VIS, NULL);
 	refused(&s, UINT32_MAX, (void *)&s);
 	/* a queue of another process is not armed, so that the call waits until

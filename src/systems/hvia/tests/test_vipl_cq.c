@@ -209,9 +209,10 @@ static void a_queue_wakes_for_each_completion(void **state)
 
 enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
 
-/* Starts at any place, with entries of the queues in any order. Entries of a
- * destroyed queue are removed, the rest keeps its order, and the size
- * changes. */
+/* Fills the ring of a completion queue from a random first entry, with entries
+ * of all work queues in random order. Checks that detaching a work queue
+ * removes its entries, and that the others keep their order when the ring is
+ * resized. */
 static int rings(struct weft_host *h, struct bench *b)
 {
 	struct vipl_vi vi = { .k = &(struct hvia_kvi){ 0 } };

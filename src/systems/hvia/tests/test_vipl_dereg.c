@@ -105,7 +105,7 @@ static void a_fetched_receive_goes_with_its_region(void **state)
 	run_with_sender(drops_descriptor, 1, 100);
 }
 
-/* Checks that no message arrives. A program that takes memory away before it
+/* Checks that no message arrives. A program that deregisters memory before it
  * disconnects gets only flushed descriptors. */
 static int drops_and_leaves(struct weft_host *h, struct bench *b)
 {
@@ -135,7 +135,7 @@ static void disconnecting_without_the_region_is_no_error(void **state)
 	run_with_sender(drops_and_leaves, 0, 100);
 }
 
-/* Takes memory away at any moment of a long message. Afterwards no byte may be
+/* Deregisters memory at any moment of a long message. Afterwards no byte may be
  * written. */
 static weft_time_t moment;
 static uint32_t seen[HVIA_ERRORS], unharmed;
@@ -192,7 +192,7 @@ static int drops_data(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", PAGE);
 	side_handler(&s);
 	p = page(&s, &s.mem_attr, &m);
-	/* handle m stays below the bound, because this one is higher */
+	/* the region of a higher handle keeps handle m below ATT_L1_COUNT */
 	page(&s, &s.mem_attr, &last);
 	for (uint32_t i = 0; i < 2; i++)
 		side_recv(&s, receive_into(&s.desc[i].d, p, m, 200));
@@ -268,7 +268,7 @@ static int uses_freed(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", PAGE);
 	p = page(&s, &s.mem_attr, &m);
 	page(&s, &s.mem_attr, &last);
-	assert_true(last > m); /* m stays below the bound of handles */
+	assert_true(last > m); /* handle m stays below ATT_L1_COUNT */
 	side_connect(&s);
 	ok(VipDeregisterMem(s.nic, p, m));
 	side_send(&s, receive_into(&s.desc[0].d, p, m, 0));

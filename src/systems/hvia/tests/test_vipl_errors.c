@@ -51,7 +51,8 @@ static void nic_calls(struct side *s)
 	assert_int_equal(VipOpenNic("hvia0+fast", &nic), VIP_INVALID_PARAMETER);
 	assert_int_equal(VipOpenNic("hvia7", &nic), VIP_ERROR_RESOURCE);
 	assert_int_equal(VipCloseNic(NULL), VIP_INVALID_PARAMETER);
-	assert_int_equal(VipCloseNic(s->nic), VIP_ERROR_RESOURCE); /* a VI */
+	assert_int_equal(VipCloseNic(s->nic),
+			 VIP_ERROR_RESOURCE); /* it has a VI */
 	/* opens the card a second time in one program */
 	ok(VipOpenNic("/dev/hvia0", &nic));
 	nic_attributes(nic, "hvia0", 0, 1);
@@ -80,7 +81,7 @@ static void name_calls(struct side *s)
 	VIP_ULONG len = sizeof(name);
 
 	assert_int_equal(VipNSGetHostByName(s->nic, "n1", &a.a, 0),
-			 VIP_ERROR_NAMESERVICE); /* not begun */
+			 VIP_ERROR_NAMESERVICE); /* not initialised */
 	assert_int_equal(VipNSShutdown(s->nic), VIP_ERROR_NAMESERVICE);
 	ok(VipNSInit(s->nic, NULL));
 	ok(VipNSGetHostByName(s->nic, "n1", &a.a, 0));

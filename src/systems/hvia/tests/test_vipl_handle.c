@@ -105,7 +105,8 @@ static void cq_refused(struct things *t, void *x)
 	refused(VipCQNotify(x, NULL, never_cq));
 	refused(VipResizeCQ(x, 8));
 	refused(VipDestroyCQ(x));
-	/* NULL is accepted elsewhere, because a VI need not have a queue */
+	/* other calls accept NULL, because a VI need not have a completion
+	 * queue */
 	if (!x)
 		return;
 	refused(VipCreateVi(t->s.nic, &t->s.attr, x, NULL, &vi));
@@ -137,8 +138,9 @@ static void tag_refused(struct things *t, void *x)
 	assert_int_equal(VipSetViAttributes(t->s.vi, &a), VIP_INVALID_PTAG);
 }
 
-/* Refuses a handle of memory. Skips the card's own index, because its second
- * use has the same number as its first. */
+/* Checks that calls refuse x as a memory handle. Skips the handle that is in
+ * use, because a memory handle is the card's own index and equals that of an
+ * earlier region. */
 static void mem_refused(struct things *t, void *x)
 {
 	VIP_MEM_HANDLE m = (VIP_MEM_HANDLE)(uintptr_t)x;
@@ -219,10 +221,10 @@ static uint32_t false_ones(struct bench *b, struct things *t,
 	for (uint32_t i = 0; i < 3; i++)
 		x[n++] = (void *)(uintptr_t)b->v[i];
 	for (uint32_t i = 0; i < KINDS - 1; i++)
-		/* the next turn of the place */
+		/* the next generation of the slot */
 		x[n++] = (uint8_t *)own[i] + (1u << 20);
 	for (uint32_t i = 0; i < KINDS - 1; i++)
-		/* the next place of the table */
+		/* the next slot of the table */
 		x[n++] = (uint8_t *)own[i] + 1;
 	while (n < FALSE_ONES) {
 		r ^= r << 13;
@@ -271,8 +273,8 @@ static void test_false_handles_are_refused(void **state)
 	viprig_run(*state, false_handles, asker);
 }
 
-/* Two programs of a node make equal things in one order. Each refuses the
- * handles of the other. */
+/* Two programs of a node make the same kinds of objects in the same order. Each
+ * refuses the handles of the other. */
 static int neighbour(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = (uint32_t)b->v[8]++;
@@ -301,8 +303,8 @@ static void test_handles_belong_to_their_program(void **state)
 	viprig_run(*state, neighbour, NULL);
 }
 
-/* After each handle is given back, every call refuses it. Then a new one of the
- * same kind takes its place, and the old one is still refused. */
+/* Checks that every call refuses a handle that was given back, also after a new
+ * handle of the same kind has taken its slot. */
 static int stale_handles(struct weft_host *h, struct bench *b)
 {
 	void *old[KINDS];
@@ -418,7 +420,7 @@ static int destroyed_in_wait(struct weft_host *h, struct bench *b)
 	/* the other thread continues to wait */
 	side_recv(&t.s, side_desc(&t.s, 1, 0, 8));
 	ok(VipDisconnect(t.s.vi));
-	/* wakes all threads, which check their condition again */
+	/* this call wakes all threads, which check their condition again */
 	ok(VipErrorCallback(t.s.nic, NULL, NULL));
 	weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
 	assert_true(w.over);
@@ -435,9 +437,9 @@ static void test_waiting_calls_keep_their_vi(void **state)
 
 /* ---- memory ---- */
 
-/* The next allocation of a size takes a free block, so that the second VI is at
- * the address of the first. A reliable VI keeps its block until its thread has
- * ended. */
+/* Checks that a destroyed VI frees its memory: the next VI is at the same
+ * address, because an allocation takes a free block of its size. A reliable VI
+ * keeps its block until its thread has ended. */
 static int makes_another(struct weft_host *h, struct bench *b)
 {
 	const struct vipl_vi *first;

@@ -27,7 +27,8 @@ static struct hvia_agent *agent_of(struct side *s)
 	return vipl_nic(s->nic)->client->agent;
 }
 
-/* Takes all entries of the table except `left`, without an owner. */
+/* Replaces the agent's allocator by one with equal regions for a table of only
+ * `left` bytes. */
 static void squeeze(struct side *s, uint32_t left)
 {
 	struct hvia_agent *a = agent_of(s);

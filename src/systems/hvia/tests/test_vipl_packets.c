@@ -174,7 +174,7 @@ static void a_client_asks_acknowledges_and_leaves(void **state)
 	assert_int_not_equal(id_of(0), id_of(1));
 }
 
-/* Checks the packets of the server in the conversation of the test before. */
+/* Checks the packets that the server sends in reply to client(). */
 static void a_server_refuses_accepts_and_acknowledges(void **state)
 {
 	run(server, client);
@@ -216,8 +216,8 @@ static void peers_ask_each_other_and_the_lower_one_accepts(void **state)
 		  &(struct packet){ REQ, 0, 2, 1472, true, true, here, there });
 	packet_is(1, &(struct packet){ ACCEPT, 2, 2, 1472, true, true, here,
 				       there });
-	assert_int_not_equal(id_of(0), id_of(1)); /* the id differs from that of
-						     the other connection */
+	assert_int_not_equal(id_of(0), id_of(1)); /* the accept has the id of
+						     the peer's request */
 }
 
 /* ---- silence ---- */
@@ -421,7 +421,9 @@ static int accepts_wrongly(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* A second answer does not connect another VI either. */
+/* Node 1 sends answers with the id of another request, which must have no
+ * effect. After the right answer it sends a second accept from another VI,
+ * which must not connect that VI. */
 static void an_answer_to_another_request_is_none(void **state)
 {
 	struct bench *b = viprig_bench();
@@ -450,7 +452,7 @@ static int asks_wrongly(struct weft_host *h, struct bench *b)
 	hvrig_open(&rig, h);
 	weft_oob_get(h, "open");
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);
-	/* ignored, because connections do not have this id */
+	/* ignored, because no connection has the id 0 */
 	say(REQ, 0, "absent");
 	own_vi = HVIA_VIS;
 	say(REQ, 5, "absent");

@@ -111,7 +111,7 @@ static const struct {
 	{ VIP_STATUS_RDMA_PROT_ERROR, VIP_ERROR_RDMAW_PROT },
 	{ VIP_STATUS_FORMAT_ERROR, VIP_ERROR_CONN_LOST },
 	{ VIP_STATUS_PROTECTION_ERROR, VIP_ERROR_CONN_LOST },
-	/* an RDMA write whose data have no descriptor */
+	/* an RDMA write with immediate data, without a receive for the data */
 	{ VIP_STATUS_REMOTE_DESC_ERROR, VIP_ERROR_RECVQ_EMPTY },
 };
 enum { KINDS = 6 };
@@ -243,7 +243,7 @@ static int hears_nothing(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Loses all packets of node 1 after its part of the connection. */
+/* Loses all packets of node 1 after the two that set up its connection. */
 static void test_lost_peer_breaks_the_connection(void **state)
 {
 	for (uint32_t i = 0; i < 2; i++) {

@@ -80,7 +80,7 @@ static int numbers(struct weft_host *h, struct bench *b)
 	/* a frame that was received before is acknowledged again */
 	say(&s, message(0, 4), "dup");
 	assert_int_equal(last_ack(&s), 1);
-	/* dropped, because the frame before is missing */
+	/* dropped, because frame 1 is missing */
 	say(&s, message(2, 4), "gap");
 	assert_int_equal(last_ack(&s), 1);
 	say(&s, message(1, 4), "two");

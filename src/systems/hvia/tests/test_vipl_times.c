@@ -276,7 +276,7 @@ static int listener(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* ns, numbers of stores and loads */
+/* columns: call, result, duration in ns, numbers of stores and loads */
 static const struct row rows[] = {
 	{ "query nic", VIP_SUCCESS, 1, 0, 0 },
 	{ "create tag", VIP_SUCCESS, 202, 0, 0 },

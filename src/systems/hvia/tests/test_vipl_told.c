@@ -48,7 +48,8 @@ static void tell(struct side *s, const struct hvia_async *e)
 	assert_int_equal(s->n_err, was + 1);
 }
 
-/* An error names the address of its token if that is in its region. */
+/* Checks that an error names the descriptor of its token if the token lies in a
+ * region and the error concerns a descriptor. */
 static void tokens(struct side *s)
 {
 	static const struct {

@@ -70,7 +70,7 @@ static void test_message_while_falling_asleep_ends_the_wait(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
-/* ---- two completions, one at each moment of the other's interrupt ---- */
+/* ---- two completions, each at any moment of the other's interrupt ---- */
 
 #define CROSS_FROM (20 * WEFT_US)
 #define CROSS_STEP (150 * WEFT_NS)
@@ -108,9 +108,9 @@ static void crossed(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 	++*(uint32_t *)ctx;
 }
 
-/* Lets a thread wait for a receive, while this program waits for its own send.
- * The send may be done when the program falls asleep while the interrupt is in
- * flight. */
+/* Lets the library's thread wait for a receive, while this program waits for
+ * its own send. Over all delays, the send is also done while the program falls
+ * asleep, and while the interrupt of the receive is in flight. */
 static int cross_near(struct weft_host *h, struct bench *b)
 {
 	struct side s;

@@ -140,8 +140,7 @@ static void says_over_the_wrap(struct hvrig *r)
 				    .seq = (0xfffe + i) & 0xffff,
 				    .length = 8 },
 		    8, (uint8_t)(i + 1));
-	/* frames with sequence numbers before and after it were received
-	 * already */
+	/* frames from both sides of the wrap, which were received already */
 	say(r, &(struct head){ .flags = ONE, .seq = 0xffff, .length = 8 }, 8,
 	    9);
 	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 9);

@@ -40,7 +40,7 @@ struct side {
 
 struct bench *viprig_bench(void);
 int viprig_setup(void **state);
-/* Runs one program per node to its end. */
+/* Runs the programs of both nodes to their ends. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
 /* A fault for the frames of both cards. Without a class no fault is made. */
@@ -73,7 +73,8 @@ void side_errors(struct side *s, uint32_t n);
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
 	      union vip_addr *to);
-/* Connects two nodes, whose connection is named by a text. */
+/* Connect two VIs, one by waiting and one by a request. `disc` names the
+ * connection. */
 void side_wait(struct side *s, VIP_VI_HANDLE vi, const char *disc);
 void side_request(struct side *s, VIP_VI_HANDLE vi, uint32_t node,
 		  const char *disc);
@@ -92,8 +93,8 @@ uint32_t side_received(struct side *s, VIP_DESCRIPTOR **d_p);
 
 void fill(uint8_t *p, uint32_t n, uint32_t seed);
 bool filled(const uint8_t *p, uint32_t n, uint32_t seed);
-/* Waits until all programs have called it with this name. Each meeting has a
- * different name. */
+/* Waits until all programs have called meet() with this name. Each meeting has
+ * a different name. */
 void meet(struct side *s, const char *name);
 
 #define ok(call) assert_int_equal(call, VIP_SUCCESS)

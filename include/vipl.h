@@ -2,7 +2,8 @@
 /* VI Provider Library: the interface of the Virtual Interface Architecture for
  * programs (hvia.md 6.1).  Names, types, values and the order of enumerations
  * are the published ones, so that a program written for VIPL compiles unchanged
- * and runs as a program of the simulator (class host.main) or as a part of one.
+ * and runs as a program of the simulator (class host.main) or as a part of such
+ * a program.
  *
  *	VIP_NIC_HANDLE nic;
  *

@@ -87,7 +87,7 @@ void atoll_manage(struct atoll_port *p, uint32_t counter);
 bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline);
 /* Finds an OutPort whose counter has expired and which is still blocked. Clears
  * other expired counters, because their packets have moved on. Returns false
- * when there is none. */
+ * when no OutPort is blocked. */
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
 /* Takes the packet of that deadlock out of the network. The packet arrives as a
  * message with `retrieved`. Returns false when the packet has moved on

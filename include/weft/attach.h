@@ -43,10 +43,10 @@ enum { WEFT_ATT_VERSION = 3 };
 struct weft_att_info {
 	uint32_t version;
 	uint32_t node, nodes; /* number of this node, nodes of the machine */
-	uint32_t slot, slots; /* slot of this process in its node; slots of any
-			       * node are below `slots` */
+	uint32_t slot, slots; /* slot of this process in its node; upper limit
+			       * of the slots on every node */
 	uint32_t rank, ranks; /* rank of this process in the order of starts;
-			       * ranks asked for with -n */
+			       * number of ranks given by -n */
 	enum weft_att_clock clock;
 	weft_time_t cost_call; /* processor time that a call of a library
 				* takes */
@@ -57,11 +57,11 @@ struct weft_att_info {
 	char nic[32];
 };
 
-/* ---- life ---- */
+/* ---- attaching ---- */
 
 /* Attaches this process at the first call. The environment names the simulator
  * (WEFT_SOCKET) and the rank (WEFT_RANK, or the variable of a launcher). Later
- * calls return the same attachment and count. Returns
+ * calls return the same attachment, and each needs a weft_att_close. Returns
  *   0              *a_p, for weft_att_close
  *   -ENOENT        weft exec did not start this process
  *   -ECONNREFUSED  the simulator has ended
@@ -111,14 +111,15 @@ bool weft_att_gone(const struct weft_att *a);
 
 /* ---- time ---- */
 
-/* Adds time for which the process was busy, behind the operations that it has
- * posted so far and in front of the next one. Does not hand over. */
+/* Adds time for which the process was busy. This time lies between the
+ * operations that the process has posted so far and the next one. Does not hand
+ * over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
-/* Returns the simulated time behind all posted operations, but without those
- * that wait until a peer polls its messages. Reading the clock costs a little
- * time, so that a loop around it ends. It hands over only when an operation was
- * posted since the last hand-over. In an untimed run (WEFT_CLOCK_NONE) it
- * returns the simulated time so far. */
+/* Returns the simulated time at which all posted operations are done, except
+ * operations that wait until a peer polls its messages. Reading the clock costs
+ * a little time, so that a loop around it ends. The call hands over only when
+ * an operation was posted since the last hand-over. In an untimed run
+ * (WEFT_CLOCK_NONE) it returns the simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
 /* Returns the simulated time at which the process was last resumed. Any thread
  * may call this, and it costs no simulated time. */
@@ -137,16 +138,19 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
  * after many. A posted operation or an event starts the count again. Returns as
  * weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
-/* Begins a call of a library above (MPI). Polls in a row are counted within one
- * call, because a caller that left several calls without waiting does not wait
- * for their events. `looks` is true for calls that test and return (MPI_Test).
- * The polls of all such calls are counted together. After 15 polls inside them
- * without an event, or after 256 calls of other kinds, the next one lets 2 us
- * of simulated time pass, or less if an event arrives. So a loop of tests makes
- * progress at a rate that does not depend on real time. */
+/* Begins a call of a library above (MPI). `looks` is true for calls that test
+ * and return (MPI_Test).
+ *
+ * Polls in a row are counted inside one call. A call that returns without an
+ * event shows that its caller does not wait for that event, so its polls do not
+ * count for the next call. Calls with `looks` differ, because a loop of them
+ * waits: their polls are counted together. After 15 polls without an event
+ * inside such calls, or after 256 polls in calls of other kinds, the next poll
+ * lets 2 us of simulated time pass, or less if an event arrives. So a loop of
+ * tests makes progress at a rate that does not depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
-/* Says that the caller made progress without an event, by a message that it had
- * polled before. The count of polls in a row starts again, because a caller
+/* Reports that the caller made progress without an event, by a message that it
+ * had polled before. The count of polls in a row starts again, because a caller
  * that makes progress does not wait. */
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
@@ -158,14 +162,16 @@ void weft_att_leave(struct weft_att *a);
 void weft_att_aside(struct weft_att *a);
 /* Starts together with the other processes of a job. All `ranks` processes with
  * this job number call it. They are resumed together when all earlier
- * operations have arrived, at the simulated time *t_p, a multiple of 10 ms.
- * Returns 0, or -EPIPE when one of them has died, or -EIO when detached. */
+ * operations have reached their targets, at the simulated time *t_p, a multiple
+ * of 10 ms. Returns 0, or -EPIPE when one of them has died, or -EIO when
+ * detached. */
 int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
 		   weft_time_t *t_p);
 /* Ends measuring for this process. */
 void weft_att_over(struct weft_att *a);
 /* Ends measuring together with the other processes of a job. Afterwards the
- * process is as after weft_att_aside. Returns as weft_att_epoch does. */
+ * process is in the state that weft_att_aside describes. Returns as
+ * weft_att_epoch does. */
 int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks);
 /* Returns a file descriptor that is readable while an event may have arrived,
  * for wait objects such as fi_wait's. It belongs to the attachment. */
@@ -176,13 +182,12 @@ int weft_att_arm(struct weft_att *a);
 
 /* ---- processes that call weft/host.h themselves (weft exec --raw) ---- */
 
-/* Says that this thread waits for something outside the machine: until its next
- * call of weft/host.h simulated time stands still, however long it sleeps. No
- * hand-over. */
+/* Reports that this thread waits for something outside the machine. Simulated
+ * time stands still until the thread's next call of weft/host.h, however long
+ * the thread sleeps. Does not hand over. */
 void weft_att_outside(struct weft_host *h);
-/* Leaves the machine as the process does at its end, with all its threads, and
- * returns when the simulator has made all posted calls.  The thread's handle is
- * invalid afterwards. */
+/* Detaches all threads of this process, as its end would do. Returns when the
+ * simulator has made all posted calls. The handle h is invalid afterwards. */
 void weft_att_end(struct weft_host *h);
 
 /* ---- statistics ------------------------------------------------------------
@@ -194,12 +199,14 @@ enum { WEFT_ATT_STATS = 128, WEFT_ATT_STAT_NAME = 24 };
 /* Returns the number that stands for a call by its name ("fi_tsend"). Equal
  * names have equal numbers. Returns -ENOSPC beyond WEFT_ATT_STATS names. */
 int weft_att_stat(struct weft_att *a, const char *name);
-/* Counts one more call that moved that many bytes. Does not hand over. */
+/* Counts one call of number `stat` that moved `bytes` bytes. Does not hand
+ * over. */
 void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes);
-/* Each marks the begin or the end of a call among the posted operations, for
- * the time that the call took and for the slices of the timeline. Calls may be
- * nested. The client counts a call that posts nothing, and the agent counts all
- * others. Does not hand over. Does nothing in an untimed run. */
+/* Each posts a mark for the begin or the end of a call between the other
+ * operations, so that the agent can measure the call and show it on the
+ * timeline. Calls may be nested. The client counts a call that posts nothing,
+ * and the agent counts all others. Does not hand over. Does nothing in an
+ * untimed run. */
 void weft_att_stat_begin(struct weft_att *a, int stat);
 void weft_att_stat_end(struct weft_att *a, int stat);
 /* Ends a call without counting it, because the caller will repeat the call

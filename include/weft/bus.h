@@ -10,19 +10,20 @@
  * `while (weft_bus_next(port, &note))`. Notes of one port are taken in order of
  * time, and notes of equal time in the order in which the bus sent them.
  *
- * An arrival per note is expensive.  A receiver that can do without sets told()
- * of its port: the bus calls it when it sends the note (bus.pcix: when the
- * tenure is granted), some time before note->time.  The receiver may store the
- * change of state with its time (WEFT_TOLD_TAKEN), or have the note queued
- * without an arrival and drain the queue whenever it polls (WEFT_TOLD_QUIET);
- * nothing may become visible before note->time.  A device that takes the notes
- * of its own reads calls weft_bus_settle before it uses the bytes.
+ * An arrival per note is expensive.  A receiver that needs no arrival sets
+ * told() of its port. The bus calls told() when it sends the note (bus.pcix:
+ * when the tenure is granted), some time before note->time.  The receiver may
+ * store the change of state with its time (WEFT_TOLD_TAKEN), or have the note
+ * queued without an arrival and drain the queue whenever it polls
+ * (WEFT_TOLD_QUIET). Nothing may become visible before note->time.  A device
+ * that takes the notes of its own reads calls weft_bus_settle before it uses
+ * the bytes.
  *
  * The buses differ:
  *
  *                 bus.pcix, bus.pci        bus.ht (packets)
- *   submitted     one read, one write      any number, served in order; reads
- *                                          with any_order perhaps not
+ *   submitted     one read, one write      any number, served in order but
+ *                                          for reads with any_order
  *   write DONE    last datum has moved     last byte is on the link: a device
  *                                          that must not queue more than n
  *                                          packets counts DONEs
@@ -34,8 +35,9 @@
  *   irq           a wire                   a posted packet, behind writes
  *   clock         the bus clock            the clock of the device's core
  *
- * bus.pci alone: SPLIT is a retry of a delayed read; a write is in memory some
- * time after DONE, and a load's answer not before the writes in front of it. */
+ * bus.pci alone: SPLIT is a retry of a delayed read. A write reaches memory
+ * some time after its DONE. The answer to a load does not arrive before the
+ * writes that the bridge accepted from the device earlier. */
 #ifndef WEFT_BUS_H
 #define WEFT_BUS_H
 
@@ -106,8 +108,8 @@ struct weft_bus_txn {
 	/* The bus sets all fields from here on. */
 	enum weft_bus_status status;
 	weft_time_t t_req;  /* time at which REQ# was asserted */
-	weft_time_t t_done; /* time at which the last datum moved, or of the
-			     * abort */
+	weft_time_t t_done; /* time at which the last datum moved, or time of
+			     * the abort */
 	uint32_t tenures;   /* number of bus requests (REQ#) so far */
 	uint32_t splits;    /* number of split responses so far */
 	uint32_t moved;	    /* bytes moved so far */
@@ -129,9 +131,9 @@ enum weft_note_kind {
 	WEFT_NOTE_LOAD,	 /* The device answers by weft_bus_ops.reply in this
 			  * event, or calls weft_bus_defer and answers later. */
 	/* To the host: */
-	WEFT_NOTE_MEM_WRITE, /* write the bytes of the slice to memory now;
-			      * takes the slice */
-	WEFT_NOTE_MEM_READ,  /* fill the slice from memory now */
+	WEFT_NOTE_MEM_WRITE, /* the host writes the bytes of the slice to memory
+			      * now, and takes the slice */
+	WEFT_NOTE_MEM_READ,  /* the host fills the slice from memory now */
 	WEFT_NOTE_LOADED,    /* data[] answers the outstanding PIO load */
 	WEFT_NOTE_STORED,    /* one posted store has left the bridge's buffer */
 	WEFT_NOTE_IRQ,	     /* the interrupt line of device `dev` has
@@ -153,7 +155,7 @@ struct weft_bus_note {
 	uint64_t off; /* STORE, LOAD: offset in the window; MEM_*: physical
 		       * address */
 	uint32_t offset, bytes; /* offset in the transaction; bytes of the
-				 * transfer, STORE and LOAD too */
+				 * transfer, also of a STORE or LOAD */
 	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
 				 * n = BAR n */
 	bool level;
@@ -175,9 +177,10 @@ struct weft_bus_note {
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* transaction of the device that the note
 				   * is about */
-	/* `frame`: FRAME# was asserted and the tenure began. STORE, LOAD,
-	 * TAGGED: for observers, `frame` is the begin of the access on the bus,
-	 * and `asked` is the time at which the host handed it to the bus. */
+	/* `frame` is the time at which FRAME# was asserted and the tenure
+	 * began. STORE, LOAD, TAGGED (for observers): `frame` is the time at
+	 * which the access began on the bus, `asked` the time at which the host
+	 * handed it to the bus. */
 	weft_time_t frame, asked;
 	uint64_t trace_id;    /* MEM_WRITE: trace_id of the transaction */
 	weft_time_t data_end; /* time at which the last datum of this tenure
@@ -300,21 +303,21 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  *
  * By default a device takes every store when it arrives. A device that calls
  * weft_bus_window(port, n), in its start op or later but before the first
- * store, has n places for stores. Each NOTE_STORE fills a place, and
- * weft_bus_consumed empties places. While no place is empty, further stores
- * wait in the bus in their order. No store is lost, because in the end the
- * bridge is full and the host's pio_store returns false. The store that waited
- * longest arrives at the first bus clock after consumed.
+ * store, has n slots for stores. Each NOTE_STORE fills a slot, and
+ * weft_bus_consumed empties slots. While no slot is empty, further stores wait
+ * in the bus in their order. No store is lost, because in the end the bridge is
+ * full and the host's pio_store returns false. The store that waited longest
+ * arrives at the first bus clock after consumed.
  *
- * NOTE_LOAD comes behind all stores that were submitted before the load, but
- * needs no place: a device that still holds stores, and wants to take them
- * first, defers the answer.  Answers to the device's own reads pass stores that
- * wait at the device, and those that wait in the host's bridge when the read is
- * `relaxed`.
+ * NOTE_LOAD follows all stores that were submitted before the load, but needs
+ * no slot. A device that wants to take the stores in its slots first defers the
+ * answer. Answers to the device's own reads pass stores that wait for a slot.
+ * When the read is `relaxed`, its answer also passes stores that wait in the
+ * host's bridge.
  *
  * The functions return false, and do nothing, on a bus without back-pressure
  * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
- * device without a place, or without an answer, costs the bus retries. */
+ * device without a free slot, or without an answer, costs the bus retries. */
 
 /* Gives the device room for this number of stores.  Returns false when the bus
  * has no back-pressure. */
@@ -325,7 +328,7 @@ static inline bool weft_bus_window(struct weft_port *dev_port, uint32_t stores)
 	return bus->window && bus->window(dev_port, stores);
 }
 
-/* Empties the places of the oldest `stores` stores. Returns false when the bus
+/* Empties the slots of the oldest `stores` stores. Returns false when the bus
  * has no back-pressure. */
 static inline bool weft_bus_consumed(struct weft_port *dev_port,
 				     uint32_t stores)
@@ -409,9 +412,10 @@ bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
  * note->time, which is later than now. Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
-/* For the receiver. Asks for arrivals at the times of all notes in its queue
- * that are due later, also of those queued without an arrival, because the
- * receiver waits for one of them from now on. */
+/* For the receiver. Asks for an arrival at the time of each note that is in its
+ * queue and not yet due. Notes that were queued without an arrival
+ * (WEFT_TOLD_QUIET) get one, too, because the receiver no longer polls but
+ * waits for one of them. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

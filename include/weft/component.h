@@ -32,16 +32,17 @@ enum weft_ptype {
 enum weft_source {
 	WEFT_STATED,	    /* printed in the source document */
 	WEFT_DERIVED,	    /* follows from stated numbers */
-	WEFT_RECONSTRUCTED, /* our reading, because the source is silent or
+	WEFT_RECONSTRUCTED, /* a reading of the source, which is silent or
 			     * garbled */
 	WEFT_CALIBRATED,    /* chosen to make a published result come out */
-	WEFT_OWN,	    /* our own, without a source */
+	WEFT_OWN,	    /* a choice of Weft, without a source */
 };
 
 struct weft_param {
 	const char *name;
 	enum weft_ptype type;
-	uint32_t offset, size; /* of the field in the state, in bytes */
+	uint32_t offset, size; /* offset and size of the field in the state, in
+				* bytes */
 	const char *def;       /* default value, as text */
 	const char *range;     /* "2..64", "8..", "a|b|c"; "" = any value */
 	enum weft_source source;
@@ -141,7 +142,7 @@ struct weft_waiting {
 
 /* Direct networks: a switch at every node, cables between switches. */
 
-/* Place of a component in a direct network. */
+/* Position of a component in a direct network. */
 struct weft_place {
 	uint32_t node;
 	const struct topology *topo; /* topology of the network
@@ -150,8 +151,8 @@ struct weft_place {
 				      * whole */
 };
 
-/* Parts of a direct network, handed to its component, which frees both arrays
- * in ops.fini, the topology by topo_free. */
+/* Parts of a direct network, given to the component of the network. Its
+ * ops.fini frees `switches`, and `topo` by topo_free. */
 struct weft_network {
 	struct topology *topo;
 	struct weft_comp **switches; /* switches by node, all set before
@@ -203,40 +204,42 @@ struct weft_ops {
 	/* Brings counters up to date in the middle of a run, for classes that
 	 * otherwise do so in finish only. Called any number of times, without
 	 * effect on the run. Metrics that it sets are set again in finish.
-	 * Returns as finish does, so that a finish that does no more can serve
-	 * as both. NULL: counters are always up to date. */
+	 * Returns as finish does, so that one function can be both ops when
+	 * finish has nothing else to do. NULL: counters are always up to
+	 * date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
-	/* Returns the part of counter k that belongs to the time after now.
-	 * Transfers are counted when they begin, but pictures over time show
-	 * them while they last. Called after ops.sample. NULL: always 0. */
+	/* Returns the part of counter k that belongs to the time after now. A
+	 * transfer is counted as a whole when it begins, but pictures over time
+	 * show it for as long as it lasts. Called after ops.sample. NULL:
+	 * always 0. */
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
-	 * to 3, later stages nearer to the wake-up, when many components are at
-	 * work, because their state then misses the caches. The kernel has
-	 * prefetched the first lines of the state. NULL: these lines are
-	 * enough. */
+	 * to 3, later stages nearer to the wake-up. The kernel calls it only
+	 * when many components are at work, because their state then misses the
+	 * caches. The kernel has prefetched the first lines of the state. NULL:
+	 * these lines are enough. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
 	/* KIND_FAULT with two bus ports (device's side, bus's side): takes a
 	 * note that the bus sends to the device behind `port`, at the time of
 	 * sending. Hands it on by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
-	/* Fills in how much waits to leave through a link port, for the picture
-	 * of a run. Called between events any number of times, without effect
-	 * on the run. NULL: not known. */
+	/* Fills in how much waits to leave through a link port, for pictures of
+	 * ports over time. Called between events any number of times, without
+	 * effect on the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
-	/* Ends and switches of direct networks: takes the place of the
-	 * component, after init and before start. A switch has ports np0.. to
-	 * its node and lp0.. for cables, and an end has np0.. to its switch.
+	/* Ends and switches of direct networks: takes the component's position
+	 * in the network, after init and before start. A switch has ports np0..
+	 * to its node and lp0.. for cables, and an end has np0.. to its switch.
 	 * Returns 0, or a negative errno with a message. NULL: the class cannot
 	 * be part of a direct network. */
 	int (*place)(struct weft_comp *c, const struct weft_place *at,
 		     struct weft_err *err);
-	/* Class of a whole direct network (fabric.net): takes its parts after
-	 * init, and owns them even when it fails. Returns 0, or a negative
-	 * errno with a message. NULL: the class is another one. */
+	/* Class of a whole direct network (fabric.net): takes the network's
+	 * parts after init, and owns them even when the call fails. Returns 0,
+	 * or a negative errno with a message. NULL in all other classes. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err);
 };

@@ -2,22 +2,23 @@
 /* Remote disks: blocks on drives of other nodes, over any NIC.
  *
  * A disk joins one or several targets (program disk.target) into one array of
- * bytes.  An initiator submits requests and polls their ends; nothing calls
- * back.  One thread uses a disk at a time.  docs/storage.md has the protocol.
+ * bytes.  An initiator submits requests and polls events, which say that
+ * requests have ended. The library never calls the initiator back.  One thread
+ * uses a disk at a time.  docs/storage.md has the protocol.
  *
- * Order.  Requests in flight are served in any order.  A request that was
- * submitted after the end of another one finds its effect.  FLUSH, and a WRITE
- * or ZERO with FUA, end when the bytes of all writes that had ended before (of
- * this write) are on the medium.
+ * Order.  Requests in flight are served in any order.  A request sees the
+ * effects of all requests that had ended when it was submitted.  FLUSH, and a
+ * WRITE or ZERO with FUA, end when bytes are on the medium: for FLUSH those of
+ * all writes that had ended before, for FUA those of the request itself.
  *
- * Memory.  A request uses its buffers until its event has been polled.  Buffers
- * in a region of weft_disk_reg are read and written in place by the NIC; others
- * are copied through pages of the library.
+ * Memory.  A request uses its buffers until its event has been polled.  The NIC
+ * reads and writes buffers in a region of weft_disk_reg in place. The library
+ * copies all other buffers through its own pages.
  *
- * Time.  submit and poll take processor time, never more than they need.  Only
- * `wait` waits.  A request without an answer is sent again after `timeout`,
- * then after twice as long, and so on; after `tries` it ends with -ETIMEDOUT.
- */
+ * Time.  submit and poll take processor time but never wait. Only `wait` and
+ * weft_disk_do wait.  A request without an answer is sent again after
+ * `timeout`, then after twice that time, and so on. After `tries` attempts the
+ * request ends with -ETIMEDOUT. */
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
@@ -33,33 +34,38 @@ enum { WEFT_DISK_TARGETS = 64 };
 
 /* Checks of data, beside those of the network. */
 enum weft_disk_check {
-	WEFT_DISK_CHECK_NONE,	/* the link's own CRC alone */
-	WEFT_DISK_CHECK_CRC32C, /* from memory to memory; wrong data are sent
-				 * again */
+	WEFT_DISK_CHECK_NONE,	/* the CRC of the link alone */
+	WEFT_DISK_CHECK_CRC32C, /* also a CRC of the data from memory to memory;
+				 * wrong data are sent again */
 };
 
 struct weft_disk_attr {
 	uint32_t target[WEFT_DISK_TARGETS]; /* nodes of the targets */
-	uint32_t targets;		    /* 0: one, node 1 */
-	uint32_t stripe; /* bytes on one target before those on the next, a
-			  * multiple of 4096; 0: 65536 */
+	uint32_t targets;		    /* number of targets; 0: one target,
+					     * on node 1 */
+	uint32_t stripe; /* bytes on one target before the next target follows,
+			  * a multiple of 4096; 0: 65536 */
 	uint32_t depth;	 /* requests in flight to a target, 1..128; 0: 128 */
 	enum weft_disk_check check;
-	bool use_irq;	     /* wait sleeps instead of spinning */
-	const char *link;    /* "native", "ep"; NULL: native where the system
-			      * has one */
-	const char *notify;  /* of the native link, see docs/storage.md;
-			      * NULL: "request" */
-	uint32_t cluster;    /* transfers released by one start; 0: all */
-	weft_time_t timeout; /* of the first try; 0: 5 ms */
-	uint32_t tries;	     /* of a request; 0: 12 */
+	bool use_irq;	     /* wait sleeps until an interrupt instead of
+			      * spinning */
+	const char *link;    /* link to the targets: "native" or "ep"; NULL:
+			      * native where the system has one, otherwise ep */
+	const char *notify;  /* native link: what raises a notification, see
+			      * docs/storage.md; NULL: "request" */
+	uint32_t cluster;    /* native link: transfers that are started
+			      * together; 0: all of a request */
+	weft_time_t timeout; /* time in which the first attempt must be
+			      * answered; 0: 5 ms */
+	uint32_t tries;	     /* attempts of a request; 0: 12 */
 };
 
 struct weft_disk_info {
 	uint64_t size;	      /* bytes */
-	uint32_t sector;      /* 512 or 4096: offset and length are multiples */
+	uint32_t sector;      /* bytes of a sector, 512 or 4096; offsets and
+			       * lengths of requests are multiples */
 	uint32_t max_request; /* bytes that one request of the protocol moves;
-			       * larger ones are divided */
+			       * the library divides larger requests */
 	uint32_t targets;
 	const char *link; /* "native" or "ep" */
 	const char *nic;  /* system of the NIC */
@@ -69,12 +75,14 @@ enum weft_disk_code {
 	WEFT_DISK_READ,
 	WEFT_DISK_WRITE,
 	WEFT_DISK_FLUSH, /* offset and length are not read */
-	WEFT_DISK_TRIM,	 /* the bytes read as zeros; the medium may free them */
-	WEFT_DISK_ZERO,	 /* as WRITE of zeros, without data */
+	WEFT_DISK_TRIM,	 /* the bytes read as zeros afterwards; the medium may
+			  * free them */
+	WEFT_DISK_ZERO,	 /* writes zeros, without data to send */
 };
 
 enum {
-	WEFT_DISK_FUA = 1 << 0, /* WRITE, ZERO: on the medium when it ends */
+	WEFT_DISK_FUA = 1 << 0, /* WRITE, ZERO: the bytes are on the medium when
+				 * the request ends */
 };
 
 struct weft_disk_seg {
@@ -82,59 +90,64 @@ struct weft_disk_seg {
 	size_t len;
 };
 
-/* One request.  Segments together have `length` bytes; each has any length and
- * any address. */
+/* One request. The lengths of its segments add up to `length`. A segment has
+ * any length and any address. */
 struct weft_disk_op {
 	enum weft_disk_code code;
 	uint32_t flags;
 	uint64_t offset, length;
-	const struct weft_disk_seg *seg; /* READ, WRITE; copied by submit */
+	const struct weft_disk_seg *seg; /* READ, WRITE: segments, copied by
+					  * submit */
 	uint32_t segs;			 /* 1..256 */
-	void *ctx;			 /* given back in the event */
+	void *ctx;			 /* value for the event of this
+					  * request */
 };
 
 struct weft_disk_event {
 	/* 0, or
 	 *   -EIO        the medium cannot read or write a sector
 	 *   -ENODEV     the drive is gone
-	 *   -EBADMSG    data arrived damaged in every try
+	 *   -EBADMSG    data arrived damaged in every attempt
 	 *   -ESTALE     FLUSH: writes that had ended were lost with the drive's
-	 *               cache; each FLUSH that ends until poll has
-	 *              given one such event
-	 *   -ETIMEDOUT  no answer in all tries; the request may still happen
-	 *               until one that was submitted later has ended, and bytes
-	 *               of a READ may come late if its target is silent
+	 *               cache; every FLUSH reports this until poll has returned
+	 *               one such event
+	 *   -ETIMEDOUT  no answer to any attempt; the request may still take
+	 *               effect until a later request has ended, and bytes of a
+	 *               READ may arrive late if its target is silent
 	 *   -ENOSPC     the file behind the drive cannot grow */
 	int status;
 	void *ctx;
 	weft_time_t submitted, ended;
 };
 
-/* Counts since open. */
+/* Numbers since open. */
 struct weft_disk_stats {
-	uint64_t requests; /* of the protocol, without tries again */
-	uint64_t retries;  /* sent again after a time-out */
-	uint64_t damaged;  /* sent again because of a wrong CRC */
-	uint64_t stale;	   /* records of an older try or session */
-	uint64_t sessions; /* restarts of targets that were noticed */
+	uint64_t requests; /* requests of the protocol, each counted once
+			    * whatever its attempts */
+	uint64_t retries;  /* requests sent again after a time-out */
+	uint64_t damaged;  /* requests sent again because of a wrong CRC */
+	uint64_t stale;	   /* records received of an earlier attempt or
+			    * session */
+	uint64_t sessions; /* restarts of targets that the library noticed */
 	uint64_t read_bytes, write_bytes;
 };
 
-/* Opens a disk and logs in at its targets: returns when all have answered.
- * attr NULL: defaults.  Returns
+/* Opens a disk and logs in at its targets. Returns when all targets have
+ * answered. attr NULL gives defaults.  Returns
  *   0             *d_p, which the caller closes
  *   -ENODEV       no device, or one that no library serves
- *   -EINVAL       a value of attr out of range, a target that is not a node or
- *                 stands twice, targets of different sector size
- *   -EOPNOTSUPP   no such link on this NIC
+ *   -EINVAL       a value of attr is out of range, a target is not a node or is
+ *                 named twice, or targets have different sector sizes
+ *   -EOPNOTSUPP   the NIC has no such link
  *   -ENOMEM       no memory
- *   -ETIMEDOUT    a target has not answered in all tries */
+ *   -ETIMEDOUT    a target has not answered any attempt */
 int weft_disk_open(struct weft_host *h, const struct weft_disk_attr *attr,
 		   struct weft_disk **d_p);
-/* Logs out and frees the disk.  Requests in flight end without an event and may
- * or may not have happened; a caller that wants their events waits first. */
+/* Logs out and frees the disk. Requests in flight end without an event and may
+ * or may not have taken effect. A caller that needs their events polls them
+ * before the close. */
 void weft_disk_close(struct weft_disk *d);
-/* Returns sizes; valid until close. */
+/* Returns the sizes and names of the disk; valid until close. */
 const struct weft_disk_info *weft_disk_info(const struct weft_disk *d);
 
 /* Makes device-visible memory (weft_mem_alloc) a region that the NIC reads and
@@ -142,29 +155,31 @@ const struct weft_disk_info *weft_disk_info(const struct weft_disk *d);
  * weft_disk_dereg or close.  Returns 0, -EINVAL (len is 0), -EFAULT (not
  * device-visible) or -ENOSPC (more than 64 regions, or no room in the NIC). */
 int weft_disk_reg(struct weft_disk *d, void *p, size_t len);
-/* Ends a registration.  Returns 0, -EAGAIN (a request or a transfer needs it:
- * poll, then again) or -EINVAL (not a region). */
+/* Ends a registration. Returns 0, -EAGAIN (a request or a transfer still needs
+ * the region: poll, then repeat the call) or -EINVAL (not a region). */
 int weft_disk_dereg(struct weft_disk *d, void *p);
 
-/* Starts a request; its event comes by poll.  *op and its segments are copied.
+/* Starts a request, whose event poll returns.  *op and its segments are copied.
  * Returns
  *   0        there will be one event with op->ctx
- *   -EAGAIN  no room now: poll, then again
+ *   -EAGAIN  no room now: poll, then repeat the call
  *   -EINVAL  offset or length is not a multiple of the sector, READ or WRITE of
  *            0 bytes, segments whose sum is not the length, an unknown code or
  *            flag
- *   -ERANGE  the end lies behind the disk's */
+ *   -ERANGE  the request ends beyond the end of the disk */
 int weft_disk_submit(struct weft_disk *d, const struct weft_disk_op *op);
-/* Moves requests on, and takes up to max events.  Returns their number. */
+/* Makes progress with requests in flight, and takes up to max events. Returns
+ * the number of events. */
 int weft_disk_poll(struct weft_disk *d, struct weft_disk_event *ev, int max);
-/* Waits until poll would give an event, or until `deadline`, a time as of
- * weft_host_now; WEFT_NEVER: without end.  Returns 0, or -ETIMEDOUT at the
- * deadline. */
+/* Waits until poll would return an event, or until `deadline`, a time of
+ * weft_host_now's clock (WEFT_NEVER: no deadline). Returns 0, or -ETIMEDOUT at
+ * the deadline. */
 int weft_disk_wait(struct weft_disk *d, weft_time_t deadline);
-/* Submits a request and waits for its end, taking no other events: the caller
- * has none in flight.  Returns the status, or as weft_disk_submit. */
+/* Submits a request and waits for its end. Takes no other event, so the caller
+ * may have no other request in flight. Returns the status of the request, or an
+ * error as weft_disk_submit does. */
 int weft_disk_do(struct weft_disk *d, const struct weft_disk_op *op);
-/* Returns the counts since open. */
+/* Returns the numbers since open. */
 struct weft_disk_stats weft_disk_stats(const struct weft_disk *d);
 
 WEFT_C_END

@@ -120,8 +120,9 @@ struct weft_ep_info {
 	const char *name; /* name of the NIC's system */
 	uint32_t caps;	  /* WEFT_EP_...: operations that the endpoint
 			   * offers */
-	/* Those of `caps` that the library does by messages to the peer's
-	 * library, which answers when its program calls it. */
+	/* The operations of `caps` that the library carries out by messages to
+	 * the peer's library. The peer's library answers when its program calls
+	 * it. */
 	uint32_t emulated;
 	uint32_t max_msg; /* bytes of the longest message */
 	uint32_t max_put; /* bytes of the longest put or get */
@@ -159,15 +160,15 @@ struct weft_ep_ops {
 	 *   -EINVAL    no such node, a key that does not cover the bytes, an
 	 *              atomic on an address that is not a multiple of 8
 	 *   -EOPNOTSUPP  a code that info.caps does not have
-	 * The owner of a region finds out that it does not exist, and the event
-	 * is then WEFT_EV_ERROR. */
+	 * A region that does not exist is detected only by its node, and the
+	 * event is then WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
 	/* Makes progress with operations in flight, and takes up to max events.
 	 * Returns the number of events, or 0. */
 	int (*poll)(struct weft_ep *ep, struct weft_ep_event *ev, int max);
-	/* Gives back the place of a message, which frees its data. Does nothing
-	 * for events of other kinds. */
+	/* Gives back the slot of a received message, which frees its data. Does
+	 * nothing for events of other kinds. */
 	void (*release)(struct weft_ep *ep, const struct weft_ep_event *ev);
 	/* Waits until poll would return an event, or until `deadline`, a time
 	 * of weft_host_now's clock (WEFT_NEVER: no deadline). Returns 0, or
@@ -187,7 +188,7 @@ struct weft_ep {
  *   -ENODEV      no device, or one that no library serves
  *   -EINVAL      max_msg is larger than the library's messages
  *   -EOPNOTSUPP  group, or the mode of the NIC, is not served
- *   -ENOMEM, -EBUSY  no memory, or no place in the NIC
+ *   -ENOMEM, -EBUSY  no memory, or no free entry in the NIC
  *   -EHOSTUNREACH, -ECONNREFUSED  a node cannot be reached */
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 		 struct weft_ep **ep_p);

@@ -6,8 +6,7 @@
  * destination leave, travel and arrive in order. The library copies no payload.
  * For messages, alignment and reads there is the common endpoint (weft/ep.h).
  *
- * A handle belongs to one thread.  The comment of a function that accesses the
- * bus says so. */
+ * A handle belongs to one thread. */
 #ifndef WEFT_FORTH_H
 #define WEFT_FORTH_H
 
@@ -26,14 +25,13 @@ enum weft_forth_post {
 
 /* Flags of a transfer. */
 enum {
-	WEFT_FORTH_LNOTIFY = 1 << 0, /* notify the sender when the transfer
-				      * has left */
-	WEFT_FORTH_RNOTIFY = 1 << 1, /* notify the receiver when it has
-				      * arrived */
-	WEFT_FORTH_RIRQ = 1 << 2,    /* interrupt the receiver when it has
-				      * arrived */
-	WEFT_FORTH_HOLD =
-		1 << 3, /* no start flag: a later descriptor starts it */
+	WEFT_FORTH_LNOTIFY = 1 << 0,  /* notify the sender when the transfer
+				       * has left */
+	WEFT_FORTH_RNOTIFY = 1 << 1,  /* notify the receiver when it has
+				       * arrived */
+	WEFT_FORTH_RIRQ = 1 << 2,     /* interrupt the receiver when it has
+				       * arrived */
+	WEFT_FORTH_HOLD = 1 << 3,     /* no start flag: a later one starts it */
 	WEFT_FORTH_ANNOUNCE = 1 << 4, /* announces the size of its group: see
 				       * weft_forth_desc */
 };
@@ -44,16 +42,17 @@ struct weft_forth_attr {
 			 * notifications */
 	bool stopped;	/* do not start the DMA engine */
 	uint32_t bench; /* bits WEFT_FORTH_BENCH_*; 0 = off */
-	/* The library asks for a local notification after so many transfers of
-	 * a queue; 0 = a quarter of the queue. */
+	/* The library asks for a local notification after this number of
+	 * transfers of a queue; 0 = a quarter of the queue. */
 	uint32_t lnotify_every;
 	uint32_t latency_timer; /* latency timer in bus clocks; 0 = 0xFE, as
 				 * recommended */
 	uint32_t read_max;	/* bytes of a read request: 512, 1024, 2048
 				 * or 4096; 0 = 4096 */
 	/* Device-visible block of WEFT_FORTH_NOTIFY_BYTES for the words that
-	 * the NIC writes, so that the caller can watch other words beside them
-	 * by one weft_host_poll_range; NULL = the library allocates it. */
+	 * the NIC writes; NULL = the library allocates it. A caller that gives
+	 * the block can poll these words and others next to them by one
+	 * weft_host_poll_range. */
 	void *notify;
 };
 
@@ -86,8 +85,8 @@ struct weft_forth_info {
  * belongs to one of 64 groups of its sender, and the receiver is notified once
  * for each group. A transfer with ANNOUNCE (and RNOTIFY or RIRQ) says in
  * `remote` how many qwords the other transfers of its group carry. Its own
- * qword is not written. A group's number may be used again when its
- * notification is known to have been seen. */
+ * qword is not written. The sender may use a group's number again when it knows
+ * that the receiver has seen the notification of the group. */
 struct weft_forth_desc {
 	weft_phys_t local;
 	uint32_t remote;
@@ -108,9 +107,9 @@ void weft_forth_close(struct weft_forth *f);
 const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
 /* Returns the handle of the NIC as a device. */
 struct weft_dev *weft_forth_dev(struct weft_forth *f);
-/* Returns true when the device has the ids of this NIC. They may be in the
- * order of the standard or as printed, because the source swaps them in print
- * (R-01). */
+/* Returns true when the device has the ids of this NIC. Vendor and device id
+ * may be in the order of the standard or in the other order, which the source
+ * prints (R-01). */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
 /* ---- transfers ---- */
@@ -118,15 +117,15 @@ bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 /* Posts descriptors in order. Consecutive descriptors for one queue are written
  * as clusters, and the last descriptor of a cluster has the start flag unless
  * it has HOLD. The NIC, not the library, refuses wrong descriptors and counts
- * them (desc_errors).  Returns how many found room. */
+ * them (desc_errors).  Returns the number of descriptors that found room. */
 uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 			 uint32_t n);
 /* Posts one transfer.  Returns 0, -EAGAIN (the queue is full) or -EINVAL (size,
  * destination, or an address that is not a multiple of 8). */
 int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 		   weft_phys_t remote, uint32_t qwords, uint32_t flags);
-/* Writes one slot of a queue as it is, without book-keeping, as a driver needs
- * it. */
+/* Writes one slot of a queue as it is, without the library's book-keeping. For
+ * drivers and tests. */
 void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 			   uint64_t q0, uint64_t q1);
 
@@ -151,8 +150,8 @@ bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 /* Returns the last remote notification as the NIC wrote it: count, flow and
  * error bits (forth.md 3.8). */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
-/* Returns the number of remote notifications so far, modulo 2^32, from that
- * notification. */
+/* Returns the number of remote notifications so far, modulo 2^32, as the last
+ * of them contains it. */
 uint32_t weft_forth_remote_count(const struct weft_forth *f);
 struct weft_forth_note {
 	uint32_t count;	 /* remote notifications so far */

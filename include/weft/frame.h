@@ -25,7 +25,8 @@ struct weft_buf {
 };
 
 struct weft_slice {
-	struct weft_buf *buf; /* NULL: no bytes, only their number, or empty */
+	struct weft_buf *buf; /* NULL: the slice is empty, or the run carries
+			       * only sizes */
 	uint32_t off, len;
 };
 
@@ -37,8 +38,8 @@ struct weft_raw {
 };
 
 struct weft_frame {
-	weft_time_t time; /* when the first word reaches the receiver (set by
-			   * send) */
+	weft_time_t time; /* time at which the first word reaches the receiver
+			   * (set by weft_port_send) */
 	uint64_t word_fs; /* time of one word on this line, in fs */
 	uint32_t words;	  /* number of words on the line */
 	uint32_t flags;

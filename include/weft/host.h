@@ -128,9 +128,9 @@ struct weft_proc;
 /* For the monitor. Makes a domain. Returns its number, 1 or more, or 0 without
  * the right. */
 uint32_t weft_domain_new(struct weft_host *h);
-/* For the monitor. Gives pages of its own (domain 0) to a domain, or takes back
- * pages of a domain that no process has. Returns false when the pages belong to
- * neither, or a process has one of them. */
+/* For the monitor. Gives pages of the monitor (domain 0) to a domain, or takes
+ * pages back when `domain` is 0. Returns false when a page belongs to another
+ * domain, or a process has one of the pages. */
 bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 		      uint8_t bar, uint64_t off, uint64_t len);
 /* Makes this thread a kernel of the domain from now on. The thread then makes
@@ -173,10 +173,10 @@ bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 /* ---- many light processes ----------------------------------------------
  *
  * A light process has no stack of its own. A few processors call its function
- * for each of its turns. The function runs in the process, may use all of this
- * header, and keeps its state in `arg`. Its result says when the next turn is
- * due. A turn that blocks keeps its processor.
- */
+ * again and again, and each such call is a turn of the process. The function
+ * runs in the process, may use all of this header, and keeps its state in
+ * `arg`. Its result says when the next turn is due. A turn that blocks keeps
+ * its processor. */
 
 enum weft_turn_kind {
 	WEFT_TURN_END,
@@ -197,8 +197,9 @@ typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 					 struct weft_proc *p, void *arg);
 
 /* For the monitor or a kernel of the process's domain. Makes a light process
- * ready to run. Processors take ready processes in order. Returns false without
- * the right, or when the process was started before. */
+ * ready to run. Processors take ready processes in the order in which these
+ * became ready. Returns false without the right, or when the process was
+ * started before. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg);
 /* For the monitor. Runs all started processes, also those that are started
@@ -223,7 +224,7 @@ enum { WEFT_DRV_BYTES_MAX = 1024 };
 struct weft_drv {
 	void *own;
 	/* Carries out one call of a thread. Returns the result of
-	 * weft_drv_call, by custom 0 or a negative errno. */
+	 * weft_drv_call: 0 or a negative errno by convention. */
 	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
 	/* Called when a program whose thread is in process p has ended by
 	 * itself or was killed. May be NULL. */
@@ -263,8 +264,8 @@ struct weft_host *weft_thread_start(struct weft_host *h,
  * wake-up. Returns true when *p != old. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline);
-/* Keeps the processor busy as this loop does, until another thread of the node
- * calls weft_host_wake with this p:
+/* Keeps the processor busy until another thread of the node calls
+ * weft_host_wake with this p, exactly as this loop would:
  *   weft_host_cpu(h, turn); if (weft_host_now(h) >= deadline) break;
  * Pays no wake-up, and returns 0 at once when *p != old.  Returns
  *   0..turn     the part of `turn` that had passed at the wake-up
@@ -273,8 +274,9 @@ weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
 			   weft_time_t turn, weft_time_t deadline);
 /* Wakes all threads of the node that sleep or spin on p. */
 void weft_host_wake(struct weft_host *h, const uint32_t *p);
-/* Ends the program of this thread with this status, whatever its first thread
- * does. Its memory and its processes are freed as when the program returns. */
+/* Ends the program of this thread with this status, even if the program's first
+ * thread still runs. The program's memory and processes are freed as when the
+ * program returns. */
 __attribute__((noreturn)) void weft_host_exit(struct weft_host *h, int status);
 enum { WEFT_LOG_LINES = 20 };
 /* Prints a line on stderr with the program's name and the time. A node prints
@@ -305,9 +307,8 @@ void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 /* Frees memory of weft_host_calloc or weft_host_align.  p may be NULL. */
 void weft_host_free(struct weft_host *h, void *p);
 /* Returns the address of a word, NULL at first, that all threads of the program
- * share, because a library whose interface has no handle needs a place for its
- * state. `key` is the address of a constant of that library. Returns NULL
- * without memory. */
+ * share. A library whose interface has no handle keeps its state there. `key`
+ * is the address of a constant of that library. Returns NULL without memory. */
 void **weft_host_word(struct weft_host *h, const void *key);
 /* Gives the physical address of a byte. Returns false when the byte is not in
  * device-visible memory of the program. */
@@ -354,16 +355,16 @@ void weft_host_copy(struct weft_host *h, void *dst, const void *src, size_t n);
  * weft_host_move alone, because the data may be memory of another process. */
 void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n);
 /* Spins until *p != old, or until the deadline, an absolute time (WEFT_NEVER =
- * no deadline). p must be device-visible memory. Takes at least one turn of the
- * loop, whatever *p is. Returns true when *p != old. */
+ * no deadline). p must be device-visible memory. Takes at least one iteration
+ * of the loop, even when *p != old at the call. Returns true when *p != old. */
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline);
 /* Spins until a store by a device or another thread hits this node's memory in
- * [p, p+n), or until the deadline. It serves libraries that poll several
- * places: check, wait, check again. Returns true after a store, false at the
- * deadline. Stores count from the end of the last poll of this range on. The
- * first poll of a range returns true after one turn of the loop, so that no
- * earlier store is missed. */
+ * [p, p+n), or until the deadline. For libraries that poll several words: check
+ * them, wait, check again. Returns true after a store, false at the deadline.
+ * Stores count from the end of the last poll of this range on. The first poll
+ * of a range returns true after one iteration of the loop, so that no earlier
+ * store is missed. */
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline);
 /* Sleeps until the device's interrupt line is asserted, and pays interrupt

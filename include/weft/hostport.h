@@ -83,8 +83,8 @@ struct hport_sizes hport_sizes_of(const struct hport *p);
 enum hport_memory_kind { HPORT_MEM_AUTO, HPORT_MEM_BOOT, HPORT_MEM_PAGES };
 struct hport_memory {
 	uint32_t kind;
-	uint64_t boot_bytes; /* size of the region; 0: 24 MiB, or a half or
-			      * quarter of that */
+	uint64_t boot_bytes; /* size of the region; 0: 24 MiB, or a half or a
+			      * quarter of that when the node has less memory */
 	uint64_t object_max; /* largest object of the page allocator; 0: 2
 			      * MiB; more: -EINVAL */
 };
@@ -98,8 +98,8 @@ int hport_load(struct weft_host *h, const struct hport_memory *m);
  * the monitor) or -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
-/* Routing handle of another process: of the owner that the VPID has at the time
- * of hport_connect, or of its next owner. */
+/* Routing handle of another process: the owner of the VPID at the time of
+ * hport_connect, or its next owner if it then has none. */
 struct hport_peer {
 	uint32_t off, len; /* offset and length of the route, in its table */
 	uint32_t vpid;
@@ -234,7 +234,7 @@ int hport_flush(struct hport *p);
 /* Cuts sends, puts and gets of more bytes into segments of this size (a
  * multiple of 8; 0: no cutting, the default), each acknowledged. The program
  * gets one notification for a whole message. Its API tags have 24 bits, because
- * segments use the rest. Receivers with this MTU get every segment of a
+ * segments use the other bits. Receivers with this MTU get every segment of a
  * message, in any order if the port is not ordered. Segments that find no room
  * in the work queue are posted while notifications are taken. Returns 0,
  * -ENOMEM, or -EAGAIN while a message is in flight. */
@@ -272,14 +272,14 @@ struct hport_note {
 	uint32_t n;	  /* number of words in data */
 	uint64_t data[5]; /* words of a fast send, or results */
 	uint32_t win;	  /* ACCESSED: number of the window */
-	uint64_t off;	  /* ACCESSED: offset in the window; MESSAGE: in
-			   * words of the RDR */
+	uint64_t off;	  /* offset; ACCESSED: in the window; MESSAGE: in the
+			   * RDR, in words */
 	bool posted;	  /* true when the message is in a posted buffer, which
-			   * stored, addr and cookie describe */
+			   * `stored`, `addr` and `cookie` describe */
 	uint64_t stored, addr, cookie;
-	/* Segment of a message (hport_set_mtu): its offset in the message, the
-	 * number of the message among those of this peer, and `more` when it is
-	 * not the last. */
+	/* Segment of a message (hport_set_mtu): `at` is its offset in the
+	 * message, `message` numbers the messages of this peer, and `more` is
+	 * true unless the segment is the last. */
 	uint64_t at;
 	uint32_t message;
 	bool more;

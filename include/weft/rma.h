@@ -60,8 +60,8 @@ struct rma_attr {
 	uint32_t slots;	  /* slots of the notification ring; 0 = 16384 (256
 			   * KB) */
 	uint64_t memlock; /* RLIMIT_MEMLOCK in bytes; 0 = no limit */
-	uint32_t lazy;	  /* The library stores the read pointer after so
-			   * many notifications; 0 = 4. */
+	uint32_t lazy;	  /* notifications between two stores of the read
+			   * pointer to the NIC; 0 = 4 */
 };
 
 /* Units that write a notification. Their bits may be combined. */
@@ -75,12 +75,14 @@ enum {
 enum { RMA_MODIFIER_NONE = 0, RMA_MODIFIER_NTR = 2 };
 enum rma_conn_options {
 	RMA_CONN_DEFAULT = 0,
-	RMA_CONN_IRQ = 1, /* notifications of the requester interrupt */
+	RMA_CONN_IRQ = 1, /* notifications of the requester raise an
+			   * interrupt */
 };
 
 /* A notification (3.6). */
 struct rma_noti {
-	uint64_t value; /* local address or value; of a lock: see below */
+	uint64_t value; /* local address or value; for a lock response see
+			 * rma_noti_lock_value */
 	uint32_t bytes; /* bytes moved, or the class of a notification put */
 	uint16_t node;	/* node and VPID of the other side */
 	uint8_t vpid;
@@ -174,10 +176,10 @@ int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 			  uint64_t value, uint8_t cls, uint32_t noti,
 			  uint32_t modifier);
 /* Asks the peer for `if (lock <= compare) lock += add` on one of the 16 locks
- * of the connection's port. A notification at this port brings the answer.
- * `target` is the unit that carries it out, RMA_NOTI_RESPONDER or
- * RMA_NOTI_COMPLETER. Returns RMA_SUCCESS, RMA_WRONG_ARG (target) or
- * RMA_INV_VALUE (number). */
+ * of the port that the connection leads to. A notification at this port brings
+ * the answer. `target` is the unit of the peer that carries out the operation,
+ * RMA_NOTI_RESPONDER or RMA_NOTI_COMPLETER. Returns RMA_SUCCESS, RMA_WRONG_ARG
+ * (target) or RMA_INV_VALUE (number). */
 int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 		  int32_t compare, int32_t add, uint32_t target);
 

@@ -33,9 +33,9 @@ enum weft_told {
  * as a capture. It is not a component of the line. */
 struct weft_port;
 struct weft_line_listener {
-	/* Called for each frame on the line from `start` on, in the order of
-	 * the line. `start` may be before or after now, because some owners
-	 * compute frames late or plan them. */
+	/* Called for each frame on the line from `start` on, in the order in
+	 * which the frames are on the line. `start` may be before or after now,
+	 * because some owners compute frames late or plan them. */
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner of the port: reports all frames that were on the
@@ -62,8 +62,8 @@ struct weft_port {
 	/* Set by the owner: frames may overlap in time, because they use
 	 * several lines of a bundle. */
 	bool beside;
-	bool overlapped; /* Frames have overlapped without `beside`. This is
-			  * reported once. */
+	bool overlapped; /* true when frames have overlapped without `beside`,
+			  * so that this is reported only once */
 	struct weft_line_listener *listener; /* observer of frames, set before
 					      * the start, or NULL */
 	const void *iface; /* operations of the owner (bus ports) */
@@ -83,8 +83,8 @@ struct weft_port {
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
 	weft_time_t out_end; /* time at which the last frame leaves the line */
-	weft_time_t out_run; /* time on the line of the frames before out_end
-			      * that follow each other without a gap */
+	weft_time_t out_run; /* time on the line of the last frames up to
+			      * out_end that follow each other without a gap */
 	char name[24];
 };
 
@@ -97,8 +97,8 @@ struct weft_comp {
 	uint64_t *counters; /* cls->n_counters counters */
 	struct weft_port *ports;
 	uint32_t n_ports;
-	uint32_t id;   /* place in the order of events, valid from start() on */
-	uint8_t heard; /* mask of the kinds that listeners want, see
+	uint32_t id;   /* rank in the order of events, valid from start() on */
+	uint8_t heard; /* mask of the kinds of records that listeners want, see
 			* weft/trace.h */
 	struct weft_rng rng;
 	uint64_t *regs;		 /* register file, see weft_reg_cell */
@@ -154,8 +154,8 @@ void weft_wake(struct weft_comp *c, uint32_t tag, weft_time_t t);
  * is left, so that observing does not prolong a run. At most one event of a tag
  * may be pending. */
 void weft_watch(struct weft_comp *c, uint32_t tag, weft_time_t t);
-/* Calls ops.arrive(dst, tag, NULL) at time t > now, in phase 0. By this one
- * component pokes another without a frame. tag < 2^16; ports use
+/* Calls ops.arrive(dst, tag, NULL) at time t > now, in phase 0, so that a
+ * component can poke another one without a frame. tag < 2^16; ports use
  * 0..n_ports-1. */
 void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
 
@@ -170,8 +170,8 @@ struct weft_timer {
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t);
 /* Returns true, and clears the timer, when it is due now. Returns false for the
- * event of a superseded or cancelled wake-up. Events call it first, because
- * those of superseded wake-ups still run. */
+ * event of a superseded or cancelled wake-up. The handler of the event calls it
+ * first, because events of superseded wake-ups still run. */
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
 /* Clears the timer. Its event still runs, but weft_timer_due returns false in
  * it. */
@@ -291,7 +291,7 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err);
 /* First member of the state of every KIND_LINK class. */
 struct weft_link_state {
-	weft_time_t delay; /* one way, set by init */
+	weft_time_t delay; /* time of one direction, set by init */
 };
 /* Assigns ids in the order of names and runs ops.start.  Returns 0, -EEXIST
  * (two components of one name), -EINVAL (a port that needs a cable has none) or
@@ -301,8 +301,8 @@ int weft_sim_start(struct weft_sim *sim, struct weft_err *err);
  * or after weft_sim_stop. Returns the number of events run. */
 uint64_t weft_sim_run(struct weft_sim *sim, weft_time_t until);
 /* Runs events as weft_sim_run does and returns their number, but when no event
- * is left the clock stays at the last event, so that a run in steps ends at the
- * time at which a run at once ends. */
+ * is left the clock stays at the last event. Therefore a run in several steps
+ * ends at the same time as a run in one step. */
 uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until);
 /* Ends the run after the current event. */
 void weft_sim_stop(struct weft_sim *sim);

@@ -23,7 +23,8 @@ enum weft_trace_kind {
 	WEFT_TRACE_OPEN,  /* message id begins at `from`; value is its parent's
 			   * id */
 	WEFT_TRACE_MARK,  /* stage `name` of message id ends at `to` */
-	WEFT_TRACE_END,	  /* message id ends; value 1: it has arrived */
+	WEFT_TRACE_END,	  /* message id ends; value 1: the message has
+			   * arrived */
 	WEFT_TRACE_SPAN,  /* track `name` does `text` (number value) in
 			   * from..to */
 	WEFT_TRACE_STATE, /* machine `name` is in state `text` from `from` on */
@@ -80,9 +81,9 @@ static inline bool weft_told(const struct weft_comp *c, uint64_t id)
 }
 
 /* Parts of the functions below that run only with a listener. They are not
- * inline, so that the path without a listener stays short. They take the
- * arguments of weft_span and its like. weft_trace_open returns the number of
- * the new message. */
+ * inline, so that the path without a listener stays short. Most take the
+ * arguments of the inline function that calls them. weft_trace_open returns the
+ * number of the new message. */
 #define WEFT_COLD __attribute__((cold, noinline))
 WEFT_COLD void weft_trace_tell(const struct weft_trace *t);
 WEFT_COLD uint64_t weft_trace_open(const struct weft_comp *c, uint64_t parent);
@@ -103,8 +104,9 @@ WEFT_COLD void weft_trace_program(const struct weft_comp *c,
 				  weft_time_t t);
 
 /* Begins a message. Called in the event in which c takes the host access that
- * starts the message, because the way of this access to the device is its first
- * stage. Returns the message's number, or 0 without a listener. */
+ * starts the message, because the first stage of the message is the path of
+ * this access to the device. Returns the message's number, or 0 without a
+ * listener. */
 static inline uint64_t weft_msg_open(const struct weft_comp *c)
 {
 	return weft_heard(c) ? weft_trace_open(c, 0) : 0;

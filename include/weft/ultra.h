@@ -31,7 +31,8 @@ struct ultra_drv {
 	struct weft_dev *dev;
 	struct weft_io mgmt;  /* registers of the Host Port */
 	struct weft_io ports; /* driver pages of the ports */
-	bool traps; /* registers are set by calls of the node's driver */
+	bool traps; /* true when registers are set by calls of the node's
+		     * driver, false when by stores of the program */
 	uint32_t node, hpid, n_ports, max_words;
 };
 
@@ -40,7 +41,7 @@ struct ultra_tx {
 	uint32_t upid;
 	struct weft_io page;
 	/* Words of the port's part of the packet queue: its start, its size,
-	 * the place of the next packet, and the device's read pointer as last
+	 * the offset of the next packet, and the device's read pointer as last
 	 * read. */
 	uint32_t lower, size, wp, rp;
 };
@@ -96,7 +97,7 @@ void ultra_rx_close(struct ultra_rx *rx);
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n);
 /* Sends as ultra_send does if the port has room. Loads the read pointer once if
- * the last known one shows no room. Returns false, and sends nothing, without
+ * the value read last leaves no room. Returns false, and sends nothing, without
  * room. */
 bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 	       const uint64_t *w, uint32_t n);

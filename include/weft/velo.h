@@ -61,8 +61,8 @@ struct velo_connection {
 
 /* Opens a port: a VPID with its mailbox. attr NULL gives defaults. Returns
  * VELO_SUCCESS and a port that the caller closes, or VELO_ERR_FDOPEN (no
- * device) or VELO_ERR_MMAP (no memory, no VPID, or the one asked for is taken).
- */
+ * device) or VELO_ERR_MMAP (no memory, no VPID, or the VPID asked for is
+ * taken). */
 int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	      struct velo_port **port_p);
 /* Closes a port and frees it. The NIC discards and counts messages that arrive

@@ -26,16 +26,17 @@ enum weft_part {
 	WEFT_PART_PAYLOAD,
 	WEFT_PART_CRC,
 	WEFT_PART_CELL, /* rest of a control cell, after its first symbol */
-	WEFT_PART_ACK,	/* ACK and all below are kinds of control cells, as is
-			 * CREDIT */
+	WEFT_PART_ACK,	/* this kind and all below are control cells, as CREDIT
+			 * is */
 	WEFT_PART_NACK,
 	WEFT_PART_REFRESH,
 	WEFT_PARTS
 };
 
-/* Bits from here on of a symbol hold its part, in encode_parts. */
+/* number of the lowest bit that holds the part of a symbol, in encode_parts */
 #define WEFT_PART_SHIFT 12
-/* Entry of `targets`: frames are hit by their kind (weft_wire_faults.cell). */
+/* Entry of `targets`: the fault selects frames by the kind of cell
+ * (weft_wire_faults.cell). */
 #define WEFT_BY_CELL UINT32_MAX
 
 /* Line codes, which say how a wrong bit changes a symbol. */
@@ -91,13 +92,15 @@ struct weft_wire_faults {
 
 /* Description of a wire for captures (docs/captures.md). */
 struct weft_wire_capture {
-	/* Number in the head of each record; 0: records are Ethernet frames
-	 * without the first `skip` symbols, with an FCS of `fcs` bytes. */
+	/* Number of the wire in the head of each record; 0: records are
+	 * Ethernet frames without the first `skip` symbols, with an FCS of
+	 * `fcs` bytes. */
 	uint8_t number;
 	uint8_t skip, fcs;
 	uint64_t bits_per_s; /* rate of the line; 0: not recorded */
-	/* Returns the byte of the head that a reader needs besides the symbols.
-	 * upper: weft_class.capture_upper of the NICs. NULL: 0. */
+	/* Returns the byte of the head that a reader of captures needs besides
+	 * the symbols. `upper` is weft_class.capture_upper of the NICs. NULL:
+	 * 0. */
 	uint8_t (*more)(const struct weft_frame *f, uint8_t upper);
 };
 
@@ -109,8 +112,8 @@ struct weft_wire {
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
 	/* Writes the symbols in front of a payload that the run does not carry.
-	 * Returns their number, and in *all that of the whole frame. NULL:
-	 * every run carries the bytes of its frames. */
+	 * Returns their number, and in *all the number of symbols of the whole
+	 * frame. NULL: every run carries the bytes of its frames. */
 	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max, uint32_t *all);
 	/* Owners of ports of this wire report the frames that they send to

@@ -13,7 +13,7 @@
  *	}
  *	assoc_touch(&dir, i);
  *
- * The cache chooses the set of a key, because each has a hash of its own. */
+ * The cache chooses the set of a key, because each cache has its own hash. */
 #ifndef BASE_ASSOC_H
 #define BASE_ASSOC_H
 
@@ -33,11 +33,12 @@ enum assoc_policy {
 enum assoc_state {
 	ASSOC_EMPTY,
 	ASSOC_VALID,
-	/* the entry waits for its data: it is found and never replaced */
+	/* The entry waits for its data. assoc_find returns it, and it is never
+	 * replaced. */
 	ASSOC_FILLING,
-	/* the entry was removed while it waits for its data: it is not found,
-	 * and not replaced before they arrive, because they will be written to
-	 * it */
+	/* The entry was removed while it waited for its data. assoc_find does
+	 * not return it. It is not replaced before the data arrive, because
+	 * they will be written to it. */
 	ASSOC_GONE,
 };
 
@@ -53,7 +54,7 @@ struct assoc {
 	uint32_t sets, ways;
 	enum assoc_policy policy;
 	uint64_t clock; /* number of uses so far, which is the clock of LRU */
-	/* next entry to replace of each set, or NULL unless round robin */
+	/* next entry to replace in each set; NULL unless round robin */
 	uint32_t *turn;
 };
 
@@ -61,16 +62,16 @@ struct assoc {
  * out. */
 void assoc_init(struct assoc *a, uint32_t sets, uint32_t ways,
 		enum assoc_policy policy);
-/* Frees the entries. A zeroed directory is allowed, so that a cache may end
- * before assoc_init. */
+/* Frees the entries. A zeroed directory is allowed, so that a cache may be
+ * freed without assoc_init. */
 void assoc_fini(struct assoc *a);
 
 /* Returns the entry that the next insert into the set replaces, or ASSOC_NONE
  * if all entries are being filled. */
 uint32_t assoc_victim(struct assoc *a, uint32_t set);
 /* Returns the least recently used entry of the set for which `may` returns
- * true, or ASSOC_NONE. An empty entry needs no permission, because nothing is
- * lost. */
+ * true, or ASSOC_NONE. An empty entry is returned without a call of `may`,
+ * because its replacement loses no data. */
 uint32_t assoc_victim_if(const struct assoc *a, uint32_t set,
 			 bool (*may)(const void *arg, uint32_t i),
 			 const void *arg);
@@ -117,8 +118,8 @@ static inline void assoc_put(struct assoc *a, uint32_t i, uint32_t owner,
 }
 
 /* Removes entry i, so that assoc_find no longer returns it. An entry that is
- * being filled keeps its place until the data have arrived, because they will
- * be written there. */
+ * being filled is not reused before its data have arrived, because they will be
+ * written there. */
 static inline void assoc_remove(struct assoc *a, uint32_t i)
 {
 	struct assoc_entry *e = &a->at[i];

@@ -25,10 +25,11 @@ uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p)
 	return e & CODE;
 }
 
-/* Returns the running disparity after a received block of twice `half` bits:
- * more ones than zeros, or all ones last, make it positive. A wrong disparity
- * lasts until the next unbalanced block, because balanced ones do not change
- * it. */
+/* Returns the running disparity after a received block of 2 * `half` bits. The
+ * disparity is positive if the block has more ones than zeros, or if `half`
+ * zeros are followed by `half` ones. It is negative in the opposite cases.
+ * Other balanced blocks do not change it, so a wrong disparity lasts until the
+ * next block that sets it. */
 static uint32_t disparity(uint32_t block, uint32_t half, uint32_t last,
 			  uint32_t rd)
 {

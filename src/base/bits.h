@@ -31,7 +31,7 @@ static inline uint64_t bits_set(uint64_t word, uint32_t hi, uint32_t lo,
 	return (word & ~mask) | val << lo;
 }
 
-/* Returns 1 if the number of ones in the word is odd. */
+/* Returns true if the number of ones in the word is odd. */
 static inline bool bits_parity(uint64_t word)
 {
 	return __builtin_parityll(word);

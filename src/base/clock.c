@@ -46,9 +46,9 @@ struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm)
 	u128 den = (u128)clk.den * (uint64_t)(1000000 + (int64_t)ppm);
 
 	assert(ppm > -1000000 && clk.num);
-	/* A fraction too fine for 64 bits loses its last places. Two domains
-	 * cannot drift apart because of that, since all users of the fraction
-	 * lose the same places. */
+	/* A fraction that does not fit in 64 bits loses its low bits. All users
+	 * of this clock lose the same bits, therefore no two domains drift
+	 * apart. */
 	while (!clock_set(&res, num, den) && num >= den) {
 		num >>= 1;
 		den >>= 1;

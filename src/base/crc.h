@@ -21,8 +21,8 @@ uint16_t crc16_qword(uint16_t crc, uint64_t q);
 uint32_t crc32_qwords(uint32_t crc, const uint8_t *p, size_t n);
 
 /* Returns the CRC-32 of Ethernet (extoll.md 3.10) after n bytes: reflected,
- * with input and output complemented. The first crc is 0, later ones are
- * earlier results. */
+ * with input and output complemented. crc is 0 at first, afterwards the result
+ * for the bytes so far. */
 uint32_t crc32_reflected(uint32_t crc, const uint8_t *p, size_t n);
 /* Returns the CRC after n bytes, MSB first, polynomial 0x07. The first crc is
  * 0. */

@@ -21,7 +21,7 @@ struct json {
 /* Starts an empty text. json_fini frees it. */
 void json_init(struct json *j, bool pretty);
 void json_fini(struct json *j);
-/* opens an object. key is NULL inside arrays */
+/* Opens an object. key is NULL inside arrays. */
 void json_obj(struct json *j, const char *key);
 void json_arr(struct json *j, const char *key);
 void json_end(struct json *j); /* closes the innermost level */

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* Prints that memory has run out and how to need less, and ends the program
- * with status 2, because the simulated machine is too large for this
- * computer. */
+/* Prints that memory has run out and what the user can change to need less.
+ * Ends the program with status 2, because the simulated machine is too large
+ * for this computer. */
 void no_memory(void) __attribute__((noreturn, cold));
 
 /* Returns p. Does not return if p is NULL. */
@@ -18,8 +18,9 @@ static inline void *need(void *p)
 	return p;
 }
 
-/* Returns the array of n elements of `size` bytes with room for one more, which
- * is zeroed. Capacities are powers of two, so that no array stores its own. */
+/* Returns the array at `at`, of n elements of `size` bytes, with room for one
+ * element more, which is zeroed. The capacity is the next power of two above n,
+ * so the caller does not store it. */
 void *grown(void *at, size_t n, size_t size);
 
 #endif

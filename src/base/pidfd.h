@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel reuses a process number only after all others. That takes
- * thousands of forks and far longer than this time, so that a recent check need
- * not be repeated. */
-#define PIDFD_HOLDS 1000000ull /* time in ns for which a check is valid */
+/* Time in ns for which a check need not be repeated. The kernel uses a process
+ * number again only after it has used all other numbers. That takes thousands
+ * of forks, and far longer than this time. */
+#define PIDFD_HOLDS 1000000ull
 
 struct pidfd {
 	pid_t pid;

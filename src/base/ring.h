@@ -40,7 +40,7 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 	return a;
 }
 
-/* Is true if the next push allocates. One place stays free, so that an empty
+/* Is true if the next push allocates. One element stays free, so that an empty
  * ring without memory needs no test of its own. */
 #define ring_full(r) ((r)->tail - (r)->head >= (r)->mask)
 /* Adds an element at the end and returns its address. The caller fills the
@@ -50,9 +50,9 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 		((r)->at = ring_grow_((r)->at, (r)->head, (r)->tail,           \
 				      &(r)->mask, sizeof(*(r)->at)))),         \
 	 &(r)->at[(r)->tail++ & (r)->mask])
-/* Adds an element behind the last element e for which `stays` holds, moves the
- * later ones up, and returns its address. The search starts at the end, because
- * elements are pushed nearly in order. */
+/* Adds an element behind the last element e for which the condition `stays`
+ * holds, moves the later elements up, and returns the address of the new one.
+ * The search starts at the end, because elements are pushed nearly in order. */
 #define ring_insert(r, e, stays)                                               \
 	({                                                                     \
 		uint32_t i_ = (ring_push(r), (r)->tail - 1);                   \
@@ -66,8 +66,9 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 		}                                                              \
 		ring_at(r, i_);                                                \
 	})
-/* Adds v behind all elements that are not greater. `key` is the member by which
- * they are ordered, with its dot or arrow, and empty for numbers. */
+/* Adds v behind all elements that are not greater than v. `key` is the member
+ * by which elements are ordered, written with its dot or arrow; it is empty for
+ * numbers. */
 #define ring_insert_sorted(r, v, key)                                          \
 	((void)(*ring_insert(r, e_, (*e_)key <= (v)key) = (v)))
 #define ring_empty(r)  ((r)->head == (r)->tail)

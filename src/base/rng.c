@@ -28,9 +28,8 @@ void weft_rng_seed(struct weft_rng *r, uint64_t seed, const char *name)
 	uint64_t h = rng_hash(name);
 	uint64_t x = rng_splitmix(&seed) ^ rng_splitmix(&h);
 
-	/* The inputs of splitmix64 are distinct and it is a permutation,
-	 * therefore the state is never all zero, which xoshiro could not
-	 * leave. */
+	/* xoshiro cannot leave an all-zero state. The state is never all zero,
+	 * because splitmix64 is a permutation and its four inputs differ. */
 	for (int i = 0; i < 4; i++)
 		r->s[i] = rng_splitmix(&x);
 }
@@ -53,9 +52,9 @@ uint64_t weft_rng_u64(struct weft_rng *r)
 	return res;
 }
 
-/* Returns a number below n by Lemire's multiplication. Rejects draws in the
- * short last interval, because otherwise some numbers would be likelier than
- * others. */
+/* Returns a number below n by Lemire's multiplication. 2^64 draws do not divide
+ * evenly into n numbers. Draws of the remainder are rejected, because otherwise
+ * some numbers would be likelier than others. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n)
 {
 	unsigned __int128 m;

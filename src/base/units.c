@@ -53,8 +53,8 @@ const char *units_type_name(enum weft_ptype type)
 	return units_types[type].name;
 }
 
-/* Shortens bad text and replaces characters that cannot be printed, because the
- * text may be arbitrary. */
+/* Bad text for a message: shortened, and with characters replaced that cannot
+ * be printed, because the text may be arbitrary. */
 struct units_shown {
 	char text[UNITS_SHOWN + 8];
 };
@@ -156,7 +156,8 @@ static int units_parse_clock(const char *text, struct weft_clock *clk,
 		return units_bad(WEFT_P_CLOCK, text, err);
 	if (top.wide || bottom.wide)
 		return units_wide(text, err);
-	/* the period is top/bottom * unit, or 10^15 / that for a frequency */
+	/* The period is top/bottom * unit, or 10^15 / (top/bottom * unit) for a
+	 * frequency. */
 	ok = units_ratio(top, bottom, (freq ? freq : time)->exp10, &n, &d);
 	if (ok && freq)
 		ok = !__builtin_mul_overflow(d, (unsigned __int128)WEFT_SEC,

@@ -25,9 +25,9 @@ int units_print(enum weft_ptype type, const char *range, const void *val,
 /* Returns the name of a type for `weft describe`: "time", "clock",
  * "bytes"... */
 const char *units_type_name(enum weft_ptype type);
-/* Returns the candidate nearest to `word`, for "did you mean", or NULL. The
- * edit distance is at most 1/2 of its length. next(i) returns NULL at the
- * end. */
+/* Returns the candidate nearest to `word`, for "did you mean", or NULL if none
+ * is within an edit distance of half the word's length. next(i) returns
+ * candidate i, NULL behind the last. */
 const char *units_nearest(const char *word,
 			  const char *(*next)(void *arg, size_t i), void *arg);
 /* A table whose rows begin with their name, and whose last row has no name. at

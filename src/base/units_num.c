@@ -8,14 +8,14 @@
 
 typedef unsigned __int128 u128;
 
-enum { UNITS_PLACES = 400 }; /* more zeros in a row than a value can have */
+enum { UNITS_PLACES = 400 }; /* more decimal places than a value can have */
 
 /* Reads digits[.digits]. Returns the text behind them, or NULL if there is no
  * digit. */
 static const char *units_digits(const char *s, struct units_num *num)
 {
-	/* zeros not yet multiplied in, because trailing zeros need no room in
-	 * the mantissa */
+	/* zeros that are not yet in the mantissa, because trailing zeros need
+	 * no room there */
 	int zeros = 0;
 	bool point = false, any = false, clamped = false;
 

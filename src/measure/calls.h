@@ -14,7 +14,8 @@ struct calls_rank {
 	uint64_t start, over;
 };
 
-/* One call of a rank, or in the result of calls_sum of all ranks. */
+/* One call of a rank. In the result of calls_sum it is the sum over all
+ * ranks. */
 struct calls_row {
 	uint32_t rank;
 	char *name;

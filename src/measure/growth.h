@@ -4,14 +4,15 @@
  * chance.
  *
  * The content of a queue that is served as fast as it is filled is a random
- * walk: its changes cancel, and after n steps it has moved by about sqrt(n) of
- * them. A queue that is filled faster moves by n times their mean. It grows if
- * it has moved further than GROWTH_SURE standard errors. A queue that fills up
- * to its level grows too, but for a limited time: the second half of the run
- * has almost no part in it.
+ * walk: its changes cancel, and after n steps the content has moved by about
+ * sqrt(n) typical changes. The content of a queue that is filled faster than it
+ * is served moves by n times the mean change. A queue grows if its content has
+ * moved by more than GROWTH_SURE standard errors. A queue that fills up to a
+ * steady level also grows, but for a limited time: almost none of its growth
+ * falls into the second half of the run.
  *
  * The length of the run need not be known, because a full array drops every
- * second sample. Memory is bounded. */
+ * second sample and doubles the interval. Memory is bounded. */
 #ifndef MEASURE_GROWTH_H
 #define MEASURE_GROWTH_H
 
@@ -27,8 +28,8 @@ struct growth {
 	uint32_t n; /* samples */
 };
 
-/* Takes samples from time `first` on, at intervals of `step`. A step of 0 means
- * 1. */
+/* Starts without samples. The first sample is at time `first`, and later ones
+ * follow at intervals of `step`. A step of 0 means 1. */
 void growth_init(struct growth *g, uint64_t first, uint64_t step);
 /* Returns the time of the next sample. */
 uint64_t growth_due(const struct growth *g);
@@ -39,8 +40,8 @@ void growth_look(struct growth *g, double content);
  * chance and by more than `least`. Returns false with fewer than GROWTH_ENOUGH
  * steps, because growth cannot be distinguished from chance then. */
 bool growth_found(const struct growth *g, double least);
-/* Returns true if the second half of the run has more than one part in
- * GROWTH_LATE of the growth. */
+/* Returns true if more than 1/GROWTH_LATE of the growth falls into the second
+ * half of the run. */
 bool growth_lasts(const struct growth *g);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of messages by stage, for `weft explain`. Memory is bounded: some
  * messages of a run are kept whole (the first, the fastest, the slowest, some
- * between). Of all others only sums per stage are kept, and of each part its
- * busy time. */
+ * between). Of all messages together the sum of each stage is kept, and of each
+ * part of the system its busy time. */
 #ifndef MEASURE_MESSAGE_STAGES_H
 #define MEASURE_MESSAGE_STAGES_H
 
@@ -19,8 +19,8 @@ struct story_stage {
 struct story_msg {
 	uint64_t number; /* number of the message in order of arrival, from 1 */
 	char *from, *to; /* nodes */
-	/* in fs. turn is the time of the answer if a message has one, otherwise
-	 * 0 */
+	/* in fs: begin of the message, begin of the answer (0 without one),
+	 * end */
 	uint64_t begin, turn, end;
 	struct story_stage *stages;
 	size_t n_stages;
@@ -40,9 +40,11 @@ struct story_use {
 };
 
 struct story {
-	/* number of all messages, first begin and last end in fs */
+	/* number of all messages; begin of the first and end of the last, in
+	 * fs */
 	uint64_t n_messages, begin, end;
-	/* messages are those that programs mark, not those of NICs */
+	/* true: messages are those that programs report; false: those of
+	 * NICs */
 	bool programs;
 	struct story_msg *msgs;
 	size_t n_msgs;

@@ -16,10 +16,12 @@ enum view_what {
 	VIEW_N
 };
 
-/* A cabled port. In large networks one entry sums all ports of a component,
- * because thousands of curves would be too many to keep and to read. */
+/* A port with a cable. In large networks one entry is the sum of all ports of
+ * a component, because thousands of curves would be too many to keep and to
+ * read. */
 struct view_port {
-	char *name;	     /* "s0.port3"; together: "s0" */
+	char *name;	     /* name, such as "s0.port3", or "s0" for a sum of
+			      * ports */
 	char *peer;	     /* port at the far end, or "" for a sum of ports */
 	char *kind;	     /* kind of the component, such as "switch" */
 	char *unit;	     /* unit of the queue, such as "words" */
@@ -39,7 +41,8 @@ struct view {
 struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n);
-/* Returns the values of one kind, which are zero when first used. */
+/* Returns the values of one kind, one per interval. They are zero at the first
+ * call. */
 uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what);
 /* Sets the number of intervals. Call it before any view_values. */

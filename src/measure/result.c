@@ -21,7 +21,7 @@ static size_t result_find(const void *arr, size_t n, size_t size,
 {
 	size_t lo, hi, back = 1;
 
-	/* The search starts near the end, because names are mostly recorded in
+	/* The search starts at the end, because names are mostly recorded in
 	 * order. */
 	while (back <= n && strcmp(result_name(arr, size, n - back), name) >= 0)
 		back *= 2;
@@ -48,8 +48,8 @@ static char *result_dup(const char *s)
 	return res;
 }
 
-/* Returns the element called name. Creates it if it does not exist, and then
- * sets *new_p. */
+/* Returns the element called name. Creates the element if it does not exist,
+ * and then sets *new_p. */
 #define RESULT_GET(arr, n, name, new_p)                                        \
 	result_get(&(arr), &(n), sizeof(*(arr)), name, new_p)
 
@@ -183,8 +183,8 @@ void result_series_add(struct result_series *s, double x, double y)
 struct hist *result_hist_get(struct weft_result *r, const char *name,
 			     const char *unit)
 {
-	/* Times have bins finer than one unit, because otherwise means of a few
-	 * ns would share a bin: 1 ps, 1 ns, 1 ns, 1 ns. */
+	/* Histograms of times have bins finer than one unit. With bins of one
+	 * ns the means 1.2 and 1.4 ns would share a bin. */
 	static const struct {
 		const char *unit;
 		double scale;
@@ -212,7 +212,8 @@ void result_counter_set(struct weft_result *r, const char *name,
 	size_t k = 0;
 
 	c->value = v;
-	/* Counters share the texts of units, because there are few. */
+	/* Counters share the text of their unit, because there are few
+	 * units. */
 	unit = unit ? unit : "";
 	while (k < r->n_units && strcmp(r->units[k], unit))
 		k++;

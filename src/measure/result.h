@@ -57,7 +57,7 @@ struct weft_result {
 	struct view view;
 	/* stages of messages, empty unless the run records them */
 	struct story story;
-	struct calls calls; /* of attached processes */
+	struct calls calls; /* calls of attached processes */
 };
 
 /* Returns an empty result. The caller frees it with result_free. */
@@ -83,10 +83,11 @@ void result_counter_set(struct weft_result *r, const char *name,
 /* Adds a parameter to the manifest. */
 void result_param_set(struct weft_result *r, const char *name,
 		      const char *value);
-/* NULL when absent. */
+/* Returns the value of a parameter of the manifest, or NULL if it does not
+ * exist. */
 const char *result_param_get(const struct weft_result *r, const char *name);
-/* Records a failed check. Stores the first 100 texts and only counts later
- * ones. */
+/* Records a failed check. Stores the texts of the first 100 failures and only
+ * counts later failures. */
 void result_fail(struct weft_result *r, const char *text);
 
 #endif

@@ -31,9 +31,9 @@ void steady_add(struct steady *s, double v)
 	}
 }
 
-/* Searches backwards with running sums of the later batches. Ignores the last
- * few cuts, because the mean of a handful of batches may seem surest by
- * chance. */
+/* Searches from the last batch backwards with running sums. Ignores cuts that
+ * leave only a few batches, because the mean of so few may have a small error
+ * by chance. */
 uint32_t steady_cut(const struct steady *s)
 {
 	double sum = 0, sum2 = 0, best = INFINITY;
@@ -76,8 +76,9 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		return false;
 	each = n / groups;
 	for (uint32_t g = 0; g < groups; g++) {
-		/* Leave out the oldest batches that do not fill a group,
-		 * because they are nearest to the warm-up. */
+		/* Leaves out the oldest batches if the number of batches is not
+		 * a multiple of the group, because they are nearest to the
+		 * warm-up. */
 		double v = 0;
 
 		for (uint32_t i = 0; i < each; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observations of a run in order. They give the end of the warm-up (MSER-5:
- * White, Cobb and Spratt, 2000), and the confidence in the mean of the rest
- * (batch means).
+/* Statistics of the observations of a run, in their order: the end of the
+ * warm-up (MSER-5: White, Cobb and Spratt, 2000), and the confidence interval
+ * of the mean after it (batch means).
  *
- * A batch has 5 observations. When all batches are used, two become one, so
- * that memory is bounded and an observation costs a few operations. */
+ * A batch has 5 observations. When all batches are used, each two neighbours
+ * are merged into one, so that memory is bounded. */
 #ifndef MEASURE_STEADY_STATE_H
 #define MEASURE_STEADY_STATE_H
 
@@ -16,18 +16,18 @@ enum { STEADY_BATCHES = 1024, STEADY_FIRST = 5, STEADY_ENOUGH = 64 };
 struct steady {
 	double mean[STEADY_BATCHES];
 	double sum;	/* sum of the batch that is being filled */
-	uint64_t count; /* observations in it */
+	uint64_t count; /* observations in the batch that is being filled */
 	uint64_t per;	/* observations per batch */
-	uint32_t n;	/* whole batches */
+	uint32_t n;	/* number of whole batches */
 };
 
 void steady_init(struct steady *s);
 /* Adds the next observation. */
 void steady_add(struct steady *s, double v);
 
-/* Returns the number of first batches without which the mean of the others has
- * the smallest error. A cut in the second half means that the run is too
- * short. */
+/* Returns the number of batches to leave out at the start, so that the mean of
+ * the other batches has the smallest error. A result in the second half of the
+ * run means that the run is too short. */
 uint32_t steady_cut(const struct steady *s);
 /* Returns true if the warm-up is over: there are enough batches, and the cut
  * lies in the first half. */

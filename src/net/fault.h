@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers that the faults of serial links share. They find the wire format of a
  * line, turn frames into line symbols and damage 8b/10b codes. A wire format
- * describes itself (weft_wire_faults), so that no fault knows a system. */
+ * describes its line (weft_wire_faults), so that the faults contain nothing
+ * about a particular system. */
 #ifndef NET_FAULT_H
 #define NET_FAULT_H
 
 #include "weft/sim.h"
 
-/* Returns the wire format of the line on which fault c sits, or NULL if the
- * line cannot be damaged. */
+/* Returns the wire format of the line of the port that fault c is on, or NULL
+ * if the line cannot be damaged. */
 const struct weft_wire_faults *fault_wire(const struct weft_comp *c);
 
-/* ---- a wire whose table leaves out some functions ---- */
+/* ---- functions that a wire may leave out, with their defaults ---- */
 
 /* Returns the symbols per word of this frame. */
 static inline uint32_t fault_word(const struct weft_wire_faults *w,
@@ -52,14 +53,15 @@ void fault_set(struct weft_frame *f, struct weft_raw *raw);
 /* ---- 8b/10b (fault_code.c) ---- */
 
 struct fault_hit {
-	/* bit of the symbol's code, 0 for the first on the line */
+	/* symbol: index of the symbol; bit: bit of its 10-bit code, 0 for the
+	 * first on the line */
 	uint32_t symbol, bit;
 };
 
-/* Replace the symbols by those that a receiver decodes when the bits in hit are
- * wrong. hit is sorted in order of the line. The stream version encodes and
- * decodes every symbol, the flit version only those whose codes can differ.
- * Both start with the disparity of an idle line and keep the part bits.
+/* Each replaces the symbols of raw by those that a receiver decodes when the n
+ * bits in hit are wrong. hit is sorted in order of the line. The stream version
+ * encodes and decodes every symbol, the flit version only those whose codes can
+ * differ. Both start with the disparity of an idle line and keep the part bits.
  *
  * The flit version with a comma models a transceiver that reports disparity: a
  * code of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A

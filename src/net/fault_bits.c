@@ -3,10 +3,10 @@
  * (forth.md 13, extoll.md 4.8, T-23), either at a rate, or `flips` adjacent
  * bits of one part of the n-th frame that has such a part.
  *
- * The wire format defines a bit (weft_wire_faults.code): one of a byte, of a
- * character with its control bit, or of a 10-bit code. With code: 8b10b a wire
- * of bytes has codes as well, and idle commas that can be hit. A transmission
- * starts with the disparity of an idle line. */
+ * The wire format says what a bit is (weft_wire_faults.code): a bit of a byte,
+ * of a character with its control bit, or of a 10-bit code. With `code: 8b10b`
+ * a wire of bytes has 10-bit codes as well, and its idle commas can be hit,
+ * too. A transmission starts with the disparity of an idle line. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,14 +25,15 @@ struct bits {
 	uint32_t flips;
 	bool invalid;
 	const struct weft_wire_faults *wire;
-	/* seen: frames with the part; skip: bits until the next error */
+	/* seen: number of frames so far that have the part; skip: number of
+	 * correct bits before the next wrong one */
 	uint64_t seen, skip;
 	struct {
 		VEC(struct fault_hit);
 	} hits;
 	uint32_t width; /* number of bits of a symbol that can be wrong */
-	/* idle commas: */
-	bool idle; /* damaged, too */
+	/* The next fields are for the commas of an idle line. */
+	bool idle; /* true: idle commas are damaged, too */
 	/* end of the latest frame seen, after which the line is idle */
 	weft_time_t end;
 	uint64_t word_fs;
@@ -49,7 +50,7 @@ static const uint8_t target_part[] = {
 	WEFT_PART_NACK,	 WEFT_PART_REFRESH,
 };
 
-/* The first two counters are followed by one for each part. */
+/* After the first two counters each part has a counter. */
 enum { C_FLIPPED, C_HIT, C_PART, C_SYMBOLS = C_PART + WEFT_PARTS, C_IDLE, C_N };
 static const struct weft_counter bits_counters[C_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
@@ -239,7 +240,9 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	for (i = 0; !has && i < raw->n; i++)
 		has = bits_match(parts, raw->sym[i]);
 	b->seen += has;
-	/* hit the chosen bits of the frames with the chosen numbers */
+	/* Hits bits `bit` to `bit` + `flips` - 1 of the chosen parts in the
+	 * frames that have such a part, from number `frame` on, `count`
+	 * frames. */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		for (i = 0; i < raw->n; i++)
 			for (k = 0;
@@ -289,8 +292,8 @@ static void idle_word(struct weft_comp *c)
 			b->word_fs, b->hits.at, b->hits.n);
 }
 
-/* Plans the next damaged comma. Uses a watch and no wake, because damaged
- * commas alone must not keep a run going. */
+/* Plans the next damaged comma. Uses weft_watch instead of weft_wake, because
+ * damaged commas alone must not keep a run going. */
 static void idle_plan(struct weft_comp *c)
 {
 	weft_time_t t = idle_hit(c->state), next = weft_now(c) + 1;
@@ -299,8 +302,9 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* Handles the planned hit. The filter has seen all frames up to now, so that a
- * hit that no frame has moved falls on the commas of the idle line. */
+/* Handles the planned error. If frames have used up the bits before the error,
+ * it lies later by now. Otherwise it falls on the commas of the idle line,
+ * because the filter has seen all frames up to now. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)
@@ -314,7 +318,8 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	uint64_t symbols;
 
 	if (b->idle) {
-		/* subtract the commas before this frame, then its own words */
+		/* Subtracts from `skip` the bits of the idle line before this
+		 * frame. The bits of the frame are subtracted below. */
 		uint64_t words;
 
 		while (f->time >= b->word_fs &&
@@ -327,8 +332,8 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	symbols = (uint64_t)f->words * fault_word(b->wire, f);
 	weft_count(c, C_SYMBOLS, symbols);
 	if (!f->raw && bits_parts(b, f)) {
-		/* the whole frame has no error, so that it need not be
-		 * encoded */
+		/* No bit of this frame is wrong, so that the frame need not be
+		 * encoded. */
 		if (b->wire->whole_words && !b->frame && !b->target &&
 		    b->skip >= symbols * b->width)
 			b->skip -= symbols * b->width;

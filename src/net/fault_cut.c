@@ -2,15 +2,16 @@
 /* Class fault.cut: a cable that is interrupted (forth.md 4.9, extoll.md T-28).
  *
  * The fault sits on a sending port, so that one instance interrupts one
- * direction. A cable that is pulled out needs one at each end, with equal
- * times. Times count at the receiving end: a word that would arrive while the
- * line is down is lost. The cut shortens a transmission that has begun to
- * arrive. If the line is up again before its end, the rest arrives without a
- * delimiter.
+ * direction. A cable that is pulled out needs one instance at each end, with
+ * equal times. Times are those of the receiving end: a word that would arrive
+ * while the line is down is lost. A transmission that has begun to arrive is
+ * cut short. If the line is up again before the end of the transmission, its
+ * remaining words arrive without a delimiter.
  *
- * The receiver gets invalid codes: it loses sync at once and regains it after
- * 16 words of commas. Invalid codes are counted (0x88) until sync is lost. The
- * output of the deserialiser on a dead line after that is not modelled. */
+ * The receiver gets invalid codes from a line that is down: it loses sync at
+ * once and regains it after 16 words of commas. Invalid codes are counted
+ * (0x88) until sync is lost. The model leaves out the output of the
+ * deserialiser on a dead line after that. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct cut {
 	/* first member, because OUTAGE_PARAMS expects it there */
 	struct outage when;
 	uint32_t next; /* number of the next span to begin */
-	uint32_t at; /* number of the first span that a frame can still meet */
+	uint32_t at;   /* number of the first span that later frames can still
+			* meet */
 	const struct weft_wire_faults *wire;
 	uint64_t word_fs;
 };
@@ -120,7 +122,10 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	uint32_t sent = fault_credits(k->wire, f);
 
 	for (; w < f->words; i++) {
-		uint32_t down, up, span = 0; /* symbols of credits */
+		uint32_t down, up, span = 0; /* down, up: words of f at which
+					      * the line goes down and comes up
+					      * again; span: symbols of credits
+					      * that are lost between them */
 
 		s = outage_get(&k->when, i);
 		down = s ? word_at(f, s->from) : f->words;
@@ -155,7 +160,7 @@ static void cut_filter(struct weft_comp *c, struct weft_frame *f)
 		cut_frame(c, f);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static int cut_start(struct weft_comp *c, struct weft_err *err)
 {

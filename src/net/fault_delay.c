@@ -2,11 +2,11 @@
 /* Class fault.delay: a line that delays transmissions by a random time, for any
  * wire format.
  *
- * The fault sits on a sending port. The delay of a transmission, packet or
- * credits, is a whole number of words, evenly distributed up to `max`. No
- * transmission overtakes another and no two overlap, so that those behind a
- * delayed one follow it without a gap. The line loses no capacity because later
- * gaps make up for the delay.
+ * The fault is on a sending port. The delay of a transmission (a packet or
+ * credits) is a whole number of words, evenly distributed up to `max`. No
+ * transmission overtakes another and no two overlap, so that transmissions
+ * behind a delayed one follow it without a gap. The line loses no capacity,
+ * because later gaps become shorter by the delay.
  *
  * `overtake` is for receivers that accept any order: frames overtake a delayed
  * one, as in a network with several routes. A delayed frame may then overlap
@@ -59,8 +59,8 @@ static void delay_filter(struct weft_comp *c, struct weft_frame *f)
 	else if (d->max >= f->word_fs && weft_rng_real(&c->rng) < d->share)
 		late = weft_rng_below(&c->rng, d->max / f->word_fs + 1) *
 		       f->word_fs;
-	/* delay by whole words, because frames on a line keep word
-	 * boundaries */
+	/* Delays by whole words, because frames on a line keep word
+	 * boundaries. */
 	if (d->free > f->time && !d->overtake)
 		least = ((d->free - f->time) + f->word_fs - 1) / f->word_fs *
 			f->word_fs;

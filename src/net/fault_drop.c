@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.drop: loses or repeats transmissions that leave through a port.
- * These are whole packets (cells, flits, frames), and credits or control cells.
- * It also adds or removes single commas of lines that have commas (forth.md 13,
- * extoll.md T-24). */
+/* Class fault.drop: loses or repeats transmissions that leave through a port. A
+ * transmission is a whole packet (cell, flit, frame), a credit or a control
+ * cell. The fault also adds or removes single commas on lines that have commas
+ * (forth.md 13, extoll.md T-24). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

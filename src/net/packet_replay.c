@@ -9,8 +9,8 @@ static bool replay_earlier(const struct trace *t, uint32_t a, uint32_t b)
 		       : a < b;
 }
 
-/* Skips packets with dependences, because packet_replay_ready() adds them to
- * the heap once they may be sent. */
+/* Advances r->at behind packets with dependences, because packet_replay_ready()
+ * adds these to the heap when they may be sent. */
 static void replay_skip(struct packet_replay *r)
 {
 	while (r->at < r->end && r->t->pkt[r->t->order[r->at]].deps)

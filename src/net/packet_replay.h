@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders one node's packets of a trace (packet_trace.h): the next one is always
- * the earliest packet whose dependences have all arrived. A packet without
- * dependences keeps its place in the sorted trace, so that only dependent
- * packets need a heap. */
+/* Orders one node's packets of a trace (packet_trace.h): the next packet is
+ * always the earliest one whose dependences have all arrived. Packets without
+ * dependences are taken from the sorted trace, so that only packets with
+ * dependences need a heap. */
 #ifndef NET_PACKET_REPLAY_H
 #define NET_PACKET_REPLAY_H
 
@@ -20,8 +20,8 @@ struct packet_replay {
 	} ready;
 };
 
-/* Starts at the first packet of `node`. The trace must outlive r, whose owner
- * frees the heap. */
+/* Starts at the first packet of `node`. The trace must outlive r. The owner of
+ * r frees the heap. */
 void packet_replay_init(struct packet_replay *r, struct trace *t,
 			uint32_t node);
 /* Returns the cycle of the next packet, or UINT64_MAX if none may be sent

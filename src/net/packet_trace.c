@@ -319,9 +319,10 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 	return t;
 }
 
-/* Reads a whole file, whatever size the file system reports. Rejects pipes
- * because a pipe yields its text once, but a sweep reads its trace for every
- * point. Returns a text that the caller frees, or NULL with a message. */
+/* Reads a whole file up to its end, because the size that the file system
+ * reports may be wrong. Rejects pipes because a pipe yields its text once, but
+ * a sweep reads its trace for every point. Returns a text that the caller
+ * frees, or NULL with a message. */
 static char *text_read(const char *path, size_t *len_p, struct weft_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

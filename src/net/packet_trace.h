@@ -26,16 +26,18 @@ struct trace_pkt {
 struct trace {
 	struct trace_pkt *pkt;
 	uint32_t n;
-	uint32_t *next; /* indices of the packets that depend on each packet */
+	uint32_t *next; /* indices of dependants, those of each packet in a row,
+			 * see trace_pkt.first */
 	/* indices of packets ordered by source, cycle and line */
 	uint32_t *order;
-	/* first place in `order` of each source, and the end behind the last */
+	/* index in `order` of the first packet of each source, and behind them
+	 * the number of packets */
 	uint32_t *from;
 	uint32_t nodes;
 };
 
-/* Read packets of up to bytes_max bytes for a network of `nodes` nodes. Return
- * a trace that trace_free() frees, or NULL with "FILE:LINE: message".
+/* Each reads packets of up to bytes_max bytes for a network of `nodes` nodes.
+ * Returns a trace that trace_free() frees, or NULL with "FILE:LINE: message".
  * trace_parse() keeps no reference to text. */
 struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 			 struct weft_err *err);

@@ -58,8 +58,8 @@ static uint32_t bits_rotated(uint32_t v, uint32_t bits, uint32_t by)
 	return (v << by | v >> (bits - by)) & ((1u << bits) - 1);
 }
 
-/* Returns the node that p->node becomes when each of its digits is increased,
- * by a distance that depends on the digit's base. */
+/* Returns the node whose digits are those of p->node, each increased modulo its
+ * base: by nearly half the base if `far` is set, otherwise by 1. */
 static uint32_t digits_moved(const struct pattern *p,
 			     const struct pattern_shape *s, bool far)
 {
@@ -169,7 +169,7 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	if (p->self)
 		return (uint32_t)weft_rng_below(rng, p->nodes);
 	d = (uint32_t)weft_rng_below(rng, p->nodes - 1);
-	/* skip the own node, so that all others are equally likely */
+	/* skips the node itself, so that all other nodes are equally likely */
 	return d + (d >= p->node);
 }
 

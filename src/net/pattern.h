@@ -15,16 +15,19 @@ enum pattern_kind {
 	PATTERN_BIT_COMPLEMENT,
 	PATTERN_BIT_REVERSE,
 	PATTERN_SHUFFLE,   /* the bits are rotated by one */
-	PATTERN_TORNADO,   /* nearly half way round in each dimension */
+	PATTERN_TORNADO,   /* nearly half way round the ring of each
+			    * dimension */
 	PATTERN_NEIGHBOUR, /* one step in each dimension */
-	/* one node gets a share, all others are equally likely */
+	/* one node is chosen with probability `hot`, all others are equally
+	 * likely */
 	PATTERN_HOTSPOT,
 	PATTERN_PERMUTATION, /* random, but one permutation for all nodes */
 	PATTERN_FIXED,
 	PATTERN_NONE,
 	PATTERN_TURN,	/* the nodes of `set`, one after another */
-	PATTERN_OFFSET, /* node + dest, modulo number of nodes */
-	PATTERN_RUNS,	/* uniform, several packets to one node in a row */
+	PATTERN_OFFSET, /* node + dest, modulo the number of nodes */
+	PATTERN_RUNS,	/* uniform, but several packets in a row go to one
+			 * node */
 	PATTERN_KINDS
 };
 /* Range of an ENUM parameter whose value is the kind, for patterns that need
@@ -42,18 +45,20 @@ int pattern_parse(const char *name, enum pattern_kind *kind_p,
 struct pattern {
 	enum pattern_kind kind;
 	uint32_t node, nodes;
-	/* destination, for kinds with one fixed destination */
+	/* destination, for kinds in which it never changes; hotspot: the hot
+	 * spot */
 	uint32_t partner;
 	bool self;  /* random destinations may include the sender */
 	double hot; /* probability of the hot spot, whose node is partner */
 	double run; /* runs: mean number of packets to one node in a row */
-	/* turn, uniform, hotspot: choose among these n_set > 0 nodes, which the
-	 * caller owns. NULL: choose among all nodes */
+	/* turn, uniform, hotspot: the nodes to choose from, n_set > 0 of them,
+	 * owned by the caller; NULL: all nodes */
 	const uint32_t *set;
 	uint32_t n_set;
 	/* state */
 	uint32_t turn; /* number of packets of PATTERN_TURN so far */
-	/* destination of the current run, packets left in it */
+	/* destination of the current run, and number of packets left in the
+	 * run */
 	uint32_t run_dest, run_left;
 };
 

@@ -65,8 +65,8 @@ static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 		return dir;
 	if (!row_cut(t, node, dim, a, dir == UP ? len : k - len, dir))
 		return dir;
-	/* The shorter way is cut, so that the packet takes the other one if it
-	 * is not cut, too. */
+	/* The shorter direction is cut, so that the packet takes the other
+	 * direction unless it is cut, too. */
 	dir = !dir;
 	return row_cut(t, node, dim, a, dir == UP ? len : k - len, dir)
 		       ? TOPO_NO_PORT
@@ -132,8 +132,8 @@ static uint32_t grid_dir(const struct topology *t, uint32_t s, uint32_t port)
 	return port == t->port[dim][DOWN];
 }
 
-/* Returns the node at the far end of the cable, or TOPO_FAR_NONE, also at the
- * edge of a mesh and behind a cut cable. */
+/* Returns the node at the far end of the cable. Returns TOPO_FAR_NONE without a
+ * cable, which includes the edge of a mesh and a cut cable. */
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
 {
 	uint32_t dim, dir, a, b, k, far;
@@ -197,8 +197,8 @@ uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d)
 	return n;
 }
 
-/* The last steps are those of splitmix64, because there every bit of the key
- * affects every coin. */
+/* The last steps are those of splitmix64, because with them every bit of the
+ * key affects every coin. */
 uint32_t topo_coins(uint64_t key)
 {
 	key += 0x9e3779b97f4a7c15;

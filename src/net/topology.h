@@ -11,9 +11,9 @@
  * ports are numbered in order. A dimension of size 2 has one cable, also in a
  * torus, unless `both` says that there are two.
  *
- * Routes: dimension order, the shorter way round, and for equal ways the rule
- * of enum topo_tie. If a cable on that way is cut, the packet takes the other
- * way round. */
+ * Routes: dimension order, in each ring the shorter direction, and the rule of
+ * enum topo_tie if both are equally long. If a cable in that direction is cut,
+ * the packet takes the other direction. */
 #ifndef NET_DIRECT_ROUTE_H
 #define NET_DIRECT_ROUTE_H
 
@@ -29,8 +29,8 @@ enum {
 #define TOPO_FAR_NONE UINT32_MAX
 
 /* Direction to a node half way round a ring: always positive, by the parity of
- * the coordinate, by coins of the sender, or always negative. Parity and coins
- * load both directions. */
+ * the coordinate, by coins (random bits) of the sender, or always negative.
+ * Parity and coins load both directions. */
 enum topo_tie {
 	TOPO_TIE_POSITIVE,
 	TOPO_TIE_BALANCED,
@@ -55,13 +55,15 @@ struct topology {
 	struct topo_ports ports;
 	uint32_t nodes;
 	uint32_t dims;		  /* grid */
-	uint32_t size[TOPO_DIMS]; /* of each dimension */
+	uint32_t size[TOPO_DIMS]; /* number of nodes along each dimension */
 	/* difference of node numbers per step in each dimension */
 	uint32_t stride[TOPO_DIMS];
 	/* 2^32 / size of each dimension, to avoid divisions */
 	uint64_t recip[TOPO_DIMS];
 	uint32_t wrap;		     /* bit per dimension that is a ring */
-	uint8_t port[TOPO_DIMS][2];  /* positive, negative; TOPO_NO_PORT */
+	uint8_t port[TOPO_DIMS][2];  /* port of each dimension in the positive
+				      * and the negative direction, or
+				      * TOPO_NO_PORT */
 	uint8_t dim[TOPO_PORTS_MAX]; /* dimension of each port, 0xff for none */
 	bool path;     /* senders supply the whole route of a packet */
 	bool dateline; /* the network needs the odd virtual channels */
@@ -72,7 +74,7 @@ struct topology {
 	/* graph: */
 	uint8_t *table;	   /* port by node * nodes + destination */
 	uint32_t *far;	   /* neighbour by node * links + port - first */
-	uint8_t *far_port; /* port number of the cable at that neighbour */
+	uint8_t *far_port; /* port of the cable at that neighbour */
 };
 
 /* ---- routes ---- */
@@ -90,8 +92,8 @@ uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d);
  * TOPO_TIE_RANDOM tie. */
 uint32_t topo_way(const struct topology *t, uint32_t s, uint32_t d,
 		  uint32_t coins);
-/* Coordinates of one node. A crossbar keeps its own ones, so that it routes a
- * packet without a division for its own place. */
+/* Coordinates of one node. A crossbar keeps those of its own node, so that it
+ * routes a packet without divisions to compute them. */
 struct topo_here {
 	uint32_t node;
 	uint16_t at[TOPO_DIMS];

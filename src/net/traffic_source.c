@@ -56,7 +56,8 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 		a->off = 0;
 	}
 	arrivals_step(a, 0, rng);
-	/* so that cycle 0 is possible, because a step is at least 1 */
+	/* A step is at least 1. Without this an arrival in cycle 0 would be
+	 * impossible. */
 	a->next--;
 	return 0;
 }
@@ -93,7 +94,7 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		break;
 	case ARRIVALS_UNIFORM:
 		a->at += gap * 2 * weft_rng_real(rng);
-		/* A load of 1e-30 draws times that no counter can hold. */
+		/* A load of 1e-30 gives times that do not fit in 64 bits. */
 		a->next =
 			a->at < 0x1p63 ? (uint64_t)ceil(a->at) : ARRIVALS_NEVER;
 		break;

@@ -25,13 +25,14 @@ enum arrivals_kind {
 	ARRIVALS_BERNOULLI,
 	ARRIVALS_PERIODIC,
 	ARRIVALS_BURSTY, /* phases on and off, Bernoulli at `peak` while on */
-	/* in the kinds below, rate is a share of the line */
+	/* in the kinds below, rate is the share of the line that packets use */
 	ARRIVALS_SATURATED, /* a packet is always due */
-	/* random intervals from start to start, with mean line time / share */
+	/* random intervals from the start of a packet to the next start; the
+	 * mean interval is the packet's line time / share */
 	ARRIVALS_UNIFORM,
-	/* after the line time of a packet a gap in proportion to it */
+	/* after the line time of a packet a gap in proportion to that time */
 	ARRIVALS_EVEN,
-	/* after the line time of a packet an exponential gap */
+	/* after the line time of a packet a gap of exponential distribution */
 	ARRIVALS_POISSON,
 };
 #define ARRIVALS_NAMES "bernoulli|periodic|bursty"
@@ -40,10 +41,13 @@ enum arrivals_kind {
 struct arrivals {
 	enum arrivals_kind kind;
 	double rate; /* packets per cycle, at most 1, or share of the line */
-	double log_miss; /* log of the probability of a cycle without arrival */
-	/* bursty: logs of the probabilities that a phase continues */
+	double log_miss; /* logarithm of the probability that a cycle has no
+			  * arrival */
+	/* bursty: logarithms of the probabilities that a phase goes on for a
+	 * cycle more */
 	double end_on, end_off;
-	/* periodic, uniform: time of the next arrival with its fraction */
+	/* periodic, uniform: exact time of the next arrival, of which `next` is
+	 * the whole cycle */
 	double at;
 	uint64_t next; /* time of the next arrival */
 	uint64_t off;  /* bursty: cycle in which the burst ends */
@@ -51,9 +55,10 @@ struct arrivals {
 
 /* Sets up the first arrival. The caller has set a->kind and a->rate. peak is in
  * packets per cycle, burst the mean length of a burst in cycles. The first
- * arrival is drawn so that cycle 0 is not special, but kinds with a share of
- * the line start at 0. A rate of 0 or less never sends. Returns 0, or -EINVAL
- * with a message if such bursts do not give the rate. */
+ * arrival is drawn like later ones, so that cycle 0 is like any other cycle.
+ * Only kinds whose rate is a share of the line start at 0. With a rate of 0 or
+ * less nothing is sent. Returns 0, or -EINVAL with a message if such bursts do
+ * not give the rate. */
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err);
 /* Advances `next` by one arrival. `line` is the time that the packet takes on
@@ -68,9 +73,10 @@ void arrivals_wait(struct arrivals *a, uint64_t until);
 /* ---- sizes ---- */
 
 enum { TRAFFIC_SIZES = 8 };
-struct traffic_mix { /* a table: "64:3,512:1" */
+struct traffic_mix { /* a table of sizes with weights: "64:3,512:1" */
 	uint32_t size[TRAFFIC_SIZES];
-	/* share of packets with this size or one before it in the list */
+	/* share of the packets that have this size or an earlier one of the
+	 * list */
 	double upto[TRAFFIC_SIZES];
 	uint32_t n;
 };
@@ -80,7 +86,8 @@ struct traffic_mix { /* a table: "64:3,512:1" */
 struct traffic_source {
 	struct arrivals arrivals;
 	struct pattern pattern;
-	/* sizes are uniform between the two, or size alone if size_max is 0 */
+	/* sizes are uniform from size to size_max; size_max 0: all packets have
+	 * `size` */
 	uint32_t size, size_max;
 	uint64_t packets; /* number of packets to make, or 0 for no limit */
 	uint64_t made;
@@ -122,8 +129,8 @@ static inline uint64_t traffic_due(const struct traffic_source *s)
 /* Returns the next packet. The generator calls traffic_step() after it. */
 struct traffic_packet traffic_draw(struct traffic_source *s,
 				   struct weft_rng *rng);
-/* Advances to the next arrival. The last packet takes `line` of time, as in
- * arrivals_step(). */
+/* Advances to the next arrival. `line` is the time of the last packet on the
+ * line, as in arrivals_step(). */
 static inline void traffic_step(struct traffic_source *s, double line,
 				struct weft_rng *rng)
 {

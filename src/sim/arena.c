@@ -30,7 +30,7 @@ struct arena_chunk {
 };
 
 /* Maps a chunk. Aligns it to huge pages if it is large enough for one, because
- * the kernel uses only aligned ones. */
+ * the kernel backs only aligned memory with huge pages. */
 static char *chunk_map(size_t n)
 {
 	size_t extra = n >= HUGE ? HUGE : 0;
@@ -49,8 +49,8 @@ static char *chunk_map(size_t n)
 		munmap(p, (size_t)(q - p));
 	if (p + extra > q)
 		munmap(q + n, (size_t)(p + extra - q));
-	madvise(q, n,
-		MADV_HUGEPAGE); /* a hint, without which the run works, too */
+	madvise(q, n, MADV_HUGEPAGE); /* only a hint: the run also works without
+				       * huge pages */
 	return q;
 }
 

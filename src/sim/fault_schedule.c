@@ -29,8 +29,8 @@ void outage_fini(struct weft_comp *c)
 	vec_free(&((struct outage *)c->state)->spans);
 }
 
-/* Draws at least a picosecond, so that no span and no pause between spans is
- * empty. */
+/* Draws a random length of this mean, at least a picosecond, so that no span
+ * and no pause between spans is empty. */
 static weft_time_t draw(struct outage *o, weft_time_t mean)
 {
 	double u;

@@ -6,8 +6,8 @@
 #include "sim/sim_internal.h"
 #include "weft/bus.h"
 
-/* Bit that is set in numbers of messages. A component that stores another value
- * in trace_id stays below it. */
+/* Bit that is set in all numbers of messages. A component that stores another
+ * value in trace_id leaves the bit clear. */
 #define TRACE_ID (1ull << 63)
 
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c)

@@ -180,8 +180,8 @@ int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 	return 0;
 }
 
-/* Queues a frame at the far port by time of arrival. It is inserted in order,
- * because filters make frames overtake. */
+/* Queues a frame at the far port. Inserts it in order of arrival, because
+ * filters may make frames overtake each other. */
 static void port_deliver(struct weft_port *from, struct weft_frame *f)
 {
 	struct weft_port *p = from->peer;
@@ -223,9 +223,9 @@ static inline void port_send(struct weft_port *p, struct weft_frame *f,
 }
 
 /* Sends a frame while the line is in use. The first overlap of a port fails a
- * check, because a component that does not wait for its line sends faster than
- * the line can. This is a function of its own, so that the common path needs no
- * stack frame. */
+ * check, because a component that does not wait for its line sends more than
+ * the line can carry. This is a function of its own, so that the common path
+ * needs no stack frame. */
 WEFT_COLD static void port_send_beside(struct weft_port *p,
 				       struct weft_frame *f, weft_time_t start)
 {

@@ -8,18 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks functions for rare work, which are not inlined, so that the path of
+/* Marks functions for rare work. They are not inlined, so that the path of
  * nearly every event stays short. */
 #define RARE __attribute__((noinline))
 
 #define SLOT_SHIFT 22
 #define SLOTS	   (1u << 12)
-/* number of events below which a bucket is searched and not sorted */
+/* number of events up to which a bucket is searched at each pop instead of
+ * being sorted */
 #define THIN 12
-/* largest capacity with which an emptied vector is kept */
+/* largest capacity of an emptied vector that is kept for later use */
 #define SPARE_MAX 64
 
-/* shift and width of each level. Together they cover 64 bits of time */
+/* shift and width in bits of each level; together they cover 64 bits of time */
 static const uint8_t level_shift[EVQ_LEVELS] = { 22, 34, 44, 54 };
 static const uint8_t level_bits[EVQ_LEVELS] = { 12, 10, 10, 10 };
 
@@ -204,8 +205,8 @@ static inline uint64_t radix_key(const struct evq_event *e)
 	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
 }
 
-/* Sorts by the digits of the key, least significant first. `vary` has the bits
- * in which keys differ. */
+/* Sorts by the digits of the key, least significant first. `vary` has a one in
+ * each bit in which keys differ. */
 static void sort_radix(struct evq *q, struct evq_vec *v, uint64_t vary)
 {
 	struct evq_event *a = v->ev, *b = q->scratch.ev, *t;
@@ -264,8 +265,8 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 		memcpy(v->ev, a, v->n * sizeof(*a));
 }
 
-/* Makes all events of a thick bucket current. Later pushes into its slot are
- * current events, too. */
+/* Moves all events of a thick bucket into the current events. Later pushes into
+ * the slot of this bucket go there, too. */
 RARE static void load_bucket(struct evq *q, uint32_t bucket)
 {
 	struct evq_level *lv = &q->level[0];
@@ -302,17 +303,17 @@ static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
-	/* Frees a large vector, because a coarse bucket collects all events of
-	 * its milliseconds. Otherwise the vector would serve a small bucket,
-	 * and the next coarse bucket would grow another one. */
+	/* Frees a large vector. A coarse bucket collects all events of several
+	 * milliseconds. If its vector were kept, a small bucket would take it,
+	 * and the next coarse bucket would have to grow another one. */
 	if (v.cap > SPARE_MAX)
 		free(v.ev);
 	else
 		spare_push(q, v);
 }
 
-/* Returns the next occupied bucket of level 0. Moves events of the levels above
- * down to it first. */
+/* Returns the next occupied bucket of level 0. First moves events of the levels
+ * above down to that level if it is empty. */
 RARE static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
@@ -321,8 +322,8 @@ RARE static uint32_t next_bucket(struct evq *q)
 		struct evq_level *lv = &q->level[l];
 		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
 			      ((1u << lv->bits) - 1);
-		/* Only at level 0 may the present bucket itself hold more
-		 * events. */
+		/* The bucket of the present slot may hold more events only at
+		 * level 0. */
 		int64_t i = level_next(lv, l ? at + 1 : at);
 
 		if (i < 0) {
@@ -375,8 +376,8 @@ bool evq_pop(struct evq *q, uint64_t until, struct evq_event *ev_p)
 
 		if (!q->pending)
 			return false;
-		/* the bucket of the present slot, otherwise the next occupied
-		 * one */
+		/* the bucket of the present slot if it is occupied, otherwise
+		 * the next occupied bucket */
 		i = bits ? i + (uint32_t)__builtin_ctzll(bits) : next_bucket(q);
 		if (q->level[0].bucket[i].n <= THIN)
 			return pop_thin(q, i, until, ev_p);

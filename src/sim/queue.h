@@ -4,8 +4,9 @@
  * Level 0 has 4096 buckets of 2^22 fs (4.2 ns), the levels above are coarser.
  * An event moves down at most once per level. Bitmaps find the next bucket that
  * holds an event. A thin bucket is searched for its earliest event at every
- * pop. A thick one is sorted by (time, key) and becomes current, so that the
- * cost per event stays flat from a hundred to a million pending ones. */
+ * pop. A thick bucket is sorted by (time, key), and its events become the
+ * current ones. Therefore the cost per event stays flat from a hundred to a
+ * million pending events. */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
 
@@ -39,25 +40,28 @@ struct evq_level {
 
 struct evq {
 	struct evq_level level[EVQ_LEVELS];
-	/* events earlier than those in all buckets, sorted. Those below pos
-	 * were popped */
+	/* Current events: those earlier than all events in buckets, sorted.
+	 * Elements below pos have been popped. */
 	struct evq_vec cur;
 	uint32_t pos;
 	/* number (time >> 22) of the slot at which the levels start */
 	uint64_t slot;
-	/* Slots below `first` are in cur. It is slot or slot + 1. */
+	/* Events in slots below `first` are in cur. `first` is slot or slot +
+	 * 1. */
 	uint64_t first;
 	uint64_t pending; /* number of events not yet popped */
 	struct evq_vec scratch;
-	/* Emptied vectors, the most recent one last. Buckets borrow them, so
-	 * that few pending events use little memory. */
+	/* Vectors of buckets that have become empty, the most recent one last.
+	 * Other buckets take them, so that few pending events use little
+	 * memory. */
 	struct evq_vec *spare;
 	uint32_t n_spare, cap_spare;
 };
 
 void evq_init(struct evq *q);
 void evq_fini(struct evq *q);
-/* Adds an event. time must not be before that of the last event popped. */
+/* Adds an event. `time` must not be before the time of the last event
+ * popped. */
 void evq_push(struct evq *q, uint64_t time, uint64_t key);
 /* Removes the earliest event at or before `until`. Returns false if there is
  * none. */

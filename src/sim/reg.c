@@ -9,8 +9,8 @@
 
 #include "sim/sim_internal.h"
 
-/* One register of a class. Each element of an array has its own. Sorted by
- * (space, offset). */
+/* One register of a class; an array has one for each element. Sorted by (space,
+ * offset). */
 struct reg_at {
 	uint32_t offset;
 	uint16_t reg, index;
@@ -73,9 +73,10 @@ static struct reg_at at_of(const struct reg_map *m, uint32_t row,
 	};
 }
 
-/* Fills in groups in the order of their first offset, and each group element by
- * element. The result is sorted already unless groups interleave. (Sorting a
- * thousand pages of doorbells took a third of the time of a small machine.) */
+/* Adds the rows in groups, ordered by their first offset, and each group
+ * element by element. The result is then sorted unless groups interleave, so
+ * that a sort is rarely needed. (Sorting a thousand pages of doorbells took a
+ * third of the time of a small machine.) */
 static void map_fill(struct reg_map *m, uint32_t rows)
 {
 	struct reg_at *first = calloc(rows + 1, sizeof(*first));
@@ -237,8 +238,8 @@ uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 	return out & reg_lanes(size);
 }
 
-/* Writes a register by its access rules. The bits of val and mask are at the
- * register's own positions. */
+/* Writes a register by its access rules. val and mask are aligned with the
+ * register's own bits. */
 static void reg_write(struct weft_comp *c, const struct reg_at *a, uint64_t val,
 		      uint64_t mask)
 {

@@ -253,8 +253,9 @@ bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm)
 }
 
 /* A large network (more than LARGE bytes) does not fit into a cache, but the
- * next events are known. Therefore the component of an event some places ahead,
- * its state, and the memory that its class names are prefetched. */
+ * next events are known. Therefore memory is prefetched for an event up to
+ * AHEAD positions later in the queue: its component, the component's state, and
+ * the memory that the component's class asks for. */
 enum { AHEAD = 32, STATE_LINES = 6, LARGE = 24 << 20 };
 
 static uint32_t sim_ahead(const struct weft_sim *sim, uint32_t n)
@@ -418,8 +419,8 @@ int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 	uint64_t moving = 0;
 	int ret = 0;
 
-	/* All components finish, even after one has failed, because each one
-	 * updates its counters there. */
+	/* All components finish, even after one of them has failed, because
+	 * ops.finish updates the counters. */
 	for (uint32_t i = 0; i < sim->n_comps; i++) {
 		struct weft_comp *c = sim->comps[i];
 		int r = c->cls->ops.finish ? c->cls->ops.finish(c, err) : 0;

@@ -18,7 +18,8 @@ enum {
 /* The host access that a device received last. */
 struct trace_access {
 	const struct weft_comp *comp, *bus;
-	/* times: requested, on the bus, at the device */
+	/* time at which the host asked for it, time at which it began on the
+	 * bus, and time at which it arrived at the device */
 	weft_time_t begin, start, end;
 	weft_time_t taken;
 };
@@ -26,10 +27,10 @@ struct trace_access {
 struct weft_sim {
 	struct weft_sim_head head;
 	uint32_t phase;	  /* phase of the event that is being handled */
-	uint32_t current; /* number of the component that handles it */
+	uint32_t current; /* id of the component that handles the event */
 	bool started, stopping, carried;
-	/* holds the event queue until attached processes wait, or NULL without
-	 * such processes */
+	/* gate that holds simulated time while attached processes run; NULL
+	 * without attached processes */
 	weft_gate_fn gate;
 	void *gate_arg;
 	struct evq q;
@@ -57,7 +58,7 @@ struct weft_sim {
 	struct {
 		VEC(struct weft_hist *);
 	} hists;
-	/* for listeners */
+	/* Last host access and number of messages so far, for listeners. */
 	struct trace_access access;
 	uint64_t messages;
 };
@@ -68,8 +69,8 @@ static inline uint64_t comp_key(const struct weft_comp *c, uint32_t phase,
 	return EVQ_KEY(phase, c->id, tag);
 }
 
-/* reg.c: the first function frees the maps of registers, the second makes the
- * cells of a component. Return 0 or a negative error. */
+/* reg.c: regmap_fini frees the maps of registers. comp_regs_init makes the
+ * cells of a component and returns 0 or a negative error. */
 void regmap_fini(struct weft_sim *sim);
 int comp_regs_init(struct weft_comp *c, struct weft_err *err);
 /* port.c: makes the ports that a component's class declares. Returns 0 or a
@@ -85,11 +86,13 @@ void result_manifest(struct weft_sim *sim);
 void hists_fini(struct weft_sim *sim);
 /* bus_note.c: frees the queue of a port and the slices in it. */
 void notes_fini(struct weft_port *p);
-/* message_trace.c: returns which kinds of events of c a listener wants. */
+/* message_trace.c: returns the mask of the kinds of records of c that listeners
+ * want. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
-/* message_trace.c: report to listeners that port p receives a note of an
- * access, that p is notified of one, and that a frame leaves through p. Called
- * only if a listener is attached, so that other runs do not pay. */
+/* message_trace.c: each reports to listeners. trace_access: the host access in
+ * a note that port p has taken. trace_note: a note that is sent to p.
+ * trace_frame: a frame that leaves through p. Called only if a listener is
+ * attached, so that other runs do not pay. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);
 WEFT_COLD void trace_note(const struct weft_port *p,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bench `capture`: measures the cost of `--capture all`.  It runs one
- * experiment without and with a capture in turn, and takes the smallest CPU
+ * experiment alternately without and with a capture, and takes the smallest CPU
  * time of each, so that other load on the machine counts little.  The capture
  * is written to a file, because writing is part of the cost.  The second number
  * compares two runs without a capture. It only shows the noise of the

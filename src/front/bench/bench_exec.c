@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft bench exec`: measures small messages between two processes over
- * libfabric. In real time it compares our provider with those of libfabric in
- * turns. In simulated time it measures the rate of messages for which a process
- * waits. The processes are bench/fabric.c. The best of several rounds counts,
- * because other load only makes a round slower. */
+ * libfabric. In real time it compares Weft's provider with providers of
+ * libfabric, which run alternately. In simulated time it measures the rate of
+ * messages for which a process blocks. The processes are bench/fabric.c. Each
+ * case runs several times and the best result counts, because other load only
+ * makes a run slower. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,11 @@ struct way {
 	const char *name, *provider;
 	const char *exec; /* options of weft exec; NULL: runs without weft
 			   * exec */
-	bool blocking;	  /* measures only the ping-pong that blocks */
+	bool blocking;	  /* true: measures only the ping-pong whose processes
+			   * block */
 	uint32_t messages, quick;
-	/* Results; 0: not measured. */
+	/* Results: latency, messages per second without and with blocking,
+	 * hand-overs per message; 0: not measured. */
 	double latency, rate, blocked, handovers;
 };
 

@@ -15,7 +15,7 @@ struct net_case {
 	uint32_t n_set;
 	uint32_t nodes;
 	weft_time_t warm; /* simulated time before the measurement */
-	uint64_t hops;	  /* packet-hops to measure at least */
+	uint64_t hops;	  /* packet-hops after which the measurement may end */
 	/* Results: packet-hops and messages per CPU second, bytes of memory per
 	 * node. */
 	double speed, messages, bytes;

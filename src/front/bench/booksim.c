@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs BookSim2 for comparison. BookSim2 does not print the number of packets
- * that it moved. Therefore the bench takes its offered rate times all its
- * cycles, which is a little more. */
+ * that it moved. Therefore the bench multiplies the offered rate by the number
+ * of cycles, which gives a little more than the packets moved. */
 #include <errno.h>
 #include <stdio.h>
 

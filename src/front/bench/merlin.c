@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs SST's merlin for comparison: router hr_router, endpoint offered_load,
- * which sends a packet at regular times to any other node. merlin prints
- * neither packets nor hops. Therefore the bench takes the packets that
+/* Runs SST's merlin for comparison. The router is hr_router. The endpoint is
+ * offered_load, which sends packets at regular times to random nodes. merlin
+ * prints neither packets nor hops. Therefore the bench takes the packets that
  * offered_load should send, and the mean number of hops in dimension order.
- * That is a little more than merlin did: 2 % with the longest packets at the
- * highest load, where packets wait for room.
+ * That product is a little larger than what merlin did: by 2 % with the longest
+ * packets at the highest load, where packets wait for room.
  *
  * The time to build the network must not count, therefore the bench makes two
  * runs of different length and takes their difference. */
@@ -55,7 +55,7 @@ static const char script[] =
 
 enum { NODES = 512, SHORT = 5 };
 
-/* Mean number of crossbars on the way to another node: 2 links for each ring of
+/* Mean number of crossbars on a route to another node: 2 links for each ring of
  * 8, and one crossbar more than links. */
 static const double hops_mean = 3 * 2.0 * NODES / (NODES - 1) + 1;
 

@@ -9,7 +9,7 @@
 
 enum { PEER_ARGS = 4 };
 
-/* One way to simulate the 8x8x8 torus. */
+/* One case of the 8x8x8 torus. */
 struct peer_case {
 	const char *flits, *load;
 	bool full; /* a full run, without --quick */

@@ -121,8 +121,8 @@ int cli_load_exp(struct cli *c, const char *what, struct exp **exp_p,
 	struct strs sets = { 0 }, options = { 0 };
 	int ret = cli_sample(c, sample, sizeof(sample), err);
 	const struct {
-		const char *set,
-			*option; /* set: NULL if the option was not given */
+		const char *set, *option; /* value of --set for the option, NULL
+					   * if the option was not given */
 	} more[] = { { c->seed ? seed : NULL, "--seed" },
 		     { c->sweep_load ? "sweep=auto" : NULL, "--sweep-load" },
 		     { c->sample.n ? sample : NULL, "--sample" },

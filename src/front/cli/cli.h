@@ -45,8 +45,8 @@ struct cli_cmd {
 	size_t min_args, max_args;
 	int (*run)(struct cli *c);
 	const char *more; /* text that follows in its help, or NULL */
-	bool rest;	  /* options end at the first argument, because the rest
-			   * is a program's */
+	bool rest;	  /* true: options end at the first argument, because
+			   * the words after it are a program's */
 };
 extern const struct cli_cmd cli_cmds[];		   /* ended by name == NULL */
 const char *cli_cmds_next(void *unused, size_t i); /* for units_nearest */

@@ -100,7 +100,7 @@ static const struct source arg_sources[] = {
 static const struct source opt_sources[] = {
 	{ "FILE", .files = true },
 	{ "SO", .files = true },
-	{ "FORMAT" }, /* formats of the command */
+	{ "FORMAT" }, /* words are the formats of the command, see words_of */
 	{ "MACHINE", .files = true, .next = exp_shipped_next },
 	{ "CLOCK", .words = "fixed|cpu|none" },
 	{ "MPI", .next = exec_launchers_next },
@@ -140,8 +140,8 @@ static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 	return NULL;
 }
 
-/* Evaluates the words before the last one. Each '=' is a word of its own,
- * because bash splits there. */
+/* Reads the words before the last one. Each '=' is a word of its own, because
+ * bash splits there. */
 static void words_after(struct words *w, char **at, size_t n)
 {
 	const struct cli_opt *waiting = NULL;

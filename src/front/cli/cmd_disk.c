@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft disk`. */
+/* `weft disk`: prepares the machine, the disk and the command, and runs them as
+ * `weft exec` runs processes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct disk_cmd {
 	char map[40], size[80], both[4][80];
 };
 
-/* The run is over. */
+/* Adds the disk's results. Called when the run has ended. */
 static void disk_done(void *arg, struct exec_job *j, struct weft_result *r)
 {
 	struct disk_cmd *x = arg;
@@ -35,7 +36,8 @@ static void disk_done(void *arg, struct exec_job *j, struct weft_result *r)
 		disk_summary(r, stderr);
 }
 
-/* --size is that of the disk: a part of it for each target. */
+/* Turns --size, the size of the whole disk, into the size of each target's
+ * part. */
 static int disk_size(struct disk_cmd *x, size_t targets, struct weft_err *err)
 {
 	struct weft_err sub = { 0 };
@@ -58,9 +60,9 @@ static int disk_size(struct disk_cmd *x, size_t targets, struct weft_err *err)
 	return 0;
 }
 
-/* Initiator and targets use one link in one way.  A parameter of the command
- * is one of the targets, too, and one of the machine's targets is one of the
- * initiator. */
+/* Gives initiator and targets equal link settings. A setting of the command
+ * line is also set for the targets. Any other setting of the machine's targets
+ * is also set for the initiator. */
 static void disk_link(struct disk_cmd *x, const struct exp *e)
 {
 	static const struct {
@@ -93,7 +95,7 @@ static void disk_link(struct disk_cmd *x, const struct exp *e)
 	}
 }
 
-/* The machine says where the disk is. */
+/* Finds the nodes of initiator and targets in the machine. */
 static int disk_places(struct disk_cmd *x, struct weft_err *err)
 {
 	struct disk_nodes n;
@@ -138,7 +140,7 @@ static int disk_prepare(struct disk_cmd *x, struct weft_err *err)
 	c->edit = disk_edit;
 	c->raw = true;
 	c->n = "1";
-	if (!c->cores) /* clients, nbdkit and simulator work at one time */
+	if (!c->cores) /* clients, nbdkit and simulator run in parallel */
 		c->cores = "1024";
 	x->job.socket = c->socket;
 	x->job.status = -1;

@@ -21,8 +21,8 @@ struct exec_cmd {
 	const struct exec_launcher *launcher;
 	const struct exec_hooks *hooks; /* or NULL */
 	struct recorders *looks;
-	/* Hooks of the files that record the run, called when it opens and
-	 * closes. */
+	/* Hooks of the files that record the run: on_open is called when the
+	 * run opens, on_close when it closes. */
 	int (*on_open)(void *arg, struct weft_sim *sim, struct weft_err *err);
 	void *hook_arg;
 	void (*on_close)(void *arg);

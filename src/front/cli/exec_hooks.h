@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that run processes as `weft exec` does, but start them themselves.
- */
+/* For commands that run processes as `weft exec` does, but with a launcher of
+ * their own. */
 #ifndef FRONT_CLI_EXEC_HOOKS_H
 #define FRONT_CLI_EXEC_HOOKS_H
 
@@ -9,15 +9,16 @@
 
 struct exec_hooks {
 	const struct exec_launcher *launcher;
-	void *own;	     /* the launcher's (exec_job) */
+	void *own;	     /* exec_job.own for the launcher */
 	const char *program; /* in messages */
-	/* The run is over; results can be added. */
+	/* Called when the run has ended. Results can be added to r. */
 	void (*done)(void *arg, struct exec_job *j, struct weft_result *r);
 	void *arg;
 };
 
-/* Runs the processes of a launcher on c->fabric, and prints.  Returns the exit
- * status.  The processes get no library of weft preloaded. */
+/* Runs the processes of a launcher on the machine c->fabric, and prints the
+ * results. Returns the exit status. No library of Weft is preloaded into the
+ * processes. */
 int exec_with(struct cli *c, const struct exec_hooks *hooks);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine of `weft disk`: an experiment with its targets and an agent. */
+/* Makes the machine of `weft disk` from an experiment: keeps its targets and
+ * adds an agent. */
 #include <errno.h>
 #include <string.h>
 
@@ -24,8 +25,9 @@ static bool is_target(const struct doc_node *w)
 	return p && p->kind == DOC_SCALAR && !strcmp(p->text, DISK_TARGET);
 }
 
-/* Appends targets of an experiment's workload to seq.  The run does not wait
- * for them: it ends with the process. */
+/* Appends the targets of an experiment's workload to seq. They become
+ * background programs, because the run must end when the attached process
+ * ends. */
 static void take_targets(struct doc *d, const struct doc_node *old,
 			 struct doc_node *seq)
 {
@@ -75,7 +77,8 @@ int disk_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 
 /* ---- nodes ---- */
 
-/* "0..3"; texts that name no node are refused when the machine is built. */
+/* Marks the nodes of a text such as "2" or "0..3". Ignores other texts, because
+ * the build of the machine refuses them. */
 static void mark_range(const struct doc_node *on, bool *target, uint32_t n)
 {
 	char *end;

@@ -14,7 +14,7 @@
 #include "front/run/run.h"
 
 #define PLUGIN	"nbdkit-weft-plugin.so"
-#define THREADS "64" /* requests of a client at a time */
+#define THREADS "64" /* requests of one client that nbdkit serves at a time */
 
 struct words {
 	VEC(char *);
@@ -95,7 +95,7 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 {
 	const char *other = getenv("LD_PRELOAD");
 
-	/* see src/nbd/hangup.c */
+	/* The plug-in is preloaded for the reason given in src/nbd/hangup.c. */
 	word(w, "env");
 	word(w, "LD_PRELOAD=%s/" PLUGIN "%s%s", plugin, other ? ":" : "",
 	     other ? other : "");
@@ -104,13 +104,14 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 	word(w, "--exit-with-parent");
 	word(w, "--threads=" THREADS);
 	word(w, "--unix=%s", socket);
-	/* divides requests that are not whole sectors */
+	/* The filter divides requests that are not whole sectors. */
 	word(w, "--filter=blocksize");
 	word(w, "%s/" PLUGIN, plugin);
 	word(w, "targets=%s", k->targets);
 	word(w, "report=%s", k->report);
 	word(w, "ready=%s/ready", j->folder);
-	/* longer than 8 MB, the most in flight to a target, take on its line */
+	/* Up to 8 MB are in flight to a target. Their time on the target's line
+	 * is below this time-out of 50 ms. */
 	word(w, "timeout=50000");
 	if (j->clock != WEFT_CLOCK_NONE)
 		word(w, "gather=50");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plug-in's report becomes part of the results. */
+/* Adds the plug-in's report to the results of the run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ bool disk_results(const char *path, struct weft_result *r)
 	return true;
 }
 
-/* ---- for people ---- */
+/* ---- summary for the terminal ---- */
 
 static uint64_t counter(const struct weft_result *r, const char *kind,
 			const char *what)

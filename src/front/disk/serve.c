@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft disk --serve`: starts nbdkit, prints how to use the disk or runs the
- * command, and ends both in order.
+ * command, and ends both in order. nbdkit ends by signals:
  *
- *   nbdkit  SIGTERM: ends when all clients have gone
- *           SIGUSR1, three seconds later: flushes, and ends without them */
+ *   SIGTERM                       it ends when all clients have disconnected
+ *   SIGUSR1, three seconds later  it flushes and disconnects the clients */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ static pid_t start(char **argv, bool own_group)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	/* the terminal's signals are for the command and for us */
+	/* Only the command and this process get the terminal's signals,
+	 * therefore nbdkit has a process group of its own. */
 	if (own_group)
 		setpgid(0, 0);
 	sigemptyset(&none);
@@ -76,9 +77,8 @@ static void reap(struct serve *s)
 	}
 }
 
-/* Waits for a signal, for at most `ms`; -1: no limit.  Returns the signal, or
- * 0.
- */
+/* Waits for a signal, for at most `ms` milliseconds (-1: no limit), and
+ * collects processes that have ended. Returns the signal, or 0 without one. */
 static int next_signal(struct serve *s, int ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
@@ -96,7 +96,8 @@ static bool wish(int sig)
 
 /* ---- phases ---- */
 
-/* Returns true when the disk is open: the plug-in makes a file then. */
+/* Starts nbdkit and waits for the file by which the plug-in says that the disk
+ * is open. Returns false when nbdkit has ended before. */
 static bool open_server(struct serve *s)
 {
 	char ready[4400];
@@ -122,7 +123,8 @@ static void print_use(const struct serve *s)
 	fflush(stdout);
 }
 
-/* One word is a line for the shell, as `$uri` needs one. */
+/* Starts the command. A command of one word is a line for the shell, so that it
+ * can use `$uri`. */
 static void start_command(struct serve *s)
 {
 	char *line[] = { "/bin/sh", "-c", s->command[0], NULL };
@@ -130,7 +132,8 @@ static void start_command(struct serve *s)
 	s->client = start(s->command[1] ? s->command : line, false);
 }
 
-/* Until the command has ended or, without one, until a signal. */
+/* Waits until nbdkit or the command has ended. Without a command it waits for a
+ * signal to end. */
 static void attend(struct serve *s)
 {
 	bool command = *s->command;
@@ -142,7 +145,8 @@ static void attend(struct serve *s)
 			continue;
 		if (!command)
 			return;
-		/* the terminal has sent SIGINT to the command, too */
+		/* SIGINT came from the terminal, which has sent it to the
+		 * command, too. */
 		if (sig != SIGINT && s->client > 0)
 			kill(s->client, sig);
 	}
@@ -166,7 +170,7 @@ static void close_server(struct serve *s)
 	if (!was)
 		cli_fail("disk: nbdkit has ended with status %d",
 			 s->server_status);
-	if (s->client > 0) /* its disk has gone */
+	if (s->client > 0) /* the command cannot continue without its disk */
 		kill(s->client, SIGTERM);
 	while (s->client > 0)
 		next_signal(s, -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the MPI that a program was linked with. As in ldd, the program's loader
- * does it, because only the loader knows to which files the names of libraries
- * lead. */
+/* Finds the MPI that a program was linked with. The program's loader does the
+ * search, as for ldd, because only the loader knows to which files the names of
+ * libraries lead. */
 #ifndef FRONT_EXEC_ELF_H
 #define FRONT_EXEC_ELF_H
 

@@ -76,14 +76,14 @@ int exec_folder(struct exec_job *j, struct weft_err *err);
 const struct exec_launcher *
 exec_launcher(const struct exec_job *j, const char *name, struct weft_err *err);
 const char *exec_launchers_next(void *unused, size_t i);
-/* Ends the processes that still run by SIGTERM, and those that remain by
- * SIGKILL. */
+/* Ends the processes that still run: sends SIGTERM, then SIGKILL to those that
+ * remain. */
 void exec_kill(struct exec_job *j);
 void exec_job_fini(struct exec_job *j);
 
 /* job_reaper.c */
-/* The keeper is a process that cleans up when weft is killed: it calls
- * exec_sweep, and calls exec_remove for the folder of exec_keep_tell. After
+/* The keeper is a process that cleans up when weft is killed. It then calls
+ * exec_sweep, and exec_remove for the folder that exec_keep_tell named. After
  * exec_keep_end it does nothing. */
 int exec_keep(struct exec_job *j, struct weft_err *err);
 void exec_keep_tell(struct exec_job *j, const char *folder);
@@ -96,7 +96,7 @@ void exec_sweep(const char *socket);
 /* Removes a folder with all its files. */
 void exec_remove(const char *folder);
 
-/* Launcher of direct.c, which starts n processes itself. */
+/* Launcher of launch.c, which starts n processes itself. */
 extern const struct exec_launcher exec_direct;
 
 /* edit.c: turns an experiment into a machine by replacing its workload by
@@ -118,8 +118,8 @@ struct exec_args {
 struct exec_setup {
 	struct att_opts att; /* att.map is freed by exec_setup_fini */
 	uint32_t cores, *map;
-	struct direct_hub direct; /* the hub of att.direct, empty without a
-				   * direct path */
+	struct direct_hub direct; /* hub of att.direct; empty without a direct
+				   * path */
 };
 int exec_setup(const struct exec_args *a, uint32_t nodes, struct exec_setup *s,
 	       struct weft_err *err);

@@ -98,8 +98,8 @@ static struct env env_all(const struct exec_job *j, char *const *more)
 
 /* ---- processes ---- */
 
-/* Runs in the child. The child gets a signal when weft dies. Its signal mask is
- * emptied, because it would inherit the mask of weft. */
+/* Runs in the child. The kernel sends the child a signal when weft dies. The
+ * child empties its signal mask, because it has inherited the mask of weft. */
 static void child_exec(char *const *argv, char **env, int report, pid_t parent)
 {
 	sigset_t none;
@@ -215,7 +215,7 @@ void exec_job_fini(struct exec_job *j)
 	exec_keep_end(j);
 }
 
-/* ---- directly: n processes, each told its rank ---- */
+/* ---- direct launcher: n processes, each with its rank in a variable ---- */
 
 static bool direct_fits(const struct exec_job *j)
 {

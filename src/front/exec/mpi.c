@@ -53,8 +53,8 @@ int mpi_need_provider(struct weft_err *err)
 void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 {
 	static const char *const all[][2] = {
-		/* These components are off, because the search for graphics
-		 * cards takes longer than all the rest of a start. */
+		/* These components of hwloc are off, because their search for
+		 * graphics cards takes longer than the rest of a start. */
 		{ "HWLOC_COMPONENTS",
 		  "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci" },
 		{ NULL, NULL },
@@ -66,7 +66,7 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 				exec_env(j, (*v)[0], "%s", (*v)[1]);
 }
 
-/* ---- the starter: mpirun or mpiexec ---- */
+/* ---- the command that starts ranks: mpirun or mpiexec ---- */
 
 /* Returns true if the path leads, through all links, to a file of this name. */
 static bool is_file(const char *path, const char *name)
@@ -92,7 +92,7 @@ static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 				 "exec: --mpiexec '%.200s': no such program",
 				 j->mpiexec);
 	}
-	/* Searches bin beside lib, of PREFIX/lib/libmpi.so and of
+	/* Searches the folder bin next to lib, for PREFIX/lib/libmpi.so and for
 	 * PREFIX/lib/MACHINE/libmpi.so. */
 	for (const char *const *u = up; end && *u; u++)
 		for (const char *const *n = s->names; *n; n++) {

@@ -48,19 +48,20 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2]);
 /* Command that starts the ranks of an MPI. */
 struct mpi_starter {
 	const char *of;		  /* name of the MPI, for messages */
-	const char *real;	  /* file name of the command behind all
-				   * links */
-	const char *others;	  /* file name of another MPI's command */
+	const char *real;	  /* file name of the command, with all links
+				   * resolved */
+	const char *others;	  /* file name, with all links resolved, of
+				   * another MPI's command */
 	const char *const *names; /* names to search, ended by NULL */
 	bool mpich;
 };
-/* Returns true when the job's program is such a command itself. The user has
- * then written its arguments. */
+/* Returns true when the user has given such a command with its arguments as the
+ * job's program. */
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);
-/* Puts the command, up to the program, into *a. Puts nothing when the program
- * is such a command itself. Takes the command of --mpiexec, otherwise the
- * command beside the MPI's library (`lib`, or ""), otherwise one in PATH.
- * Returns 0, or a negative errno with a message. */
+/* Puts the command and its options, without the program, into *a. Puts nothing
+ * when mpi_given is true. Takes the command of --mpiexec, otherwise the command
+ * beside the MPI's library (`lib`, or ""), otherwise one in PATH. Returns 0, or
+ * a negative errno with a message. */
 int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
 		const char *lib, struct mpi_args *a, struct weft_err *err);
 

@@ -34,7 +34,7 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_opal_common_ofi_provider_include", "weft" },
 	{ "OMPI_MCA_oob_tcp_if_include", "lo" },
 	{ "OMPI_MCA_plm_rsh_no_tree_spawn", "1" },
-	/* With this mpirun detects a daemon that died before it was
+	/* With this setting mpirun detects a daemon that died before it was
 	 * connected. */
 	{ "OMPI_MCA_orte_leave_session_attached", "1" },
 	{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
@@ -47,16 +47,18 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },
 };
-/* Settings of timed runs. Memory does not stay registered. New memory may be at
- * an old address or not, and would otherwise change times from run to run. */
+/* Settings of timed runs. Memory does not stay registered after a transfer.
+ * Otherwise the cost of a transfer would depend on whether new memory has an
+ * address that is still registered, and times would differ from run to run. */
 static const char *const openmpi_timed[][2] = {
 	{ "OMPI_MCA_mpi_leave_pinned", "0" },
 	{ NULL, NULL },
 };
 
 /* Returns true if osc/rdma of Open MPI 4.1 cannot be used. It stores the state
- * of rank r on node r / ceil(ranks / nodes), but searches it on node r * nodes
- * / ranks, so it confuses ranks where these differ. */
+ * of rank r on node r / ceil(ranks / nodes), but looks for it on node r *
+ * nodes / ranks. If these nodes differ for a rank, it uses the state of
+ * another rank. */
 static bool openmpi_miscounts(const struct exec_job *j)
 {
 	uint64_t nodes = 0, each;

@@ -8,8 +8,7 @@
 #include "front/exec/exec.h"
 
 /* Adds a failure for process i to r. The message names a rank only if each
- * process is one rank. Otherwise one process, mpirun, stands for several
- * ranks. */
+ * process is one rank, because one mpirun process stands for all ranks. */
 static void report_child(const struct exec_job *j, size_t i, int status,
 			 struct weft_result *r)
 {

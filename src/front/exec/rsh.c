@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces the remote shell of mpirun. mpirun starts a daemon on each node by a
- * remote shell. This one starts the daemon here and gives it the name of its
- * node (WEFT_NODE_NAME, which libweft-time.so shows as the host's name). Open
- * MPI then takes every node for a separate machine and shares no memory between
- * nodes.
+ * remote shell. `weft exec --rsh` starts the daemon on this computer and gives
+ * it the name of its node (WEFT_NODE_NAME, which libweft-time.so shows as the
+ * host's name). Open MPI then takes every node for a separate machine and
+ * shares no memory between nodes.
  *
  * mpirun gets addresses of class E (240.0.0.0/4) as names of nodes. No machine
- * has such an address, and mpirun asks no name server for it, whose time-outs
- * it would have to wait for. */
+ * has such an address, and mpirun asks no name server for it, so that it does
+ * not wait for time-outs of a name server. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>

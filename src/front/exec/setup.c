@@ -12,8 +12,8 @@
 #include "systems/examples.def"
 
 enum {
-	SPIN = 200, /* polls of a process before it sleeps, which cost about as
-		     * much as waking it */
+	SPIN = 200, /* polls of a process before it sleeps; together they cost
+		     * about as much as a wake-up */
 	RANKS_MAX = 65536,
 };
 
@@ -168,7 +168,7 @@ void exec_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* ---- the way of messages ---- */
+/* ---- path of messages ---- */
 
 static int setup_path(const struct exec_args *a, uint32_t nodes,
 		      struct exec_setup *s, struct weft_err *err)
@@ -185,8 +185,8 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 		return weft_fail(
 			err, EINVAL,
 			"exec: --path direct: no time passes there: give --clock none, too");
-	/* Gives a place to each process that may ever join, because processes
-	 * may start further processes. */
+	/* Every node gets up to four slots for each process of the fullest
+	 * node, because processes may start further processes. */
 	for (uint32_t r = 0, n; r < s->att.ranks; r++) {
 		n = 0;
 		for (uint32_t k = 0; k <= r; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints tables of the processes of `weft exec`: the calls that took most time,
- * messages from rank to rank, two machines side by side. */
+ * messages from rank to rank, and runs on several machines side by side. */
 #include <inttypes.h>
 #include <string.h>
 

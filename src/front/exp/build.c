@@ -165,8 +165,8 @@ static int comp_overrides(struct exp_build *b, struct weft_comp *c,
 
 		if (!over_fits(o, c) || !strcmp(o->param, "preset"))
 			continue;
-		/* A pattern may match components of several classes, so not
-		 * every class needs the parameter. */
+		/* A pattern may match components of several classes, and some
+		 * of these classes may lack the parameter. */
 		if (!o->cls && strpbrk(o->comp, "*?[") &&
 		    !class_param(c->cls, o->param)) {
 			build_set_refused(o->set, "%s has no parameter '%s'",

@@ -4,8 +4,8 @@
  *
  * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
  * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
- * Components whose class has parameters `node` and `nodes` (U32) get their
- * number and the number of nodes there. */
+ * Components whose class has parameters `node` and `nodes` (U32) get in them
+ * the number of the node and the number of nodes. */
 #ifndef FRONT_EXP_BUILD_H
 #define FRONT_EXP_BUILD_H
 
@@ -33,11 +33,11 @@ struct exp_build {
 		VEC(struct weft_comp *);
 	} ends;
 	uint32_t n_progs, n_faults, n_links;
-	uint32_t shuffle; /* Changes the order of construction for tests; 0:
-			   * order of numbers. */
+	uint32_t shuffle; /* order in which components are built, which tests
+			   * vary; 0: order of their numbers */
 };
 
-/* Returns the number of the component, of n, that is built in turn k. */
+/* Returns the number of the component that is built as the k-th of n. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
 /* Each builds a section of the experiment. Returns 0, or a negative errno with
@@ -63,7 +63,7 @@ struct build_spec {
 	const char *type_key;	     /* key with the class, "type" or
 				      * "program" */
 	const char *const *reserved; /* keys that are not parameters, or NULL */
-	/* Settings that the mapping overrides, its class included; may be
+	/* Settings, the class included, that the mapping overrides; may be
 	 * NULL. */
 	const struct doc_node *base;
 	bool numbered; /* index and count are values of the parameters `node`

@@ -54,8 +54,8 @@ static int case_text(struct exp_case *c, const char *key, const char *dflt,
 }
 
 /* Reads the section `run` and the keys of head_params, and refuses keys that no
- * section has. A new mapping holds the keys of head_params alone, because
- * exp_fill() refuses all others. */
+ * section has. Copies the keys of head_params into a new mapping, because
+ * exp_fill() refuses all other keys. */
 static int case_head(struct exp_case *c, struct weft_err *err)
 {
 	const struct doc_node *root = c->doc->root;
@@ -226,8 +226,8 @@ void exp_case_close(struct exp_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Adds plain values of `fabric` to the result as the text has them: fabric.dims
- * = "4 4 4". */
+/* Adds the plain values of `fabric` to the result, as they are in the text:
+ * fabric.dims = "4 4 4". */
 static void case_mark_fabric(const struct exp_case *c, struct weft_result *r)
 {
 	const struct doc_node *map = doc_get(c->doc->root, "fabric");

@@ -91,8 +91,8 @@ static int cut_one(struct topology *t, const struct doc_node *n,
 /* ---- routes ---- */
 
 /* Makes routes around cut cables when dimension order fails. Takes a table of
- * shortest routes if these cannot deadlock, otherwise routes up and down a
- * tree. */
+ * shortest routes if these cannot deadlock, otherwise routes that go up and
+ * then down a tree. */
 static int routes_mend(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {
@@ -190,7 +190,8 @@ static const struct weft_network_parts *default_parts(const struct exp_build *b)
 		       : &none;
 }
 
-/* Settings of a part under a key of the fabric, over its default class. */
+/* Settings of a part of the network, from a key of the fabric, over the default
+ * class of the part. */
 struct part {
 	struct doc_node text, base;
 	struct doc_item item;
@@ -273,8 +274,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 		return -1;
 	first = ports_called(cls, "np%u");
 	links = ports_called(cls, "lp%u");
-	/* Ports are numbered in the order of their declaration, so that those
-	 * to the node are first. */
+	/* Ports are numbered in the order of their declaration, therefore the
+	 * ports to the node (np) must be declared before the links (lp). */
 	if (!cls->ops.place || !first || !links ||
 	    strcmp(cls->ports[0].name, "np%u") ||
 	    strcmp(cls->ports[1].name, "lp%u") || first > TOPO_PORTS_MAX ||
@@ -325,7 +326,7 @@ static int switches_build(struct direct *d, struct weft_err *err)
 	return 0;
 }
 
-/* Gives a component its place in the network. */
+/* Gives a component its position in the network. */
 static int direct_network_place(struct direct *d, struct weft_comp *c,
 				uint32_t node, struct weft_err *err)
 {
@@ -367,8 +368,8 @@ static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 	return 0;
 }
 
-/* Builds components in the order of their numbers, then sets their places, then
- * connects cables. */
+/* Builds components in the order of their numbers, then sets their positions,
+ * then connects cables. */
 static int parts_build(struct direct *d, struct weft_err *err)
 {
 	const struct topology *t = d->topo;
@@ -390,7 +391,8 @@ static int parts_build(struct direct *d, struct weft_err *err)
 			if (n == TOPO_FAR_NONE)
 				continue;
 			q = topo_far_port(t, s, p);
-			/* builds each cable once, from its lower end */
+			/* builds each cable once, from its end with the lower
+			 * number */
 			if ((n > s || (n == s && q > p)) &&
 			    build_cable(d->b, &d->sw[s]->ports[p],
 					&d->sw[n]->ports[q], d->link,
@@ -418,8 +420,7 @@ int direct_build(struct exp_build *b, const struct doc_node *map,
 	if (routes_make(t, map, note, sizeof(note), err) ||
 	    net_build(&d, note, err))
 		goto fail;
-	/* The network owns the topology from now on. The switches get their
-	 * places later. */
+	/* The network owns the topology from now on. `sw` is filled later. */
 	parts.topo = d.topo = malloc(sizeof(*t));
 	parts.switches = d.sw = calloc(t->nodes, sizeof(*d.sw));
 	if (!d.topo || !d.sw)

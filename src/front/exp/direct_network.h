@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct networks: every end (NIC or traffic component) has a switch of its own
  * (s0, s1 ..), and cables join the switches. Fabrics `torus`, `mesh`,
- * `hypercube` and `graph` share this code.
+ * `hypercube` and `graph` share this code. Their common keys:
  *
- *	routing: table		path (the sender's, the default) or table
- *	cut: [s3.lp0, [4, 5]]	cables that do not exist
- *	cycles: warn		routes that may deadlock: refuse, or warn only
- *	switch, link, net:	classes and their settings; the class of the
- *				ends says which they are by default
+ *	routing: table		path (the sender gives the route; default) or
+ *				table (switches have tables)
+ *	cut: [s3.lp0, [4, 5]]	cables to leave out
+ *	cycles: warn		for routes that may deadlock: refuse, or warn
+ *	switch, link, net:	classes and settings of these parts; by default
+ *				the class of the ends names the classes
  */
 #ifndef FRONT_EXP_DIRECT_NETWORK_H
 #define FRONT_EXP_DIRECT_NETWORK_H

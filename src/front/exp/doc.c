@@ -134,7 +134,7 @@ struct doc *doc_clone(const struct doc *src)
 {
 	struct doc *d = doc_new();
 
-	/* The copy is within the limits, because src was. */
+	/* The copy needs no check of the limits, because src is within them. */
 	d->root = src->root ? doc_copy(d, src->root) : NULL;
 	return d;
 }

@@ -39,8 +39,8 @@ struct doc_node {
 	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override from which this value comes and which may match nothing, or
-	 * NULL; see override.h. */
+	/* Override that gave this value, if its key may be unknown here,
+	 * otherwise NULL; see override.h. */
 	struct exp_set *set;
 };
 

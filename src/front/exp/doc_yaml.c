@@ -25,7 +25,7 @@ struct loader {
 	/* Mappings and lists that are open, outermost first. */
 	struct {
 		struct doc_node *node;
-		uint32_t anchor; /* number of its anchor + 1, or 0 */
+		uint32_t anchor; /* number of the node's anchor + 1, or 0 */
 		const char *key; /* mapping: key whose value follows */
 		struct doc_where key_at;
 	} open[DOC_MAX_DEPTH];

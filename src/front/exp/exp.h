@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An experiment (text, overrides, points of its sweep), and a case: one point,
+/* An experiment (text, overrides, sweep), and a case: one point of the sweep,
  * built into a simulation that is ready to run. */
 #ifndef FRONT_EXP_H
 #define FRONT_EXP_H
@@ -10,8 +10,8 @@
 #include "weft/sim.h"
 
 struct exp_opts {
-	const char *const *set; /* PATH=VALUE; a later one wins over an earlier
-				 * one */
+	const char *const *set; /* overrides PATH=VALUE; a later one wins over
+				 * an earlier one */
 	/* Option of the command line that gave each --set, for messages. An
 	 * entry or the whole list may be NULL. */
 	const char *const *option;
@@ -70,17 +70,19 @@ struct exp_case {
 	bool carried;
 	weft_time_t until;    /* end of the run; WEFT_NEVER: when all programs
 			       * have ended */
-	weft_time_t drain;    /* time for which the run continues after that */
+	weft_time_t drain;    /* time for which the run continues after
+			       * `until` */
 	weft_time_t watchdog; /* limit for a run without progress; 0: none */
-	uint32_t shuffle;     /* other order of construction, see struct
-			       * exp_build */
+	uint32_t shuffle;     /* other order of construction, see
+			       * exp_build.shuffle */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
 	weft_time_t sample; /* interval of samples of all counters; 0 = no
 			     * samples */
 	const struct doc_node *sample_of, *show; /* patterns of names, or
 						  * NULL */
-	bool partial; /* the run was stopped early, so no check is judged */
+	bool partial; /* the run was stopped early, so that `expect` is not
+		       * checked */
 	bool hung;    /* the watchdog stopped the run */
 	struct exp_overs overs;
 	struct exp_set *sets;
@@ -105,7 +107,7 @@ int sweep_read(struct exp *e, struct weft_err *err);
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
 /* sweep_auto.c: searches the load at which a network saturates. The first point
  * exists from the start. sweep_auto_next adds a point that depends on the
- * result of the last, and returns false when the search has ended. */
+ * result of the last point, and returns false when the search has ended. */
 int sweep_auto_read(struct exp *e, const struct doc_node *n,
 		    struct weft_err *err);
 void sweep_auto_fini(struct exp *e);

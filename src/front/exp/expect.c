@@ -13,8 +13,8 @@
  *	  show: ["n0.prog0.latency"]
  *	  parts: {post: access on the bus, wire: cable, rest: end}
  *
- * Names are those of metrics and counters, and may be patterns. A pattern that
- * matches no name has failed. */
+ * Names are those of metrics and counters, and may be patterns. A pattern of
+ * `expect` that matches no name counts as a failure. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>

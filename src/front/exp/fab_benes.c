@@ -2,13 +2,14 @@
 /* Fabric `benes`: Benes network of k x k switches (`radix`), folded.
  *
  *   k^L ends, 2L - 1 stages of k^(L-1) switches.  Stage i and its mirror image
- *   are one chip of 2k ports (level i of s1_0.. sL_0..), because a link
- *   carries both directions; the middle stage has chips of k ports.
+ *   are one chip of 2k ports (level i of s1_0.. sL_0..), because a link carries
+ *   both directions. The middle stage has chips of k ports.
  *
  * As in the unfolded network every packet crosses all 2L - 1 stages. A packet
- * from below climbs whatever its destination, and a packet from above descends.
- * Therefore each input has a table of its own. The network is rearrangeable,
- * with k^(L-1) paths, one for each middle switch. */
+ * that enters a switch from below climbs, whatever its destination, and one
+ * that enters from above descends. Therefore each input has a table of its own.
+ * The network is rearrangeable, with k^(L-1) paths, one for each middle switch.
+ */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

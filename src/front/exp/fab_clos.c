@@ -6,9 +6,9 @@
  *
  * First and third stage are one chip, because links carry both directions.
  * Packets between ends of one leaf turn in that leaf. With m >= n the network
- * is rearrangeable, so that n paths in turn carry any permutation. With m >= 2n
- * - 1 it never blocks, and connections need not be moved. Path number: 1 +
- * spine. */
+ * is rearrangeable: any permutation fits on the paths if existing connections
+ * may be moved to other spines. With m >= 2n - 1 it never blocks, and
+ * connections need not be moved. Path number 1 + s leads through spine s. */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fabric `fat-tree`: tree of L levels in which every switch has k children
  * (`arity`) and `up` parents, with k^L ends and up^(L-1) paths. up = k gives
- * the k-ary n-tree with full bandwidth at every level, and fewer parents give
- * less. Packets turn at the first level that has both ends below it. */
+ * the k-ary n-tree with full bandwidth at every level. Fewer parents give less
+ * bandwidth. Packets turn at the first level that has both ends below it. */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

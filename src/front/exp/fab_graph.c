@@ -20,7 +20,7 @@ static const char *const keys[] = { "cables", "file", "routes", DIRECT_KEYS,
 
 struct graph {
 	struct topology t;
-	struct doc_where at; /* place of the cable in the text */
+	struct doc_where at; /* line and column of the cable in the text */
 };
 
 /* Finds the port "s0.lp3", or the lowest free port of a node. */

@@ -6,8 +6,9 @@
  *	cables:
  *	  - [n0.nic.link0, s0.port3]
  *	  - [s0.port0, s1.port0, {delay: 100ns}]
- *	routes: shortest	switches get tables of the shortest ways, lowest
- *				port first; without it: as their class does it
+ *	routes: shortest	switches get tables of shortest routes, of which
+ *				the lowest port wins; without this key the class
+ *				of the switches makes its own routes
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static const char *const keys[] = { "switches", "link", "cables", "routes",
 struct list {
 	struct exp_build *b;
 	struct weft_comp **sw;
-	uint32_t **to; /* port of [switch][end] */
+	uint32_t **to; /* port towards an end: to[switch][end] */
 	uint32_t n;
 };
 
@@ -86,8 +87,9 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 /* ---- routes ---- */
 
 /* Adds routes to end d. Each switch that is cabled to component c and has no
- * route yet gets one through c. It is appended to `queue`, so that its own
- * neighbours follow. Returns the new length of the queue. */
+ * route to d yet gets one through c. The switch is appended to `queue`, so that
+ * later steps give routes to its neighbours. Returns the new length of the
+ * queue. */
 static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 			  uint32_t *queue, uint32_t n)
 {
@@ -141,7 +143,7 @@ static int list_tables(struct list *l, const struct doc_node *at,
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole fabric ---- */
 
 static int list_check(const struct doc_node *map, struct weft_err *err)
 {

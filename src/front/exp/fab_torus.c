@@ -3,11 +3,11 @@
  * arithmetic.
  *
  *	type: torus, dims: [8, 8, 8], routing: table
- *	tie: balanced	half way round: by parity of the coordinate, not always
- *			the positive side
- *	tie: random	by a coin for each packet (routing: path)
+ *	tie: balanced	direction to a node half way round a ring: by the parity
+ *			of the coordinate; default: positive
+ *	tie: random	direction by a random bit of each packet (routing: path)
  *	both: yes	two cables in dimensions of size 2
- *	dateline: no	may deadlock: to see it
+ *	dateline: no	no odd channel, so that deadlocks can be shown
  */
 #include "front/exp/direct_network.h"
 #include "front/exp/section.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folded multistage networks, see multistage.h. An end's number has a digit for
- * each level, that of level 1 lowest. The digits name the switch of each level
- * below which the end is. A switch is numbered by the digits of the levels
- * above it and by the parents on the way to it. */
+/* Folded multistage networks, see multistage.h. The number of an end has one
+ * digit for each level, with the digit of level 1 lowest. The digits name the
+ * switches above the end. The number of a switch is made of the digits of the
+ * levels above it and of the parents that lead to it. */
 #include "front/exp/multistage.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ uint32_t stages_ends(const struct stages *s, uint32_t level)
 	return n;
 }
 
-/* Returns the number of switches of a level above one group of ends. */
+/* Returns the number of switches of a level that have the same ends below
+ * them. */
 static uint32_t stages_twins(const struct stages *s, uint32_t level)
 {
 	uint32_t n = 1;
@@ -53,7 +54,8 @@ uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 	if (turn &&
 	    dest / stages_ends(s, level) == index / stages_twins(s, level))
 		return dest / stages_ends(s, level - 1) % s->down[level];
-	/* The parent depends on the path, or for path 0 on the destination. */
+	/* The parent depends on the path number, or on the destination if that
+	 * is 0. */
 	parent = path ? (path - 1) / stages_twins(s, level)
 		      : dest / stages_ends(s, level - 1);
 	return s->down[level] + parent % s->up[level + 1];
@@ -84,7 +86,7 @@ struct rise {
 };
 
 /* Builds a switch. A parameter `ports` of its class is set to the number of
- * ports that its place needs, unless the mapping sets more. */
+ * ports that a switch of this level needs, unless the mapping sets more. */
 static int rise_switch(struct rise *r, uint32_t level, uint32_t index,
 		       struct weft_err *err)
 {
@@ -188,8 +190,8 @@ static int rise_trunks(struct rise *r, uint32_t level, struct weft_err *err)
 	return 0;
 }
 
-/* Fills one row of routes for all inputs of a switch, or two rows where routes
- * of inputs from below and from above differ. */
+/* Fills one row of routes for all inputs of a switch. Fills two rows if inputs
+ * from below and from above have different routes. */
 static int rise_row(struct rise *r, uint32_t level, uint32_t index,
 		    uint32_t path, struct weft_err *err)
 {

@@ -9,23 +9,23 @@
  *   ends      0  1  2  3  4  5
  *
  * A switch's ports 0 .. down-1 lead to its children, and the following ports to
- * its parents. Path 1 + i names a parent for each level on the way up: i %
- * up[2], then i / up[2] % up[3] .. Path 0 takes them from the destination's
- * number. The way down depends on the destination alone.  Links cannot wait for
- * each other in a cycle, because no packet climbs after it has descended
- * (tests/unit/front/test_fabric.c checks this). */
+ * its parents. Path 1 + i names a parent for each level that the packet climbs:
+ * i % up[2], then i / up[2] % up[3] .. Path 0 takes the parents from the
+ * destination's number. The route down depends on the destination alone.  Links
+ * cannot wait for each other in a cycle, because no packet climbs after it has
+ * descended (tests/unit/front/test_fabric.c checks this). */
 #ifndef FRONT_EXP_MULTISTAGE_H
 #define FRONT_EXP_MULTISTAGE_H
 
 #include "front/exp/build.h"
 
-#define STAGES_MAX 7 /* because a flow number has 7 bits, for 2^7 ends */
+#define STAGES_MAX 7 /* a flow number has 7 bits, for 2^7 ends */
 
 struct stages {
 	uint32_t levels;
 	uint32_t down[STAGES_MAX + 1]; /* children of a switch of level l */
 	uint32_t up[STAGES_MAX + 2];   /* parents of a switch of level l - 1 */
-	/* Packets climb to the top even if they could turn below it. */
+	/* Packets climb to the top level even if they could turn below it. */
 	bool whole;
 };
 
@@ -35,8 +35,8 @@ uint32_t stages_ends(const struct stages *s, uint32_t level);
 uint32_t stages_switches(const struct stages *s, uint32_t level);
 /* Returns the ports that a switch of a level needs. */
 uint32_t stages_ports(const struct stages *s, uint32_t level);
-/* Returns the port of switch `index` towards `dest` on a path. `falling`: the
- * packet has arrived from a parent. */
+/* Returns the port of switch `index` towards `dest` on a path. `falling` is
+ * true when the packet has arrived from a parent. */
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling);
 

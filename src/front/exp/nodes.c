@@ -8,8 +8,9 @@
 
 #define COUNT_RANGE "1..65536"
 
-/* Returns number k of a permutation of all numbers below n. Its step has no
- * common factor with n, so that each number appears once. */
+/* Returns number k of a permutation of all numbers below n. The permutation
+ * adds `step` modulo n. `step` has no common factor with n, so that each number
+ * appears once. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n)
 {
 	uint64_t step = b->shuffle % n;

@@ -75,7 +75,8 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 	if (!val)
 		return doc_fail(set->at, err, "experiment grows too large");
 	set_mark(val, set);
-	/* The section that reads the key marks the override as used. */
+	/* A value with `set` marks the override as used when a section reads
+	 * its key. This is needed where the key may be unknown. */
 	val->set = shared || set->lenient ? set : NULL;
 	if (!val->set)
 		set->used++;
@@ -116,8 +117,8 @@ static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
 	return ret;
 }
 
-/* Follows path below n, creating mappings on the way. `shared`: the path has
- * passed a list, so not every element needs to know the key. */
+/* Follows path below n, creating mappings on the way. `shared` is true when the
+ * path has passed a list. Some elements of the list may then lack the key. */
 static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		    const char *path, bool shared, struct weft_err *err)
 {

@@ -3,13 +3,14 @@
  * of a sweep.
  *
  * PATH is one of
- *	workload.size		a place in the file (a list is passed through:
- *				every element that knows the key takes it)
+ *	workload.size		a key of the file; in a list every element
+ *				that knows the key takes the value
  *	bus.pcix.width		CLASS.PARAM: in every component of the class
  *	n0.nic.links		COMPONENT.PARAM
  *	n*.nic.links		a pattern for components, or
  *	bus.*.clock		for classes: all of them that have the parameter
- * A first word that is a top-level key of experiments makes it a place. */
+ * PATH is a key of the file if its first word is a top-level key of
+ * experiments. */
 #ifndef FRONT_EXP_OVERRIDE_H
 #define FRONT_EXP_OVERRIDE_H
 
@@ -25,8 +26,10 @@ struct exp_set {
 	 * reproduce --set` applies to all experiments. Without this flag a
 	 * match is required. */
 	bool lenient;
-	uint32_t used;	   /* number of places that took the override */
-	char refusal[320]; /* why the last place refused the override */
+	uint32_t used;	   /* number of keys and parameters that took the
+			    * override */
+	char refusal[320]; /* why the last mapping or component refused the
+			    * override */
 };
 
 /* An override of CLASS.PARAM or COMPONENT.PARAM after resolution. */
@@ -34,8 +37,8 @@ struct exp_over {
 	struct exp_set *set;
 	const struct weft_class *cls; /* class, or NULL for a pattern in
 				       * `comp` */
-	const char *comp; /* pattern for names of components or classes, without
-			   * cls */
+	const char *comp; /* cls NULL: pattern for names of components or
+			   * classes */
 	const char *param;
 };
 
@@ -47,8 +50,8 @@ struct exp_overs {
  * Returns 0, or a negative errno with a message. */
 int exp_set_parse(struct doc *d, const char *text, const char *option,
 		  struct exp_set *set, struct weft_err *err);
-/* Applies *set: changes d when the path is a place in the file, otherwise
- * appends to overs. Returns 0, or a negative errno with a message. */
+/* Applies *set: changes d when the path is a key of the file, otherwise appends
+ * to overs. Returns 0, or a negative errno with a message. */
 int exp_set_apply(struct exp_set *set, struct doc *d,
 		  const struct registry *reg, struct exp_overs *overs,
 		  struct weft_err *err);

@@ -128,8 +128,8 @@ int build_faults(struct exp_build *b, const struct doc_node *n,
 
 /* ---- workload ---- */
 
-/* Refuses a program without a NIC here, so that the message has a line of the
- * file. */
+/* Refuses a program on a node without a NIC. The check is made here, so that
+ * the message has a line of the file. */
 static int prog_nic_check(const struct exp_node *nd, uint32_t node,
 			  const struct weft_comp *c, const struct doc_node *n,
 			  struct weft_err *err)

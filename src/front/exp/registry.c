@@ -91,9 +91,8 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 	return 0;
 }
 
-/* Loads and unloads the object in a process of its own first, because a damaged
- * file can kill a process. Returns how that process died, or NULL if it
- * succeeded. */
+/* Loads and unloads the object in a child process first, because a damaged file
+ * can kill a process. Returns how the child died, or NULL if it did not. */
 static const char *loader_dies(const char *path)
 {
 	pid_t pid = fork();

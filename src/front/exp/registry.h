@@ -18,8 +18,8 @@ struct registry {
 void registry_init(struct registry *r);
 void registry_fini(struct registry *r);
 /* Adds one class. Refuses a duplicate, and a class with another version of the
- * interface. `origin` is the begin of the message. Returns 0, or a negative
- * errno with a message. */
+ * interface. `origin` is the text at the start of the message. Returns 0, or a
+ * negative errno with a message. */
 int registry_add(struct registry *r, const struct weft_class *cls,
 		 const char *origin, struct weft_err *err);
 /* Loads a shared object that exports weft_plugin_classes. */

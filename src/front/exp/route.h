@@ -15,7 +15,8 @@ int route_graph(struct topology *t, struct weft_err *err);
 /* Makes a graph of `nodes` nodes without cables. */
 int route_graph_new(struct topology *t, struct topo_ports ports, uint32_t nodes,
 		    struct weft_err *err);
-/* Joins two free link ports. Returns false if one of them is in use. */
+/* Joins two free link ports by a cable. Returns false if one of them is in
+ * use. */
 bool route_join(struct topology *t, uint32_t a, uint32_t ap, uint32_t b,
 		uint32_t bp);
 /* Returns the first port without a cable, or TOPO_NO_PORT. */
@@ -25,10 +26,12 @@ uint32_t route_free_port(const struct topology *t, uint32_t node);
  * lowest port wins. */
 int route_shortest(struct topology *t, struct weft_err *err);
 /* Makes routes that go up to a common node of a spanning tree rooted at node 0,
- * then down. They have no cycle, but may be longer than the shortest ways. */
+ * then down. These routes have no cycle, but may be longer than the shortest
+ * routes. */
 int route_up_down(struct topology *t, struct weft_err *err);
 
-/* A cable that packets take, and the channel on it. */
+/* A direction of a cable, named by its sending port, and a virtual channel on
+ * it. */
 struct route_chan {
 	uint32_t node, link, vc;
 };

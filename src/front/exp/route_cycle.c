@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds and searches the channel dependency graph. Its edges lead from a
  * channel (cable and virtual channel) that a packet may hold to the channel for
- * which it waits. A cycle may deadlock.
+ * which it waits. A cycle of this graph may deadlock.
  *
  * With dimension order no packet waits for a lower dimension, so a cycle lies
- * within one ring. Each ring with cuts is checked, and one of those without
- * cuts, because all rings without cuts are equal. In graphs, whose packets use
- * one virtual channel, the routes to all destinations are followed. */
+ * within one ring. Each ring with cuts is checked. Of the rings without cuts
+ * one is checked, because they are all equal. In graphs, whose packets use one
+ * virtual channel, the routes to all destinations are followed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static void waits_add(struct waits *w, uint32_t a, uint32_t b)
 	w->to[(size_t)a * w->out + w->n_to[a]++] = b;
 }
 
-/* Searches depth first from a. Returns the place of a cycle on the stack, or
- * UINT32_MAX. */
+/* Searches depth first from channel a. Returns the position on the stack at
+ * which a cycle begins, or UINT32_MAX. */
 static uint32_t waits_visit(struct waits *w, uint32_t a, uint32_t *depth_p)
 {
 	enum { NEW, OPEN, DONE };
@@ -109,8 +109,8 @@ struct ring {
 	uint32_t dim, base, dir;
 };
 
-/* Returns the node at place i of the ring in the direction of travel. The cable
- * that wraps leaves the last place. */
+/* Returns the node at position i of the ring, counted in the direction of
+ * travel. The cable that wraps leaves the last position. */
 static uint32_t ring_node(const struct ring *r, uint32_t i)
 {
 	uint32_t k = r->t->size[r->dim], at = r->dir ? k - 1 - i % k : i % k;
@@ -118,8 +118,9 @@ static uint32_t ring_node(const struct ring *r, uint32_t i)
 	return r->base + at * r->t->stride[r->dim];
 }
 
-/* Returns the number of steps of the longest route that begins at place i. If a
- * packet goes j steps in this direction, others go fewer steps, too. */
+/* Returns the number of steps of the longest route in this direction that
+ * begins at position i. A binary search suffices: if a packet goes j steps in
+ * this direction, packets to nearer nodes go in this direction, too. */
 static uint32_t ring_reach(const struct ring *r, uint32_t i)
 {
 	uint32_t lo = 0, hi = r->t->size[r->dim] - 1;
@@ -136,8 +137,8 @@ static uint32_t ring_reach(const struct ring *r, uint32_t i)
 	return lo;
 }
 
-/* Returns the channel that leaves place u. Channels behind the wrap cable have
- * higher numbers, because packets use the odd virtual channel there. */
+/* Returns the channel that leaves position u. Channels behind the wrap cable
+ * have higher numbers, because packets use the odd virtual channel there. */
 static uint32_t ring_chan(const struct ring *r, uint32_t u)
 {
 	uint32_t k = r->t->size[r->dim];
@@ -181,7 +182,7 @@ static struct route_cycle ring_check(const struct ring *r)
 static struct route_cycle rings_check(const struct topology *t, uint32_t dim,
 				      uint32_t base)
 {
-	struct topology way = *t; /* Routes by a coin are checked with all coins
+	struct topology way = *t; /* Routes by coins are checked with all coins
 				   * in one direction, then in the other. */
 	struct ring r = { .t = &way, .dim = dim, .base = base };
 	struct route_cycle c = ring_check(&r);

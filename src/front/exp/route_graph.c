@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs: cables, shortest ways, up and down (see route.h). */
+/* Graphs: cables, shortest routes, and routes up and down (see route.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +78,8 @@ uint32_t route_free_port(const struct topology *t, uint32_t node)
 struct search {
 	const struct topology *t;
 	uint32_t *dist, *todo;	/* arrays with an entry for each node */
-	uint32_t *rank, *order; /* up and down: place of a node in the tree, and
-				 * node of a place */
+	uint32_t *rank, *order; /* routes up and down: rank of each node in the
+				 * tree, and node of each rank */
 	uint32_t *up;
 };
 
@@ -105,8 +105,8 @@ static void search_free(struct search *s)
 }
 
 /* Computes the distances of nodes to d over all cables, or with `ranked` only
- * over routes that go down to d. Returns the number of nodes that were reached,
- * which todo lists. */
+ * over routes that go down to d. Returns the number of nodes that were reached.
+ * They are listed in todo. */
 static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 {
 	uint32_t head = 0, tail = 0;
@@ -169,9 +169,9 @@ int route_shortest(struct topology *t, struct weft_err *err)
 
 /* ---- up and down ---- */
 
-/* Returns a port up for a node without a route down to the destination. It
- * leads to the neighbour that is nearest to the destination. Nodes of lower
- * rank are done before, so that their distance is known. */
+/* Returns a port up for a node without a route down to the destination. The
+ * port leads to the neighbour that is nearest to the destination. Nodes of
+ * lower rank come first, so that their distance is known. */
 static uint8_t route_graph_upward(struct search *s, uint32_t at)
 {
 	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;
@@ -200,9 +200,8 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	memset(s.rank, 0xff, t->nodes * sizeof(*s.rank));
 	for (uint32_t i = 0; i < n; i++)
 		s.rank[s.order[i]] = i;
-	/* After its first step down a packet has a route down to its
-	 * destination and keeps to it, so the table needs no state of the
-	 * packet. */
+	/* The table needs no state of the packet: after its first step down a
+	 * packet has a route down to its destination and keeps to it. */
 	for (uint32_t d = 0; d < t->nodes; d++) {
 		search_from(&s, d, true);
 		for (uint32_t i = 0; i < n; i++) {

@@ -6,8 +6,8 @@
  *	sweep: auto			(sweep_auto.c)
  *	sweep: none			the file's own values, one run
  *
- * In a product the last axis changes fastest.  An override of the command line
- * for a swept path fixes that axis. */
+ * In a product the last axis changes fastest.  If the command line overrides
+ * the path of an axis, the axis has only that value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

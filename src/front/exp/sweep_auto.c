@@ -5,8 +5,8 @@
  *	sweep: {auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01}
  *
  * The load rises in steps until a point saturates (net.state of the fabric).
- * Then the interval in which that happens is halved until it is narrow
- * enough. */
+ * Then the interval between the highest steady load and the lowest saturated
+ * one is halved until it is narrower than `within`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "measure/message_stages.h"
 #include "weft/types.h"
 
-/* A link end that had packets and no credits for them. */
+/* A link port that had packets to send and no credits for them. */
 struct explain_port {
 	char *name, *peer;
 	uint64_t blocked; /* time without credits, in fs */
@@ -39,10 +39,11 @@ int explain_load(const char *path, uint64_t run, struct explain *e,
 		 struct weft_err *err);
 void explain_fini(struct explain *e);
 
-/* stage_table.c: a line of the table, with times for one or both directions. */
+/* stage_table.c: a line of the table. A round trip has a time for each
+ * direction. */
 struct explain_row {
 	char *where, *stage;
-	uint64_t fs[2]; /* time in fs, of the message and of its answer */
+	uint64_t fs[2]; /* time in fs of the message, and of its answer */
 };
 struct explain_rows {
 	VEC(struct explain_row);
@@ -59,8 +60,8 @@ struct explain_limit {
 	const char *kind; /* kind of part: bus, dma, link, switch, host,
 			   * credits */
 	char *name, *doing;
-	double share; /* part of the messages' time in which it was in use,
-		       * 0..1 */
+	double share; /* share of the messages' time in which the part was in
+		       * use, 0..1 */
 };
 struct explain_limits {
 	VEC(struct explain_limit); /* ordered by share, the busiest first */

@@ -13,8 +13,8 @@
 /* share of time without credits from which a link counts as starved */
 #define STARVED 0.2
 
-/* Returns true if the part does work. A program that waits does not count,
- * because no other part waits for it. */
+/* Returns true if the part does work. A program that waits does no work that
+ * another part waits for. */
 static bool is_work(const char *kind, const char *doing)
 {
 	static const char *const work[] = { "runs", "computes", "bridge",
@@ -107,7 +107,8 @@ bool explain_streams(const struct explain *e)
 	return explain_overlap(e) > 1.05;
 }
 
-/* Returns the time in which a line could not send for lack of credits. */
+/* Returns the share of time in which a line could not send for lack of
+ * credits. */
 static double limits_starved(const struct explain_limits *l, const char *port)
 {
 	size_t n = strlen(port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads one run of a results file. The file may come from any source, so its
- * contents are checked: a message whose stages are not in order is left out. */
+ * contents are checked. A message whose stages are not in order is left out. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints `weft explain` as a table or as JSON. Times are whole numbers of
- * femtoseconds. A table shows hundredths of a nanosecond, but its lines add up
- * to its last line exactly. */
+ * femtoseconds. A table shows hundredths of a nanosecond. They are rounded so
+ * that the lines add up to the last line exactly. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,10 @@
 #include "front/explain/explain.h"
 #include "front/out/out.h"
 
-/* Times are in tenths of fs, so that half of a sum is a whole number, too. */
-enum { UNIT_DIGITS = 7, DIGITS_MAX = 2 }; /* digits of a nanosecond */
+/* Times are in tenths of fs, so that half of a sum is a whole number, too. A
+ * time in ns has UNIT_DIGITS digits behind the point, of which at most
+ * DIGITS_MAX are shown. */
+enum { UNIT_DIGITS = 7, DIGITS_MAX = 2 };
 
 struct columns {
 	uint64_t there, back, mean;
@@ -35,8 +37,8 @@ static uint32_t print_digits(uint64_t t, uint32_t least)
 	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
-/* Returns the number of digits of a row. A message without an answer has one
- * column. */
+/* Returns the number of digits that all rows need. A message without an answer
+ * has one column. */
 static uint32_t digits_of(const struct explain_rows *r, bool trip)
 {
 	uint32_t n = 0;
@@ -63,8 +65,8 @@ static uint64_t print_rounded(uint64_t t, uint32_t n)
 	return (t + unit / 2) / unit;
 }
 
-/* Prints the time v that starts at t.  The ends of stages are rounded rather
- * than their lengths, so that the printed values add up to the printed
+/* Prints the time v that starts at `from`. The ends of stages are rounded
+ * rather than their lengths, so that the printed values add up to the printed
  * total. */
 static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 {
@@ -80,8 +82,8 @@ static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 		table_cell(t, "%" PRIu64, shown);
 }
 
-/* Prints a row. `sum` is the sum of the rows above it, which fixes its
- * rounding. */
+/* Prints a row. `sum` is the sum of the rows above it. It sets the rounding of
+ * the row. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
 		      uint32_t n, uint64_t whole)

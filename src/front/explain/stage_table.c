@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns the stages of a message into lines of a table. A round trip has both
- * directions side by side. */
+ * directions next to each other in one line. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,9 +68,10 @@ const struct story_msg *explain_pick(const struct explain *e, const char *which,
 	return m;
 }
 
-/* Returns the place of a component as text: "sender nic" for "n0.nic" on the
- * way from n0 to another node. Switches of a round trip, which passes them in
- * two orders, have the number k. */
+/* Returns the position of a component as text: "sender nic" for "n0.nic" on a
+ * route from n0 to another node. In a round trip a switch is named by k, its
+ * position on the route, because the two directions pass switches in opposite
+ * orders. */
 static char *stage_table_where(const char *comp, const char *from,
 			       const char *to, uint32_t k)
 {
@@ -92,8 +93,8 @@ static char *stage_table_where(const char *comp, const char *from,
 	return out;
 }
 
-/* Returns the number of the switch that stage i is in, or 0 outside of switches
- * and for one way. */
+/* Returns the position on the route of the switch that stage i is in. Returns 0
+ * for a stage outside switches and for a message without an answer. */
 static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 {
 	uint32_t k = 0;
@@ -122,8 +123,8 @@ static void row_free(struct explain_row *r)
 	free(r->stage);
 }
 
-/* Adds the stages of m from number i to a time as lines with a time in column
- * `way`. Returns the number of the next stage. */
+/* Adds the stages of m from number i up to time `end` as lines with a time in
+ * column `way`. Returns the number of the next stage. */
 static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 		      uint64_t end, uint32_t way, struct explain_rows *r)
 {
@@ -150,13 +151,14 @@ static size_t add_way(const struct story_msg *m, size_t i, uint64_t begin,
 	return i;
 }
 
-/* Merges the lines of both directions. A stage that both have gets one line. */
+/* Merges the lines of both directions. A stage of both directions gets one
+ * line. */
 static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
 			     struct explain_rows *rows)
 {
 	size_t w = b->n + 1, i, k;
-	/* l[i * w + k]: largest number of lines that a from i on and b from k
-	 * on share in order */
+	/* l[i * w + k] is the length of the longest common subsequence of the
+	 * lines of a from i on and of b from k on */
 	uint16_t *l = need(calloc((a->n + 1) * w, sizeof(*l)));
 
 	for (i = a->n; i--;)

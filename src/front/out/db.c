@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results in one SQLite file.
  *
- * A new file is written beside the old one and renamed over it, so that a file
- * is complete or absent. Equal results give equal bytes. */
+ * A new file is written under another name in the folder of the old file and
+ * then renamed, so that a file is complete or absent. Equal results give equal
+ * bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,8 +21,8 @@
 /* ms to wait for other runs that append to the file */
 #define DB_PATIENCE_MS 60000
 
-/* Settings of a new file. It needs no journal and no shared lock, because no
- * other process knows it yet. */
+/* Settings while a new file is filled. It needs no journal and no shared lock,
+ * because no other process knows the file yet. */
 static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"
@@ -179,7 +180,8 @@ static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 
 /* Opens a results file. It may come from any source, therefore no code in it is
  * executed. A file whose writer was killed while appending is repaired by
- * opening it for writing. A file without write permission is read as it is. */
+ * opening it for writing. A file without write permission is read without a
+ * repair. */
 static int db_open(const char *path, sqlite3 **sql_p)
 {
 	int rc = sqlite3_open_v2(path, sql_p, SQLITE_OPEN_READWRITE, NULL);
@@ -210,10 +212,10 @@ static bool db_known(sqlite3 *pattern, const char *text)
 	return known;
 }
 
-/* Counts objects in the file that weft does not write. A view, a computed
- * column or a constraint may take for ever to evaluate. A table whose key is
- * missing may take for ever to search. Returns -1 when the file cannot be
- * read. */
+/* Counts objects in the file that weft does not write. Queries of such objects
+ * may not end: a view, a computed column or a constraint may compute for ever,
+ * and a table without its key may be searched for ever. Returns -1 when the
+ * file cannot be read. */
 static int db_foreign(sqlite3 *sql)
 {
 	static const char *const parts[] = { db_schema, db_more_schema,
@@ -381,9 +383,9 @@ int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 	d.rc = sqlite3_open_v2(
 		tmp, &d.sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	ret = db_fill(&d, path, true, sets, n, rows, err);
-	/* The new file replaces the old one. With `append` no file existed
-	 * before. If another run has made one meanwhile, its file is appended
-	 * to. */
+	/* The new file replaces the old one. With `append` no file existed at
+	 * the start. If another run has made the file meanwhile, the results
+	 * are appended to that file. */
 	if (!ret && renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
 			      append ? RENAME_NOREPLACE : 0))
 		ret = append && errno == EEXIST

@@ -18,8 +18,8 @@ sqlite3_stmt *db_prepare(struct db *d, const char *text);
  * executes the statement. */
 void db_insert(struct db *d, sqlite3_stmt *st, const char *fmt, ...);
 
-/* db_report.c: tables of later versions. A file without them gets them when a
- * run is appended. */
+/* db_report.c: tables that later versions of weft have added. A file without
+ * these tables gets them when a run is appended. */
 extern const char db_more_schema[];
 void db_hist_stats(struct db *d, sqlite3_int64 run,
 		   const struct weft_result *r);
@@ -30,7 +30,8 @@ void db_story(struct db *d, sqlite3_int64 run, const struct story *s);
 /* db_calls.c: calls of processes */
 extern const char db_calls_schema[];
 void db_calls(struct db *d, sqlite3_int64 run, const struct calls *c);
-/* Writes rows of a reproduction. first: number of the first run of each set. */
+/* Writes rows of a reproduction. first[i] is the number of the first run of set
+ * i. */
 void db_rows(struct db *d, const sqlite3_int64 *first,
 	     const struct out_rows *rows);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a command writes. A new file grows beside the one that it
- * replaces, under a temporary name, and is renamed when it is complete.
- * Therefore a command that is refused or fails leaves the old file as it
- * was. */
+/* Files that a command writes. A new file is written under a temporary name
+ * in the folder of the file that it replaces, and is renamed when it is
+ * complete. Therefore a command that is refused or fails leaves the old file
+ * as it was. */
 #ifndef FRONT_OUT_FILE_H
 #define FRONT_OUT_FILE_H
 
@@ -10,8 +10,8 @@
 
 #include "weft/types.h"
 
-/* Bytes after which a file that grows with the run ends unless the user sets
- * another limit, so that a long run does not fill the disk. */
+/* Default limit of a file that grows with the run, in bytes, so that a long run
+ * does not fill the disk. */
 #define OUT_LIMIT (2ull << 30)
 
 struct out_file {
@@ -28,16 +28,16 @@ struct out_file {
  * errno with a message. */
 int out_file_open(struct out_file *o, const char *option, const char *path,
 		  struct weft_err *err);
-/* Reports that the file has reached its limit. Further output is dropped. A
- * pipe has no limit. Returns true when the file is full. */
+/* Returns true when the file has reached its limit. The caller then drops
+ * further output. A pipe has no limit. */
 bool out_file_full(struct out_file *o);
-/* Closes the file, and reports if it has ended early. With keep the file
- * replaces `path`. Returns a negative errno with a message if not all could be
- * written. Without keep the file is removed. */
+/* Closes the file, and reports a file that its limit has cut. With keep the
+ * file replaces `path`. Returns a negative errno with a message if not all
+ * could be written. Without keep the file is removed. */
 int out_file_close(struct out_file *o, bool keep, struct weft_err *err);
 
-/* Creates an empty file beside `path`. Returns its name, which the caller
- * frees, or NULL with errno when it cannot be created. */
+/* Creates an empty file in the folder of `path`. Returns its name, which the
+ * caller frees, or NULL with errno when the file cannot be created. */
 char *out_temp(const char *path);
 
 /* A path, and the option or word that gave it. */

@@ -77,7 +77,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 		const struct weft_class *cls = weft_sim_at(sim, i)->cls;
 		uint32_t first = 0;
 
-		/* The first component of a class prints the sums of all. */
+		/* The sums of a class are printed at its first component. */
 		while (weft_sim_at(sim, first)->cls != cls)
 			first++;
 		if (first == i)
@@ -88,7 +88,7 @@ static void follow_tick(struct run_watch *watch, const char *point,
 	line_write(w, &j);
 }
 
-/* ---- finished ones ---- */
+/* ---- finished points ---- */
 
 static void follow_point(struct run_watch *watch, const struct run_point *p)
 {

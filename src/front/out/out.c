@@ -2,8 +2,8 @@
 /* Prints results as table, JSON and CSV.
  *
  * JSON of one run: {"manifest","metrics","series","histograms","counters",
- * "failures"}.  Of a sweep: {"experiment", "runs": [{"point", and the same},
- * ...]} in order of the points. */
+ * "failures"}.  JSON of a sweep: {"experiment", "runs": [{"point", and the
+ * fields of one run}, ...]} in the order of the points. */
 #include "front/out/out.h"
 
 #include <string.h>

@@ -38,14 +38,14 @@ void people_samples(const struct run_set *s, const struct weft_result *r,
 		    FILE *f);
 void people_counters(const struct weft_result *r, FILE *f);
 
-/* saturation_curve.c: prints latency and throughput over the load of a search.
- */
+/* saturation_curve.c: prints latency and throughput over the load, for a search
+ * for saturation. */
 void curve_table(const struct run_set *s, FILE *f);
 void curve_json(const struct run_set *s, struct json *j);
 
-/* follow.c: a file that grows with the run, one JSON object per line. It has
- * each finished point as a whole, and the progress of the running one every few
- * seconds. */
+/* follow.c: a file that grows with the run, one JSON object per line. It gets
+ * the whole result of each finished point, and every few seconds the progress
+ * of the point that runs. */
 struct follow;
 int follow_open(const char *path, struct follow **f_p, struct weft_err *err);
 struct run_watch *follow_watch(struct follow *f);
@@ -70,8 +70,8 @@ struct out_format {
 };
 extern const struct out_format out_formats[]; /* ended by name == NULL */
 
-/* A published number with the verdict on its value, which was read from a
- * set. */
+/* A row: a published number, and the verdict on the value that the model gives
+ * for it in one of the sets. */
 struct out_row {
 	const char *system;
 	const struct repro_row *row;

@@ -5,7 +5,8 @@
  * is 1 ps.
  *
  * Models report a transmission before its time, or late. Therefore records wait
- * until no earlier one can be reported, and are sorted many at a time. */
+ * in memory until no earlier record can be reported. They are sorted many at a
+ * time. */
 #include "front/out/pcapng.h"
 #include "front/out/file.h"
 
@@ -29,8 +30,9 @@ struct record {
 	uint32_t len;
 };
 enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
-/* WAIT: bytes of waiting records after which all lines report up to when their
- * records are known */
+/* Bytes of new records after which all lines report their frames, so that the
+ * records in order can be written: WAIT, or ROOM_LINE for each line if that is
+ * more. */
 enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {
@@ -39,8 +41,8 @@ struct pcapng {
 	uint32_t n_ifaces;
 	struct blocks {
 		VEC(uint8_t);
-	} mem, old; /* blocks that wait, in order of reports; spare memory for
-		     * keep() */
+	} mem, old; /* mem: blocks that wait, in order of reports; old: spare
+		     * memory for keep() */
 	size_t full;
 	struct {
 		VEC(struct record);

@@ -24,8 +24,8 @@ uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
  * The caller fills the room before its next call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, uint32_t all);
-/* Returns true when many records wait. The caller then finds the time up to
- * which all records are known and calls pcapng_write. */
+/* Returns true when many records wait. The caller then makes all lines report
+ * their frames up to now, and calls pcapng_write. */
 bool pcapng_full(const struct pcapng *p);
 /* Returns true when the file has reached its limit and takes no more
  * records. */

@@ -54,12 +54,13 @@ static struct mark mark_of(const struct run_point *p)
 
 /* ---- the saturation point ---- */
 
-/* The knee of the curve. The network saturates at the highest steady load,
- * because above the rate of arrival no load is steady. */
+/* The saturation point. The network saturates above the highest steady load,
+ * because at higher loads fewer flits arrive than are offered. */
 struct knee {
-	double good;	 /* highest steady load; NAN: no load is steady */
+	double good;	 /* highest steady load, as it arrived; NAN: no load is
+			  * steady */
 	double bad;	 /* lowest offered load that is not steady */
-	double most;	 /* largest rate of arrival in any window */
+	double most;	 /* largest rate of arrival of any point */
 	double high;	 /* highest load offered */
 	double high_in;	 /* load that arrived at `high` */
 	const char *how; /* state of the first load that is not steady */

@@ -27,13 +27,13 @@ static const struct result_metric *sweep_plot_shown(const struct run_set *s)
 	return NULL;
 }
 
-/* The parts of a point's name "PATH=VALUE PATH=VALUE ...". The pointers lead
+/* The words of a point's name "PATH=VALUE PATH=VALUE ...". The pointers lead
  * into buf. */
 struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
-	bool list; /* point of a list, whose first part is its name */
+	bool list; /* the point is one of a list; its first word is its name */
 };
 
 static bool parts_of(const char *point, struct parts *p)
@@ -62,8 +62,8 @@ static bool point_parts(const struct run_set *s, size_t i, struct parts *p)
 
 	if (!parts_of(s->points[i].point, p))
 		return false;
-	/* Points of a product have equal paths, but points of a list may
-	 * differ. */
+	/* All points of a product have the same paths. Points of a list may
+	 * have different paths. */
 	if (p->n < 2 || !parts_of(s->points[0].point, &first))
 		return true;
 	for (size_t k = 0; k < s->n_points && !p->list; k++) {
@@ -153,7 +153,7 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	return ok;
 }
 
-/* Collects titles in the order of the points. */
+/* Collects the titles of the pictures, in the order of the points. */
 static size_t sweep_plot_titles(const struct run_set *s, char (*title)[160])
 {
 	struct parts p;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep as a family of curves. The last axis is x, the other axes make the
- * lines, and with three or more axes each value of the first has a picture of
- * its own. With one axis each shown metric is a line. In a list of points that
- * set different paths the first setting names the line. Curves are drawn when
- * the experiment shows a metric (record: show). */
+/* A sweep as a family of curves. The last axis is x, each combination of the
+ * other axes is a line. With three or more axes each value of the first axis
+ * has a picture of its own. With one axis each shown metric is a line. In a
+ * list of points that set different paths the first setting names the line.
+ * Curves are drawn when the experiment shows a metric (record: show). */
 #ifndef FRONT_OUT_SWEEP_PLOT_H
 #define FRONT_OUT_SWEEP_PLOT_H
 
@@ -13,8 +13,8 @@ enum { LINES_X = 64, LINES_N = 16 };
 
 struct lines {
 	const char *metric, *unit;
-	/* more: larger is better (a rate); less: smaller is better (a time);
-	 * neither: not known */
+	/* more: larger values are better (a rate); less: smaller values are
+	 * better (a time); neither: not known */
 	bool more, less;
 	char title[160], x_name[64];
 	double x[LINES_X];
@@ -25,7 +25,8 @@ struct lines {
 				    * missing */
 	} line[LINES_N];
 	size_t n_lines;
-	bool rivals; /* lines are alternatives, of which the best is searched */
+	bool rivals; /* true when lines are alternatives of which one is the
+		      * best */
 	bool x_log;  /* x has a logarithmic axis, because it spans more than a
 		      * decade */
 };
@@ -48,8 +49,8 @@ double lines_share(const struct lines *l, double x);
 /* Returns the name of the metric for a title. */
 const char *lines_metric(const struct lines *l);
 
-/* Prints the pictures as characters, with_values adds their values. For rivals
- * it also prints the crossings. */
+/* Prints the pictures made of characters, and with with_values also tables of
+ * their values. For rivals it prints the crossings, too. */
 void lines_table(const struct run_set *s, bool with_values, FILE *f);
 /* sweep_plot_svg.c: prints all pictures as one SVG. */
 void out_svg(const struct run_set *s, FILE *f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints results on a terminal: metrics, histograms with their shape, samples
- * of counters as curves, counters. If a part is too long to read, it prints
+ * of counters as curves, counters. Of a part that is too long to read it prints
  * only the names in `record.show` (or --show). */
 #include <fnmatch.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 
 enum {
 	ROWS_MAX = 24,	  /* rows of one block at most */
-	PICTURES_MAX = 4, /* pictures of full size at most; a full name in
-			   * --show adds more */
+	PICTURES_MAX = 4, /* pictures of full size at most; each full name in
+			   * --show adds one */
 	RATES_MAX = 6,	  /* counters with a table of their rates */
 	RATE_ROWS = 20,
 };

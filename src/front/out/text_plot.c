@@ -46,7 +46,8 @@ void draw_line(const double *v, size_t n, bool fancy, char *buf, size_t size)
 	for (size_t i = 0; i < n && strlen(buf) + 4 < size; i++) {
 		int k = max > 0 ? (int)ceil(8 * v[i] / max) : 0;
 
-		k = k < 0 ? 0 : k; /* 0, because a counter can fall */
+		k = k < 0 ? 0 : k; /* a counter can fall, which gives a negative
+				    * rate */
 		strcat(buf, fancy ? blocks[k] : plain[k]);
 	}
 }
@@ -88,19 +89,19 @@ double draw_end(const struct hist *h)
 {
 	double p = hist_percentile(h, 99.9);
 
-	/* A long tail is cut, because it would press all other values into one
-	 * column. */
+	/* The picture leaves out a long tail, because it would press all other
+	 * values into one column. */
 	return h->max > 2 * p ? p : h->max;
 }
 
-/* Returns a step for rows that is at least as wide as the bins, and a multiple
- * of their width if the bins are few. */
+/* Returns the width of a row, at least that of the bins. If rows are few bins
+ * wide, the width is a multiple of the bins' width. */
 static double row_step(const struct hist *h, double end)
 {
 	double bin = 0, least, ten, step;
 
-	/* Takes the widest bin in use up to `end`, because narrower bins divide
-	 * it. All bins begin at a multiple of their width. */
+	/* Takes the widest bin in use up to `end`. Narrower bins divide it, and
+	 * all bins begin at a multiple of their width. */
 	for (uint32_t i = h->n_bins; i-- > 0 && !bin;)
 		if (h->bin[i] && hist_edge(h, i) <= end)
 			bin = hist_edge(h, i + 1) - hist_edge(h, i);
@@ -121,7 +122,7 @@ void draw_hist(const char *name, const char *unit, const struct hist *h,
 	       bool fancy, FILE *f)
 {
 	double end = draw_end(h), step, lo, col[BAR_ROWS + 2];
-	int bar, parts = fancy ? 8 : 1; /* steps of a bar's length within one
+	int bar, parts = fancy ? 8 : 1; /* steps in which a bar grows by one
 					 * character */
 	char a[32], b[32];
 	size_t n, most = 0;

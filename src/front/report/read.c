@@ -35,8 +35,8 @@ static sqlite3_stmt *read_query(struct reader *r, const char *text,
 	return st;
 }
 
-/* Steps a query. Notes an error, because it must not be taken for the end of a
- * table. */
+/* Steps a query. Stores an error in r->bad, because an error must not be taken
+ * for the end of a table. */
 static bool read_step(struct reader *r, sqlite3_stmt *st)
 {
 	int rc = st ? sqlite3_step(st) : SQLITE_DONE;
@@ -126,7 +126,8 @@ static void put_rows(struct reader *r, const char *key, const char *text,
 
 struct table_out {
 	const char *key, *text;
-	bool objects; /* rows become objects; column 0 of a list is its name */
+	bool objects; /* true: rows become objects; false: lists whose column 0
+		       * is the row's name */
 	struct {
 		const char *key, *text;
 	} lists[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the page: first part of the shell, data, rest of the shell. */
+/* Writes the page: the first part of the shell, the data, the rest of the
+ * shell. */
 #include "front/report/report.h"
 
 #include <errno.h>

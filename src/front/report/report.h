@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes one page of results files. The shell, which web/ builds, is part of the
- * program. The page is the shell with the results as JSON inside. */
+/* Makes one page (HTML) of results files. The page is a shell with the results
+ * as JSON inside. web/ builds the shell, which is part of the program. */
 #ifndef FRONT_REPORT_H
 #define FRONT_REPORT_H
 
@@ -9,8 +9,9 @@
 #include "base/json.h"
 #include "weft/types.h"
 
-/* Writes the page beside `out` and renames it, so that the page is complete or
- * absent. Returns 0, or a negative errno with a message. */
+/* Writes the page under a temporary name in the folder of `out` and renames it,
+ * so that the page is complete or absent. Returns 0, or a negative errno with a
+ * message. */
 int report_write(const char *out, const char *const *files, size_t n,
 		 struct weft_err *err);
 
@@ -18,8 +19,8 @@ int report_write(const char *out, const char *const *files, size_t n,
  * a negative errno with a message. */
 int report_read(struct json *j, const char *path, struct weft_err *err);
 
-/* The shell, generated, with a mark in place of the data. Empty if web/ was not
- * built. */
+/* The shell, generated, with a mark where the data are put. Empty if web/ was
+ * not built. */
 extern const char report_shell[];
 extern const size_t report_shell_len;
 #define REPORT_MARK "/*WEFT-DATA*/"

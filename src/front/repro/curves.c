@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists curves around published numbers, which `weft report` draws, and the
- * numbers that lie on them. */
+/* Lists the curves that `weft report` draws, and the published numbers that lie
+ * on them. */
 #include "front/repro/repro.h"
 
 const struct repro_curve repro_curves[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows that a command asks for, and the experiments that these read. Every
- * distinct pair of experiment and overrides is one job, which runs once. */
+/* The rows that a command asks for, and the experiments that the rows read.
+ * Every distinct pair of experiment and overrides is one job, which runs
+ * once. */
 #ifndef FRONT_REPRO_JOBS_H
 #define FRONT_REPRO_JOBS_H
 
@@ -22,7 +23,8 @@ struct repro {
 	struct run_set *sets; /* results of each job */
 	struct repro_data *data;
 	size_t n_run;
-	uint32_t *used; /* times that each --set of the command line was used */
+	uint32_t *used; /* number of times that each --set of the command line
+			 * was used */
 	struct out_rows rows;
 	size_t failed;
 };

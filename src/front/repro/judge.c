@@ -9,8 +9,8 @@
 /* Smaller errors count as 0, because they come from the rounding of doubles. */
 #define ROUNDING_PCT 1e-7
 
-/* Returns part / whole in per cent. For a printed 0 a difference of 1 counts as
- * 100 %, because a division by 0 gives no number. */
+/* Returns part / whole in per cent. A published 0 counts as 1, because a
+ * division by 0 gives no number. */
 static double pct_of(double part, double whole)
 {
 	return 100 * part / (whole == 0 ? 1 : fabs(whole));

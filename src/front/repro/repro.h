@@ -21,8 +21,8 @@
 enum repro_rule {
 	REPRO_PCT,	/* |model - paper| <= tol % of paper */
 	REPRO_ABS,	/* |model - paper| <= tol, in the row's unit */
-	REPRO_ROUNDED,	/* printed with `tol` decimals: within half a unit of
-			 * the last */
+	REPRO_ROUNDED,	/* equal when rounded to `tol` decimals, as the source
+			 * prints it */
 	REPRO_EXACT,	/* equal, within a relative error of 1e-9 */
 	REPRO_AT_LEAST, /* paper <= model <= far */
 	REPRO_AT_MOST,	/* far <= model <= paper */
@@ -32,30 +32,30 @@ enum repro_rule {
 
 /* The basis of a row (docs/truth.md). */
 enum repro_basis {
-	REPRO_STRUCTURAL, /* the value follows from widths, sizes, clocks */
+	REPRO_STRUCTURAL, /* value follows from widths, sizes and clocks */
 	REPRO_PREDICTED,  /* the value follows from parameters that other rows
 			   * fixed */
 	REPRO_CALIBRATED, /* `parameter` was chosen so that the value fits */
-	REPRO_INPUT,	  /* the value is a parameter, or a sum of some; the row
-			   * shows that the model obeys it */
+	REPRO_INPUT,	  /* value is a parameter, or a sum of parameters; the
+			   * row shows that the model obeys it */
 };
 
 /* One finished point of an experiment. */
 struct repro_point {
-	const char *name; /* "", or for sweeps the settings
-			   * "workload.size=24" */
+	const char *name; /* settings of the point in a sweep, such as
+			   * "workload.size=24"; otherwise "" */
 	const struct weft_result *result;
 };
 
 struct repro_row;
 
-/* Data that a row may read: all points of its experiment. */
+/* Data that a row may read: all points of the row's experiment. */
 struct repro_data {
 	struct repro_point *points;
 	size_t n_points;
 	bool *read; /* for each point whether a row has read it; may be NULL */
-	/* The row that is evaluated, because rows with one formula differ in
-	 * their `point`. */
+	/* The row that is being evaluated. Rows that share one formula differ
+	 * in their `point`. */
 	const struct repro_row *row;
 };
 
@@ -90,14 +90,14 @@ struct repro_row {
 	double (*eval)(const struct repro_data *d);
 };
 
-/* curves.c: experiments that no row reads. They give curves of a system for the
- * report, and run only when results are kept. Ended by system == NULL. */
+/* curves.c: experiments that no row reads, but that give curves for the report.
+ * They run only when results are kept. Ended by system == NULL. */
 struct repro_curve {
 	const char *system, *experiment, *set;
 };
 extern const struct repro_curve repro_curves[];
-/* The published number of a row is a point, at x, of the curve of `experiment`.
- * Ended by row == NULL. */
+/* Puts the published number of `row` as a point, at x, on the curve of
+ * `experiment`. Ended by row == NULL. */
 struct repro_mark {
 	const char *row, *experiment;
 	double x;

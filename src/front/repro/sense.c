@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures sensitivities, see sense.h. Each parameter has a process, and
- * several run at a time. They first try both sides of all parameters, then
- * search the limits for those that matter. */
+/* Measures sensitivities, see sense.h. Each parameter is a task of a process,
+ * and several processes run at a time. The first stage tries both sides of all
+ * parameters. The second stage searches the limits for the parameters that
+ * matter. */
 #include "front/repro/sense.h"
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 
 #include "front/run/pool.h"
 
-/* A trial may use this many times the processor time of the unchanged machine,
- * but at least SLOW_LEAST_S seconds. */
+/* A trial may use SLOW_FACTOR times the processor time of the unchanged
+ * machine, but at least SLOW_LEAST_S seconds. */
 #define SLOW_FACTOR  10
 #define SLOW_LEAST_S 2
 
@@ -51,7 +52,7 @@ static int job_collect(struct sense *s, size_t job, struct weft_err *err)
 
 /* ---- processes ---- */
 
-/* Work on each parameter, distributed to workers. */
+/* Work that is done for each parameter, distributed to workers. */
 struct stage {
 	struct sense *sense;
 	const char *name;
@@ -71,7 +72,8 @@ static void stage_work(void *arg, size_t task, int fd)
 		_exit(3);
 }
 
-/* Takes the result of a trial. Trials of a crashed worker stay unmeasured. */
+/* Takes the result of a trial. Trials of a worker that has crashed count as not
+ * measured. */
 static int stage_take(void *arg, size_t task, const void *buf, size_t len,
 		      struct weft_err *err)
 {
@@ -108,7 +110,7 @@ static int stage_run(struct stage *g, uint32_t jobs, struct weft_err *err)
 	return ret;
 }
 
-/* ---- all of them ---- */
+/* ---- all parameters ---- */
 
 static bool side_wants(const struct out_row *o, const struct sense_mover *m,
 		       const struct sense_side *s)

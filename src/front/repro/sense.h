@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures how rows depend on parameters (`weft reproduce --sensitivity`).
  *
- * Each parameter of each class that an experiment uses is halved and doubled
- * (or switched, if it is not a number), one parameter at a time, and all rows
- * of the experiment are read again. If a row fails, and the parameter is one of
- * those that change it most, the last value at which the row passes is
- * searched. Every trial is a process of its own, so that a machine that is
- * refused, runs too long or crashes costs only that trial. Points of a sweep
- * that no row reads, or whose machine has no component of the class, keep their
- * results and do not run again. */
+ * Each parameter of each class that an experiment uses is halved and doubled,
+ * one parameter at a time. A parameter that is not a number is switched to
+ * another word. All rows of the experiment are then read again. If a row then
+ * fails, and the parameter is one of those that change the row most, the last
+ * value at which the row passes is searched. Every trial is a process of its
+ * own. A machine that is refused, runs too long or crashes therefore costs only
+ * that trial. Points of a sweep that no row reads, or whose machine has no
+ * component of the class, keep their results and do not run again. */
 #ifndef FRONT_REPRO_SENSE_H
 #define FRONT_REPRO_SENSE_H
 
@@ -17,9 +17,9 @@
 /* Scales of numbers, in units of 1/256. */
 enum { SENSE_ONE = 256, SENSE_HALF = 128, SENSE_DOUBLE = 512 };
 enum { SENSE_TEXT = 48 };
-/* SENSE_SHOWN parameters of a row are shown, those that change it most, with
- * the last value at which the row passes. The search for it stops at
- * 1/SENSE_STEPS of the interval to half or double. */
+/* Of each row the SENSE_SHOWN parameters that change it most are shown, with
+ * the last value at which the row passes. The search for that value stops at
+ * 1/SENSE_STEPS of the interval from the unchanged value to half or double. */
 enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
 /* A parameter with its value in the machines of a job. */
@@ -45,11 +45,13 @@ enum sense_end {
 	SENSE_SLOW,    /* the run took more than its limit of processor time */
 };
 
-/* Result of a row with the parameter changed to one side. */
+/* Result of a row when the parameter has a smaller value (low) or a larger one
+ * (high). */
 struct sense_side {
 	enum sense_end end;
 	char value[SENSE_TEXT]; /* value that was tried */
-	uint32_t scale;		/* its scale in 1/256 */
+	uint32_t scale;		/* factor from the unchanged value to `value`,
+				 * in 1/256 */
 	double model;		/* value of the row in the trial; NAN: no
 				 * value */
 	bool pass;
@@ -66,7 +68,7 @@ struct sense_move {
 struct sense_found {
 	size_t job;
 	struct sense_param param;
-	double cpu_s; /* limit of processor time for a trial, in s */
+	double cpu_s; /* limit of processor time for one trial, in s */
 	struct sense_move *moves;
 };
 
@@ -99,8 +101,8 @@ size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
 /* Tries both sides of a parameter for all rows of the job. With `search` it
- * searches the last values at which rows pass, for the sides that request
- * it. */
+ * only searches the last values at which rows pass, for the sides whose
+ * `search` is set. */
 void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
 /* Varies all parameters of all jobs in `jobs` processes, after the reproduction
@@ -108,11 +110,12 @@ void sense_measure(struct repro *r, struct sense_found *f, bool search);
 int sense_run(struct sense *s, uint32_t jobs, struct weft_err *err);
 void sense_free(struct sense *s);
 
-/* sense_rank.c: a parameter that changes a row. */
+/* sense_rank.c: a parameter, and the change that it makes to one row. */
 struct sense_mover {
 	const struct sense_found *found;
 	struct sense_move *move;
-	double size; /* relative change of the row, the larger of both sides */
+	double size; /* relative change of the row, the larger one of both
+		      * sides */
 };
 
 struct sense_movers {

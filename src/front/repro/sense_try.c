@@ -32,9 +32,9 @@ const struct out_row *sense_row(const struct repro *r, size_t job, size_t i)
 /* ---- the process ---- */
 
 /* Runs point i with the setting. Returns NULL if the point keeps its result,
- * because no row reads it or because the setting changes no component there.
- * Ends the process if a program fails, because the numbers of half a run would
- * be wrong. */
+ * because no row reads the point or because no component of the point has the
+ * parameter. Ends the process if a program fails, because the numbers of half a
+ * run would be wrong. */
 static const struct weft_result *point_run(const struct repro *r, size_t job,
 					   struct exp *e, size_t i,
 					   const struct sense_param *p)
@@ -148,7 +148,7 @@ enum sense_end sense_try(struct repro *r, size_t job,
 		       : SENSE_REFUSED;
 }
 
-/* ---- one parameter ---- */
+/* ---- trials of one parameter ---- */
 
 /* A value, and the result of its trial. */
 struct trial {
@@ -196,8 +196,9 @@ static bool sense_try_passes(const struct trials *t, size_t row, double model)
 
 /* ---- both sides ---- */
 
-/* Tries a half, a quarter and an eighth of the way to one side, and measures
- * the widest step at which the machine still runs. */
+/* Tries the scale of one side (half or double). If the machine does not run, it
+ * tries half of that change, then a quarter. Stores for all rows the result of
+ * the first value with which the machine runs, or of the last value tried. */
 static void side_measure(struct trials *t, uint32_t scale, bool low,
 			 struct sense_move *moves)
 {
@@ -229,8 +230,8 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 
 /* ---- the value at which a row begins to fail ---- */
 
-/* Searches the last value at which the row passes, between scale 1, where it
- * passes, and the scale of the side, where it fails. */
+/* Searches the last value at which the row passes. The search goes from scale
+ * 1, where the row passes, to the scale of the side, where it fails. */
 static void search_last(struct trials *t, size_t row, struct sense_side *s)
 {
 	const struct sense_param *p = &t->found->param;
@@ -244,8 +245,8 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 		size_t i;
 
 		if (!sense_scaled(p, mid, value)) {
-			/* The value rounds to that of the unchanged machine, or
-			 * it is refused. */
+			/* The value rounds to the unchanged value, or it is out
+			 * of range. */
 			good = mid;
 			continue;
 		}

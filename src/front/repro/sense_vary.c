@@ -18,8 +18,8 @@ static void param_note(struct sense_params *ps, const struct weft_comp *c,
 	vec_foreach (ps, struct sense_param, it)
 		if (it->cls == c->cls && it->param == p)
 			old = it;
-	/* Parameters of programs and traffic are the experiment's choice. Only
-	 * those that sources state belong to the model. */
+	/* Parameters of programs and traffic are choices of the experiment.
+	 * They belong to the model only if a source states them. */
 	if (p->source == WEFT_OWN && (c->cls->kind == WEFT_KIND_PROGRAM ||
 				      c->cls->kind == WEFT_KIND_TRAFFIC))
 		return;
@@ -65,9 +65,8 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 		}
 		exp_case_close(&c);
 	}
-	/* The clocks of a family are also varied together. A node has one core
-	 * clock, and a machine in which a NIC and its crossbar differ is
-	 * refused. */
+	/* The clocks of a family are also varied together, because a machine is
+	 * refused if its NIC and its crossbar have different clocks. */
 	n = ps->n;
 	for (size_t i = 0; i < n; i++) {
 		struct sense_param all = ps->at[i];
@@ -77,7 +76,7 @@ int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err)
 			k++;
 		if (k == n || k < i)
 			continue; /* no other clock is in the family, or the
-				   * family is done */
+				   * family has been added before */
 		all.cls = NULL;
 		strcpy(strchr(all.of, '.') + 1, "*");
 		vec_push(ps, all);

@@ -27,8 +27,8 @@ static bool point_within(const char *name, const char *wanted)
 }
 
 /* Returns the result of the point with that name. If the command line has fixed
- * an axis of the sweep, names of points lack that axis. Then the rest of the
- * name decides. */
+ * an axis of the sweep, the names of points lack that axis, and the other words
+ * of the name decide. */
 static const struct weft_result *point_of(const struct repro_data *d,
 					  const char *point)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attaches captures to lines, see capture.h. A line whose port reports its
  * frames has a listener. Other lines, and lines behind faults, have a filter
- * that records each transmission and passes it on, so that the file shows what
- * has passed the faults. A line behaves alike with and without a capture. */
+ * that records each transmission and passes it on, so that the file shows
+ * what the faults have let pass. A capture does not change the behaviour of a
+ * line. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include "front/run/capture_internal.h"
 
-/* ---- sitting down ---- */
+/* ---- attaching ---- */
 
 /* Returns the description of a port's line for captures, or NULL if the line
  * cannot be captured. */
@@ -22,8 +23,8 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* Adds the filter that records frames behind p. needs_frames keeps its old
- * value, because this filter does not damage frames and only faults need real
+/* Adds the filter that records frames behind p. The filter does not damage
+ * frames, so p->needs_frames keeps its old value: only faults need real
  * frames. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {

@@ -7,8 +7,8 @@
 #include "front/exp/exp.h"
 
 struct capture;
-/* Opens a capture of the lines that have an end ("sw0.p3") which matches one of
- * n patterns ("all": every line). The file ends near `limit` bytes (0: no
+/* Opens a capture. It records the lines with an end ("sw0.p3") that matches one
+ * of n patterns ("all": every line). The file ends near `limit` bytes (0: no
  * limit). Returns 0, or a negative errno with a message. */
 int capture_open(const char *path, uint64_t limit, const char *const *patterns,
 		 size_t n, struct capture **cap_p, struct weft_err *err);

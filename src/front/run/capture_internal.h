@@ -30,13 +30,13 @@ struct capture {
 	bool bare; /* the run carries no payload */
 	struct {
 		VEC(struct tap *);
-	} taps; /* lines with a listener, as long as the run exists */
+	} taps; /* lines with a listener; valid as long as the run exists */
 };
 
 /* Class of the filter on lines whose ports do not report frames. Its state is a
  * struct tap. */
 extern const struct weft_class weft_class_capture;
-/* Makes all lines report what they have carried before now. */
+/* Makes all lines report the frames that they carried before now. */
 void capture_settle(struct capture *cap);
 /* Records a frame, as weft_line_listener.hear. */
 void capture_hear(struct weft_line_listener *t, const struct weft_frame *f,

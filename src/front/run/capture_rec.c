@@ -2,10 +2,10 @@
 /* Records of a capture, docs/captures.md.
  *
  * A record of Ethernet has the bytes from destination to FCS. A record of
- * another wire has struct head, the symbols, a bit for each symbol that marks
- * control symbols, and, if the head has a flag for it, a bit for each that
- * marks invalid codes. In a run without payload records end in front of the
- * payload and have no such bits. */
+ * another wire has struct head, the symbols, and a bit for each symbol that is
+ * set for control symbols. If the head has the flag HEAD_BAD, a second bit for
+ * each symbol follows, which is set for invalid codes. In a run without payload
+ * records end in front of the payload and have no bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ struct head {
 	uint32_t symbols;
 	uint32_t words;
 	uint32_t word_ps;
-	uint32_t line; /* number of the line's direction; the other direction is
-			* ^ 1 */
+	uint32_t line; /* number of the line's direction; the other direction
+			* has number ^ 1 */
 };
 _Static_assert(sizeof(struct head) == 20, "as docs/captures.md says");
 
@@ -111,8 +111,8 @@ static void put_symbols(struct tap *t, const struct weft_frame *f,
 		bad = s->at[i] & WEFT_SYM_BAD;
 	h.flags = (uint8_t)((f->raw ? HEAD_DAMAGED : 0) | (bad ? HEAD_BAD : 0) |
 			    (cut ? HEAD_CUT : 0));
-	/* Behind the symbols each has a bit, and a second one if some symbols
-	 * are invalid. */
+	/* The symbols are followed by a bit for each symbol, and by a second
+	 * bit for each if some symbols are invalid. */
 	all = (uint32_t)sizeof(h) + s->all + (s->all + 7) / 8 * (1u + bad);
 	len = cut ? (uint32_t)sizeof(h) + s->n : all;
 	out = pcapng_record(t->cap->file, t->iface, at, len, all);
@@ -148,7 +148,8 @@ void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 	}
 	if (!pcapng_full(cap->file) || cap->writing)
 		return;
-	/* The line that reports has no earlier frame than `at`. */
+	/* The line that has just reported sends no later report of a frame
+	 * before `at`. */
 	capture_settle(cap);
 	pcapng_write(cap->file, at < now ? at : now);
 }

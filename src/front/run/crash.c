@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports on a crash which component was running and when, because most crashes
- * are a plug-in's or a program's. The previous handler (a sanitizer's, or none)
- * runs afterwards. */
+/* Reports on a crash which component was running and at which time, because
+ * most crashes are those of a plug-in or a program. The previous signal handler
+ * (a sanitizer's, or none) runs afterwards. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void handlers_restore(void)
 }
 
 /* Reports a crash. Some of its calls are not allowed in a signal handler, but
- * the process ends anyway. The return repeats the instruction, so that the
- * previous handler gets the signal. */
+ * the process ends anyway. Its return repeats the instruction that crashed, so
+ * that the previous handler gets the signal. */
 static void crashed(int sig, siginfo_t *info, void *context)
 {
 	const struct weft_host *h = weft_host_self();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores a result as bytes and reads it again. Reader and writer are the same
- * program, so that the bytes need no version and no byte order. A buffer that
- * is too short gives NULL. */
+ * program, so that the bytes need no version and no byte order. Reading a
+ * buffer that is too short gives NULL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

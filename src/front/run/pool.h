@@ -27,9 +27,9 @@ struct pool {
 };
 
 /* Runs all tasks. Returns 0, or a negative errno with a message when `take`
- * fails. It also returns early after SIGINT or SIGTERM if signals are caught
- * (signals.c): workers are then asked to end, and still send their results up
- * to now. */
+ * fails. If signals are caught (signals.c), SIGINT and SIGTERM make it ask the
+ * workers to end. It then takes the results that they have so far and returns
+ * early. */
 int pool_run(const struct pool *p, struct weft_err *err);
 /* Writes all of buf.  Returns false when the other end has closed. */
 bool pool_write(int fd, const void *buf, size_t len);

@@ -54,9 +54,9 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* Writes the start of the line, with the number of the experiment among all,
- * and the end of the line, with the time left. `share` of this experiment is
- * done. */
+/* Writes the start of the line, with the number of the experiment among all, to
+ * `head`, and its end, with the time left, to `left`. `share` is the part of
+ * this experiment that is done. */
 static void progress_ends(const struct progress *p, uint64_t now, double share,
 			  char head[160], char left[64])
 {

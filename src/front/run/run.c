@@ -12,8 +12,8 @@
 
 /* ---- one case ---- */
 
-/* Latest end of a run. It is so far from the end of the 64 bits that the sum of
- * a time and a delay is always a time. */
+/* Latest end of a run. It is so far below the largest 64-bit time that a time
+ * plus a delay never overflows. */
 #define RUN_END (9000000 * WEFT_MS)
 
 /* Observers of the run, each of which may be NULL. They act at intervals of
@@ -60,7 +60,8 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 		weft_sim_step(c->sim, until);
 }
 
-/* Returns false when a signal ended the run before its time. */
+/* Runs the case up to `until`. Returns false when a signal ended the run
+ * early. */
 static bool case_advance(struct exp_case *c, struct lookers *l,
 			 struct progress *p, weft_time_t until)
 {
@@ -121,7 +122,8 @@ static struct weft_result *case_finish(struct exp_case *c,
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
-		/* drops messages of programs that wait */
+		/* drops messages about programs that wait, because the run was
+		 * stopped early */
 		free(r->failures[--r->n_failures]);
 	result_counter_set(r, "sim.time", "fs", weft_sim_now(c->sim));
 	exp_case_judge(c, r);
@@ -270,8 +272,8 @@ static int point_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Runs points one after the other, because each depends on earlier results.
- * Sorts the points by value in the end. */
+/* Runs the points of a search one after the other, because each point depends
+ * on the results of earlier ones. Sorts the points by value at the end. */
 static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 		      struct weft_err *err)
 {

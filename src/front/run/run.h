@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs experiments: one case with a progress line, a sweep in several worker
- * processes. */
+/* Runs experiments: a case in this process with a progress line, a sweep in
+ * several worker processes. */
 #ifndef FRONT_RUN_H
 #define FRONT_RUN_H
 
@@ -9,7 +9,7 @@
 #include "front/exp/exp.h"
 
 struct run_point;
-/* Observer of a run that has not ended. */
+/* Observer that is called while a run lasts. */
 struct run_watch {
 	/* Called when a point is finished, in the order of their ends. */
 	void (*point)(struct run_watch *w, const struct run_point *p);
@@ -48,7 +48,8 @@ struct run_set {
 	int signal;
 	size_t n_wanted;
 	bool lost;  /* a file that records the run could not be written */
-	bool curve; /* points of a search, ordered by load */
+	bool curve; /* true when the points are those of a search, ordered by
+		     * load */
 	struct run_watch *watch;
 	/* Patterns of --show, ended by NULL. */
 	char **show;
@@ -84,8 +85,8 @@ int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
-/* crash.c: from now on a crash reports the running component of sim. NULL ends
- * this. */
+/* crash.c: makes a crash report the running component of sim from now on. NULL
+ * ends this. */
 void crash_watch(struct weft_sim *sim);
 
 /* watchdog.c */
@@ -108,13 +109,14 @@ void signals_catch(bool on);
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Sends the first wish as SIGTERM to this process, whose end is the end of the
- * run, instead of ending the run; 0: no process. */
+/* Makes process pid the one whose end ends the run; 0: none. The first request
+ * to end is then sent to it as SIGTERM and does not end the run itself. */
 void signals_ward(pid_t pid);
-/* Which simulation is to be stopped, NULL = none; with `ticks` also five times
- * a second. */
+/* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
+ * stops it five times a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
-/* returns true if a tick has stopped the run since the last call */
+/* Returns true if a tick of the timer has stopped the run since the last
+ * call. */
 bool signals_ticked(void);
 
 /* sample.c: records all counters at intervals of simulated time. */
@@ -125,8 +127,8 @@ struct sampler;
 int sampler_open(const struct exp_case *c, struct sampler **s_p,
 		 struct weft_err *err);
 void sampler_free(struct sampler *s);
-/* sampler_due returns the time of the next sample (WEFT_NEVER without a
- * sampler), and sampler_tick takes it. */
+/* sampler_due returns the time of the next sample, WEFT_NEVER without a
+ * sampler. sampler_tick takes that sample. */
 weft_time_t sampler_due(const struct sampler *s);
 void sampler_tick(struct sampler *s);
 /* Adds the last sample, and all samples as series sample.<counter>. */
@@ -140,7 +142,7 @@ struct viewer *viewer_open(const struct exp_case *c);
 void viewer_free(struct viewer *v);
 weft_time_t viewer_due(const struct viewer *v);
 void viewer_tick(struct viewer *v);
-/* Stops recording, because no events are left. */
+/* Records a last interval and stops recording, because no events are left. */
 void viewer_rest(struct viewer *v);
 /* Adds the recorded ports to r. Called at the end, before components are
  * finished. */
@@ -151,8 +153,10 @@ struct progress {
 	bool on;
 	const char *name;
 	uint64_t start_ns, shown_ns, began_ns;
-	size_t done, total; /* number of finished points, and of all */
-	size_t part, parts; /* number of this experiment, and of all */
+	size_t done, total; /* number of finished points, number of all
+			     * points */
+	size_t part, parts; /* number of this experiment, number of all
+			     * experiments */
 	bool shown;
 	struct run_watch *watch;
 };

@@ -2,7 +2,7 @@
 /* Records all counters, and the volume of all links, at intervals of simulated
  * time.
  *
- * The run is made in steps from one sample to the next. No event is added, so
+ * The run advances in steps from one sample to the next. No event is added, so
  * that samples do not change the run. Samples are cumulative, as those of the
  * NIC's own sampler (forth.md 2.8). Memory is bounded: when it is full, every
  * second sample is dropped and the interval doubles. */
@@ -23,7 +23,7 @@ struct line { /* one counter over time */
 	char *name;
 	const char *unit;
 	const struct weft_comp *comp;
-	const struct weft_port *port; /* port of which volume is recorded; NULL:
+	const struct weft_port *port; /* port whose volume is recorded; NULL:
 				       * counter k of comp */
 	uint32_t k;		      /* number of the counter, or PORT_* for a
 				       * port */
@@ -45,7 +45,7 @@ struct sampler {
 					 * sample */
 };
 
-/* ---- which ---- */
+/* ---- selection of counters ---- */
 
 static void sampler_line(struct sampler *s, struct line l, const char *name)
 {
@@ -159,7 +159,7 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-/* ---- taking them ---- */
+/* ---- taking samples ---- */
 
 /* Returns the line's value at the current time. */
 static uint64_t line_value(const struct line *l)
@@ -168,8 +168,8 @@ static uint64_t line_value(const struct line *l)
 	uint64_t ahead = 0;
 
 	/* A frame counts in full when it is sent, so the part that lies after
-	 * now is subtracted. For words that part is the share of the time that
-	 * the frames still take. */
+	 * now is subtracted. For words that part is computed from the time for
+	 * which frames are still on the line. */
 	if (p && l->k != PORT_FRAMES)
 		ahead = weft_port_ahead(p);
 	if (p && l->k == PORT_WORDS && ahead)
@@ -205,8 +205,8 @@ void sampler_tick(struct sampler *s)
 	weft_sim_sample(s->sim);
 	sampler_take(s);
 	if (s->times.n == s->cap) {
-		/* Every second sample is kept. Rows of the others are used
-		 * again. */
+		/* Keeps every second sample. The rows of the dropped samples
+		 * are used again. */
 		for (size_t i = 0; i < s->times.n / 2; i++) {
 			uint64_t *keep = s->row[2 * i + 1];
 

@@ -26,7 +26,8 @@ enum { WISHES = sizeof(wishes) / sizeof(wishes[0]) };
  * runs one simulation at a time. */
 static struct weft_sim *volatile watched;
 static volatile sig_atomic_t ticked, caught, worker;
-static volatile clock_t wished; /* processor time then */
+static volatile clock_t wished; /* processor time used at the time of the
+				 * request */
 static volatile pid_t ward;
 static char stack[65536] __attribute__((aligned(16)));
 
@@ -61,8 +62,8 @@ static void on_tick(int sig)
 	raise(caught);
 }
 
-/* Stops the run. A second signal kills the process. A timer repeats the stop,
- * because a run that is just starting misses the first. */
+/* Asks the run to stop. A second signal kills the process. A timer repeats the
+ * request, because a run that is just starting misses the first one. */
 static void on_wish(int sig)
 {
 	if (ward) {
@@ -113,7 +114,8 @@ void signals_catch(bool on)
 void signals_worker(void)
 {
 	worker = 1;
-	/* cleared, because the parent sends the signal to its workers */
+	/* The request is cleared, because the parent sends the signal to its
+	 * workers itself. */
 	if (caught)
 		caught = 0;
 	signal(SIGINT, SIG_IGN);

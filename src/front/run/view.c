@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records the ports of the network over the time of a run, for `weft report`.
  *
- * The length of a run need not be known in advance, because intervals begin
- * short, and two become one when all are used. The number of values is bounded,
- * so that a network with very many ports has one row for each component. No
- * event is added, so that records do not change the run. */
+ * The length of a run need not be known in advance: intervals begin short, and
+ * when all are used, each two neighbours are merged into one. The number of
+ * values is bounded, so a network with very many ports has one row for each
+ * component instead of each port. No event is added, so that recording does not
+ * change the run. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 enum {
 	VIEW_MAX = 64, /* intervals at most */
 	VIEW_MIN = 4,
-	VIEW_PORTS = 16384,  /* ports at most; networks with more have a row for
+	VIEW_PORTS = 16384,  /* ports at most; a larger network has a row for
 			      * each component */
 	VIEW_CELLS = 1 << 18 /* ports times intervals at most */
 };
@@ -28,20 +29,22 @@ struct cell {
 
 struct place {
 	struct weft_comp *comp;
-	uint32_t first, n; /* first port of the place, and number of ports */
+	uint32_t first, n; /* first port of the row, and number of ports that
+			    * the row sums */
 };
 
 struct viewer {
 	struct weft_sim *sim;
 	weft_time_t interval, next;
-	bool together; /* a place has all ports of a component */
+	bool together; /* true: a row sums all ports of a component */
 	struct {
 		VEC(struct place);
 	} places;
 	size_t cap;
 	weft_time_t end[VIEW_MAX + 1];
 	size_t n;
-	struct cell *row[VIEW_MAX + 1]; /* cells of all places, by interval */
+	struct cell *row[VIEW_MAX + 1]; /* cells of all rows of the result, one
+					 * array per interval */
 };
 
 static bool view_cabled(const struct weft_port *p)
@@ -104,7 +107,7 @@ void viewer_free(struct viewer *v)
 	free(v);
 }
 
-/* ---- taking ---- */
+/* ---- taking samples ---- */
 
 static void viewer_take(struct viewer *v)
 {
@@ -156,7 +159,8 @@ void viewer_tick(struct viewer *v)
 {
 	viewer_take(v);
 	if (v->n == v->cap) {
-		/* keeps the second, fourth, ... interval */
+		/* Keeps the ends of the second, fourth, ... interval, which are
+		 * the ends of the merged intervals. */
 		for (size_t i = 0; i < v->n / 2; i++) {
 			struct cell *keep = v->row[2 * i + 1];
 
@@ -172,8 +176,9 @@ void viewer_tick(struct viewer *v)
 
 /* ---- at the end ---- */
 
-/* Turns totals into the differences of intervals. Levels stay. The time in use
- * of a line may be counted one interval early, which is corrected. */
+/* Turns the totals of row i into differences between intervals. Queue contents
+ * stay as they are. A total that falls counts as unchanged: the time in use of
+ * a line may be counted one interval early. */
 static void place_values(const struct viewer *v, size_t i, struct view *out,
 			 struct view_port *p, enum view_what what)
 {

@@ -4,9 +4,9 @@
  * Retries and refreshes give events for ever when a program waits for an
  * arrival that cannot happen. Once in a period of simulated time (run.watchdog)
  * the watchdog asks the hosts whether a wait of any program has ended. The run
- * ends if none has in two periods in a row and no program sleeps or computes
- * for a period or more. weft_sim_finish then names each program and the object
- * of its wait.
+ * ends if no wait has ended in two periods in a row, unless a program sleeps or
+ * computes for a period or more. weft_sim_finish then names each program and
+ * the object of its wait.
  *
  * The watchdog checks between two events and adds none, so that it does not
  * change the run. Attached processes are not watched, because their gate knows

@@ -3,10 +3,10 @@
  *
  * A message of a NIC lasts from the host's access to the end of its last
  * transaction. A message of a program lasts from its call to the poll that
- * receives it. When programs report these times (weft_sent, weft_got), both are
- * joined: the NIC's part is the latest message between the same nodes that lies
- * inside the program's time. A message that is answered when it is received
- * makes a round trip with its answer. */
+ * receives it. When programs report these times (weft_sent, weft_got), both
+ * messages are joined: the part of the NIC is the latest NIC message between
+ * the same nodes that lies inside the time of the program's message. A message
+ * that is answered when it is received makes a round trip with its answer. */
 #include "front/trace/message_sampler.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ struct pair {
 		VEC(struct begun);
 	} begun; /* messages that were sent and not received, in order */
 	size_t head;
-	struct kept last; /* last message that was received; stages NULL:
-			   * already used */
+	struct kept last; /* last message that was received; stages NULL: it has
+			   * been kept or joined */
 };
 
 struct keeper {
@@ -61,8 +61,8 @@ static struct kept kept_new(size_t stages)
 	return m;
 }
 
-/* Adds the stages of a record, also those without duration, because parts may
- * end with them. */
+/* Adds the stages of a record up to `until`. Stages without duration are added,
+ * too, because a part may end with one of them. */
 static void message_sampler_marks(struct kept *m, const struct rec *r,
 				  weft_time_t until)
 {
@@ -124,8 +124,9 @@ static const struct rec_mark *last_mark(const struct rec *r, uint32_t node,
 	return NULL;
 }
 
-/* Returns the record of the last message from p->from that reached p->to within
- * `from` to `until`, or NULL. *end_p receives the time of its arrival. */
+/* Returns the record of the last message from p->from that began at `from` or
+ * later and reached p->to by `until`, or NULL. *end_p receives the time of its
+ * arrival. */
 static const struct rec *
 message_sampler_inside(struct keeper *k, const struct pair *p, weft_time_t from,
 		       weft_time_t until, weft_time_t *end_p)
@@ -193,8 +194,8 @@ static void message_sampler_join(struct kept *trip, struct kept *back)
 	*back = m;
 }
 
-/* Keeps the last message as a one-way message, because it was not answered at
- * once. */
+/* Keeps the pair's last message as a message without an answer, because it was
+ * not answered at once. */
 static void message_sampler_settle(struct keeper *k, struct pair *p)
 {
 	if (p->last.stages)
@@ -272,8 +273,9 @@ static void message_sampler_hear(struct weft_listener *l,
 	}
 }
 
-/* Returns the kinds of records to hear. States are heard from programs alone,
- * because only programs' states are work. Levels are not needed. */
+/* Returns the kinds of records that the keeper needs. States are needed from
+ * programs alone, because only the states of programs count as work. Levels are
+ * not needed. */
 static uint8_t message_sampler_wants(const struct weft_comp *c)
 {
 	uint32_t but = 1u << WEFT_TRACE_LEVEL;

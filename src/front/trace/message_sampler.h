@@ -26,10 +26,11 @@ void keeper_free(struct keeper *k);
 struct uses;
 struct uses *uses_new(void);
 void uses_hear(struct uses *u, const struct weft_trace *t);
-/* Starts to count when the first message begins; use before it does not
+/* Starts to count use when the first message begins. Earlier use does not
  * count. */
 void uses_begin(struct uses *u, weft_time_t t);
-/* Counts the use up to now; use after the last message's end does not count. */
+/* Counts the use up to now. Called when a message ends, so that use after the
+ * last message does not count. */
 void uses_commit(struct uses *u);
 void uses_result(const struct uses *u, struct story *s);
 void uses_free(struct uses *u);
@@ -50,7 +51,7 @@ struct kept {
 };
 struct picks;
 struct picks *picks_new(const struct keep_part *part, size_t n);
-/* Adds a message and takes its m->stages. */
+/* Adds a message. Takes m->stages from the caller and frees it. */
 void picks_add(struct picks *p, struct kept *m);
 uint64_t picks_count(const struct picks *p);
 void picks_result(struct picks *p, struct weft_result *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cuts messages into a few parts, as papers do, and computes the mean time of
- * each part over all messages, in both directions of a round trip. A message
- * without all of the parts does not count. */
+/* Cuts messages into the few parts of which papers publish the times, and
+ * computes the mean time of each part over all messages, in both directions of
+ * a round trip. A message that lacks one of the parts does not count. */
 #include <stdio.h>
 #include <string.h>
 

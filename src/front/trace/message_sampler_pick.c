@@ -25,8 +25,9 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
-	struct sum *near[NEAR]; /* sums that were found last, indexed by a hash
-				 * of addresses */
+	struct sum *near[NEAR]; /* sums that were used last, at the index of a
+				 * hash of addresses, so that they are found
+				 * without a search */
 	struct parts *parts;
 };
 
@@ -110,8 +111,8 @@ void picks_add(struct picks *p, struct kept *m)
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
 	if (p->nth.n > PICKS_NTH) {
-		/* Every second message is dropped, and from now on half as many
-		 * are kept. */
+		/* Doubles n and drops the kept messages that are no longer an
+		 * n-th one. */
 		p->step *= 2;
 		for (size_t i = 0; i < p->nth.n; i++)
 			if (p->nth.at[i].number % p->step == 0)

@@ -15,8 +15,8 @@ struct use {
 	const char *name, *text;
 	uint32_t index;
 	bool state;
-	weft_time_t busy, open; /* time in use up to the end of the last
-				 * message, and since then */
+	weft_time_t busy, open; /* busy: time in use up to the end of the last
+				 * message; open: time in use since then */
 	weft_time_t until;	/* latest end of overlapping spans */
 	uint64_t epoch;
 };
@@ -30,8 +30,9 @@ struct machine {
 
 struct uses {
 	struct use at[USES_MAX];
-	struct use *near[NEAR]; /* entries that were found last, indexed by a
-				 * hash of addresses */
+	struct use *near[NEAR]; /* entries that were used last, at the index of
+				 * a hash of addresses, so that they are found
+				 * without a search */
 	struct {
 		VEC(struct machine);
 	} machines;
@@ -75,8 +76,8 @@ static struct use *use_find(struct uses *u, const struct weft_trace *t,
 	return NULL;
 }
 
-/* Adds a time of use. Times that overlap earlier times count once, because
- * shares could exceed the whole time otherwise. */
+/* Adds a time of use. Time that overlaps earlier use counts once, because the
+ * use of a part could otherwise exceed the whole time. */
 static void sampler_use_spend(struct uses *u, const struct weft_trace *t,
 			      const char *text, weft_time_t from,
 			      weft_time_t to)
@@ -118,7 +119,7 @@ void uses_begin(struct uses *u, weft_time_t t)
 		u->machines.at[i].since = t;
 }
 
-/* Counts the states of programs. Other machines only show states. */
+/* Counts the states of programs. States of other machines are not use. */
 static void state(struct uses *u, const struct weft_trace *t)
 {
 	struct machine *m = NULL;
@@ -145,7 +146,8 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
-		/* a call waits for other parts, which count themselves */
+		/* A call of a process waits for other parts, whose use is
+		 * counted. */
 		return;
 	if (t->kind == WEFT_TRACE_SPAN)
 		sampler_use_spend(u, t, t->text, t->from, t->to);

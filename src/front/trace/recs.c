@@ -3,7 +3,7 @@
 #include "front/trace/recs.h"
 
 enum { RECS_LOG2 = 12, RECS = 1 << RECS_LOG2, PROBES = 8 };
-/* marks of one message; a transfer in many bursts has most */
+/* marks of one message at most; a transfer in many bursts has the most */
 enum { MARKS_MAX = 400 };
 
 void recs_init(struct recs *r)
@@ -41,8 +41,8 @@ static struct rec *find(struct recs *r, uint64_t id)
 	return NULL;
 }
 
-/* Returns a free place, otherwise the place of the oldest message that has
- * arrived, otherwise that of the oldest message. */
+/* Returns a free slot, otherwise the slot of the oldest message that has
+ * arrived, otherwise the slot of the oldest message. */
 static struct rec *recs_place(struct recs *r, uint64_t id)
 {
 	struct rec *best = recs_probe(r, id, 0);

@@ -34,8 +34,9 @@ void recs_fini(struct recs *r);
 /* Takes records of kinds OPEN, MARK and END. Returns a message that has just
  * arrived, otherwise NULL. */
 const struct rec *recs_hear(struct recs *r, const struct weft_trace *t);
-/* Returns the message with that id, arrived or not, with its marks in order, or
- * NULL when it is no longer stored. */
+/* Returns the record of the message with that id, whether it has arrived or
+ * not, with its marks in order of time. Returns NULL when the record has been
+ * dropped. */
 const struct rec *recs_find(struct recs *r, uint64_t id);
 /* Returns the messages that are still open, one by one, and NULL behind the
  * last. */
@@ -53,8 +54,8 @@ static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 
 	return (uint32_t)((h + index) * 0x9e3779b97f4a7c15ull >> 40);
 }
-/* Returns the length of the node's part in a component's name: "n3" in
- * "n3.nic". A name without a dot is a node of its own. */
+/* Returns the length of the node's name at the start of a component's name:
+ * "n3" in "n3.nic". A name without a dot is a node of its own. */
 size_t recs_node(const struct weft_comp *c);
 
 #endif

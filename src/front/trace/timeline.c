@@ -3,8 +3,8 @@
  * Each node is a process and each part a thread. Activities of parts are
  * slices, levels are counters, and arrows connect nodes when a message passes
  * between them. A message has a slice for each stage, at the component of the
- * stage. Slices of one thread do not overlap, because activities at the same
- * time have threads of their own. */
+ * stage. Slices of one thread do not overlap: activities of a part that overlap
+ * in time are put on different threads. */
 #include "front/trace/timeline.h"
 #include "front/out/file.h"
 
@@ -245,8 +245,8 @@ static void timeline_span(struct timeline *t, const struct weft_trace *e)
 		fprintf(t->file, ",\"args\":{\"n\":%" PRIu64 "}}", e->value);
 		return;
 	}
-	/* Calls of a process are on one thread, above the other threads of its
-	 * node. */
+	/* Calls of a process are on one thread, shown above the other threads
+	 * of the node. */
 	pid = pid_of(t, p->comp);
 	if (!p->lanes) {
 		p->lanes = 1;
@@ -332,8 +332,8 @@ static void parts_free(struct timeline *t)
 	}
 }
 
-/* Drops the events so far. A pipe keeps them, because it cannot be
- * truncated. */
+/* Drops the events so far. The events that a pipe has taken cannot be
+ * removed. */
 void timeline_again(struct timeline *t)
 {
 	if (fflush(t->file) || ftruncate(fileno(t->file), 0) ||
@@ -347,7 +347,8 @@ void timeline_again(struct timeline *t)
 	t->tids = 0;
 	t->flows = 0;
 	t->some = false;
-	if (t->out.over) /* the limit was reached before the measured part */
+	if (t->out.over) /* the file had reached its limit before the measured
+			  * part began */
 		t->enough = t->out.over = false;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a run as waves: VCD (IEEE 1364), with strings for states as GTKWave
  * reads them. Variables are the states of machines by name, the levels of
- * queues, and the number of activities that a part does at a time. Changes may
- * be reported before their time, so they are stored and sorted at the end. */
+ * queues, and the number of activities that a part does at a time. Components
+ * report some changes before their time. Therefore changes are stored and are
+ * sorted at the end. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +30,8 @@ struct var {
 struct change {
 	weft_time_t time;
 	uint32_t var, order; /* order: number among the changes of one time */
-	int64_t value;	     /* COUNT: difference to the last value */
+	int64_t value;	     /* COUNT: difference to the count before the
+			      * change */
 	const char *text;    /* a text of struct waves */
 };
 
@@ -41,8 +43,8 @@ struct waves {
 		VEC(struct var);
 	} vars;
 	uint32_t *hash; /* hash table with indices of vars */
-	/* Copies of the names of states, because components have freed theirs
-	 * when the file is written. */
+	/* Copies of the texts, because components are freed before the file is
+	 * written. */
 	char *text[TEXTS];
 	struct {
 		VEC(struct change);
@@ -248,7 +250,8 @@ static bool var_set(struct var *v, const struct change *c)
 	return v->value != was;
 }
 
-/* Writes the changes. Of several at one time the last one counts. */
+/* Writes the changes. If a variable changes several times at one moment, only
+ * its last value is written. */
 static void put_changes(struct waves *w)
 {
 	struct {

@@ -17,7 +17,8 @@
 
 enum {
 	BATCH_MAX = 64,
-	NEAR_MAX = 8, /* rounds with clients between two polls of the network */
+	NEAR_MAX = 8, /* limit of steps that resume clients between two polls of
+		       * the endpoint */
 };
 
 /* ---- events of the endpoint ---- */
@@ -70,9 +71,10 @@ static int agent_poll(struct att_agent *g)
 
 /* ---- clients ---- */
 
-/* Returns true if a client that waits for room can continue, because half of
- * its commands at that time are executed. Waiting for half a ring avoids a
- * hand-over for each command. */
+/* Returns true if a client that waits for room in its command ring can
+ * continue: half of the commands that were in the ring when the agent noticed
+ * the wait are executed. Waiting for half of them avoids a hand-over for each
+ * command. */
 static bool has_room(struct att_client *c)
 {
 	uint32_t tail;
@@ -112,7 +114,7 @@ static bool agent_give(struct att_agent *g)
 	return any;
 }
 
-/* Returns true if a client posted something while the agent was busy. */
+/* Returns true if new work arrived while the agent was busy. */
 static bool agent_called(const struct att_agent *g)
 {
 	bool called = g->mourns || g->plans;
@@ -148,9 +150,10 @@ void att_agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
-/* Returns true if all clients are outside the measured part, or the run's
- * measured part is over. The agent must not use the endpoint then, so that the
- * endpoint's state stays as it is. */
+/* Returns true if the agent must not use the endpoint, so that the endpoint's
+ * state stays as it is: all clients of the agent are outside the measured part
+ * and no operation is in flight. Without clients of its own, the agent checks
+ * all clients of the run. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -162,8 +165,9 @@ static bool agent_aside(const struct att_agent *g)
 					      s->measure.asides == s->live));
 }
 
-/* Waits on the endpoint. If the gate calls while the library is still busy, the
- * wait returns at once, so that no command is missed. */
+/* Waits on the endpoint. If the gate calls the agent while the library still
+ * executes its own part of the wait, the wait returns at once, so that no
+ * command is missed. */
 static void agent_wait(struct att_agent *g)
 {
 	weft_time_t end = att_agent_deadline(g);
@@ -190,8 +194,8 @@ static void agent_step(struct att_agent *g)
 	if (g->mourns)
 		att_release_after_exit(g);
 	att_epoch_due(g);
-	/* Executes commands of clients. The first command of a client may have
-	 * to wait. */
+	/* Executes commands of clients. `stalled` means that the first command
+	 * of a client must wait for the endpoint. */
 	stalled = false;
 	for (size_t i = 0; i < g->clients.n; i++) {
 		struct att_client *c = g->clients.at[i];
@@ -205,13 +209,13 @@ static void agent_step(struct att_agent *g)
 			i--; /* the client was detached, and the next one has
 			      * its index */
 		else if (i < g->clients.n)
-			/* events that waited may have room after a release */
+			/* a RELEASE may have made room for waiting events */
 			att_push_late(c);
 	}
-	/* Resumes clients before polling, so that nothing comes between a
-	 * command and its reply. NEAR_MAX rounds limit this, otherwise clients
-	 * that talk to each other without end would keep events of the
-	 * endpoint away. */
+	/* Resumes clients before the poll, so that no event comes between a
+	 * command and its reply. NEAR_MAX limits this, because clients of this
+	 * node that keep exchanging messages would otherwise prevent every
+	 * poll. */
 	if (g->near < NEAR_MAX && agent_give(g)) {
 		g->near += g->clients.n > 1;
 		return att_agent_park(g);
@@ -221,7 +225,8 @@ static void agent_step(struct att_agent *g)
 	if (agent_give(g))
 		return att_agent_park(g);
 	if (stalled && !n) {
-		/* Time passes as in a program that repeats its command. */
+		/* Lets time pass, as a program does that repeats a command
+		 * until the endpoint accepts it. */
 		if (weft_prog_time(g->prog) == before)
 			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 	} else if (!n && !g->srv->over && !agent_called(g)) {

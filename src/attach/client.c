@@ -21,10 +21,10 @@ static struct {
 	bool forked, registered;
 } the = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Ends the attachment in a child of fork. The child has none of the memory
- * (MADV_DONTFORK), because the agent serves one process per segment. Empty
- * memory in state GONE replaces it, so that a late access in the child finds an
- * ended attachment. */
+/* Ends the attachment in a child of fork. The child does not inherit the
+ * segment (MADV_DONTFORK), because the agent serves one process per segment.
+ * Empty memory in state GONE takes its address, so that a late access in the
+ * child finds an ended attachment. */
 static void on_fork(void)
 {
 	const int prot = PROT_READ | PROT_WRITE;
@@ -50,9 +50,10 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* Largest number of descriptors in a welcome. The third is the node's memory or
- * a socket for copies of the process's memory. On the direct path the third and
- * the fourth are the memory of the run and the bells. */
+/* Largest number of descriptors in a welcome. The third descriptor is the
+ * node's memory, or a socket for copies of the process's memory. On the direct
+ * path the third and the fourth descriptor are the memory of the run and the
+ * bells. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
 /* Connects to `path`. A first character '@' means an abstract name. */
@@ -322,7 +323,8 @@ int weft_att_open(struct weft_att **a_p)
 	return ret;
 }
 
-/* Leaves after the agent has executed everything posted. */
+/* Drops a reference. With the last one, leaves the run after the agent has
+ * executed all posted commands. */
 void weft_att_close(struct weft_att *a)
 {
 	struct att_cmd bye = { .kind = ATT_C_BYE };
@@ -333,7 +335,8 @@ void weft_att_close(struct weft_att *a)
 		if (the.forked) /* the memory belongs to the parent process */
 			a->seg = NULL, a->bell = NULL, a->sock = -1;
 		the.att = NULL;
-		/* closed first, so that peers learn that this process leaves */
+		/* closed before BYE, so that peers learn that this process
+		 * leaves and do not report its death */
 		if (a->direct)
 			direct_close(a->direct);
 		a->direct = NULL;

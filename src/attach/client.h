@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment inside the process: life (client.c), endpoint (client_ep.c),
- * handing over and time (client_wait.c), calls (client_stat.c), the measured
- * part (client_epoch.c), copies of its memory (client_copy.c). */
+/* The attachment inside the process: joining and leaving (client.c), endpoint
+ * (client_ep.c), hand-over and time (client_wait.c), counts and times of calls
+ * (client_stat.c), measured part (client_epoch.c), copies of the process's
+ * memory (client_copy.c). */
 #ifndef ATTACH_CLIENT_H
 #define ATTACH_CLIENT_H
 
@@ -10,12 +11,13 @@
 
 enum { ATT_MARKS = 256 };
 
-/* Start or end of a call, posted in front of the next command. */
+/* Start or end of a counted call (weft_att_stat_begin), posted in front of the
+ * next command. */
 struct att_mark {
 	uint8_t kind, flags; /* kind: ATT_C_BEGIN or ATT_C_END; flags of the
 			      * command */
 	uint16_t stat;
-	weft_time_t busy; /* processor time in weft_att.busy before the mark */
+	weft_time_t busy; /* value of weft_att.busy at the mark */
 };
 
 struct weft_att {
@@ -35,30 +37,32 @@ struct weft_att {
 	const uint8_t *rx;
 	struct direct *direct; /* endpoint of the direct path, or NULL */
 	/* Commands: */
-	uint32_t tail, head; /* end of the ring, and its head as last read */
+	uint32_t tail, head; /* number of commands posted; number executed, as
+			      * last read from seg->cmd_head */
 	uint64_t tx_tail, tx_head;
 	uint64_t *tx_end; /* end of the payload of each command in tx */
-	bool posted;	  /* a command was posted since the last hand-over */
-	bool naps;	  /* the client waits, or was resumed and has not polled
-			   * since */
+	bool posted;	  /* a command whose time the process does not know was
+			   * posted since the last hand-over */
+	bool naps; /* the client waits, or the simulator has resumed it and no
+		    * call has noticed that (att_woken) */
 	/* Time: */
 	weft_time_t busy;  /* processor time that the next command will
 			    * charge */
-	weft_time_t ahead; /* time charged after seg->now */
+	weft_time_t ahead; /* processor time charged since the hand-over at
+			    * seg->now */
 	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: processor time at the last
 			    * reading */
 	/* Events: */
 	uint32_t ev_head;
-	uint64_t seq;		  /* number of the last reply that was asked
-				   * for */
+	uint64_t seq; /* number of the last command that asked for a reply */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
 	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
-	_Atomic uint32_t vain;	  /* empty polls in earlier calls that did not
-				   * wait */
-	bool glances;		  /* inside a call that polls and returns
-				   * (MPI_Test) */
-	uint32_t glanced;	  /* empty polls in a row inside such calls */
-	uint64_t acts;		  /* value of direct_acts at the last poll */
+	/* empty polls of earlier calls, none of which waited */
+	_Atomic uint32_t vain;
+	bool glances;	  /* the process is inside a call that polls and returns
+			   * (MPI_Test) */
+	uint32_t glanced; /* waits of weft_att_idle in a row that expired */
+	uint64_t acts;	  /* value of direct_acts at the last poll */
 	/* Calls: */
 	atomic_flag stat_lock;
 	uint32_t n_stats;
@@ -67,10 +71,10 @@ struct weft_att {
 };
 
 /* client.c */
-/* Connects to the simulator, whether or not weft_att_open has done so. The
- * result has joined, but is not yet part of the run: the caller calls
- * att_noticed before the first command. Returns 0, -ENOENT without WEFT_SOCKET,
- * or negative errno. att_free frees *a_p. */
+/* Makes a new connection to the simulator, independent of that of
+ * weft_att_open. The result has joined, but is not yet part of the run: the
+ * caller calls att_noticed before the first command. Returns 0, -ENOENT without
+ * WEFT_SOCKET, or negative errno. att_free frees *a_p. */
 int att_connected(enum att_role role, struct weft_att **a_p);
 /* Waits until the simulation has seen the client. Returns 0, or -ECONNREFUSED
  * if the simulator has gone. */
@@ -87,8 +91,8 @@ void att_hand_over(struct weft_att *a, uint64_t real_ns);
 /* Posts the processor time used so far. Called before a wait, so that the
  * simulator charges that time before the wait starts. */
 void att_flush(struct weft_att *a);
-/* Checks the socket, because a killed simulator cannot set the state to
- * GONE. */
+/* Sets `gone` if the socket is closed, because a killed simulator cannot set
+ * the state to GONE. */
 void att_look(struct weft_att *a);
 /* Adds the thread's processor time since the last call to a->busy. */
 void att_cpu_charge(struct weft_att *a);
@@ -97,8 +101,8 @@ void att_cpu_charge(struct weft_att *a);
 /* Moves marks into the ring, but leaves room for one command. att_post of that
  * command publishes them. */
 void att_marks_put(struct weft_att *a);
-/* Sets the time of each remaining mark to 0 after a command has charged all of
- * it. */
+/* Sets `busy` of the marks that are not in the ring yet to 0, because a command
+ * has charged the processor time in front of them. */
 void att_marks_after(struct weft_att *a);
 
 /* client_ep.c */
@@ -127,8 +131,8 @@ static inline bool att_blind(const struct weft_att *a)
 	       atomic_load(&a->seg->state) == ATT_WAIT;
 }
 
-/* Resets the hand-over state if the simulator made the client run while it did
- * not block in att_hand_over. */
+/* Clears naps, posted and ahead if the simulator has resumed the client since
+ * the client began to wait. */
 static inline void att_woken(struct weft_att *a)
 {
 	if (!a->naps || atomic_load(&a->seg->state) == ATT_WAIT)

@@ -8,9 +8,9 @@
 #include "attach/copy.h"
 #include "attach/copy_wire.h"
 
-/* Serves the socket until its end. Does not check addresses, because send and
- * recv return an error for a bad one. The thread then ends, and the process
- * continues without it. */
+/* Serves the socket until the simulator closes it. Does not check addresses,
+ * because send and recv return an error for a bad one. The thread then ends,
+ * and the process continues without it. */
 static void *copy_main(void *arg)
 {
 	int fd = (int)(intptr_t)arg;

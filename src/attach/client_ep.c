@@ -55,8 +55,8 @@ void att_post(struct weft_att *a)
 	a->busy = 0;
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
-	/* Commands of these kinds take no time, or a time that the process
-	 * knows, so that reading the clock afterwards needs no reply. */
+	/* NOP, RELEASE, BEGIN and END take no time, or a time that the process
+	 * knows. After them the process can read the clock without a reply. */
 	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
 		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {
@@ -311,8 +311,8 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 		if (atomic_load(&a->seg->now) + a->ahead >= deadline &&
 		    !a->posted)
 			return -ETIMEDOUT;
-		/* The agent knows only the deadline with which the client
-		 * began to wait. */
+		/* The agent knows only the deadline that was set when the
+		 * client began to wait, so it is notified of a new one. */
 		if (atomic_exchange(&a->seg->deadline, deadline) != deadline &&
 		    a->naps)
 			att_bell_ring(a->bell);

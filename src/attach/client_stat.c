@@ -2,10 +2,12 @@
 /* The attachment of a process: its calls, counted and timed.
  *
  * The start and the end of a call are marks: commands without effect. The agent
- * notes their times, because only the agent knows the time after the commands
- * in front of them. Marks are posted together with the next command, so that
- * they cost the process nothing. A call that posts nothing ends before its
- * marks are posted. Its time is the processor time charged inside it. */
+ * notes their times, because only the agent knows when the commands in front of
+ * a mark have been executed. Marks are posted together with the next command,
+ * so that they cost the process nothing. If a call posts no command, its start
+ * mark is not posted yet when the call ends. The mark is then dropped, unless a
+ * timeline is recorded, and the time of the call is the processor time charged
+ * inside it. */
 #include <errno.h>
 #include <string.h>
 
@@ -91,7 +93,8 @@ static void stat_end(struct weft_att *a, int stat, bool drop)
 	att_cpu_charge(a);
 	stat_lock(a);
 	last = a->n_marks ? &a->mark[a->n_marks - 1] : NULL;
-	/* True if the call has posted nothing since its start. */
+	/* The last mark is the start of this call if the call has posted
+	 * nothing. */
 	if (last && last->kind == ATT_C_BEGIN && last->stat == stat &&
 	    (drop || !a->seg->trace)) {
 		a->n_marks--;
@@ -131,8 +134,8 @@ void att_marks_put(struct weft_att *a)
 	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
 		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
 
-		/* A mark has no payload, so its end is that of the command in
-		 * front of it. */
+		/* A mark has no payload, so the end of its payload is that of
+		 * the command in front of it. */
 		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
 					      .flags = a->mark[n].flags,
 					      .busy = (a->mark[n].busy - done),

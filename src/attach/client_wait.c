@@ -12,9 +12,11 @@
 #include "base/minmax.h"
 
 enum {
-	POLLS = 16,    /* empty polls in a row before the client waits */
-	VAIN = 256,    /* the limit for empty polls in calls that do not wait */
-	NAP_US = 1000, /* length of a sleep in us, for each PEERS processes */
+	POLLS = 16, /* empty polls in a row before the client waits */
+	VAIN = 256, /* limit of empty polls in all calls that returned without a
+		     * wait */
+	NAP_US = 1000, /* length of the first sleep in us; one more for each
+			* PEERS processes */
 	PEERS = 16,
 	SIMULATOR_CHECK_NS =
 		1000000000, /* ns between checks of the simulator */
@@ -36,9 +38,9 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * then. Leaves the state of a client that waits already, because RUN then means
- * that the simulator has resumed it since its last poll, so that it must poll
- * before it waits again. */
+ * then. Does nothing if the client waits already (naps). Its state may then be
+ * RUN, because the simulator has resumed it, and the client must poll before it
+ * waits again. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
@@ -230,8 +232,9 @@ int weft_att_idle(struct weft_att *a)
 	uint64_t acts = a->direct ? direct_acts(a->direct) : a->acts;
 	uint32_t polls;
 
-	/* Starts the counts of empty polls again after progress on the direct
-	 * path, because its posts and events bypass those of the other path. */
+	/* Resets the counts of empty polls after progress on the direct path,
+	 * because att_post and att_poll, which reset them otherwise, are not
+	 * called on that path. */
 	if (acts != a->acts) {
 		a->acts = acts;
 		atomic_store(&a->empty, 0);
@@ -245,8 +248,8 @@ int weft_att_idle(struct weft_att *a)
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
 	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE) {
-		/* After many polls in vain the wait is longer, up to 512 times,
-		 * because each wait is a hand-over. */
+		/* The wait doubles after each 256 waits that expired, up to 512
+		 * times the first, because each wait is a hand-over. */
 		uint32_t k = min_of(a->glanced / 256, 9);
 		weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
 		int ret = a->ep.ops->wait(
@@ -259,7 +262,7 @@ int weft_att_idle(struct weft_att *a)
 		a->empty = a->vain = 0;
 		return -EAGAIN;
 	}
-	/* In an untimed run other processes get the processor. */
+	/* In an untimed run the processor is free for other processes now. */
 	if (a->glances) {
 		sched_yield();
 		return -EAGAIN;

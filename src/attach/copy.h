@@ -25,7 +25,7 @@ int att_copy_serve(int fd);
 bool att_copy_needed(pid_t pid);
 /* Makes a socket pair. Returns the process's end, which the caller sends to the
  * process, or negative errno. o owns the other end and uses it from now on. A
- * piece that takes longer than patience_ns breaks the connection. */
+ * request that takes longer than patience_ns breaks the connection. */
 int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns);
 /* Closes o's end of the socket, which ends the process's thread. */
 void att_copy_free(struct weft_far_owner *o);

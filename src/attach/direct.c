@@ -275,8 +275,8 @@ int direct_wait(struct direct *d, uint32_t real_us)
 		if (now >= end)
 			return -EAGAIN;
 		/* A peer that sees the flag wakes this process. The poll after
-		 * setting the flag finds what arrived before it, so that no
-		 * wake-up is lost. */
+		 * setting the flag finds messages that arrived before the flag
+		 * was set, so that no wake-up is lost. */
 		b = &d->bell[d->me];
 		atomic_store(&b->asleep, DIRECT_ASLEEP);
 		if (!direct_news(d))

@@ -2,10 +2,11 @@
 /* Direct path between processes of one machine, without a simulated NIC: the
  * endpoint of `weft exec --clock none --path direct`.
  *
- * Each process has memory that its peers map read-only. It holds a ring for
- * each place with the messages to that place. The memory of the run, which only
- * the simulator writes, lists the attached processes and the senders to each.
- * Put and get are copies by the kernel from process to process (cross-memory
+ * A place is the room of one process in the run: a node and a slot. Each
+ * process has memory that its peers map read-only. It holds a ring for each
+ * place, with the messages to that place. The memory of the run, which only the
+ * simulator writes, lists the attached processes and the senders to each. Put
+ * and get are copies by the kernel from process to process (cross-memory
  * attach), or messages where the kernel refuses. An idle process polls for a
  * short while, then sleeps on a futex until a peer wakes it.
  *
@@ -88,7 +89,7 @@ weft_time_t direct_now(const struct direct *d);
  * 0, or -EAGAIN if a poll finds something now. */
 int direct_arm(struct direct *d);
 /* Makes all calls fail from now on. Called in a child of fork, because the
- * child has none of the memory. */
+ * child does not inherit the memory. */
 void direct_forked(struct direct *d);
 
 #endif

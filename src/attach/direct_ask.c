@@ -8,7 +8,7 @@
 #include "attach/direct_internal.h"
 #include "base/minmax.h"
 
-/* ---- operations of ours ---- */
+/* ---- operations of this process ---- */
 
 struct direct_op *direct_op_new(struct direct *d, uint32_t to,
 				enum weft_ep_kind event, void *ctx)
@@ -187,12 +187,13 @@ void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,
 	if (d->reply_head == d->reply_tail && reply_send(d, &r))
 		return;
 	if (d->reply_tail - d->reply_head <
-	    /* A peer that keeps its limit of requests always finds room. */
+	    /* The ring holds DIRECT_OPS replies for each peer, so that it is
+	     * full only if a peer exceeds this limit. */
 	    all)
 		d->reply[d->reply_tail++ % all] = r;
 }
 
-/* ---- going on ---- */
+/* ---- progress ---- */
 
 bool direct_is_left(const struct direct *d, uint32_t place)
 {

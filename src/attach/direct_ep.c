@@ -19,7 +19,7 @@ static bool place_of(const struct direct *d, uint32_t addr, uint32_t *place_p)
 	return WEFT_ATT_NODE(addr) < d->nodes && i < d->n;
 }
 
-/* ---- events of our own ---- */
+/* ---- events of this process ---- */
 
 bool direct_event(struct direct *d, const struct weft_ep_event *ev)
 {

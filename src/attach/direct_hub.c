@@ -61,7 +61,7 @@ int direct_seals(bool readers)
 	       (readers ? F_SEAL_FUTURE_WRITE : 0);
 }
 
-/* Maps the memory before sealing it, because the last seal forbids later
+/* Maps the memory before sealing it, because F_SEAL_FUTURE_WRITE forbids later
  * writable mappings. Older kernels do not have that seal, therefore its failure
  * is not an error. */
 void *direct_memory(uint64_t bytes, bool readers, int *fd_p)
@@ -150,8 +150,8 @@ void direct_seat(struct direct_hub *h, uint32_t node, uint32_t slot, int sock,
 	h->seat[i].pid_fd = pid_fd;
 }
 
-/* Makes a process's socket readable by a wake-up message. Skips this while the
- * process has unread bytes, so that replies still find room. */
+/* Sends a wake-up message, which makes the socket of a process readable. Skips
+ * this while the process has unread bytes, so that replies still find room. */
 static void hub_ring(struct direct_hub *h, uint32_t i)
 {
 	struct direct_rep r = { .what = WANT_RING };

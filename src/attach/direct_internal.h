@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The direct endpoint: layout of the memory of the run and of its processes,
  * and declarations that its files share: the simulator's part (direct_hub.c),
- * life and waiting (direct.c), the socket (direct_link.c), messages
+ * joining, leaving and waiting (direct.c), the socket (direct_link.c), messages
  * (direct_ring.c), remote memory (direct_rma.c, direct_ask.c), calls and events
  * (direct_ep.c). */
 #ifndef ATTACH_DIRECT_INTERNAL_H
@@ -14,7 +14,7 @@
 enum {
 	DIRECT_MAGIC = 0x44464557,
 	DIRECT_VERSION = 2,
-	DIRECT_REGIONS = 4096, /* regions of a process */
+	DIRECT_REGIONS = 4096, /* largest number of regions of a process */
 	DIRECT_OPS = 128,      /* operations by message that a process may have
 				* in flight */
 	DIRECT_EVENTS = 1024,  /* size of the queue of a process's own events, a
@@ -47,13 +47,14 @@ struct direct_head {
 /* State of a process towards one peer. */
 struct direct_pair {
 	ATT_LINE _Atomic uint64_t taken;  /* bytes of the peer's ring that have
-					   * been read and are  free again */
+					   * been read and are free again */
 	ATT_LINE _Atomic uint32_t wanted; /* this process waits for room in its
 					   * ring to the peer */
 };
 
 struct direct_region {
-	_Atomic uint64_t addr, len; /* place of the region; len 0: unused */
+	_Atomic uint64_t addr, len; /* address and length of the region; len 0:
+				     * the entry is unused */
 	_Atomic uint32_t age;
 	uint32_t unused;
 };
@@ -97,8 +98,9 @@ struct direct_seg {
 };
 
 /* ---- bells, which all processes write ----
- * Damage here makes a process poll more often, or wakes it only when its sleep
- * expires.  It has no other effect, because no data lies here. */
+ * A bell says whether its process sleeps. Damage here makes a process poll more
+ * often, or wakes it only when its sleep expires. It has no other effect,
+ * because no data lies here. */
 
 /* State of a bell, which says how to wake its process: on the futex, or through
  * its socket. */
@@ -132,7 +134,7 @@ struct direct_rep {
 			 * with 0 */
 };
 
-/* ---- asking ---- */
+/* ---- operations by message ---- */
 
 /* Remote operations by message, which the target's library executes. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
@@ -151,18 +153,18 @@ struct direct_answer {
 
 /* ---- the process ---- */
 
-/* A peer, by place. */
+/* A peer. The index in direct.peer is its place. */
 struct direct_peer {
 	const struct direct_place *place; /* memory of the peer; NULL: not
 					   * mapped */
 	uint8_t *out;			  /* this process's ring to the peer */
 	const uint8_t *in;		  /* ring of the peer to this process */
-	uint16_t *units; /* size in units of each message read, by start;
-			  * DIRECT_FREED */
+	uint16_t *units; /* size of each message read, in units, at the index of
+			  * its first unit; DIRECT_FREED: freed */
 	struct pidfd who;
 	bool knows_who;
-	uint64_t put, room;  /* bytes sent to the peer; limit of `put` by the
-			      * room in the ring */
+	uint64_t put, room;  /* bytes sent to the peer; largest value of `put`
+			      * for which the ring has room */
 	uint64_t got, freed; /* bytes read from the peer; bytes freed of
 			      * these */
 	uint64_t told;	     /* value of `freed` that the sender knows */
@@ -228,7 +230,7 @@ struct direct {
 	uint64_t acts;
 	bool no_cma; /* the kernel refuses copies between processes */
 	bool forked; /* The process is a child of fork. All calls fail, because
-		      * it has none of the memory. */
+		      * it does not inherit the memory. */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };
@@ -280,13 +282,14 @@ int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p);
 /* Wakes a process that sleeps on its futex. Returns how it sleeps, because the
  * caller must wake an armed process through its socket. */
 enum direct_sleep direct_knock(struct direct_bell *b);
-/* Wakes the process at a place. Called after a fence, which makes the news
- * visible before the sleep flag is read. */
+/* Wakes the process at a place. Called after a fence, which makes the new
+ * message or the freed room visible before the sleep flag is read. */
 void direct_wake(struct direct *d, uint32_t place);
 
 /* direct_ring.c */
-/* Reserves room for a message to `to`. The payload goes after the head;
- * direct_commit sends it. Returns NULL if the ring is full. */
+/* Reserves room for a message to `to`. The caller writes the payload behind the
+ * head, then direct_commit publishes the message. Returns NULL if the ring is
+ * full. */
 struct direct_head *direct_begin(struct direct *d, uint32_t to, size_t len);
 /* Publishes a message of `len` bytes and wakes its receiver. */
 void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
@@ -324,7 +327,8 @@ int direct_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 int direct_put(struct direct *d, uint32_t to, const struct weft_ep_op *op);
 int direct_get(struct direct *d, uint32_t to, const struct weft_ep_op *op);
 int direct_atomic(struct direct *d, uint32_t to, const struct weft_ep_op *op);
-/* Returns true if [addr, addr + len) lies in an own region with this key. */
+/* Returns true if [addr, addr + len) lies in the region of this process that
+ * has this key. */
 bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 		   uint64_t len);
 
@@ -334,7 +338,8 @@ bool direct_is_left(const struct direct *d, uint32_t place);
 /* Returns a free operation, or NULL if DIRECT_OPS are in flight. */
 struct direct_op *direct_op_new(struct direct *d, uint32_t to,
 				enum weft_ep_kind event, void *ctx);
-/* Queues an operation of direct_op_new and sends what fits. */
+/* Sends the first request of an operation of direct_op_new. Queues the
+ * operation if the ring is full or other operations wait. */
 void direct_op_start(struct direct *d, struct direct_op *op);
 /* Executes a request of a peer and sends or queues the reply. */
 void direct_asked(struct direct *d, uint32_t from, const uint8_t *data,

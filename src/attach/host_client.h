@@ -17,8 +17,8 @@ struct weft_dev {
 };
 
 struct weft_proc {
-	uint16_t handle; /* number of the process in the node plus 1, so that
-			  * NULL is none */
+	uint16_t handle; /* index of the process in the node plus 1, because 0
+			  * means no process */
 };
 
 enum { HOST_WORDS = 8 };
@@ -45,9 +45,10 @@ struct weft_host {
 	uint32_t stores;  /* stores in the bridge, as last reported */
 	struct weft_proc *proc, *caller;
 	uint32_t calls;
-	uint32_t glances; /* reads of the clock since the last hand-over */
-	weft_time_t seen; /* result of the last read */
-	struct weft_host *next; /* next of the process's threads */
+	uint32_t glances; /* reads of the clock and short sleeps since the last
+			   * hand-over */
+	weft_time_t seen; /* result of the last read of the clock */
+	struct weft_host *next; /* next thread of the process */
 	/* Arguments of weft_thread_start for this thread. */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
@@ -55,7 +56,8 @@ struct weft_host {
 };
 
 /* host_call.c */
-/* Hands over for at most a second, then checks that the simulator is alive. */
+/* Hands over for at most a second of real time, then checks that the simulator
+ * is alive. */
 void host_hand_over(struct weft_host *h);
 /* Makes a call and waits for its reply. Returns `a` of the reply, and the whole
  * reply in *r unless r is NULL. Ends the process if the simulator has gone,
@@ -68,7 +70,8 @@ void host_put(struct weft_host *h, const struct att_host_cmd *cmd);
 struct host_takes {
 	weft_time_t cost;
 	uint32_t stores;
-	bool fence; /* gathered stores enter the bridge */
+	bool fence; /* the call moves gathered stores (write combining) into the
+		     * bridge */
 };
 /* Posts a call without a result. Waits for its reply only if the call takes
  * time, which depends on `cost`, on the thread's debt, and on the bridge's room

@@ -5,8 +5,8 @@
 #include "attach/host_client.h"
 #include "base/minmax.h"
 
-/* Longer tagged accesses are cut to this length. The simulator refuses it,
- * because it is above the limit of 64 bytes. */
+/* Longer tagged accesses are cut to this length, which the simulator refuses,
+ * because the limit is 64 bytes. */
 enum { TAGGED_MAX = 68 };
 
 /* ---- devices ---- */
@@ -93,7 +93,8 @@ static struct att_host_cmd access_of(enum att_host_kind kind,
 }
 
 /* Returns the cost of a store of n bytes at `off`, and the largest number of
- * lines or stores that it may need. */
+ * stores of the bus that it may need: of 64-byte lines with write combining, of
+ * words otherwise. */
 static struct host_takes store_takes(const struct weft_host *h,
 				     const struct weft_io *io, uint64_t off,
 				     uint32_t n)

@@ -25,7 +25,8 @@ static struct {
 } home = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static _Thread_local struct weft_host *self_;
 
-/* Start of a thread: its creator waits until it is connected. */
+/* Start of a thread. The creator of the thread waits until the thread has
+ * connected (done). */
 struct host_start {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -36,7 +37,7 @@ struct host_start {
 
 /* ---- the process ---- */
 
-/* Ends the attachment in a child of fork, which has none of the memory. */
+/* Ends the attachment in a child of fork, which does not inherit the memory. */
 static void on_fork(void)
 {
 	for (struct weft_host *h = home.first; h; h = h->next) {
@@ -173,8 +174,8 @@ void weft_host_exit(struct weft_host *h, int status)
 
 /* ---- threads ---- */
 
-/* Connects, and calls `fn` when the simulator gives the thread its first
- * turn. */
+/* Connects, and calls `fn` when the simulator resumes the thread for the first
+ * time. */
 static void *thread_main(void *arg)
 {
 	struct weft_host *h = arg;

@@ -152,8 +152,8 @@ static void unpin_some(struct weft_host *h, uint64_t va, uint64_t pages)
 	host_put(h, &c);
 }
 
-/* Pins the last pages first, because the node does so and addresses must be
- * equal. */
+/* Pins the last pages first, as the node does for a program in the simulator,
+ * so that both get equal addresses. */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {

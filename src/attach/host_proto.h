@@ -117,7 +117,7 @@ struct att_host_cmd {
 	uint64_t io_off, io_len;
 	uint32_t n; /* number of bytes */
 	uint16_t tag;
-	uint16_t proc; /* handle of a process + 1 */
+	uint16_t proc; /* handle of a process: its index plus 1 */
 };
 _Static_assert(sizeof(struct att_host_cmd) == sizeof(struct att_cmd),
 	       "commands have one size");

@@ -21,8 +21,9 @@ weft_time_t weft_host_time(const struct weft_host *h, enum host_time_id id)
 
 enum { GLANCES = 16 };
 
-/* Untimed, most calls return without a hand-over: the time of the last one, and
- * a step for each call since. */
+/* Returns the time of the node. In an untimed run most calls return without a
+ * hand-over: the result is the time of the last hand-over, plus a step for each
+ * call since. */
 weft_time_t weft_host_now(struct weft_host *h)
 {
 	weft_time_t now;
@@ -62,8 +63,9 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 	host_call(h, &c, NULL);
 }
 
-/* Untimed, the process does not wait for a short sleep, which is a cost. It
- * waits for one of GLANCES, so that a loop of them ends. */
+/* Spends `cost`. In an untimed run the process does not wait for a short sleep.
+ * Only after GLANCES short sleeps or reads of the clock it hands over, so that
+ * a loop of them ends. */
 void weft_host_nap(struct weft_host *h, weft_time_t cost)
 {
 	struct att_host_cmd c = { .kind = ATT_H_NAP, .val = cost };
@@ -118,8 +120,8 @@ bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 	return host_time_interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
 }
 
-/* Untimed, an interrupt handler comes late, so that one hand-over serves the
- * interrupts of several packets. */
+/* Waits for an interrupt. In an untimed run the handler sleeps first, so that
+ * one hand-over serves the interrupts of several packets. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {
@@ -142,11 +144,12 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 
 /* ---- other threads ---- */
 
-/* Waits for a change of a word of the process. Returns true if it has changed.
- * The process compares the word itself, after a SYNC has brought the thread to
- * the present time. No time passes between comparison and wait, so that no
- * wake-up is lost. With post=all time passes, and the simulator compares the
- * number of the word's last wake-up with the number before the comparison. */
+/* Waits for a change of a word of the process. Returns true if the word has
+ * changed. The process compares the word itself, after a SYNC has brought the
+ * thread to the present time. No time passes between comparison and wait, so
+ * that no wake-up is lost. With post=all there is no SYNC, and a wake-up may
+ * come in between. Therefore the simulator compares the number of the word's
+ * last wake-up with `wakes` before the comparison. */
 static bool word_wait(struct weft_host *h, struct att_host_cmd *c,
 		      const uint32_t *p, uint32_t old, uint64_t *val_p)
 {

@@ -145,8 +145,8 @@ struct att_stat {
 
 /* ---- weft/host.h ---- */
 
-/* Calls without a result that return before the simulator has made them,
- * because the process continues at once. */
+/* Calls that return at once, before the simulator has executed them. A call
+ * with a result always waits. */
 enum att_post_kind {
 	ATT_POST_NONE,
 	ATT_POST_FREE, /* calls that take no time */
@@ -194,14 +194,15 @@ struct att_seg {
 	/* The process writes the next fields. */
 	ATT_LINE _Atomic uint32_t cmd_tail;
 	_Atomic uint32_t ev_head;
-	_Atomic uint32_t want_room; /* the simulator must wake the process when
-				     * the ring is empty */
-	_Atomic uint32_t told;	    /* untimed: the bell has been rung */
-	_Atomic uint32_t armed;	    /* the process wants a byte on the socket at
-				     * the next event */
-	_Atomic uint32_t outside;   /* a thread of weft/host.h waits in real
-				     * time, so simulated time stands still */
-	_Atomic uint64_t deadline;  /* simulated time at which the wait ends */
+	_Atomic uint32_t want_room; /* wake the process when half of the ring is
+				     * executed */
+	_Atomic uint32_t told;	/* untimed: the process has rung the bell since
+				 * the gate last checked */
+	_Atomic uint32_t armed; /* the process wants a byte on the socket at
+				 * the next event */
+	_Atomic uint32_t outside;  /* a thread of weft/host.h waits in real
+				    * time, so simulated time stands still */
+	_Atomic uint64_t deadline; /* simulated time at which the wait ends */
 	_Atomic uint64_t
 		/* A bit for each slot of rx to release. A process sets these
 		 * when the ring of commands is too full for a RELEASE. */

@@ -11,7 +11,7 @@
 #include "weft/prog.h"
 
 #define COPY_MAX ((uint64_t)1 << 30)
-/* limited, because the node keeps a copy of the range */
+/* limit of a polled range in bytes, because the node keeps a copy of it */
 #define POLL_MAX ((uint64_t)1 << 26)
 
 bool raw_refuse(struct att_client *c, const char *call, const char *why)
@@ -78,8 +78,8 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 }
 
 /* ---- calls ----
- * Each function carries out the calls of one subject. It returns false for the
- * calls of others. */
+ * Each function carries out the calls of one subject. It returns false for
+ * calls of other subjects. */
 
 static bool run_time(struct att_client *c, const struct att_host_cmd *k,
 		     struct att_reply *r)

@@ -289,8 +289,8 @@ static void run_thread(struct att_client *c, const struct att_host_cmd *k,
 /* ---- words ---- */
 
 /* Returns a word of the simulator for the client's word at `at`, or NULL if the
- * client has too many. Its value has no meaning, because the client has
- * compared the word itself. */
+ * client has too many. The value of the simulator's word has no meaning,
+ * because the client has compared its word itself. */
 static struct raw_word *word_of(struct att_client *c, uint64_t at)
 {
 	struct att_node *n = c->g->raw;

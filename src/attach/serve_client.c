@@ -132,8 +132,8 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 /* ---- state ---- */
 
 /* Publishes all events at the hand-over. A client that polls while it waits
- * must not see one earlier, because results would depend on the moment of the
- * poll. */
+ * must not see an event earlier, because results would depend on the moment of
+ * the poll. */
 void att_show(struct att_client *c)
 {
 	weft_far_settle(c->g->h);
@@ -155,19 +155,20 @@ void att_run(struct att_client *c)
 	c->far.epoch++; /* makes cached reads of the client's memory invalid */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
-	/* The client ran already, so it may begin to wait without a poll after
-	 * att_show. */
+	/* A client that ran already may begin to wait without a poll after
+	 * att_show, and so miss the events. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
 	 * segment gets a byte. The byte follows the state, because the client
-	 * may poll at once and WAIT hides events. The send may fail when the
-	 * socket is full, because its unread bytes make it readable. */
+	 * may poll at once and WAIT hides events. The send may fail on a full
+	 * socket, which is readable already because of its unread bytes. */
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
 		/* the client sleeps elsewhere or has left, and polls later */
 		return;
-	/* without commands that wait the next one is in time */
+	/* a client without pending commands learns the present time, so that
+	 * its next command is not late */
 	if (!att_has_cmds(c))
 		c->resumed = false;
 	weft_count(c->g->prog, AGENT_C_HANDOVERS, !c->aside);

@@ -242,8 +242,8 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 		c->srv->measure.sum.cost_call = g->cost_call;
 	}
 	c->charged = true;
-	/* The client was detached while its time passed, or the command had no
-	 * other effect. */
+	/* The client was detached while its processor time passed, or the
+	 * command has no effect besides that time. */
 	if (c->gone || cmd->kind == ATT_C_NOP)
 		return 0;
 	/* Time has passed between the client's last command and this one,
@@ -259,7 +259,7 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	return cmds[cmd->kind].fn(g, c, cmd);
 }
 
-/* Returns true for releases and for calls during which the client sleeps. */
+/* Returns true for releases and for calls whose reply the client awaits. */
 static bool serve_cmd_overtakes(uint32_t kind)
 {
 	return kind == ATT_C_RELEASE || kind == ATT_C_NOW ||
@@ -277,10 +277,10 @@ static void serve_released(struct att_agent *g, struct att_client *c)
 	}
 }
 
-/* Executes later commands that must not wait for the first one. The first
- * command may wait for the room that a release frees. If calls during which the
- * client sleeps waited, two clients that send to each other and then ask for
- * the time would never read again. */
+/* Executes later commands that must not wait for the first one. A release may
+ * free the room that the first command waits for. A call whose reply the client
+ * awaits must not be delayed, because two clients that send to each other and
+ * then ask for the time would never read messages again. */
 static void serve_early(struct att_agent *g, struct att_client *c,
 			uint32_t tail)
 {

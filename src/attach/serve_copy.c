@@ -21,8 +21,8 @@ bool att_copy_needed(pid_t pid)
 	       (errno == EPERM || errno == ENOSYS);
 }
 
-/* Copies each piece within the owner's patience, because the simulation stands
- * still during a copy. */
+/* Allows patience_ns of real time for each request, because the simulation
+ * stands still during a copy. */
 static int copy(void *arg, uint64_t va, void *buf, size_t n, bool write)
 {
 	struct weft_far_owner *o = arg;

@@ -3,7 +3,7 @@
  * end at moments of real time, so their messages at these times must not use
  * the machine. The measured part starts for all processes at one simulated
  * time, with no operation in flight and all counts at zero, and ends for all at
- * one time. Therefore it is equal in every run. */
+ * one time. Therefore the measured part is equal in every run. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"

@@ -187,8 +187,9 @@ bool att_await(struct att_client *c)
 
 			look_stopped(c, doing);
 			/* A client that sleeps and polls now and then (usleep)
-			 * counts as asleep, too. Time stands still for a client
-			 * that waits outside the machine. */
+			 * counts as asleep, too. A client with a thread that
+			 * waits in real time (`outside`) does not, because
+			 * simulated time must stand still for it. */
 			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
 			    atomic_load(&c->seg->outside) ||
 			    ran - c->still.ran_ns >
@@ -228,8 +229,8 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
-/* Repeats hand-overs to clients that ran at that time and wait now, because
- * they may have missed the events. */
+/* Repeats hand-overs to clients that ran at the hand-over and wait now, because
+ * they may have missed its events. */
 static void gate_missed(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {
@@ -256,8 +257,8 @@ static bool gate_call(struct att_server *s)
 
 		if (!g->h)
 			continue;
-		/* A client that was outside may have set a new deadline while
-		 * the agent waits. */
+		/* A client that slept elsewhere (OUT) may have set a new
+		 * deadline while the agent waits. */
 		work |= g->waiting && att_agent_deadline(g) < g->until;
 		for (size_t k = 0; k < g->clients.n && !work; k++)
 			work = g->clients.at[k]->wake ||
@@ -272,9 +273,10 @@ static bool gate_call(struct att_server *s)
 	return any;
 }
 
-/* Returns true if all attached clients are at their start or end, no operation
- * of the machine is in flight and no client waits for a time. Simulated time
- * then stands still, because that part happens in real time. */
+/* Returns true if all attached clients are outside the measured part, no
+ * operation of the machine is in flight and no client waits for a time.
+ * Simulated time then stands still, because clients start and end in real
+ * time. */
 static bool gate_aside(const struct att_server *s)
 {
 	if (!s->live || s->measure.asides < s->live)
@@ -317,8 +319,9 @@ static bool serve_gate_sleeps(struct att_client *c)
 	return false;
 }
 
-/* Detaches all clients if one died and the others wait. No single call can
- * fail, because a wildcard receive cannot be matched to the dead client. */
+/* Detaches all clients if one died and the others wait. Failing single calls
+ * instead is not possible, because a receive from any source cannot be matched
+ * to the dead client. */
 static bool still_lost(struct att_server *s)
 {
 	if (!s->measure.sum.died)

@@ -17,7 +17,7 @@ enum { RAW_DEPTH = 16, RAW_PROCS = 4096, RAW_MAPS = 4096, RAW_WORDS = 65536 };
 /* A process of the simulated node. */
 struct raw_proc {
 	struct weft_proc *p; /* the process; NULL: the entry is free */
-	bool entered;	     /* a thread is or was in it */
+	bool entered;	     /* a thread is or was in the process */
 	struct {
 		VEC(uint64_t);
 	} maps; /* windows of the process, by offset */

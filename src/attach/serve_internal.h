@@ -96,12 +96,12 @@ struct att_agent {
 	uint32_t node;
 	weft_time_t cost_clock; /* cost of reading the clock on this node */
 	bool opened, parked, ended;
-	bool waiting;	   /* the agent is inside the endpoint's wait */
+	bool waiting;	   /* the agent is inside agent_wait */
 	weft_time_t until; /* deadline of that wait */
 	bool plans;	   /* the agent's next deadline has changed */
-	bool mourns;	   /* regions of detached clients remain */
-	uint32_t near;	   /* rounds with clients since the last poll of the
-			    * endpoint */
+	bool mourns;	   /* regions or messages of detached clients remain */
+	uint32_t near; /* number of steps since the last poll of the endpoint
+			* that resumed clients */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -129,7 +129,8 @@ struct att_agent {
  * or 0 when the client does not wait. */
 struct att_epoch {
 	uint64_t seq, job;
-	weft_time_t at; /* time of the start; WEFT_NEVER: clients are missing */
+	weft_time_t at; /* common time of start or end; WEFT_NEVER: clients are
+			 * missing */
 	bool end;
 };
 
@@ -169,13 +170,13 @@ struct att_stillness {
 struct att_measured {
 	weft_time_t start, over; /* begin and end of the part; 0: not yet
 				  * reached */
-	uint64_t violations; /* causality violations before and inside the part
-			      */
-	uint64_t events, handovers; /* counts so far; att_cmd_aside subtracts
-				     * them */
+	uint64_t violations;	 /* causality violations so far; set to 0 at the
+				  * start of the part */
+	uint64_t events, handovers; /* counts so far, which att_cmd_aside
+				     * subtracts from those of the run */
 };
 
-/* Calls of a client. */
+/* Counts and times of a client's calls (weft_att_stat). */
 struct att_calls {
 	struct att_stat stat[WEFT_ATT_STATS];
 	struct att_timed timed[WEFT_ATT_STATS]; /* times of calls, measured by
@@ -204,11 +205,12 @@ struct att_client {
 	bool gone, left, broken;
 	bool leaving; /* the client receives no more messages */
 	bool running; /* simulated time waits for the client */
-	bool resumed; /* posted a command after time had passed */
+	bool resumed; /* the client continued by itself although time had passed
+		       * since its wait started */
 	bool wake;    /* events wait to be published to the client */
 	bool missed;  /* the client did not wait at its last hand-over */
-	bool charged; /* the processor time of the first command has been
-		       * charged */
+	bool charged; /* the processor time of the first command in the ring has
+		       * been charged */
 	bool sync;    /* the client waits for a reply */
 	uint32_t cmd_head, ev_tail;
 	uint32_t told; /* value of cmd_tail when the client's wait started */
@@ -217,8 +219,8 @@ struct att_client {
 	uint64_t reply_seq;
 	weft_time_t since; /* time at which the client's wait started */
 	weft_time_t deadline;
-	bool early[ATT_CMDS]; /* releases that were executed before earlier
-			       * commands */
+	bool early[ATT_CMDS]; /* commands that were executed before earlier
+			       * commands, by index in the ring */
 	struct att_msg msg[ATT_RX_SLOTS];
 	uint32_t free_slot[ATT_RX_SLOTS], n_free;
 	struct {
@@ -270,7 +272,8 @@ struct att_watch {
 	bool told_stranger, told_full;
 };
 
-/* State of the gate's patience while it waits for a client. */
+/* Real times in ns that the gate compares with --patience and with its own
+ * intervals. */
 struct att_patience {
 	uint64_t last_join_ns, still_ns, look_ns;
 	uint64_t lost_ns; /* weft/host.h: time of the first death */
@@ -281,8 +284,8 @@ struct att_patience {
 struct att_measure {
 	struct att_sum sum;
 	uint32_t asides;       /* number of clients outside the measured part */
-	uint32_t began, ended; /* number of ranks that have begun it, and ended
-				* it */
+	uint32_t began, ended; /* number of ranks that have begun, and have
+				* ended, their measured part */
 	uint64_t job;	       /* job of the first rank */
 };
 
@@ -410,8 +413,8 @@ void att_job_check(struct att_server *s);
 int att_job_pause(const struct att_server *s); /* returns ms between checks */
 
 /* serve_client.c */
-/* Returns true if simulated time counts, which it does not with --clock
- * none. */
+/* Returns false with --clock none, because simulated time has no meaning
+ * then. */
 bool att_timed(const struct att_server *s);
 /* Returns the attached client with this address, or NULL. */
 struct att_client *att_find(struct att_server *s, uint32_t addr);
@@ -446,11 +449,11 @@ void att_msg_done(struct att_agent *g, struct att_msg *m);
 bool att_serve(struct att_agent *g, struct att_client *c);
 /* Returns true if the client has posted commands that were not executed. */
 bool att_has_cmds(const struct att_client *c);
-/* Returns an operation for a command, or NULL without memory. att_op_free frees
- * the operation and its stage. */
+/* Returns an operation for a command. Aborts if memory is exhausted.
+ * att_op_free frees the operation and its stage. */
 struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
-/* Frees an operation, its stage and its use of a shadow. */
+/* Frees an operation and its stage, and drops its use of a shadow. */
 void att_op_free(struct att_agent *g, struct att_op *op);
 /* Completes the operation that an event of the endpoint belongs to. */
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
@@ -468,7 +471,7 @@ void att_shadow_put(struct att_agent *g, const void *p);
 void att_shadows_drop(struct att_agent *g);
 
 /* serve_mem.c. A command function returns 0 or negative errno. After -EAGAIN
- * the command waits. */
+ * the command stays in the ring and is repeated later. */
 typedef int (*att_cmd_fn)(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
 /* Each carries out a command and returns as att_cmd_fn does. att_cmd_remote
@@ -513,9 +516,10 @@ void att_stat_reset(struct att_client *c);
 /* Stores the counts when the measured part or the client ends. */
 void att_stat_keep(struct att_client *c);
 
-/* Returns the immediate value for the endpoint: 32 bits of the user, and the
- * slots of the receiving and the sending client, so that the receiving agent
- * can identify both. */
+/* Returns the immediate value for the endpoint: 32 bits of the user, the slots
+ * of the receiving and the sending client, and the generation of the receiver's
+ * slot. The receiving agent so identifies both clients and drops messages to an
+ * earlier client of the slot. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,
 			       const struct att_client *from)
 {

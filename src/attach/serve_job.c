@@ -12,7 +12,7 @@
 #include "attach/serve_internal.h"
 #include "base/minmax.h"
 
-/* time for mpirun to end the rest of a job itself */
+/* real time in ns for mpirun to end the remaining processes of a job itself */
 #define LOST 5000000000ull
 
 /* Returns true if the process was started with `entry` in its environment.
@@ -74,7 +74,7 @@ size_t att_job_signal(const char *socket, int sig)
 
 /* ---- stopped processes ---- */
 
-/* Returns the time at which this check first found the process stopped. */
+/* Returns the time at which a check first found the process stopped. */
 static uint64_t stopped_since(struct att_server *s, pid_t pid, uint64_t now)
 {
 	for (size_t i = 0; i < s->watch.stops.n; i++)

@@ -60,7 +60,7 @@ int att_join_who(struct att_server *s, int fd, struct pidfd *who_p)
 	return who_p->fd < -1 ? who_p->fd : 0;
 }
 
-/* ---- its place ---- */
+/* ---- place of the process ---- */
 
 static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 {
@@ -141,8 +141,8 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	c->sock = k->fd;
 	c->rank = k->hello.rank;
 	c->role = k->hello.role;
-	c->left = c->role == ATT_ROLE_THREAD; /* a thread leaves with its
-					       * process */
+	c->left = c->role == ATT_ROLE_THREAD; /* the end of a thread is not the
+					       * death of its process */
 	c->pid = k->who.pid;
 	c->who = k->who;
 	c->far = (struct weft_far_owner){
@@ -154,7 +154,7 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	return c;
 }
 
-/* Returns the third descriptor of a welcome, or -1. */
+/* Returns the third descriptor of a welcome (see client.c), or -1. */
 static int conn_third(const struct att_server *s, struct att_client *c)
 {
 	if (s->o.raw)
@@ -222,8 +222,8 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	close(fds[0]);
 	if (c->far.copy)
 		close(fds[2]);
-	/* also a client that has ended, because the simulation must see its
-	 * end */
+	/* a client that has ended already is published, too, because the
+	 * simulation must see its end */
 	vec_push(&s->joins, c);
 	s->alive++;
 	k->c = c;

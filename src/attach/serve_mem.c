@@ -5,7 +5,7 @@
 
 #include "attach/serve_internal.h"
 
-/* Returns true if a region of an address space can have this place and
+/* Returns true if a region of an address space can have this address and
  * length. */
 static bool serve_mem_sane(uint64_t va, uint64_t len)
 {

@@ -113,7 +113,7 @@ int att_seg_new(struct att_client *c, const struct att_agent *g)
 
 void att_client_free(struct att_client *c)
 {
-	/* The copies of messages from this node that were not released before
+	/* Frees copies of messages from this node that were not released before
 	 * the run ended. */
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++)
 		if (c->msg[i].used)

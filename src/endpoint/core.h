@@ -12,31 +12,34 @@
  * Credits. A receiver has `slots` places for the messages of one sender, and
  * the sender never has more in flight, so that a message always finds a place.
  * MSG, RTS and NOTIFY take a place. If all kinds share one ring
- * (ep_nic_ops.one_ring), all but CREDIT do. The receiver reports how many
- * messages it has consumed, in other messages (one_ring) or by EP_CREDIT when
- * it owes half of the places. */
+ * (ep_nic_ops.one_ring), all kinds but CREDIT take a place. The receiver
+ * reports how many messages it has consumed, in other messages (one_ring) or by
+ * EP_CREDIT when it owes half of the places. */
 #ifndef ENDPOINT_CORE_H
 #define ENDPOINT_CORE_H
 
 #include "host/times.h"
 #include "weft/ep.h"
 
-/* Kinds of messages between two libraries. */
+/* Kinds of messages between two libraries. A comment begins with the fields of
+ * struct ep_head that the kind uses. */
 enum ep_kind {
 	EP_MSG = 1, /* imm, data: a message of the user */
-	/* imm, id: request that the receiver fetches len bytes at addr of
+	/* imm, id, len: request that the receiver fetches len bytes at addr of
 	 * region key */
 	EP_RTS,
-	EP_NOTIFY, /* imm: an earlier put of a bytes is complete */
+	EP_NOTIFY, /* imm, a: an earlier put of `a` bytes is complete */
 	EP_FIN, /* id, status: the receiver has fetched the bytes of an RTS */
 	/* id: atomic on the word at addr of region key, with a, b, swap */
 	EP_ATOMIC,
 	EP_DONE,   /* id, status, a: answer to a PUT, GET or ATOMIC */
 	EP_CREDIT, /* credits only */
-	/* data for addr of region key. The last one requests an answer to id */
+	/* addr, key, data: bytes for addr of region key. The last message
+	 * requests an answer to id */
 	EP_PUT,
-	EP_GET, /* id: request for a bytes from addr of region key, see back */
-	/* data for offset addr of operation id. The last one ends it */
+	EP_GET, /* id, a, back: request for `a` bytes at addr of region key */
+	/* id, addr, data: bytes at offset addr of the result of operation id.
+	 * The last message ends the operation */
 	EP_GET_DATA,
 	EP_KINDS
 };
@@ -100,7 +103,7 @@ struct ep_op {
 	bool issued;  /* all pieces of the operation are in flight */
 	enum ep_kind data_kind, last_kind;
 	size_t off, direct;
-	uint32_t pieces; /* in flight */
+	uint32_t pieces; /* number of pieces in flight */
 	struct ep_region *reg;
 	struct ep_buf *stage;
 	uint64_t local, departs; /* fields of the NIC's library */
@@ -114,9 +117,9 @@ struct ep_list {
 
 enum ep_msg_state {
 	EP_EMPTY,
-	EP_PART,  /* incomplete */
+	EP_PART,  /* the message is incomplete */
 	EP_WANT,  /* a long message that waits for a landing buffer */
-	EP_FETCH, /* long: being fetched */
+	EP_FETCH, /* the NIC fetches the bytes of a long message */
 	EP_READY,
 	EP_GIVEN, /* the user has the message */
 	/* the user has released the message, but not all earlier ones */
@@ -138,8 +141,8 @@ struct ep_msg {
 /* A transfer of the NIC that is in flight. */
 struct ep_piece {
 	struct ep_piece *next;
-	struct ep_op *op;   /* or msg: */
-	struct ep_msg *msg; /* a fetch */
+	struct ep_op *op; /* operation of the transfer; NULL: a fetch of msg */
+	struct ep_msg *msg; /* message whose bytes the transfer fetches */
 	struct ep_buf *bounce;
 	size_t off, len;
 	uint32_t skip; /* bytes of the transfer before the wanted ones */
@@ -148,15 +151,18 @@ struct ep_piece {
 };
 
 struct ep_peer {
-	uint32_t slots; /* places for us */
+	uint32_t slots; /* number of places that the peer has for messages of
+			 * this node */
 	/* messages sent that need a place, and how many the peer has
 	 * consumed */
 	uint64_t sent, acked;
-	uint64_t got, given, consumed, returned; /* of its messages */
-	uint32_t requests;			 /* of ours, unanswered */
-	struct ep_msg *msg;			 /* e->slots of them */
+	/* messages of the peer: received, given to the user, consumed,
+	 * reported to the peer as consumed */
+	uint64_t got, given, consumed, returned;
+	uint32_t requests;  /* requests of this node without an answer */
+	struct ep_msg *msg; /* array of e->slots places */
 	struct ep_list todo;
-	struct ep_op *answers; /* free ones */
+	struct ep_op *answers; /* free answers */
 };
 
 struct ep_nic_ops;
@@ -171,7 +177,8 @@ struct ep {
 	bool irq;
 	struct ep_peer *peer;
 	struct ep_op *ops, *free_ops, *answers;
-	struct ep_list notes; /* answers, unless one_ring */
+	struct ep_list notes; /* answers to send; with one_ring they are in
+			       * ep_peer.todo */
 	/* puts and gets that the NIC executes, in order */
 	struct ep_list remote_todo;
 	struct ep_piece piece[EP_PIECES], *free_pieces;
@@ -194,16 +201,17 @@ struct ep_nic_ops {
 	const char *name;
 	/* size of its endpoint, whose first member is struct ep */
 	size_t bytes;
-	uint32_t emulated; /* WEFT_EP_... by message */
+	uint32_t emulated; /* operations (WEFT_EP_...) that the core executes by
+			    * message */
 	/* default sizes. eager 0 sends all messages as short ones */
 	uint32_t max_msg, slots, eager;
 	uint32_t requests; /* most requests without an answer, to one peer */
 	/* number of landing buffers, or 0 for no long messages */
 	uint32_t lands;
-	/* A key is base << bits | length. With 0 the owner of the region
-	 * compares keys. */
+	/* Number of bits of the length in a key base << bits | length. With 0
+	 * the owner of the region compares keys. */
 	uint32_t key_len_bits;
-	bool one_ring; /* see above */
+	bool one_ring; /* all kinds of messages share one ring */
 	bool copies;   /* short messages are copied to ep_msg.eager */
 	enum host_time_id call_time; /* time that one call costs */
 
@@ -237,10 +245,10 @@ struct ep_nic_ops {
 	 * if the library need not know. */
 	void (*msg_free)(struct ep *e, struct ep_msg *m);
 
-	/* Makes [r->p, r->p + r->len) known to the NIC, and to writers if
-	 * `write`. Fills in addr, key and its own fields. Returns 0 or negative
-	 * errno. If region_open and region_close are NULL, the NIC needs no
-	 * regions, and the core names them. */
+	/* Makes [r->p, r->p + r->len) known to the NIC, and lets peers write to
+	 * it if `write`. Fills in addr, key and its own fields. Returns 0 or
+	 * negative errno. If region_open and region_close are NULL, the NIC
+	 * needs no regions, and the core names them. */
 	int (*region_open)(struct ep *e, struct ep_region *r, bool write);
 	/* Undoes region_open. */
 	void (*region_close)(struct ep *e, struct ep_region *r);
@@ -252,7 +260,7 @@ struct ep_nic_ops {
 	 * NULL if poll reports all. */
 	void (*reap)(struct ep *e);
 	/* Issues the next piece of a put or get. Returns false without room. If
-	 * it is NULL, the peer's list sends all operations, see `direct`. */
+	 * it is NULL, all operations are in the peer's list, see `direct`. */
 	bool (*remote)(struct ep *e, struct ep_op *op);
 	/* Announces a put after its last piece. If it is NULL, the core sends
 	 * EP_NOTIFY when all pieces have ended. */
@@ -308,14 +316,15 @@ uint64_t ep_ask(struct ep *e, uint32_t node, const char *what);
 bool ep_takes_place(const struct ep *e, enum ep_kind kind);
 /* Sends the operations for which there are credits and room in the NIC. */
 void ep_progress_out(struct ep *e);
-/* Sends EP_CREDIT to peers to which half of their places are owed. */
+/* Sends EP_CREDIT to each peer to which credits for half of its places are
+ * owed. */
 void ep_return_credits(struct ep *e);
 
 /* ---- core_in.c ---- */
 
 /* Handles a message of src < e->n. Its data must remain until
- * ep_nic_ops.msg_free. A wrong message is ignored. Returns false if src has no
- * place for it, and keeps nothing of it then. */
+ * ep_nic_ops.msg_free. A wrong message is ignored. Returns false, and keeps
+ * nothing of the message, if all places for messages of src are taken. */
 bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	   const uint8_t *data);
 /* Returns the place of a message of kind EP_MSG, or NULL if the sender broke a
@@ -339,7 +348,7 @@ struct ep_piece *ep_piece_new(struct ep *e, struct ep_op *op, bool bounce);
  * Returns true if it is in flight. */
 bool ep_piece_issued(struct ep *e, struct ep_piece *p, size_t len);
 /* Ends a piece. data holds bytes of a get that still have to be copied, or is
- * NULL if the NIC wrote them to their place. */
+ * NULL if the NIC wrote them to their destination. */
 void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data);
 /* Starts fetches, puts and gets while there is room. */
 void ep_progress_remote(struct ep *e);
@@ -348,10 +357,12 @@ void ep_progress_remote(struct ep *e);
 
 /* Returns true if devices can reach the bytes as one piece. */
 bool ep_reachable(struct ep *e, const void *p, size_t len);
-/* Returns a free buffer of the n at b, marked busy, or NULL. */
+/* Returns a free one of the n buffers at b and marks it busy. Returns NULL if
+ * none is free. */
 struct ep_buf *ep_buf_get(struct ep_buf *b, uint32_t n);
-/* Returns a region that covers the bytes, or NULL if all places are in use. The
- * region counts one more user until the end of the operation. */
+/* Returns a region that covers the bytes, or NULL if all entries of the cache
+ * are in use. The region counts one more user until the end of the
+ * operation. */
 struct ep_region *ep_region_get(struct ep *e, const void *p, size_t len);
 /* Returns the user's region with the key that a peer sent, or NULL. */
 struct ep_region *ep_region_find(struct ep *e, uint64_t key, uint64_t addr,

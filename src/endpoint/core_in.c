@@ -19,7 +19,8 @@ static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
 	return &e->peer[src].msg[seq % e->slots];
 }
 
-/* Returns the next place of src, or NULL if src exceeds its credits. */
+/* Takes the next place for a message of src. Returns NULL if src exceeds its
+ * credits. */
 static struct ep_msg *msg_take(struct ep *e, uint32_t src,
 			       const struct ep_head *h)
 {
@@ -46,7 +47,8 @@ struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
 	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
 }
 
-/* Frees a place. Places return in order, because credits are only a count. */
+/* Frees a place. Places return to the sender in order, because credits are only
+ * a count. */
 static void msg_free(struct ep *e, struct ep_msg *m)
 {
 	struct ep_peer *p = &e->peer[m->src];
@@ -117,7 +119,7 @@ static void in_get(struct ep *e, const struct in *in)
 	ep_answer_push(e, op);
 }
 
-/* Returns our operation that waits for this message of the peer, or NULL. */
+/* Returns the operation of this node that waits for the message, or NULL. */
 static struct ep_op *op_of(struct ep *e, const struct in *in)
 {
 	struct ep_op *op = in->h->id < EP_OPS ? &e->ops[in->h->id] : NULL;
@@ -175,7 +177,7 @@ static void in_kind(struct ep *e, const struct in *in)
 		in->m->state = EP_READY;
 		break;
 	case EP_RTS:
-		/* A long message is fetched in its turn. A younger message that
+		/* Long messages are fetched in order. A younger message that
 		 * took the last buffer could not be delivered before this one,
 		 * so that the buffer would never be freed. */
 		if (e->nic->fetch) {

@@ -86,8 +86,8 @@ static bool region_covers(const struct ep_region *r, const uint8_t *p,
 	       (size_t)(p - r->p) <= r->len - len;
 }
 
-/* Returns a free place of the cache, or closes the least recently used one that
- * no operation uses. Returns NULL if all are in use. */
+/* Returns a free entry of the cache, or closes the least recently used region
+ * that no operation uses. Returns NULL if all are in use. */
 static struct ep_region *cache_place(struct ep *e)
 {
 	struct ep_region *old = NULL;

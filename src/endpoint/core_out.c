@@ -31,8 +31,8 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 	if (!e->nic->message(e, dst, h, data))
 		return false;
 	p->sent += place;
-	/* These messages carry the count of consumed ones, so that no credit is
-	 * owed now. */
+	/* The message carried the count of consumed messages, so that no credit
+	 * is owed now. */
 	if (e->nic->one_ring || h->kind == EP_CREDIT)
 		p->returned = p->consumed;
 	return true;
@@ -63,8 +63,9 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* Fills in the address of a long message. It is that of the user's memory, or
- * of a copy if the NIC cannot reach that. Returns false without room. */
+/* Fills in the address of a long message: that of the user's memory, or that of
+ * a copy if the NIC cannot reach the user's memory. Returns false without
+ * room. */
 static bool rts_address(struct ep *e, struct ep_op *op, struct ep_head *h)
 {
 	const uint8_t *buf = op->req.buf;

@@ -3,7 +3,7 @@
  * stack. The switch is a dozen instructions (x86-64, aarch64), because
  * swapcontext costs two system calls.
  *
- * The state is in handles, none is global: the caller of coro_resume holds the
+ * All state is in handles, none is global: the caller of coro_resume holds the
  * handle, and the coroutine gets it as its argument. */
 #ifndef HOST_CORO_H
 #define HOST_CORO_H

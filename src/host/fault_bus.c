@@ -223,7 +223,7 @@ static void fb_note(struct weft_comp *c, uint32_t port,
 		weft_wake(c, FB_EV_ROOM, note->time);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int fb_init(struct weft_comp *c, struct weft_err *err)
 {

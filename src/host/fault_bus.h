@@ -67,8 +67,8 @@ bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
 void fb_wait(struct weft_comp *c, weft_time_t until);
 
 /* fault_bus_err.c */
-/* Returns the error of this access, which is the next one of its kind, or
- * WEFT_BUS_E_NONE. */
+/* Returns the error of an access of this kind, or WEFT_BUS_E_NONE. Counts the
+ * access if the error could hit it. */
 enum weft_bus_error fb_err_hit(struct weft_comp *c, enum fb_access access);
 /* Counts a line that the device asserts, and passes it on to the bus. */
 void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
@@ -81,7 +81,7 @@ bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes);
-/* Hands on as many held accesses as the bus takes. */
+/* Passes on as many held accesses as the bus takes. */
 void fb_pio_go(struct weft_comp *c);
 bool fb_pio_present(struct weft_port *host_port, uint32_t dev);
 extern const struct weft_bus_host_ops fb_host_ops;

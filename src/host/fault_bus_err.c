@@ -8,7 +8,8 @@
 
 #include "host/fault_bus.h"
 
-/* Accesses that an error may hit. */
+/* Accesses of devices (DMA) and of the host (HOST), and by error the accesses
+ * that it may hit. */
 #define DMA  (1u << FB_READS | 1u << FB_WRITES)
 #define HOST (1u << FB_LOADS | 1u << FB_STORES)
 static const uint8_t meets[] = {

@@ -32,8 +32,8 @@ void fb_pio_go(struct weft_comp *c)
 	}
 }
 
-/* Keeps an access that is held by the outage. Also keeps one that follows a
- * held access, because otherwise it would overtake it. */
+/* Keeps an access that the outage holds, or that follows a held access, because
+ * it must not overtake the held one. */
 static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 {
 	struct fault_bus *b = c->state;

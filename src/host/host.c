@@ -281,7 +281,7 @@ static void host_event(struct weft_comp *c, uint32_t tag)
 	host_thread_run(h);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int host_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -183,7 +183,7 @@ struct weft_host {
 	void *arg;
 	uint32_t calls; /* number of driver calls that it is inside */
 	struct weft_proc *caller;
-	bool killed;	 /* the thread ends as soon as it is in no call */
+	bool killed; /* the thread ends as soon as it is outside driver calls */
 	jmp_buf *ending; /* longjmp target that ends the thread */
 	struct host_line line[HOST_WC_MAX];
 	struct host_heap *heap; /* heap of weft_host_calloc; NULL until used */
@@ -280,7 +280,7 @@ struct host {
 		bool done, error;
 		uint8_t data[8];
 	} load[HOST_LOADS];
-	uint32_t quiet; /* queued notes that need no arrival */
+	uint32_t quiet; /* number of queued notes that need no arrival */
 };
 
 extern const struct weft_class weft_class_host_pc;
@@ -357,7 +357,7 @@ static inline const void *host_owner(const struct weft_host *h)
 	return h->calls || h->driver ? MEM_KERNEL : h->owner;
 }
 /* Makes h the result of weft_host_self while a thread runs. Returns the earlier
- * result, which the caller sets again after the turn of the thread. */
+ * result, which the caller sets again when the thread yields. */
 struct weft_host *host_running(struct weft_host *h);
 /* Notifies drivers that the thread's process has ended. */
 void host_process_gone(struct weft_host *h);
@@ -393,7 +393,7 @@ bool host_poll_hit(const struct weft_host *h);
 /* Starts a wait with a deadline, and plans a wake-up at `at`. Plans it now if
  * weft_prog_call is on, because the wait then ends at once. */
 void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
-/* Returns true if a thread polls a place in [p, p + n). */
+/* Returns true if a thread polls memory that overlaps [p, p + n). */
 bool host_polled(const struct host *hp, const void *p, size_t n);
 /* Wakes threads that poll [p, p + n), because a device has stored to it. */
 void host_stored(struct host *hp, const void *p, size_t n);

@@ -15,8 +15,8 @@
 
 /* The one global of the host: functions without a handle need the running
  * thread. It belongs to the thread of the operating system that runs a
- * simulation, and is set only around a turn of a program
- * (scripts/check-globals.py knows it). */
+ * simulation, and is set only while a program runs (scripts/check-globals.py
+ * knows it). */
 static _Thread_local struct weft_host *host_self_;
 
 struct weft_host *host_running(struct weft_host *h)
@@ -105,8 +105,8 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 	return *p != old;
 }
 
-/* Returns the end of the first turn after `start` that ends at the deadline or
- * later. */
+/* Returns the end of the first iteration of a polling loop after `start` that
+ * ends at the deadline or later. */
 static weft_time_t spin_end(weft_time_t start, weft_time_t period,
 			    weft_time_t deadline)
 {
@@ -136,14 +136,14 @@ weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
 	h->spins = true;
 	host_block(h, HOST_WORD);
 	h->spins = false;
-	woken = !h->word; /* weft_host_wake clears it */
+	woken = !h->word; /* weft_host_wake clears h->word */
 	h->word = NULL;
 	if (!woken)
 		return WEFT_NEVER;
 	into = (weft_now(h->hp->comp) - start) % period;
 	if (into <= turn)
 		return into;
-	host_pass(h, period - into); /* the clock is read to the end */
+	host_pass(h, period - into); /* the clock read in progress ends */
 	return weft_now(h->hp->comp) < deadline ? 0 : WEFT_NEVER;
 }
 
@@ -175,7 +175,7 @@ void host_check_killed(struct weft_host *h)
 	}
 }
 
-/* Ends the thread now, or when its call returns. */
+/* Ends the thread now, or when its driver call returns. */
 void weft_prog_kill(struct weft_host *h)
 {
 	if (h->wait == HOST_ENDED)

@@ -7,8 +7,8 @@
  * The table of a process is its only path to a device, so that the page in the
  * physical address tells the device which process asks. Each page of a BAR has
  * an owner: the monitor (domain 0) or a domain, and at most one process. The
- * monitor can make a page common to all. A processor caches `tlb` translations,
- * with one place for each (process, page). */
+ * monitor can make a page common to all. A processor caches `tlb` translations.
+ * Process and page determine the entry. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

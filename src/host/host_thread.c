@@ -23,7 +23,7 @@ void host_wake(struct weft_host *h, weft_time_t t)
 	weft_wake(h->hp->comp, h->tag, t);
 }
 
-/* The wait in one word, for observers. */
+/* Names of the waits for listeners, one word each. */
 static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_RUNS] = "runs",	  [HOST_BUSY] = "computes",
 	[HOST_SLEEPS] = "sleeps", [HOST_POLLS] = "polls",
@@ -44,7 +44,7 @@ static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 	case HOST_IRQ:
 		return h->irq_hit;
 	case HOST_WORD:
-		return !h->word; /* weft_host_wake clears it */
+		return !h->word; /* weft_host_wake clears h->word */
 	case HOST_KEY:
 	case HOST_OUTSIDE:
 		return true;
@@ -91,7 +91,7 @@ void host_pass(struct weft_host *h, weft_time_t dt)
 	host_block(h, HOST_BUSY);
 }
 
-/* Returns the first poll of a thread at or after t. */
+/* Returns the time of the thread's first poll at or after t. */
 static weft_time_t poll_look(const struct weft_host *h, weft_time_t t)
 {
 	weft_time_t period = h->hp->p.poll_period;

@@ -147,7 +147,7 @@ static void ht_event(struct weft_comp *c, uint32_t tag)
 		ht_decide(b, &b->link[tag / HT_DIRS], tag % HT_DIRS);
 }
 
-/* ---- interface and life ---- */
+/* ---- interface and lifetime ---- */
 
 static bool ht_present(struct weft_port *host_port, uint32_t dev)
 {

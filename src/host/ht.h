@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the HyperTransport bus: class and life (ht.c), the two directions
- * of a link (ht_link.c), accesses of the host (ht_pio.c), transactions of
- * devices (ht_dma.c).
+/* Private to the HyperTransport bus: class and lifetime (ht.c), the two
+ * directions of a link (ht_link.c), accesses of the host (ht_pio.c),
+ * transactions of devices (ht_dma.c).
  *
  * All times are numbers of slots; a slot is the time of 4 bytes on the link.
  * Decisions for slot d are computed 1 fs after that slot begins, when all
@@ -15,7 +15,7 @@
 
 #define HT_NEVER UINT64_MAX
 
-/* bytes: longest packet, block of a mask */
+/* bytes of data in the longest packet, bytes of the block that a mask covers */
 enum { HT_LINE = 64, HT_BLOCK = 32 };
 enum { HT_TAGS = 32 };
 
@@ -259,9 +259,10 @@ uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 /* Sets the slot from which item `which` is free, which was taken with
  * HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
-/* Return the slot from which a source tag is free, take a tag, and give a tag
- * back. With several banks of memory, answers and their tags come back in any
- * order, therefore the lowest free tag is used. */
+/* ht_tag_slot returns the slot from which a source tag is free, ht_tag_take
+ * takes a tag, ht_tag_back gives it back. With several banks of memory, answers
+ * and their tags come back in any order, therefore the lowest free tag is
+ * used. */
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);
@@ -276,12 +277,14 @@ void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir);
 /* Sends the head of a queue at slot d. */
 typedef void (*ht_send_fn)(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_pio.c */
-/* Send the host's stores and loads, and answers of devices. */
+/* Each is an ht_send_fn: for stores and loads of the host, and for answers of
+ * devices. */
 void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_dma.c */
-/* Send writes and reads of a device, and answers of memory. */
+/* Each is an ht_send_fn: for writes and reads of a device, and for answers of
+ * memory. */
 void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d);

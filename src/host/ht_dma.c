@@ -185,7 +185,7 @@ static void write_commit(struct ht *b, struct ht_link *l,
 	struct ht_head h;
 	uint64_t addr;
 
-	/* Address and bytes as the bridge decodes them. */
+	/* Takes address and bytes from the header, as the bridge does. */
 	ht_request_parse(l->lane[HT_UP].head, &h);
 	if (h.cmd == HT_CMD_WRITE) {
 		n = 4 * (h.count + 1u);

@@ -33,7 +33,7 @@ static void light_processes_ready(struct host *hp, struct weft_proc *p)
 		struct weft_host *h = hp->threads.at[i];
 
 		if (h->wait != HOST_IDLE || h->resume_at == weft_now(hp->comp))
-			continue; /* busy, or woken already */
+			continue; /* the processor is busy, or woken already */
 		host_wake(h, weft_now(hp->comp));
 		return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI and PCI-X: the arbiter, and the rest that both classes share. Round robin
- * over {host accesses, completions, each device's writes, each device's read
- * requests}, evaluated at the first edge at which the bus is free and a master
- * requests it. */
+/* PCI and PCI-X: the arbiter, and other parts that both classes share.
+ * Arbitration is round robin over {host accesses, completions, each device's
+ * writes, each device's read requests}, evaluated at the first edge at which
+ * the bus is free and a master requests it. */
 #include "base/minmax.h"
 #include "host/pcibus.h"
 
@@ -119,7 +119,7 @@ void pcibus_event(struct weft_comp *c, uint32_t tag)
 	handler[tag](c->state);
 }
 
-/* ---- interface and life ---- */
+/* ---- interface and lifetime ---- */
 
 void pcibus_irq(struct weft_port *dev_port, bool asserted)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by bus.pcix (pcix.c) and bus.pci (pci.c): arbiter and life (pcibus.c),
- * writes of devices (pcibus_dma.c), accesses of the host (pcibus_pio.c).
+/* Shared by bus.pcix (pcix.c) and bus.pci (pci.c): arbiter and lifetime
+ * (pcibus.c), writes of devices (pcibus_dma.c), accesses of the host
+ * (pcibus_pio.c).
  *
  * All times are numbers of bus clock edges. A request asserted at edge r takes
  * part in every arbitration at an edge >= r. The arbitration of edge d is

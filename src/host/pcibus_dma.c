@@ -185,8 +185,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 
 	if (t->latency_timer) {
 		/* Only the bytes up to the first block that starts after the
-		 * timer has run out are sure. If there is no such block, all
-		 * bytes are. */
+		 * timer has run out are certain to move. If there is no such
+		 * block, all bytes move. */
 		uint64_t addr = t->addr + t->moved;
 
 		sure = b->block - (uint32_t)(addr % b->block);

@@ -24,8 +24,8 @@ static struct pcibus_pio *pio_push(struct pcibus *b, enum pcibus_op op)
 	p->op = op;
 	p->retries = 0;
 	p->io.asked = weft_now(b->comp);
-	/* First edge at or after its arrival, because processor and bus do not
-	 * run in step. */
+	/* The access is ready at the first edge at or after its arrival,
+	 * because processor and bus do not run in step. */
 	p->ready = weft_clock_cycle(
 		&b->p.clock,
 		weft_now(b->comp) +

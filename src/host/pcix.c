@@ -203,7 +203,7 @@ static const struct weft_bus_ops pcix_ops = {
 	PCIBUS_OPS,
 };
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static int pcix_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -217,7 +217,7 @@ void mem_far_store(struct mem *m, void *dst, const void *src, size_t n)
 		mem_far_copy(m, dst, src, n);
 }
 
-/* ---- of a thread's node ---- */
+/* ---- functions for programs ---- */
 
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len)

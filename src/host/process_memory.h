@@ -23,18 +23,18 @@
 
 struct pidfd;
 
-/* A process. It must live as long as its shadows. */
+/* A process. The struct must live as long as the shadows of the process. */
 struct weft_far_owner {
 	pid_t pid;
 	/* Handle of pid; NULL: pid is this process or a child of it. */
 	struct pidfd *who;
 	/* Copies n bytes from (write: to) va of the process if the kernel does
-	 * not let one process read another. Returns 0 or a negative errno. The
-	 * pointer is NULL if there is no such way. */
+	 * not let one process read another. Returns 0 or a negative errno.
+	 * NULL: the caller has no such function. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
 	int fd;		      /* descriptor of the caller, for `copy` */
-	uint64_t patience_ns; /* time limit of one piece of `copy` */
+	uint64_t patience_ns; /* limit of real time for one request of `copy` */
 	bool strict;	      /* a direct access to a shadow raises SIGSEGV */
 	/* the kernel has refused: use `copy` from now on */
 	bool by_copy;

@@ -58,7 +58,7 @@ static struct buf *memory_buffers_oldest(struct buf b[STREAMS])
 	return old;
 }
 
-/* ---- in ---- */
+/* ---- reads ---- */
 
 static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 			   uint64_t va, size_t n)
@@ -137,7 +137,7 @@ void mem_far_forget(struct mem *m, const struct weft_far_owner *o)
 			m->far_bufs->in[i].n = m->far_bufs->in[i].next = 0;
 }
 
-/* ---- out ---- */
+/* ---- writes ---- */
 
 static void out_flush(struct mem *m, struct buf *b)
 {

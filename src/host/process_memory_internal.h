@@ -23,7 +23,8 @@ size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 /* Writes n bytes to the process at once, or drops and counts them. */
 void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 const void *src, size_t n);
-/* Reads from data read ahead. Returns false if that is not possible. */
+/* Copies n bytes from data that were read ahead. Returns false if these do not
+ * contain them. */
 bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
 		   void *dst, size_t n);
 /* Drop data read ahead. mem_far_stale drops those of a range, because a write

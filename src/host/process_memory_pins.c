@@ -102,7 +102,7 @@ bool mem_far_phys(const struct mem *m, const struct weft_far_owner *o,
 	return pin && mem_phys_own(m, pin->frame + va % MEM_PAGE, phys_p);
 }
 
-/* ---- of a thread's node ---- */
+/* ---- functions for programs ---- */
 
 bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		  size_t len, weft_phys_t *phys)

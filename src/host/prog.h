@@ -33,9 +33,8 @@ uint32_t weft_progs_running(struct weft_sim *sim);
  * store, an interrupt, a value, a wake-up by another thread), not because time
  * passed. */
 uint64_t weft_progs_steps(struct weft_sim *sim);
-/* Returns true if a foreground program waits for `least` or longer and the end
- * of its wait is known, because it sleeps, computes or has set that
- * deadline. */
+/* Returns true if a foreground program is in a wait of `least` or longer whose
+ * end is known: it sleeps, computes, or waits with a deadline. */
 bool weft_progs_resting(struct weft_sim *sim, weft_time_t least);
 
 /* When on, the last foreground program that ends stops the run (weft_sim_stop).

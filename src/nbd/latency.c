@@ -15,7 +15,7 @@ static const char *const kinds[KINDS] = {
 	[WEFT_DISK_ZERO] = "zero",
 };
 
-/* Sizes up to and including this one. */
+/* Classes of sizes: requests of up to `max` bytes. */
 static const struct {
 	uint64_t max;
 	const char *name;
@@ -31,7 +31,8 @@ struct latency {
 		uint64_t requests, bytes, errors;
 		weft_time_t busy, until;
 	} sum[KINDS];
-	weft_time_t busy, until; /* of all kinds together */
+	/* time with requests of any kind, and the end of that time so far */
+	weft_time_t busy, until;
 };
 
 struct latency *latency_new(void)
@@ -52,8 +53,8 @@ void latency_free(struct latency *l)
 	free(l);
 }
 
-/* Adds the part of [begin, end) behind *until_p, because requests overlap and
- * end in order of time. */
+/* Adds the part of a job's time that lies after *until_p, because the time of
+ * overlapping requests counts once. Jobs end in order of time. */
 static void busy_add(weft_time_t *busy_p, weft_time_t *until_p,
 		     const struct nbd_job *j)
 {

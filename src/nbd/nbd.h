@@ -6,9 +6,9 @@
  *                            | inbox               ^ end of the job
  *                         owner: the one thread that uses the machine
  *
- * The owner submits everything that has come, and lets simulated time pass only
- * while requests are in flight.  Without any it sleeps in real time, and
- * simulated time stands still. */
+ * The owner submits all requests that have arrived, and lets simulated time
+ * pass only while requests are in flight.  Without requests the owner sleeps in
+ * real time, and simulated time stands still. */
 #ifndef NBD_NBD_H
 #define NBD_NBD_H
 
@@ -20,28 +20,29 @@
 /* Parameters of the plug-in as typed after the plug-in's name. */
 struct nbd_config {
 	struct weft_disk_attr disk;
-	char link[16], notify[16]; /* disk points here */
-	/* Real time in us for clients, which have just got the end of a
-	 * request, to send the next one before simulated time goes on. */
+	char link[16], notify[16]; /* strings to which fields of `disk` point */
+	/* Real time in us in which clients whose requests have ended may send
+	 * new ones before simulated time passes. */
 	uint32_t gather;
 	char report[4096]; /* file for latencies; "": none */
-	char live[4096];   /* file for the report so far, whenever the disk has
-			    * had no requests for a moment; "": none */
-	char ready[4096];  /* file that says that the disk is open; "": none */
+	char live[4096];   /* file for reports during the run, written after a
+			    * moment without requests; "": none */
+	char ready[4096];  /* file that is created when the disk is open; "":
+			    * none */
 };
 
 /* ---- owner.c ---- */
 
-/* One request of a client, in its thread. */
+/* A request of a client. The client's thread waits for `done`. */
 struct nbd_job {
 	enum weft_disk_code code;
 	uint32_t flags; /* WEFT_DISK_FUA */
 	uint64_t offset, length;
 	void *buf;
-	/* of the owner */
+	/* The owner alone uses the next fields until `done`. */
 	struct nbd_job *next;
-	uint64_t submitted; /* bytes */
-	uint32_t in_flight; /* requests of the disk */
+	uint64_t submitted; /* number of bytes submitted so far */
+	uint32_t in_flight; /* number of requests to the disk in flight */
 	bool started;
 	int status;
 	weft_time_t begin, end;
@@ -62,7 +63,8 @@ int owner_stop(void);
 /* ---- latency.c: simulated times of jobs, by kind and size ---- */
 
 struct latency;
-/* Returns NULL without memory. */
+/* Returns an empty set of counts, which latency_free frees, or NULL without
+ * memory. */
 struct latency *latency_new(void);
 void latency_free(struct latency *l);
 void latency_add(struct latency *l, const struct nbd_job *j);

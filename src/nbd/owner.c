@@ -12,10 +12,11 @@
 
 enum {
 	BATCH = 64,
-	/* A longer request leaves in pieces, so that one request does not take
-	 * all tags of the disk. */
+	/* A longer request is submitted in pieces, so that one request does not
+	 * take all tags of the disk. */
 	PIECE = 1 << 20,
-	LIVE_US = 100000, /* without requests, then a report */
+	LIVE_US = 100000, /* time in us without requests before a report is
+			   * written */
 };
 
 struct jobs {
@@ -27,11 +28,11 @@ static struct {
 	const struct nbd_config *cfg;
 	pthread_t thread;
 	sem_t opened;
-	int status; /* of open, later of the last flush */
+	int status; /* status of opening the disk, later of the last flush */
 	struct weft_host *h;
 	struct weft_disk *d;
 	struct latency *latency;
-	uint32_t in_flight; /* requests of the disk */
+	uint32_t in_flight; /* number of requests to the disk in flight */
 	bool unreported;    /* requests have ended since `live` was written */
 
 	/* shared with the threads of clients */
@@ -55,7 +56,7 @@ static void jobs_push(struct jobs *l, struct nbd_job *j)
 	l->tail_p = &j->next;
 }
 
-/* Moves all of `from` behind l. */
+/* Moves all jobs of `from` to the end of l. */
 static void jobs_take(struct jobs *l, struct jobs *from)
 {
 	if (!from->head)
@@ -81,7 +82,7 @@ static void job_done(struct nbd_job *j)
 	sem_post(&j->done);
 }
 
-/* Submits the next request of a job.  Returns 0, or as weft_disk_submit. */
+/* Submits the next request of a job. Returns as weft_disk_submit does. */
 static int submit_piece(struct nbd_job *j)
 {
 	bool data = j->code == WEFT_DISK_READ || j->code == WEFT_DISK_WRITE;
@@ -136,7 +137,8 @@ static void submit(struct jobs *todo)
 	}
 }
 
-/* Takes ends from the disk.  Returns the number of jobs that have ended. */
+/* Takes ended requests from the disk. Returns the number of jobs that have
+ * ended. */
 static uint32_t take_ends(const struct jobs *todo)
 {
 	struct weft_disk_event ev[BATCH];
@@ -163,7 +165,7 @@ static uint32_t take_ends(const struct jobs *todo)
 
 /* ---- report ---- */
 
-/* Writes latencies and counts to a file.  Returns false if it cannot. */
+/* Writes latencies and counts to a file. Returns false on failure. */
 static bool report(const char *path)
 {
 	struct weft_disk_stats s = weft_disk_stats(the.d);
@@ -195,7 +197,8 @@ static struct timespec after_us(uint32_t us)
 	return t;
 }
 
-/* Writes the report so far in one step, as readers see it. */
+/* Writes a report during the run. Renames the complete file, so that readers
+ * never see a part of a report. */
 static void write_live(void)
 {
 	char path[sizeof(the.cfg->live) + 4];
@@ -205,8 +208,9 @@ static void write_live(void)
 		rename(path, the.cfg->live);
 }
 
-/* Sleeps until something comes; the lock is held.  Requests since the last
- * report are reported after a moment. */
+/* Sleeps until a job arrives or the owner must stop. The caller holds the lock.
+ * If requests have ended since the last report, writes a new one after
+ * LIVE_US. */
 static void sleep_idle(void)
 {
 	struct timespec t = after_us(LIVE_US);
@@ -221,10 +225,10 @@ static void sleep_idle(void)
 	}
 }
 
-/* Takes what has come into todo.  With nothing to do, sleeps until something
- * comes; otherwise waits a moment of real time, in which simulated time stands
- * still, for as many new jobs as have `ended`.  Returns false when there is
- * nothing to do any more. */
+/* Moves new jobs into todo. Without work, sleeps until a job arrives. Otherwise
+ * waits up to `gather` us of real time, in which simulated time stands still,
+ * until as many new jobs have arrived as have `ended`. Returns false if no work
+ * is left and the owner must stop. */
 static bool take_inbox(struct jobs *todo, uint32_t ended)
 {
 	bool idle = !todo->head && !the.in_flight, more;
@@ -247,7 +251,7 @@ static bool take_inbox(struct jobs *todo, uint32_t ended)
 	return more;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static void serve(void)
 {
@@ -260,7 +264,8 @@ static void serve(void)
 		ended = take_ends(&todo);
 		if (ended || (!the.in_flight && !todo.head))
 			continue;
-		/* no room though nothing is in flight: a moment */
+		/* Without requests in flight the wait ends at once, and the
+		 * jobs that had no room are submitted again. */
 		weft_disk_wait(the.d, the.in_flight ? WEFT_NEVER
 						    : weft_host_now(the.h));
 		ended = take_ends(&todo);

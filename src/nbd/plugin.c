@@ -134,7 +134,7 @@ static int weft_config(const char *key, const char *value)
 	"live=FILE         latencies so far, after 0.1 s without requests\n"   \
 	"ready=FILE        is made when the disk is open"
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static const char *why(int ret)
 {
@@ -154,8 +154,8 @@ static const char *why(int ret)
 	}
 }
 
-/* SIGTERM ends nbdkit when all clients have gone.  SIGUSR1 ends it now: what
- * was acknowledged is flushed, and the machine is left in order. */
+/* SIGTERM ends nbdkit when all clients have gone. SIGUSR1 ends it now:
+ * acknowledged writes are flushed, and the machine is left in order. */
 
 static sem_t cut;
 
@@ -183,7 +183,8 @@ static int cut_start(void)
 	return sigaction(SIGUSR1, &sa, NULL);
 }
 
-/* nbdkit writes its pid file before the disk is open. */
+/* Creates the file `ready`, because nbdkit writes its pid file before the disk
+ * is open. */
 static int tell_ready(void)
 {
 	int fd = *cfg.ready ? open(cfg.ready, O_CREAT | O_WRONLY, 0600) : 0;
@@ -195,7 +196,8 @@ static int tell_ready(void)
 	return fd < 0 ? -1 : 0;
 }
 
-/* nbdkit has forked before, if it does at all. */
+/* Opens the disk after nbdkit's fork, because an attachment does not survive a
+ * fork. */
 static int weft_after_fork(void)
 {
 	int ret = owner_start(&cfg);
@@ -251,7 +253,7 @@ static int weft_can_fua(void *handle)
 
 /* ---- requests ---- */
 
-/* An error that NBD can carry. */
+/* Returns the error of NBD for a status of the disk. */
 static int error_of(int status)
 {
 	switch (status) {
@@ -312,7 +314,8 @@ static int weft_flush(void *handle, uint32_t flags)
 	return carry_out(WEFT_DISK_FLUSH, 0, 0, NULL, 0);
 }
 
-/* A trim with FUA is a zero that may free. */
+/* Carries out a trim. With FUA it is carried out as ZERO, which may free the
+ * bytes, too. */
 static int weft_trim(void *handle, uint32_t count, uint64_t offset,
 		     uint32_t flags)
 {

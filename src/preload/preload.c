@@ -84,7 +84,7 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 }
 
 /* Finds the program's code before the program starts, while one thread exists.
- * A pthread_once() in the first call of clock_gettime() would not do: dlsym()
+ * A pthread_once() in the first call of clock_gettime() would not work: dlsym()
  * allocates to report a missing name, so that a program whose allocator reads
  * the clock would not start. A thread must not wait here for another that holds
  * the loader's lock in dlopen(), either. */

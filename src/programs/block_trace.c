@@ -23,12 +23,14 @@ struct text {
 };
 
 struct reader {
-	const char *label, *p, *end; /* p..end: rest of the line */
+	const char *label, *p, *end; /* label: name of the trace in messages;
+				      * p..end: unread part of the line */
 	const char *eof;
-	uint32_t line, events; /* of blkparse, all kinds */
+	uint32_t line, events; /* number of the line; number of blkparse events
+				* of all kinds */
 	const struct block_attr *attr;
 	enum block_format format;
-	struct text device; /* of the first request */
+	struct text device; /* device of the first request */
 	struct weft_err *err;
 	struct {
 		VEC(struct block_op);
@@ -160,9 +162,10 @@ static bool is_device(struct text t)
 	return p && p < end && *p == ',' && digits(p + 1, end, &v) == end;
 }
 
-/* Returns false, or a negative error: lines of another device are not read if
- * one was named, but are a mistake otherwise, because a request to a partition
- * is one to its disk, too. */
+/* Returns true if lines of this device are to be read, false if another device
+ * was named, or a negative error. Without a named device all lines must have
+ * one device, because blkparse shows a request to a partition as one to its
+ * disk, too. */
 static int device_check(struct reader *r, struct text device)
 {
 	if (*r->attr->device)
@@ -179,8 +182,8 @@ static int device_check(struct reader *r, struct text device)
 			  r->device.at, shown(r->device), r->device.at);
 }
 
-/* Reads "SECTOR + SECTORS".  A request without them, as a FLUSH, has length
- * 0. */
+/* Reads "SECTOR + SECTORS". A request without these words, such as a FLUSH, has
+ * length 0. */
 static int blk_place(struct reader *r, struct block_op *op)
 {
 	struct text sector = word(r), plus = word(r), n;
@@ -201,8 +204,8 @@ static int blk_place(struct reader *r, struct block_op *op)
 	return 0;
 }
 
-/* Adds what the letters of a request say: F in front of the operation is a
- * FLUSH before it, behind it FUA. */
+/* Adds the requests that the letters of a line name. F in front of the
+ * operation's letter is a FLUSH before it. F behind that letter is FUA. */
 static int blk_request(struct reader *r, struct text kind, struct block_op op)
 {
 	static const char letters[] = "RWD";
@@ -230,7 +233,7 @@ static int blk_request(struct reader *r, struct text kind, struct block_op op)
 	return op_add(r, op);
 }
 
-/* Reads one line.  Returns 1 at the summary. */
+/* Reads one line. Returns 0, 1 at the summary, or a negative error. */
 static int blk_line(struct reader *r)
 {
 	static const char *const names[] = { "processor", "sequence number" };
@@ -339,9 +342,10 @@ static int csv_line(struct reader *r)
 	return op_add(r, op);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole text ---- */
 
-/* A line of blkparse begins with a device and the number of a processor. */
+/* Returns the format of the text. A line of blkparse begins with a device and
+ * the number of a processor. */
 static enum block_format format_of(struct reader *r)
 {
 	struct reader probe = *r;
@@ -397,7 +401,7 @@ static int op_cmp(const void *a, const void *b)
 		return p->time < q->time ? -1 : 1;
 	if (p->line != q->line)
 		return p->line < q->line ? -1 : 1;
-	/* of one line: the FLUSH in front */
+	/* Of the requests of one line the FLUSH is first. */
 	return (q->code == WEFT_DISK_FLUSH) - (p->code == WEFT_DISK_FLUSH);
 }
 
@@ -466,7 +470,8 @@ struct block_trace *block_trace_load(const char *path,
 
 	if (!f)
 		return NULL;
-	/* A text file has no byte 0: all of it is one record. */
+	/* Reads the whole file as one record, because a text file has no byte
+	 * 0. */
 	got = getdelim(&text, &len, '\0', f);
 	if (ferror(f))
 		weft_fail(err, EIO, "%.200s: cannot be read", path);

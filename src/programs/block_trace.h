@@ -6,7 +6,7 @@
  *
  *	8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
  *
- * Or values with commas.  Times are seconds, places and lengths bytes; the
+ * Or values with commas.  Times are seconds, offsets and lengths bytes; the
  * operation is R, W, WF (write with FUA), F (flush), T (trim) or Z (write
  * zeros).  A first line of names is ignored, and so is the rest of a line
  * behind #:
@@ -26,14 +26,15 @@ enum block_format { BLOCK_AUTO, BLOCK_BLKPARSE, BLOCK_CSV };
 
 enum {
 	BLOCK_SECTOR = 512,
-	BLOCK_LENGTH_MAX = 64 << 20, /* of one READ or WRITE */
+	BLOCK_LENGTH_MAX = 64 << 20, /* largest length of a READ or WRITE */
 	BLOCK_SECONDS_MAX = 18000,
 };
 
 struct block_attr {
 	enum block_format format;
-	char event;	    /* of blkparse: 'Q', 'D' or 'C' */
-	const char *device; /* of blkparse: "8,0"; "": there must be one only */
+	char event;	    /* event of blkparse to read: 'Q', 'D' or 'C' */
+	const char *device; /* device of blkparse to read, such as "8,0"; "":
+			     * the only one in the text */
 };
 
 struct block_op {
@@ -45,7 +46,7 @@ struct block_op {
 };
 
 struct block_trace {
-	struct block_op *op; /* by time, then by line */
+	struct block_op *op; /* requests, sorted by time, then by line */
 	uint32_t n;
 };
 

@@ -80,8 +80,9 @@ static bool more(const struct load *l)
 	return l->bytes ? l->u.moved < l->bytes : l->issued < l->count;
 }
 
-/* Returns false if no job is free, or if the choice meets a request in flight:
- * it is made again, after others have ended. */
+/* Starts a request. Returns false if no job is free, or if the chosen request
+ * overlaps one in flight. The caller then chooses again after other requests
+ * have ended. */
 static bool load_one(struct load *l)
 {
 	struct disk_job *j;
@@ -116,7 +117,7 @@ static void load_run(struct load *l, weft_time_t t0)
 	l->u.counts = false;
 }
 
-/* Makes writes safe, then reads all of the range. */
+/* Flushes the writes, then reads the whole range. */
 static void load_read_all(struct load *l)
 {
 	struct disk_job *j;
@@ -130,7 +131,8 @@ static void load_read_all(struct load *l)
 		disk_user_submit(&l->u, j);
 	}
 	disk_user_drain(&l->u);
-	/* A loss that these reads have seen is one that a FLUSH must name. */
+	/* Flushes again, because a FLUSH must report a loss that these reads
+	 * have seen. */
 	disk_user_flush(&l->u);
 }
 

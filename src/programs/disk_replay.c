@@ -2,10 +2,10 @@
 /* Program disk.replay: the requests of a recorded trace to a remote disk
  * (docs/storage.md), at their recorded times or as fast as they go.
  *
- * The model of the bytes covers the places that the trace touches, not the
- * whole disk, because a trace of hours touches little of a large one.  A
- * request that meets bytes of one in flight waits for its end, because the
- * order in the trace says which bytes are right. */
+ * The model of the bytes covers the ranges that the trace touches, not the
+ * whole disk, because a trace of hours touches little of a large one. A request
+ * that overlaps one in flight waits for its end, because the order in the trace
+ * says which bytes are right. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "programs/block_trace.h"
 #include "programs/disk_user.h"
 
-/* Bytes that the trace touches without a gap; `first` is their first sector in
- * the model. */
+/* A place: a contiguous range of bytes that the trace touches. `first` is the
+ * number of its first sector in the model. */
 struct place {
 	uint64_t at, end, first;
 };
@@ -70,7 +70,9 @@ static bool replay_read(struct replay *x, struct weft_comp *c)
 	return x->t;
 }
 
-/* Moves a request onto the disk.  Returns false with a failed check. */
+/* Fits a request into the disk. Checks that it has whole sectors, and with
+ * `wrap` reduces an offset beyond the disk's size. Returns false with a failed
+ * check. */
 static bool op_fit(struct replay *x, struct block_op *op)
 {
 	const struct weft_disk_info *info = x->u.info;
@@ -155,7 +157,7 @@ static const struct place *place_of(const struct replay *x, uint64_t at)
 	return &x->places.at[lo];
 }
 
-/* Moves all requests onto the disk and collects their places. */
+/* Fits all requests into the disk and collects their places. */
 static bool replay_fit(struct replay *x)
 {
 	x->length_max = x->u.info->sector;
@@ -188,7 +190,7 @@ static void job_set(struct replay *x, struct disk_job *j, uint64_t at)
 	j->first = p->first + (at - p->at) / x->u.info->sector;
 }
 
-/* Submits a job, after those in flight that use its bytes. */
+/* Submits a job, after requests in flight that use its bytes have ended. */
 static void submit(struct replay *x, struct disk_job *j)
 {
 	if (disk_user_submit(&x->u, j))
@@ -224,7 +226,7 @@ static void replay_one(struct replay *x, const struct block_op *op)
 		weft_hist_put(x->late, (double)(now - due) / WEFT_US);
 }
 
-/* Makes writes safe, then reads all places. */
+/* Flushes the writes, then reads all places. */
 static void replay_verify(struct replay *x)
 {
 	struct disk_job *j;

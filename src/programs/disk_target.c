@@ -24,7 +24,7 @@ struct disk_target {
 	struct storage_target *t;
 };
 
-/* In the order of the parameters' words. */
+/* Values of the parameters `link` and `notify`, in the order of their words. */
 static const char *const links[] = { NULL, "native", "ep" };
 static const char *const notifies[] = { "request", "page", "packet" };
 
@@ -48,7 +48,8 @@ static int target_open(struct disk_target *x)
 	return storage_target_new(x->w.h, &a, x->d, &x->t);
 }
 
-/* Serves through what happens at given times. */
+/* Serves the initiators until they have logged out. Restarts the software, and
+ * takes the drive away and brings it back, at the given times. */
 static void target_run(struct disk_target *x)
 {
 	weft_time_t restart = x->restart_at ? x->restart_at : WEFT_NEVER;
@@ -122,8 +123,8 @@ static int target_main(struct weft_comp *c)
 	return 0;
 }
 
-/* A run that ends early leaves the drive's file as a machine does that is
- * switched off with a cache that is written back. */
+/* Frees the drive after a run that ended early. drive_free writes the cache to
+ * the drive's file, as a machine does that is switched off. */
 static void target_fini(struct weft_comp *c)
 {
 	struct disk_target *x = c->state;

@@ -105,7 +105,8 @@ static uint64_t sectors(const struct disk_user *u, const struct disk_job *j)
 	return j->op.length / u->info->sector;
 }
 
-/* Returns false if sectors are in use. */
+/* Starts the request in the model. Returns false if another request uses one of
+ * its sectors. */
 static bool model_start(struct disk_user *u, struct disk_job *j)
 {
 	uint64_t n = sectors(u, j);
@@ -203,7 +204,8 @@ bool disk_user_submit(struct disk_user *u, struct disk_job *j)
 		return false;
 	if (j->op.code == WEFT_DISK_READ || j->op.code == WEFT_DISK_WRITE)
 		segs_make(u, j);
-	/* Without room, ends make some: their events are taken. */
+	/* Without room, handles ended requests, because their end makes
+	 * room. */
 	while ((ret = weft_disk_submit(u->d, &j->op)) == -EAGAIN)
 		disk_user_poll(u, weft_host_now(u->w.h) +
 					  weft_host_time(u->w.h, T_disk_again));

@@ -10,12 +10,13 @@
 
 enum { DISK_USER_SEGS = 256, DISK_USER_ERRORS = 7 };
 
-/* Buffers of the jobs; each is a multiple of 64 behind the one before. */
+/* Layout of the jobs' buffers. Each buffer starts a multiple of 64 bytes behind
+ * the one before. */
 struct disk_bufs {
-	uint64_t bytes;	   /* of each */
-	uint32_t misalign; /* 0..63: bytes by which they are off 64 */
-	uint32_t segments; /* 1..DISK_USER_SEGS, of a request */
-	uint32_t tail;	   /* bytes behind the last */
+	uint64_t bytes;	   /* size of each buffer */
+	uint32_t misalign; /* bytes from a multiple of 64 to a buffer, 0..63 */
+	uint32_t segments; /* segments of a request, 1..DISK_USER_SEGS */
+	uint32_t tail;	   /* bytes behind the last buffer */
 };
 
 /* A request, in flight or free. */
@@ -24,9 +25,9 @@ struct disk_job {
 	struct weft_disk_op op;
 	struct weft_disk_seg seg[DISK_USER_SEGS];
 	uint8_t *buf;
-	uint64_t first;	  /* sector of the model */
-	uint32_t version; /* WRITE */
-	uint64_t mark;	  /* FLUSH */
+	uint64_t first;	  /* first sector in the model */
+	uint32_t version; /* WRITE: version of its sectors */
+	uint64_t mark;	  /* FLUSH: mark of shadow_flush */
 };
 
 struct disk_user {
@@ -37,7 +38,7 @@ struct disk_user {
 	uint32_t depth;
 	bool use_irq, registered, verify, history, expect_errors;
 	/* set by the program */
-	bool counts; /* requests that end are part of the result */
+	bool counts; /* requests that end now are part of the result */
 	/* run */
 	struct program w;
 	struct weft_disk *d;
@@ -96,10 +97,10 @@ struct disk_user {
 			"requests may fail")
 // clang-format on
 
-/* Opens the disk.  Returns 0, or as weft_disk_open. */
+/* Opens the disk. Returns as weft_disk_open does. */
 int disk_user_open(struct disk_user *u, struct weft_comp *c);
 /* Makes `depth` jobs with buffers, and with `verify` a model of `sectors`.
- * Returns 0, -ENOMEM, or as weft_disk_reg. */
+ * Returns 0, -ENOMEM, or an error of weft_disk_reg. */
 int disk_user_jobs(struct disk_user *u, const struct disk_bufs *b,
 		   uint64_t sectors);
 /* Closes the disk and frees everything; open may have failed. */
@@ -109,20 +110,22 @@ void disk_user_close(struct disk_user *u);
 struct disk_job *disk_user_take(struct disk_user *u);
 /* Gives back a job that was not submitted. */
 void disk_user_untake(struct disk_user *u, struct disk_job *j);
-/* Starts the request j->op, whose sectors are from j->first on in the model.
- * Returns false, doing nothing, if the model says that a request in flight uses
- * one of them: the order of both would be open. */
+/* Starts the request j->op, whose sectors begin with j->first in the model.
+ * Returns false, doing nothing, if a request in flight uses one of these
+ * sectors, because the order of the two would be undefined. */
 bool disk_user_submit(struct disk_user *u, struct disk_job *j);
-/* Takes ends of requests, waiting for one, but not beyond `until`. */
+/* Handles ended requests. Waits for one if none has ended, but not beyond
+ * `until`. */
 void disk_user_poll(struct disk_user *u, weft_time_t until);
 /* Waits for the ends of all requests. */
 void disk_user_drain(struct disk_user *u);
-/* Makes the writes that have ended safe, and waits for the ends of all
+/* Flushes the writes that have ended, and waits for the ends of all
  * requests. */
 void disk_user_flush(struct disk_user *u);
 
-/* Metrics: counted requests of the codes up to `last`; rates, where so many
- * were counted within `took`; work and errors of the library. */
+/* Each writes metrics: the counted requests of each code up to `last`; the
+ * rates of `requests` that were counted within `took`; the work and the errors
+ * of the library. */
 void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last);
 void disk_user_report_rates(struct disk_user *u, weft_time_t took,
 			    uint64_t requests);

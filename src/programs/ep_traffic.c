@@ -14,8 +14,7 @@
 /* bit in the imm of a node's last message to another node */
 #define EPT_LAST ((uint64_t)1 << 63)
 
-/* Kinds of patterns, in the order of the words of parameter `pattern`.
- */
+/* Kinds of patterns, in the order of the words of parameter `pattern`. */
 static const enum pattern_kind ept_kinds[] = {
 	PATTERN_UNIFORM,
 	PATTERN_TURN,

@@ -20,7 +20,7 @@ struct program program_from(struct weft_comp *c);
  * remedy. */
 const char *program_why(int err);
 
-/* Each marks a message for observers (weft/trace.h): sent to a node now, or
+/* Each marks a message for listeners (weft/trace.h): sent to a node now, or
  * received from a node now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
@@ -43,9 +43,10 @@ void program_barrier_n(struct program *w, const char *name, uint32_t k);
 int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 		  uint32_t max);
 
-/* ---- payload ---- Qword i of message `seq` from src to dst is base + i *
- * PROGRAM_STEP, where base is a hash of (src, dst, seq). Practically every
- * qword of a run is unique, so that a check detects data of another message. */
+/* ---- payload ----
+ * Qword i of message `seq` from src to dst is base + i * PROGRAM_STEP, where
+ * base is a hash of (src, dst, seq). Practically every qword of a run is
+ * unique, so that a check detects data of another message. */
 
 #define PROGRAM_STEP 0x9E3779B97F4A7C15ull
 

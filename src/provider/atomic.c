@@ -79,7 +79,7 @@ int wfi_query_atomic(struct fid_domain *fid, enum fi_datatype type,
 	return 0;
 }
 
-/* ---- this side ---- */
+/* ---- memory and operations of this process ---- */
 
 static size_t atomic_iov(struct iovec *iov, const struct fi_ioc *ioc, size_t n,
 			 size_t size)
@@ -203,8 +203,8 @@ static ssize_t atomic_write(struct fid_ep *fid, const void *buf, size_t count,
 			     context);
 }
 
-/* Carries out a call whose arguments are a struct fi_msg_atomic. res without
- * cmp makes it a fetch. */
+/* Carries out a call whose arguments are a struct fi_msg_atomic. The call is a
+ * fetch if res is set without cmp. */
 static ssize_t atomic_msg(struct fid_ep *fid, const struct fi_msg_atomic *m,
 			  const struct fi_ioc *cmp, size_t cmps,
 			  const struct fi_ioc *res, size_t ress, uint64_t flags,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Largest number of unused registrations that stay. Timed runs keep none,
- * because the heap decides whether memory returns to its old place, and that
- * differs from run to run. */
+ * because the heap decides whether memory gets its earlier address again, and
+ * that differs from run to run. */
 enum { REGS_KEPT = 16 };
 
 /* Returns the bytes of one put. Both ends of a transfer compute the same

@@ -20,8 +20,8 @@ struct wfi_reg {
 };
 
 /* Registers memory or reuses a registration. Returns 0 or negative errno. After
- * -EAGAIN the caller has to wait until another operation calls wfi_reg_put,
- * whose calls reg_drops of the hub counts. */
+ * -EAGAIN the caller has to wait until another operation calls wfi_reg_put. The
+ * hub counts these calls in reg_drops. */
 int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p);
 /* Ends one use of a registration. */
 void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r);

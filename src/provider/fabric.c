@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric and domain. All domains of a process share one hub, because it has one
- * attachment. */
+/* Fabric and domain. All domains of a process share one hub, because a process
+ * has one attachment. */
 #include <stdlib.h>
 #include <string.h>
 

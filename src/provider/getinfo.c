@@ -73,7 +73,7 @@ static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 	bool given = hints && hints->src_addr;
 	int rc;
 
-	/* any port of this process */
+	/* without a source address: any port of this process */
 	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	rc = addr_dup(given ? hints->src_addr : &sin,
 		      given ? hints->src_addrlen : sizeof(sin), &info->src_addr,

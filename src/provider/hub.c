@@ -109,7 +109,6 @@ static bool hub_flush(struct wfi_hub *h)
 
 	wfi_lock(h);
 	for (;;) {
-		/* true if the transport holds nothing of the hub any more */
 		rests = weft_att_gone(h->att) ||
 			(TAILQ_EMPTY(&h->busy) && STAILQ_EMPTY(&h->loop) &&
 			 TAILQ_EMPTY(&h->live) && wfi_regs_drop(h));

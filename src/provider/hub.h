@@ -176,7 +176,7 @@ int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		  const void *data, size_t len);
 /* Acknowledges request `id` of the peer. err != 0 reports an error.
- * Acknowledgements without error are collected during a progress. */
+ * Acknowledgements without error are collected during wfi_hub_progress. */
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err);
 

@@ -26,7 +26,7 @@ struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr)
 	return p;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static int hub_keep(struct wfi_pkts *q, const void *buf, size_t len,
 		    struct wfi_note *note)
@@ -143,7 +143,7 @@ static void hub_flush_busy(struct wfi_hub *h)
 	}
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 /* Handles a message, or delivers it to its port. Refuses a request to a closed
  * port, so that its sender does not wait. */
@@ -157,8 +157,8 @@ static void hub_message(struct wfi_hub *h, uint32_t src, const void *data,
 	if (len < sizeof(w) || !in.peer)
 		return;
 	memcpy(&w, data, sizeof(w));
-	/* A message from a dead peer's place shows that a new process has the
-	 * place. */
+	/* A message from the address of a dead peer shows that a new process
+	 * has that address. */
 	in.peer->dead = false;
 	in.from = WFI_NAME(src, w.src);
 	in.data = (const char *)data + sizeof(w);

@@ -62,8 +62,8 @@ bool wfi_sin_exact(const struct sockaddr_in *sin)
 }
 
 /* Asks all processes in order. Processes that do not exist do not answer. Most
- * nodes have few processes, so the first slots are asked first, and four times
- * as many slots in each further round. */
+ * nodes have few processes, so the first slots are asked first. Each repetition
+ * asks four times as many slots. */
 static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 {
 	struct wire w = { .op = WIRE_ASK, .a = a->port };
@@ -77,7 +77,7 @@ static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 
 			if (!p || to == h->self)
 				continue;
-			p->dead = false; /* another process may have the place
+			p->dead = false; /* another process may have the address
 					  * by now */
 			wfi_hub_send(h, p, &w, NULL, 0, NULL, false);
 		}

@@ -283,7 +283,8 @@ struct wfi_ep {
 	struct wfi_av *av;
 	struct wfi_eq *eq;
 	struct wfi_cq *tx_cq, *rx_cq;
-	bool tx_sel, rx_sel; /* completions are selective */
+	bool tx_sel, rx_sel; /* only operations with FI_COMPLETION give a
+			      * completion */
 	struct wfi_cntr *cntr[WFI_CNTRS];
 	struct wfi_rxq *rxq, own_rxq;
 	struct wfi_srx *srx;
@@ -370,7 +371,7 @@ void wfi_msg_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_write_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_read_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in);
-/* Answers a request by a result, or with `err` by an errno. */
+/* Answers a request with a result, or with errno `err` if that is not 0. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
 /* Each handles a message of a peer for the endpoint, and checks its fields as

@@ -7,7 +7,8 @@
 
 #include "provider/bulk.h"
 
-/* Shorter transfers use messages, because messages are as fast for these. */
+/* Limits of a direct transfer in bytes. Shorter transfers use messages, which
+ * are as fast. */
 enum { DIRECT_MIN = 1024, DIRECT_MAX = 1 << 26 };
 
 struct wfi_region {
@@ -17,10 +18,10 @@ struct wfi_region {
 			       * yet */
 };
 
-/* ---- this side asks ---- */
+/* ---- questions to peers ---- */
 
-/* Returns the key of a region in the map of its process. Two regions with one
- * key replace each other. */
+/* Returns the key of a region in peer.regions. Two regions with one key replace
+ * each other. */
 static uint64_t region_place(uint16_t port, uint64_t key)
 {
 	return (key ^ (uint64_t)port << 40) & INT64_MAX;
@@ -96,7 +97,7 @@ void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in)
 	}
 }
 
-/* ---- this side answers ---- */
+/* ---- answers to peers ---- */
 
 /* Records a peer that asked for the region, because it must be notified when
  * the region is closed. Returns false without memory. */

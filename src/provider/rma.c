@@ -127,7 +127,7 @@ static int rma_read(struct wfi_op *op, struct wire *w,
 	return rma_read_long(op, w);
 }
 
-/* ---- either ---- */
+/* ---- writes and reads ---- */
 
 static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 		     struct wfi_peer *p, struct wire *w, size_t len)
@@ -138,8 +138,9 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
-	/* Both flags need a message, because direct access carries no remote
-	 * data and the NIC reads the buffer after the call. */
+	/* Remote data and FI_INJECT need a message, because direct access
+	 * carries no remote data and the NIC reads the buffer after the
+	 * call. */
 	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
 	    wfi_region_find(
 		    ep, p, w->dst, t->key, t->raddr, len,

@@ -30,8 +30,8 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
 	return c;
 }
 
-/* Finds the place of a message in its receive, and marks it as used. Returns
- * the bytes of room. */
+/* Reserves memory of a receive for a message: fills in iov. Returns the bytes
+ * of room. */
 static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 		      struct iovec *iov, size_t *iovs_p)
 {
@@ -206,7 +206,7 @@ static void rx_long(struct wfi_rx *rx, const struct wfi_msg *m, size_t room,
 	wfi_op_end(op, 0);
 }
 
-/* ---- a receive and a message ---- */
+/* ---- matching ---- */
 
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m)
 {

@@ -25,8 +25,8 @@ struct wfi_rx {
 	uint64_t flags;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	/* Multi-receives: bytes used, smallest rest that stays posted, and
-	 * messages in flight. */
+	/* Multi-receives: bytes used, smallest remainder with which the receive
+	 * stays posted, and messages in flight. */
 	size_t used, least;
 	unsigned pending;
 };

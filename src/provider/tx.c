@@ -87,7 +87,7 @@ struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 	return op;
 }
 
-/* ---- a window for an announced message ---- */
+/* ---- announced messages ---- */
 
 static void tx_put_done(struct wfi_op *op)
 {
@@ -145,7 +145,7 @@ const struct wfi_op_type wfi_tx_type = {
 	.end = wfi_ep_tx_end,
 };
 
-/* ---- a result ---- */
+/* ---- results ---- */
 
 static void tx_result(struct wfi_op *op, const struct wfi_in *in)
 {

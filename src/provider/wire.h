@@ -20,7 +20,8 @@ enum wire_op {
 		       * wire_window */
 	WIRE_ACK,     /* operation id has ended: a = errno, 0 = good */
 	WIRE_ACKS,    /* operations have ended well; payload: their numbers */
-	WIRE_WRITE,   /* a = address, b = key; payload: data, bytes */
+	WIRE_WRITE,   /* write: a = address, b = key; payload: remote data, then
+		       * bytes */
 	WIRE_WREQ,    /* long write: a = address, b = key; payload: wire_long */
 	WIRE_READ,    /* read: a = address, b = key; payload: length */
 	WIRE_RREQ,    /* long read into the window id; payload: wire_long */

@@ -225,7 +225,7 @@ static int op_effect(struct drive *d, const struct drive_op *op)
 	return 0;
 }
 
-/* Ends the first request, and plans those that waited for it. */
+/* Ends the first request, and plans writes that waited for its room. */
 static void op_end(struct drive *d)
 {
 	struct drive_op op = d->ops.at[0];
@@ -241,7 +241,8 @@ static void op_end(struct drive *d)
 	}
 }
 
-/* Returns the time at which an idle channel destages. */
+/* Returns the time at which a channel is free to destage, or WEFT_NEVER without
+ * dirty bytes. */
 static weft_time_t idle(const struct drive *d)
 {
 	uint32_t c;

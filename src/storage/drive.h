@@ -37,17 +37,19 @@ struct drive;
 struct drive_config {
 	uint64_t size;	 /* bytes */
 	uint32_t sector; /* 512 or 4096 */
-	uint32_t queue;	 /* requests that the drive holds */
+	uint32_t queue;	 /* largest number of requests in the drive */
 	uint32_t channels;
 	weft_time_t latency, seek_min, seek_max, turn;
 	uint64_t media_rate, interface_rate; /* bit/s; 0: no limit */
 	uint64_t cache;			     /* bytes; 0: write-through */
 	char file[128]; /* sparse file that outlives the run; "": memory */
-	char bad[128];	/* sectors that cannot be read or written: 5,9..12 */
+	char bad[128];	/* list of sectors that cannot be read or written, such
+			 * as 5,9..12 */
 };
 
 // clang-format off
-/* Row of DRIVE_PARAMS: WEFT_PARAM of a struct in the state. */
+/* Row of DRIVE_PARAMS: a WEFT_PARAM for a field of a struct inside the
+ * state. */
 #define DRIVE_PARAM(type_, state_, drive_, field_, def_, range_, doc_)         \
 	{                                                                      \
 		.name = #field_, .type = WEFT_P_##type_,                       \
@@ -84,7 +86,7 @@ struct drive_config {
 		    "sparse file that keeps the bytes; empty = memory"),       \
 	DRIVE_PARAM(STR, state_, drive_, bad, "", "",                          \
 		    "sectors that cannot be read or written: 5,9..12")
-/* Presets of such a class. */
+/* Presets of a class with DRIVE_PARAMS. */
 #define DRIVE_PRESETS                                                          \
 	{ "memory", "channels=1 latency=0 seek_min=0 seek_max=0 turn=0 "       \
 	  "media_rate=0 interface_rate=0 cache=0",                             \
@@ -112,15 +114,15 @@ struct drive_request {
 	bool fua;
 	/* whole sectors inside the drive: checked by the caller */
 	uint64_t offset, length;
-	void *data; /* READ, WRITE: stays until the end */
+	void *data; /* READ, WRITE: valid until the request ends */
 	void *ctx;
 };
 
 struct drive_end {
 	void *ctx;
-	/* 0, -EIO (bad sector, file), -ENOSPC (file).  A write with an error
-	 * has changed no bytes (bad sector) or some of its own (file).  After
-	 * an error of the file while the cache is destaged, each FLUSH has it,
+	/* 0, -EIO (bad sector, file), -ENOSPC (file). A write with an error has
+	 * changed no bytes (bad sector) or some of its own (file). After an
+	 * error of the file during destaging, each FLUSH returns that error,
 	 * because written bytes are lost. */
 	int status;
 };
@@ -129,7 +131,8 @@ struct drive_stats {
 	uint64_t reads, writes, flushes, trims;
 	uint64_t read_bytes, write_bytes, cached_bytes, destaged_bytes;
 	uint64_t bad, queue_max;
-	weft_time_t busy; /* of the media, channels together */
+	weft_time_t busy; /* time in which the media were busy, sum of all
+			   * channels */
 };
 
 /* Makes a drive.  Returns NULL after writing the reason to why: a file that
@@ -137,8 +140,8 @@ struct drive_stats {
  * of them, a list of bad sectors that cannot be read, values that do not fit
  * together. */
 struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
-/* Writes the bytes of the cache to the medium, and frees the drive.  Requests
- * in flight do not happen. */
+/* Writes the bytes of the cache to the medium, and frees the drive. Requests in
+ * flight have no effect. */
 void drive_free(struct drive *d);
 /* Returns the drive's parameters. */
 const struct drive_config *drive_config(const struct drive *d);
@@ -150,15 +153,15 @@ bool drive_submit(struct drive *d, weft_time_t now,
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
 /* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
-/* Loses the power at `now`: requests in flight end without drive_poll, and may
- * or may not have reached the medium (their first sectors, as time allows);
- * bytes in the cache that were not destaged yet are as before their writes. The
- * drive serves again at once.  Returns true if written bytes were lost that had
- * ended. */
+/* Loses the power at `now`. Requests in flight end without drive_poll, and may
+ * or may not have reached the medium (their first sectors, as time allows).
+ * Bytes in the cache that were not destaged yet are as before their writes. The
+ * drive serves again at once. Returns true if bytes of ended writes were
+ * lost. */
 bool drive_power_lost(struct drive *d, weft_time_t now);
 /* Forgets requests in flight, which may or may not have happened (their first
- * sectors, as time allows), but keeps the cache: the software above restarts,
- * the drive does not. */
+ * sectors, as time allows). Keeps the cache, because the software above the
+ * drive restarts, but the drive does not. */
 void drive_abandon(struct drive *d, weft_time_t now);
 /* Returns the counts since drive_new. */
 struct drive_stats drive_stats(const struct drive *d);
@@ -166,20 +169,21 @@ struct drive_stats drive_stats(const struct drive *d);
 /* ---- medium.c: bytes, 64 KB at a time, zero where nothing was written ---- */
 
 struct medium;
-/* Makes a medium of `size` bytes.  path "": memory; else a file that is empty
- * or does not exist, and is extended, or has `size` bytes, and keeps them.
- * Returns NULL with the reason in why. */
+/* Makes a medium of `size` bytes, in memory if path is "", otherwise in a file.
+ * A new or empty file is extended. A file of `size` bytes keeps them. Returns
+ * NULL with the reason in why. */
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n);
 void medium_free(struct medium *m);
-/* Each returns 0, or -EIO or -ENOSPC of the file.  A process that limits the
- * size of its files (RLIMIT_FSIZE) ignores SIGXFSZ. */
+/* Each returns 0, or -EIO or -ENOSPC of the file. A process that limits the
+ * size of its files (RLIMIT_FSIZE) must ignore SIGXFSZ. */
 int medium_read(struct medium *m, uint64_t at, void *p, size_t n);
 int medium_write(struct medium *m, uint64_t at, const void *p, size_t n);
 /* Makes bytes zero and frees whole pieces. */
 int medium_zero(struct medium *m, uint64_t at, uint64_t n);
-/* Makes bytes of the file outlive this machine's crash.  Returns 0 or -EIO. */
+/* Makes the bytes of the file survive a crash of this machine. Returns 0 or
+ * -EIO. */
 int medium_sync(struct medium *m);
-/* Returns bytes that take memory or place in the file. */
+/* Returns the number of bytes that occupy memory or blocks of the file. */
 uint64_t medium_used(const struct medium *m);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cache of a drive.  The medium has what is durable.  The cache has newer bytes
- * over it: `out`, which are on their way to the medium, and over these `dirty`.
- * A pass to the medium takes its bytes out of `dirty` when it is planned, so a
- * later write to the sectors does not change them.
+/* Cache of a drive. The medium has the durable bytes. The cache has newer bytes
+ * in two layers: `out`, which are on their way to the medium, and `dirty`,
+ * which are newer than `out`. A pass to the medium takes its bytes out of
+ * `dirty` when it is planned, so that a later write to the sectors does not
+ * change them.
  *
  * The order of destaging is that of a lift which goes up only: the first extent
  * at or behind the arm, and after the last one the lowest. */
@@ -31,7 +32,8 @@ weft_time_t drive_destage(struct drive *d, weft_time_t t)
 	g.pass = drive_pass(d, c, t, (struct drive_span){ 0 }, g.x.code, g.at,
 			    g.len);
 	g.end = g.pass.to;
-	/* Older bytes on another channel may not replace these. */
+	/* Ends after older passes with the same bytes on other channels,
+	 * because older bytes must not replace these. */
 	for (size_t k = 0; d->cfg.channels > 1 && k < d->out.n; k++)
 		if (overlap(&d->out.at[k].x, g.at, g.len))
 			g.end = max_of(g.end, d->out.at[k].end);
@@ -133,7 +135,7 @@ static void out_cut(struct drive *d, uint64_t at, uint64_t len)
 		if (n < 2)
 			continue;
 		g.x = part[1];
-		g.room = 0; /* the first part has it */
+		g.room = 0; /* the first part keeps the room of the pass */
 		i++;
 		vec_insert(&d->out, i, g);
 	}

@@ -30,23 +30,26 @@ struct drive_channel {
 struct drive_op {
 	struct drive_request r;
 	weft_time_t end;
-	int status;		  /* already known: of a bad sector */
-	bool media;		  /* has a pass */
-	bool cached;		  /* ends in the cache */
-	uint64_t room;		  /* reserved in the cache */
-	struct drive_span moving; /* bytes on the interface */
+	int status;    /* status known at the start: error of a bad sector */
+	bool media;    /* the request has a pass */
+	bool cached;   /* the request ends in the cache */
+	uint64_t room; /* bytes reserved in the cache */
+	/* time in which the bytes are on the interface */
+	struct drive_span moving;
 	struct drive_pass pass;
 };
 
-/* Bytes on their way from the cache to the medium.  A pass and what is left of
- * its bytes, because a later write to the medium may replace them first. */
+/* Bytes on their way from the cache to the medium: a pass, and the bytes of it
+ * that remain, because a later write to the medium may replace some of them
+ * first. */
 struct destage {
 	struct extent x;
-	uint64_t at, len; /* as planned */
+	uint64_t at, len; /* range of the pass as planned */
 	struct drive_pass pass;
-	weft_time_t end; /* of the pass, or of an older one of these bytes */
-	uint64_t room;	 /* free at the end; 0: another part of the pass has
-			  * it */
+	weft_time_t end; /* end of the pass, or of an older pass with the same
+			  * bytes if that is later */
+	uint64_t room;	 /* room that becomes free at `end`; 0: another part of
+			  * the pass frees it */
 };
 
 struct drive_done {
@@ -61,27 +64,29 @@ struct drive_bad {
 struct drive {
 	struct drive_config cfg;
 	struct medium *medium;
-	weft_time_t now; /* everything before has happened */
+	weft_time_t now; /* time up to which all events have been carried out */
 	struct {
 		VEC(struct drive_op);
-	} ops; /* by end; then by submission */
+	} ops; /* requests in flight, sorted by end, then by submission */
 	struct {
 		VEC(struct drive_op);
 	} waiting; /* requests without room in the cache, in order */
 	struct {
 		VEC(struct drive_done);
-	} done; /* from `taken` on: ends that drive_poll will give */
+	} done; /* ended requests; drive_poll has returned the first `taken`
+		 * ones */
 	size_t taken;
 	struct {
 		VEC(struct drive_span);
-	} interface; /* by time */
+	} interface; /* reservations, sorted by time */
 	struct drive_channel *channel;
 	struct extents dirty;
 	struct {
 		VEC(struct destage);
-	} out; /* by end.  Of two of one byte the later one is newer */
+	} out; /* destages in flight, sorted by end. Of two with one byte the
+		* later one is newer */
 	uint64_t out_room, reserved;
-	int error; /* the first one of a destage */
+	int error; /* first error of a destage */
 	struct {
 		VEC(struct drive_bad);
 	} bad;
@@ -96,22 +101,23 @@ static inline weft_time_t time_plus(weft_time_t a, weft_time_t b)
 	return a > WEFT_NEVER - b ? WEFT_NEVER : a + b;
 }
 
-/* Takes the interface for n bytes, from the first gap behind `from` on. */
+/* Reserves the interface for n bytes, in the first gap at or after `from`. */
 struct drive_span drive_move(struct drive *d, weft_time_t from, uint64_t n);
-/* As drive_move, but the bytes arrive at the interface from `from` on and are
- * complete at `to`, so that they do not leave earlier. */
+/* Reserves the interface as drive_move does, for bytes that come from the media
+ * between `from` and `to`. The transfer does not end before `to`. */
 struct drive_span drive_move_behind(struct drive *d, weft_time_t from,
 				    weft_time_t to, uint64_t n);
-/* Returns the channel that is free first, of several the one whose arm is at
- * this byte. */
+/* Returns the channel that is free first. Of several such channels returns one
+ * whose arm is at this byte. */
 uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at);
-/* Takes a channel from t on.  The bytes to write are ready in `ready`, the
- * first one at its beginning and the last one at its end; { 0 }: all of them
- * are. */
+/* Reserves a channel from t on. The first byte to write is ready at the
+ * beginning of `ready`, the last one at its end. With { 0 } all bytes are
+ * ready. */
 struct drive_pass drive_pass(struct drive *d, uint32_t channel, weft_time_t t,
 			     struct drive_span ready, enum drive_code code,
 			     uint64_t at, uint64_t len);
-/* Returns the bytes of whole sectors that moved until t. */
+/* Returns the bytes that have moved until t, in whole sectors, of a transfer of
+ * len bytes. */
 uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 		     uint64_t len, weft_time_t t);
 
@@ -119,8 +125,9 @@ uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 
 /* Plans to destage one extent from t on.  Returns its end. */
 weft_time_t drive_destage(struct drive *d, weft_time_t t);
-/* Reserves room in the cache at t and stores the time from which on there is
- * so much.  Returns false if more room than that of dirty bytes is needed. */
+/* Reserves room in the cache at t, and stores in *from_p the time from which
+ * the room is free. Destages dirty bytes if necessary. Returns false if that
+ * does not suffice. */
 bool drive_room(struct drive *d, weft_time_t t, uint64_t room,
 		weft_time_t *from_p);
 /* Returns true if the cache holds all of these bytes. */
@@ -134,8 +141,8 @@ int drive_read(struct drive *d, const struct drive_request *r);
  * the cache.  Returns 0 or the medium's error. */
 int drive_write_through(struct drive *d, const struct drive_request *r,
 			uint64_t len);
-/* Writes those bytes of a destage that are among the first `len` ones of its
- * pass.  Returns true if these are all that it has left.  An error is kept for
+/* Writes the bytes of a destage that are among the first `len` bytes of its
+ * pass. Returns true if no bytes of the destage remain. An error is kept for
  * the next flush. */
 bool destage_write(struct drive *d, const struct destage *g, uint64_t len);
 /* Ends the first destage. */
@@ -145,7 +152,8 @@ void drive_cache_clear(struct drive *d);
 
 /* ---- drive.c ---- */
 
-/* Lets everything happen that is due at `now`. */
+/* Carries out everything that is due at `now`: ends of requests, and
+ * destages. */
 void drive_advance(struct drive *d, weft_time_t now);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/minmax.h"
 #include "storage/drive_internal.h"
 
-/* Takes back the time of a pass that does not happen. */
+/* Subtracts the time after `now` of an interrupted pass from the busy time. */
 static void not_busy(struct drive *d, const struct drive_pass *p,
 		     weft_time_t now)
 {
@@ -19,7 +19,8 @@ static bool writes(const struct drive_op *op)
 	       op->r.code != DRIVE_FLUSH;
 }
 
-/* Writes what the interrupted requests have moved. */
+/* Writes the bytes that the interrupted requests have moved. With `cache`,
+ * bytes for the cache are written there, otherwise they are lost. */
 static void cut_short(struct drive *d, weft_time_t now, bool cache)
 {
 	vec_foreach (&d->ops, struct drive_op, op) {
@@ -80,7 +81,7 @@ void drive_abandon(struct drive *d, weft_time_t now)
 	cut_short(d, now, true);
 	for (uint32_t i = 0; i < d->cfg.channels; i++)
 		d->channel[i].free = now;
-	/* Destages keep their plan. */
+	/* Destages continue as planned. */
 	vec_foreach (&d->out, struct destage, g) {
 		weft_time_t *free = &d->channel[g->pass.channel].free;
 

@@ -11,7 +11,7 @@
 #include "base/minmax.h"
 #include "storage/drive_internal.h"
 
-/* Returns the time of n bytes at `rate` bit/s, upwards. */
+/* Returns the time of n bytes at rate / share bit/s, rounded up. */
 static weft_time_t rate_time(uint64_t n, uint64_t rate, uint32_t share)
 {
 	unsigned __int128 bits = (unsigned __int128)n * 8;
@@ -77,7 +77,8 @@ uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at)
 	return best;
 }
 
-/* Returns the time of the arm from one byte to another, and of half a turn. */
+/* Returns the time in which the arm moves from one byte to another, and half a
+ * turn. */
 static weft_time_t seek(const struct drive_config *cfg, uint64_t from,
 			uint64_t to)
 {
@@ -99,7 +100,7 @@ struct drive_pass drive_pass(struct drive *d, uint32_t channel, weft_time_t t,
 	weft_time_t access = cfg->latency, moving = 0;
 	struct drive_pass p = { .channel = channel };
 
-	if (code != DRIVE_TRIM) { /* a change of the drive's own table */
+	if (code != DRIVE_TRIM) { /* TRIM changes the drive's own table only */
 		access = time_plus(access, seek(cfg, c->at, at));
 		moving = rate_time(len, cfg->media_rate, cfg->channels);
 		c->at = at + len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A treap: a tree that is sorted by place, and a heap by a number that is drawn
- * for each node, which keeps its depth near the logarithm of their number. */
+/* A treap: a tree that is sorted by offset, and a heap by a pseudo-random
+ * number of each node. These numbers keep the depth near the logarithm of the
+ * number of nodes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ int extent_cut(struct extent x, uint64_t at, uint64_t len,
 
 /* ---- tree ---- */
 
-/* Returns a number that looks random, from the number of calls. */
+/* Returns a pseudo-random number, which depends on the number of calls
+ * alone. */
 static uint64_t draw(struct extents *e)
 {
 	uint64_t z = ++e->places * 0x9e3779b97f4a7c15;
@@ -79,7 +81,7 @@ static uint64_t draw(struct extents *e)
 	return z ^ z >> 31;
 }
 
-/* Divides a tree into extents that begin before `at` and the others. */
+/* Divides a tree into extents that begin before `at` (l) and the others (r). */
 static void split(struct extent_node *n, uint64_t at, struct extent_node **l,
 		  struct extent_node **r)
 {
@@ -139,7 +141,8 @@ static struct extent_node *find(const struct extents *e, uint64_t at)
 	return n;
 }
 
-/* Divides an extent that begins before `at` and ends behind it. */
+/* Divides the extent that begins before `at` and ends behind it, if there is
+ * one. */
 static void divide(struct extents *e, uint64_t at)
 {
 	struct extent_node *n = find(e, at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a drive that its cache holds: extents that do not overlap, in order
- * of their place. */
+/* Bytes of a drive that its cache holds: extents that do not overlap, sorted by
+ * offset. */
 #ifndef STORAGE_EXTENTS_H
 #define STORAGE_EXTENTS_H
 
@@ -9,26 +9,27 @@
 struct extent {
 	uint64_t at, len;
 	enum drive_code code; /* DRIVE_WRITE, DRIVE_TRIM, DRIVE_ZERO */
-	uint8_t *data;	      /* of WRITE; others are zeros */
+	uint8_t *data;	      /* bytes of a WRITE; NULL: the bytes are zeros */
 };
 
 struct extents {
 	struct extent_node *root;
-	uint64_t places; /* drawn for the shape of the tree */
-	uint32_t sector; /* room that an extent of zeros takes */
-	uint64_t room;	 /* bytes that all of them take in the cache */
+	uint64_t places; /* number of pseudo-random numbers drawn so far */
+	uint32_t sector; /* bytes that an extent of zeros takes in the cache */
+	uint64_t room;	 /* bytes that all extents take in the cache */
 };
 
 /* Returns the room that an extent takes in a cache. */
 uint64_t extent_room(const struct extent *x, uint32_t sector);
-/* Copies the bytes that x has of at..at+len to their places behind p. */
+/* Copies the bytes of [at, at + len) that x holds to their offsets in p, where
+ * p[0] is byte `at`. */
 void extent_read(const struct extent *x, uint64_t at, size_t len, void *p);
-/* Removes a range from x, gives x away, and stores the rest in part[0..1].
- * Returns the number of parts, 0 to 2. */
+/* Removes a range from x. Takes x, and stores the remaining parts in
+ * part[0..1]. Returns the number of parts, 0 to 2. */
 int extent_cut(struct extent x, uint64_t at, uint64_t len,
 	       struct extent part[2]);
 
-/* Adds an extent in place of the bytes there.  Takes its data. */
+/* Adds an extent, which replaces the bytes of its range. Takes its data. */
 void extents_put(struct extents *e, struct extent x);
 /* Replaces bytes by those of p if one extent of data holds all of them. Returns
  * false if none does. */
@@ -41,7 +42,7 @@ void extents_cut(struct extents *e, uint64_t at, uint64_t len);
 bool extents_take(struct extents *e, uint64_t from, struct extent *x_p);
 /* Returns the extent that holds a byte, or NULL. */
 const struct extent *extents_find(const struct extents *e, uint64_t at);
-/* As extent_read, of all extents. */
+/* Copies as extent_read does, from all extents. */
 void extents_read(const struct extents *e, uint64_t at, size_t len, void *p);
 
 #endif

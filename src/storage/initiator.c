@@ -73,7 +73,9 @@ void disk_request_check(struct weft_disk *d, struct request *r)
 {
 	if (!r->whole || r->parts)
 		return;
-	/* Its FLUSH comes later than one that has named the loss. */
+	/* Parts of this write were lost before it ended, and a FLUSH may have
+	 * reported the loss already. The loss counts again, so that the next
+	 * FLUSH reports it, too. */
 	for (uint32_t i = 0; r->lost && i < d->info.targets; i++)
 		if (r->lost >> i & 1 && r->op.code != WEFT_DISK_FLUSH)
 			d->store[i].loss = ++d->losses;
@@ -175,13 +177,14 @@ weft_time_t disk_next(const struct weft_disk *d)
 		if (s->state == STORE_QUIET)
 			t = min_of(t, s->quiet);
 	}
-	/* Room in the link is not an event. */
+	/* Polls again after T_disk_again, because no event reports room in the
+	 * link. */
 	if (d->stuck)
 		t = min_of(t, d->now + weft_host_time(d->h, T_disk_again));
 	return t;
 }
 
-/* The user has the event that names losses. */
+/* Clears losses that an event has reported to the user. */
 static void losses_told(struct weft_disk *d, const struct request *r)
 {
 	for (uint32_t i = 0; i < d->info.targets; i++)

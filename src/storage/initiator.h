@@ -3,9 +3,9 @@
  * divided into parts, each a request of the protocol to one target.
  *
  *   user's request   divided while its targets have tags and memory
- *   part             SEND, SENT, LAND; sent again after a time-out, damage, or
- * a new session store            a target as its initiator sees it: session,
- * tags, staging
+ *   part             SEND, SENT, LAND; sent again after a time-out or damage,
+ *                    or in a new session
+ *   store            a target as its initiator sees it: session, tags, staging
  */
 #ifndef STORAGE_INITIATOR_H
 #define STORAGE_INITIATOR_H
@@ -17,16 +17,17 @@
 
 enum {
 	DISK_REGIONS = 64,
-	DISK_BOUNCE = 4 << 20, /* bytes for buffers outside of regions */
-	DISK_FEW = 8,	       /* segments without memory of their own */
+	DISK_BOUNCE = 4 << 20, /* bytes of bounce memory, for user buffers
+				* outside regions */
+	DISK_FEW = 8,	       /* segments that struct request holds itself */
 	DISK_SEGS = 256,
 };
 
 struct region {
-	uint8_t *p; /* NULL: free */
+	uint8_t *p; /* NULL: the entry is free */
 	size_t len;
 	struct storage_mr mr;
-	uint32_t users; /* pieces of parts */
+	uint32_t users; /* number of pieces in the region */
 };
 
 /* Bytes of a part, in memory of the link. */
@@ -34,10 +35,10 @@ struct piece {
 	uint8_t *p;
 	uint32_t len;
 	uint64_t addr, key;
-	struct region *region; /* NULL: bounce */
+	struct region *region; /* NULL: the piece is in bounce memory */
 };
 
-/* Place in the segments of a user's request. */
+/* Position in the segments of a user's request: segment, and byte in it. */
 struct cursor {
 	uint32_t seg;
 	size_t at;
@@ -46,16 +47,18 @@ struct cursor {
 /* A request of the user. */
 struct request {
 	struct request *next;
-	struct weft_disk_op op; /* op.seg is `few` or memory of its own */
+	/* op.seg points to `few` or to allocated memory */
+	struct weft_disk_op op;
 	struct weft_disk_seg few[DISK_FEW];
-	uint64_t divided; /* bytes; or targets */
+	uint64_t divided; /* bytes divided so far; FLUSH, TRIM, ZERO: targets */
 	struct cursor cursor;
-	uint32_t parts; /* that have not ended */
-	bool whole;	/* divided to the end */
-	/* Targets as bits.  `cached`: parts have ended there, in the cache.
-	 * `lost`: it has lost such parts; of a FLUSH: it names their losses. */
+	uint32_t parts; /* number of parts that have not ended */
+	bool whole;	/* the request is divided completely */
+	/* A bit for each target. cached: parts of the request have ended in the
+	 * target's cache. lost: the target has lost such parts. FLUSH: the
+	 * request reports a loss of the target. */
 	uint64_t cached, lost;
-	uint32_t losses; /* of weft_disk, when a FLUSH ended */
+	uint32_t losses; /* FLUSH: value of weft_disk.losses at its end */
 	int status;
 	weft_time_t submitted, ended;
 };
@@ -64,39 +67,43 @@ enum part_state {
 	PART_FREE,
 	PART_SEND, /* data or record are to be sent */
 	PART_SENT,
-	PART_LAND, /* answered: its memory is still written or read */
-	PART_DEAD, /* ended in vain: its memory waits for the next session */
+	PART_LAND, /* the target has answered, but transfers still use the
+		    * part's memory */
+	PART_DEAD, /* timed out: the target may use the part's memory until the
+		    * next session */
 };
 
 struct part {
-	struct part *next; /* of those that send */
+	struct part *next; /* next part in store.send */
 	struct request *request;
 	enum part_state state;
-	bool queued;   /* stands in store.send */
+	bool queued;   /* the part is in store.send */
 	bool data_due; /* data are to be sent, by this node or the target */
 	bool fresh;    /* READ: the target is to serve it again */
-	bool sent;     /* in this session */
-	bool damaged;  /* the last answer said so */
+	bool sent;     /* the record was sent in this session */
+	bool damaged;  /* the last answer reported damaged data */
 	uint8_t code, flags;
-	uint16_t attempt, data_attempt; /* newest; newest with data */
+	/* newest attempt, and newest attempt with data */
+	uint16_t attempt, data_attempt;
 	uint32_t tries;
 	uint64_t offset, length;
 	uint32_t seq, mark, crc;
-	uint32_t puts, landed; /* WRITE: sent; READ: said by DONE, and here */
-	uint64_t ticket;       /* of its last put */
+	uint32_t puts, landed; /* WRITE: puts sent. READ: puts that DONE
+				* reports; puts that have landed */
+	uint64_t ticket;       /* number of the part's last put */
 	uint32_t put_at;       /* bytes of data that were put */
 	weft_time_t deadline, patience;
 	struct piece piece[STORAGE_SEGS];
 	uint32_t pieces;
 	struct pages_run bounce, stage;
-	struct cursor cursor; /* of its first byte */
-	uint64_t covers;      /* FLUSH: writes that had ended */
+	struct cursor cursor; /* position of the part's first byte */
+	uint64_t covers; /* FLUSH: value of store.ended when the part started */
 	int status;
 };
 
 enum store_state {
 	STORE_LOGIN,
-	STORE_QUIET, /* puts of the session before may still land */
+	STORE_QUIET, /* puts of the previous session may still land */
 	STORE_UP,
 	STORE_LOGOUT,
 	STORE_OUT,
@@ -106,23 +113,26 @@ enum store_state {
 struct store {
 	uint32_t node;
 	enum store_state state;
-	int why;		/* GONE */
-	uint32_t epoch, number; /* number of the LOGIN */
+	int why; /* STORE_GONE: reason, negative errno */
+	/* epoch of the session, and number of the newest LOGIN */
+	uint32_t epoch, number;
 	uint16_t login_tries;
 	bool login_due;
 	weft_time_t login_at, patience, quiet;
 	uint64_t size;
 	uint32_t sector, max_request;
 	uint64_t stage, stage_key;
-	struct pages pages; /* of the staging */
+	struct pages pages; /* pages of the staging */
 	struct part *part;
-	uint8_t free[STORAGE_DEPTH]; /* ring of tags */
+	uint8_t free[STORAGE_DEPTH]; /* ring of free tags */
 	uint32_t free_head, free_n;
 	struct part *send, **send_tail;
-	uint32_t lands;		 /* parts in PART_LAND */
-	uint64_t ended, covered; /* writes; those that a FLUSH has covered */
-	uint32_t loss;		 /* that no event has named; 0: none */
-	bool blocked;		 /* no room for more parts in this pass */
+	uint32_t lands;		 /* number of parts in PART_LAND */
+	uint64_t ended, covered; /* number of ended writes; number of those that
+				  * a FLUSH has covered */
+	uint32_t loss; /* number of the newest loss that no event has reported;
+			* 0: none */
+	bool blocked;  /* no room for more parts in this pass */
 };
 
 struct weft_disk {
@@ -131,7 +141,7 @@ struct weft_disk {
 	struct weft_disk_attr attr;
 	struct weft_disk_info info;
 	struct weft_disk_stats stats;
-	struct store *store; /* attr.targets of them */
+	struct store *store; /* one store for each target */
 	struct region region[DISK_REGIONS];
 	uint8_t *bounce;
 	struct storage_mr bounce_mr;
@@ -140,20 +150,21 @@ struct weft_disk {
 	struct request *requests, *free;
 	struct request *divide, **divide_tail;
 	struct request *ended, **ended_tail;
-	weft_time_t now;   /* of this call */
+	weft_time_t now;   /* time of the current call */
 	weft_time_t timer; /* no part has an earlier deadline */
-	bool room;	   /* since the last pass of dividing */
+	bool room;	   /* room became free since the last disk_divide */
 	bool stuck;	   /* the link had no room */
-	uint32_t losses;   /* of caches, all targets */
+	uint32_t losses;   /* number of losses of caches so far, all targets
+			    * together */
 };
 
 /* ---- initiator.c ---- */
 
-/* Records that a request, divided to its end, has no parts left. */
+/* Ends a request that is divided completely and has no parts left. */
 void disk_request_check(struct weft_disk *d, struct request *r);
-/* Takes events of the link, sends and divides. */
+/* Handles events of the link, sends parts and divides requests. */
 void disk_progress(struct weft_disk *d);
-/* Returns the time at which progress has something to do without an event. */
+/* Returns the time at which disk_progress has work without an event. */
 weft_time_t disk_next(const struct weft_disk *d);
 
 /* ---- initiator_divide.c ---- */
@@ -163,7 +174,7 @@ void disk_divide(struct weft_disk *d);
 
 /* ---- initiator_part.c: from the first byte to the answer ---- */
 
-/* Takes a free tag.  There must be one. */
+/* Takes a free tag, which must exist, and returns its part for the request. */
 struct part *disk_part_new(struct weft_disk *d, struct store *s,
 			   struct request *r);
 /* Queues a part for sending. */
@@ -171,29 +182,29 @@ void disk_part_queue(struct store *s, struct part *p);
 /* Ends a part with a status. */
 void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 		   int status);
-/* Ends the requests of dead parts; `free`: and frees the parts, because the
- * target does not serve them any more. */
+/* Ends the requests of dead parts. With `free` also frees the parts, because
+ * the target does not serve them any more. */
 void disk_dead_end(struct weft_disk *d, struct store *s, bool free);
 /* Frees memory and tag of a part. */
 void disk_part_free(struct weft_disk *d, struct store *s, struct part *p);
-/* Sends it once more, unless its tries are used up: then it ends. */
+/* Sends a part again, or ends it with `status` if its tries are used up. */
 void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 		     int status);
-/* Sends what waits, while the link has room. */
+/* Sends queued parts while the link has room. */
 void disk_send(struct weft_disk *d, struct store *s);
-/* Looks at all deadlines. */
+/* Handles all parts whose deadline has passed. */
 void disk_expire(struct weft_disk *d);
-/* Charges for, and returns, the CRC of a part's data. */
+/* Returns the CRC of a part's data, and charges its cost. */
 uint32_t disk_part_crc(struct weft_disk *d, const struct part *p);
 
 /* ---- initiator_answer.c ---- */
 
-/* Takes an answer to a part. */
+/* Handles an answer to a part. */
 void disk_answer(struct weft_disk *d, struct store *s,
 		 const struct storage_record *rec);
 /* Counts a put that has landed. */
 void disk_landed(struct weft_disk *d, struct store *s, uint32_t mark);
-/* Ends parts whose memory is free again. */
+/* Ends answered parts whose memory no transfer uses any more. */
 void disk_settle(struct weft_disk *d, struct store *s);
 
 /* ---- initiator_session.c ---- */
@@ -203,24 +214,24 @@ static inline bool disk_silent(const struct weft_disk *d, const struct store *s)
 {
 	return s->state == STORE_LOGIN && s->login_tries > d->attr.tries;
 }
-/* Begins a session; parts in flight go into the next one. */
+/* Begins a session, in which parts in flight are sent again. */
 void disk_login(struct weft_disk *d, struct store *s);
-/* Takes a record of the control slot. */
+/* Handles a record of the control slot. */
 void disk_control(struct weft_disk *d, struct store *s,
 		  const struct storage_record *rec);
-/* Sends LOGIN or LOGOUT when it is time. */
+/* Sends LOGIN or LOGOUT when the next try is due. */
 void disk_session(struct weft_disk *d, struct store *s);
-/* Ends all parts: no session will come. */
+/* Ends all parts, because the target will begin no session any more. */
 void disk_gone(struct weft_disk *d, struct store *s, int status);
 
 /* ---- initiator_memory.c ---- */
 
 /* Returns the region that covers the bytes, or NULL. */
 struct region *disk_region(struct weft_disk *d, const void *p, size_t len);
-/* Copies n bytes between the user's segments, from `c` on, and p. */
+/* Copies n bytes between the user's segments, from position `c` on, and p. */
 void disk_copy(struct weft_disk *d, const struct request *r, struct cursor c,
 	       void *p, size_t n, bool in);
-/* Moves a cursor. */
+/* Moves a cursor forward by n bytes. */
 void disk_skip(const struct request *r, struct cursor *c, size_t n);
 
 #endif

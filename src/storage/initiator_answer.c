@@ -75,7 +75,8 @@ static void done_in(struct weft_disk *d, struct store *s, struct part *p,
 	part_settle(d, s, p);
 }
 
-/* Returns true for attempts that no data were sent after. */
+/* Returns true if the part has made this attempt and no data were sent after
+ * it. */
 static bool attempt_good(const struct part *p, uint16_t attempt)
 {
 	return (int16_t)(attempt - p->data_attempt) >= 0 &&

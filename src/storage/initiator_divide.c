@@ -19,7 +19,7 @@ static const uint8_t codes[] = {
 	[WEFT_DISK_ZERO] = STORAGE_ZERO,
 };
 
-/* Bytes on one target. */
+/* A range of bytes on one target. */
 struct extent {
 	struct store *store;
 	uint64_t offset, length;
@@ -27,7 +27,8 @@ struct extent {
 
 /* ---- striping ---- */
 
-/* Returns the place of byte `at`, and the bytes up to the stripe's end. */
+/* Returns target and offset of byte `at`, and the number of bytes up to the
+ * stripe's end. */
 static struct extent extent_at(struct weft_disk *d, uint64_t at)
 {
 	uint64_t stripe = d->attr.stripe, n = d->info.targets;
@@ -69,8 +70,8 @@ static uint32_t piece_add(struct part *p, struct region *g, uint8_t *b,
 	return (uint32_t)n;
 }
 
-/* Finds up to eight pieces in regions from the request's cursor on.  Returns
- * their bytes, whole sectors; 0: a copy is needed. */
+/* Finds up to eight pieces in regions from the request's cursor on. Returns
+ * their bytes in whole sectors, or 0 if the data must be copied. */
 static uint64_t pieces_find(struct weft_disk *d, struct request *r,
 			    struct part *p, uint64_t max)
 {
@@ -103,7 +104,7 @@ static uint64_t pieces_find(struct weft_disk *d, struct request *r,
 	return n / d->info.sector * d->info.sector;
 }
 
-/* Gives a part pages of the library. */
+/* Gives a part pages of bounce memory. Returns false without free pages. */
 static bool bounce_get(struct weft_disk *d, struct part *p, uint64_t n)
 {
 	uint64_t at;
@@ -145,8 +146,9 @@ static uint64_t memory_get(struct weft_disk *d, struct store *s,
 
 /* ---- parts ---- */
 
-/* Returns an error if no part of the store can ever start: without tags no
- * deadline passes. */
+/* Returns an error if no part of the store can start any more: the target has
+ * gone, or does not answer while all tags are in use, so that no deadline would
+ * end the request. */
 static int hopeless(const struct weft_disk *d, const struct store *s)
 {
 	if (s->state == STORE_GONE)
@@ -205,9 +207,11 @@ static bool divide_data(struct weft_disk *d, struct request *r)
 		n = p->length = memory_get(d, e.store, r, p, n);
 		if (!n) {
 			r->parts--;
-			p->pieces = 0; /* not counted yet */
+			p->pieces = 0; /* the regions have not counted these
+					* pieces */
 			disk_part_free(d, e.store, p);
-			d->room = false; /* it has been there before */
+			d->room = false; /* disk_part_free sets it, but there is
+					  * no new room */
 			return false;
 		}
 		part_start(d, e.store, r, p);

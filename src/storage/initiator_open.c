@@ -8,8 +8,9 @@
 enum {
 	STRIPE = 65536,
 	TRIES = 12,
-	TRIES_MAX = 60000, /* attempts have 16 bits */
-	LOGOUTS = 4,	   /* tries, because nothing depends on the last one */
+	TRIES_MAX = 60000, /* limit of tries, because attempts have 16 bits */
+	LOGOUTS = 4, /* limit of tries of LOGOUT, because nothing depends on its
+		      * answer */
 };
 
 /* ---- attributes ---- */
@@ -121,7 +122,8 @@ static void memory_free(struct weft_disk *d)
 
 /* ---- meeting the targets ---- */
 
-/* Returns 0 when all targets have answered, -EAGAIN, or the first error. */
+/* Returns 0 if all targets have answered, -EAGAIN if some have not, or the
+ * first error. */
 static int stores_up(const struct weft_disk *d)
 {
 	int ret = 0;
@@ -228,7 +230,7 @@ static bool logged_out(const struct weft_disk *d)
 	return true;
 }
 
-/* Tells all targets, and waits until they have no transfers left. */
+/* Logs out of all targets, and waits until they have no transfers left. */
 static void logout_all(struct weft_disk *d)
 {
 	d->now = weft_host_now(d->h);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Remote disks: parts of requests, from their tag to their end.
  *
- * The first try of a WRITE, and the one after AGAIN, sends data before the
- * record; the first try of a READ, and one that is FRESH, has the target send
- * them.  Other tries carry the record alone.  Data of a WRITE must not be sent
- * while the target may be writing from the staging, because damaged ones would
- * be written, and data of a READ that are only late need no second copy. */
+ * The first try of a WRITE, and the try after AGAIN, sends data before the
+ * record. In the first try of a READ, and in one that is FRESH, the target
+ * sends the data. Other tries carry the record alone. Data of a WRITE must not
+ * be sent while the target may be writing from the staging, because damaged
+ * data would be written. Data of a READ that are only late need no second
+ * copy. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -65,9 +66,9 @@ void disk_part_free(struct weft_disk *d, struct store *s, struct part *p)
 
 /* ---- ends ---- */
 
-/* Keeps account of the writes that a FLUSH is to cover.  Returns the status of
- * the part: a loss is named by all FLUSHes that end until the user has one such
- * event, because each of them covers the lost writes. */
+/* Counts the writes that a FLUSH has to cover. Returns the status of the part.
+ * After a loss it is -ESTALE for all FLUSHes that end before the user gets such
+ * an event, because each of them covers the lost writes. */
 static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 		       int status)
 {
@@ -89,7 +90,7 @@ static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 	return -ESTALE;
 }
 
-/* Tells the request of a part's end. */
+/* Records the end of a part in its request. */
 static void request_part_ended(struct weft_disk *d, struct store *s,
 			       struct part *p, int status)
 {
@@ -120,8 +121,8 @@ void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 		disk_part_free(d, s, p);
 		return;
 	}
-	/* The target may still serve it.  The next session begins when it does
-	 * not any more. */
+	/* The target may still serve the part. It begins the next session when
+	 * it does not serve the part any more. */
 	p->state = PART_DEAD;
 	if (s->state == STORE_UP)
 		disk_login(d, s);
@@ -150,8 +151,8 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 		disk_part_end(d, s, p, status);
 		return;
 	}
-	/* Without a CRC of their own, data that an ordered link has lost are
-	 * not noticed: they are sent with each try. */
+	/* An ordered link may lose data. Without a CRC the loss is not
+	 * detected, so that each try of a READ has the data sent again. */
 	if (status == -EBADMSG || (p->code == STORAGE_READ &&
 				   d->link->info.ordered && !d->attr.check)) {
 		p->data_due = true;
@@ -168,7 +169,8 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 
 static void part_expire(struct weft_disk *d, struct store *s, struct part *p)
 {
-	/* An answered WRITE waits for its NIC alone. */
+	/* An answered WRITE waits only for this node's NIC, so that it ends
+	 * now. */
 	if (p->state == PART_LAND && p->code != STORAGE_READ) {
 		disk_part_end(d, s, p, p->status);
 		return;
@@ -229,7 +231,7 @@ static bool data_send(struct weft_disk *d, struct store *s, struct part *p)
 
 			if (ret == -EAGAIN)
 				return false;
-			/* One that the link refuses is as good as lost. */
+			/* A put that the link refuses counts as lost. */
 			p->puts += !ret;
 			at += n;
 			p->put_at += n;
@@ -287,8 +289,8 @@ static bool part_send(struct weft_disk *d, struct store *s, struct part *p)
 	p->attempt++;
 	if (p->data_due)
 		p->data_attempt = p->attempt;
-	/* Not FRESH again: the data of this attempt could come after the
-	 * answer to it, if a later one had the target send them again. */
+	/* Later tries are not FRESH: the target would send the data again, and
+	 * these could arrive after the answer to this attempt. */
 	p->data_due = p->fresh = false;
 	p->state = PART_SENT;
 	p->deadline = d->now + p->patience;

@@ -2,20 +2,21 @@
 /* Remote disks: sessions with a target.
  *
  *   LOGIN   sends LOGIN until HELLO names the epoch
- *   QUIET   unordered links: waits for puts of the session before
- *   UP
+ *   QUIET   unordered links: waits for puts of the previous session
+ *   UP      sends requests
  *   LOGOUT  sends LOGOUT until DONE says that the target has ended everything
  *
- * A session ends when the target says that it does not know its epoch, and when
- * a request ends with -ETIMEDOUT, because the target begins the next one only
- * after it has done with all requests of the one before. */
+ * A session ends when the target says that it does not know the epoch, and when
+ * a request ends with -ETIMEDOUT, because the target begins the next session
+ * only after it has ended all requests of the previous one. */
 #include <errno.h>
 
 #include "base/minmax.h"
 #include "storage/initiator.h"
 
 enum {
-	PATIENCE_MOST = 64, /* times the first time-out */
+	/* limit of the time-out, as a multiple of the first one */
+	PATIENCE_MOST = 64,
 	STAGE_MOST = 1 << 30,
 	REQUEST_MOST = 16 << 20,
 };
@@ -23,14 +24,14 @@ enum {
 void disk_login(struct weft_disk *d, struct store *s)
 {
 	s->state = STORE_LOGIN;
-	/* Grows over all openings of this node, too. */
+	/* The number grows across all openings of disks by this node, too. */
 	s->number = max_of(s->number + 1, (uint32_t)(d->now / WEFT_US >> 4));
 	s->login_tries = 0;
 	s->patience = d->attr.timeout;
 	s->login_at = d->now;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static bool control_send(struct weft_disk *d, struct store *s)
 {
@@ -69,7 +70,7 @@ static void control_turn(struct weft_disk *d, struct store *s)
 	d->stuck |= s->login_due;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void session_up(struct weft_disk *d, struct store *s)
 {
@@ -82,8 +83,8 @@ static void session_up(struct weft_disk *d, struct store *s)
 		if (p->state != PART_SENT && p->state != PART_SEND)
 			continue;
 		p->state = PART_SEND;
-		/* The last try keeps its deadline, so that a target which
-		 * begins sessions for ever ends, too. */
+		/* The last try keeps its deadline, so that a part ends even if
+		 * its target begins sessions for ever. */
 		if (p->tries < d->attr.tries) {
 			p->tries++;
 			p->deadline = d->now + p->patience;
@@ -92,7 +93,8 @@ static void session_up(struct weft_disk *d, struct store *s)
 	}
 }
 
-/* The drive has lost writes that had ended, and parts of some that have not. */
+/* Records that the drive has lost ended writes, and parts of writes that have
+ * not ended. */
 static void cache_lost(struct weft_disk *d, struct store *s)
 {
 	uint32_t n = 2 * d->attr.depth * d->attr.targets;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carriers of the block protocol: records into slots of the peer, data into
- * its memory.  link_ep.c serves any NIC by the common endpoint; a system may
- * add a link of its own (STORAGE(id) in system.def).
+/* Carriers of the block protocol: records into slots of the peer, data into its
+ * memory. link_ep.c serves any NIC by the common endpoint; a system may add a
+ * link of its own (STORAGE(id) in system.def).
  *
- * A link may lose, damage and repeat records.  An ordered link may lose and
- * damage data, too, and repeat them before it delivers what follows; an
- * unordered one delivers all data, once, in any order.  None invents any:
- * records are sealed (record.h), data are covered by their CRC or by the
- * link's.
- */
+ * A link may lose, damage and repeat records. An ordered link may lose and
+ * damage data, too, and repeat them before it delivers later transfers. An
+ * unordered link delivers all data, once, in any order. No link invents records
+ * or data: records are sealed (record.h), data are covered by their CRC or by
+ * the link's. */
 #ifndef STORAGE_LINK_H
 #define STORAGE_LINK_H
 
@@ -19,23 +18,26 @@ struct storage_link;
 
 struct storage_mr {
 	uint64_t addr, key;
-	void *own; /* of the link */
+	void *own; /* private data of the link */
 };
 
 struct storage_link_attr {
-	bool target;		 /* of this node; otherwise an initiator */
-	bool use_irq;		 /* wait sleeps */
-	const char *notify;	 /* "request", "page", "packet" */
-	uint32_t cluster;	 /* 0: all transfers of a request at once */
-	const uint32_t *targets; /* initiator: its peers */
+	bool target;  /* this node is a target; false: an initiator */
+	bool use_irq; /* `wait` sleeps until an interrupt instead of polling */
+	/* native link: unit of notifications (docs/storage.md) */
+	const char *notify;
+	uint32_t cluster; /* native link: transfers started together; 0: all of
+			   * a request */
+	const uint32_t *targets; /* initiator: nodes of its targets */
 	uint32_t n_targets;
 };
 
 enum storage_event_kind {
-	/* A record of peer is in slot.  One that storage_record_read refuses is
-	 * cleared (rec.code 0), or not reported. */
+	/* A record of `peer` has arrived in `slot`. A record that
+	 * storage_record_read refuses is cleared (rec.code 0), or not
+	 * reported. */
 	STORAGE_EV_RECORD,
-	STORAGE_EV_LANDED, /* unordered links: one more put with `mark` */
+	STORAGE_EV_LANDED, /* unordered links: a put with `mark` has landed */
 	STORAGE_EV_GONE,   /* the link to peer will not come back */
 };
 
@@ -68,17 +70,19 @@ struct storage_link_ops {
 	 */
 	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
 		      const struct storage_record *rec);
-	/* Each returns a number of puts to peer since open: those started, and
-	 * the first so many whose memory is free again. */
+	/* Each returns a number of puts to peer since open: the started ones,
+	 * and those at the start of this sequence whose memory is free
+	 * again. */
 	uint64_t (*started)(struct storage_link *l, uint32_t peer);
 	uint64_t (*departed)(struct storage_link *l, uint32_t peer);
-	/* Moves transfers on and takes up to max events.  Returns their
+	/* Continues transfers and returns up to max events in ev. Returns their
 	 * number. */
 	int (*poll)(struct storage_link *l, struct storage_event *ev, int max);
 	/* Waits until poll would give an event or a put has departed, or until
 	 * the deadline.  May return early. */
 	void (*wait)(struct storage_link *l, weft_time_t deadline);
-	/* Target: a LOGIN named the initiator's table of slots. */
+	/* Target: sets address and key of the initiator's table of slots, which
+	 * its LOGIN contains. */
 	void (*peer_table)(struct storage_link *l, uint32_t peer, uint64_t addr,
 			   uint64_t key);
 };
@@ -86,10 +90,11 @@ struct storage_link_ops {
 struct storage_link_info {
 	const char *name; /* "native", "ep" */
 	const char *nic;  /* system */
-	bool ordered;	  /* records arrive behind the puts before them */
-	bool bytes;	  /* any length and alignment, otherwise qwords */
+	bool ordered;	  /* a record arrives after the puts before it */
+	bool bytes; /* puts have any length and alignment; false: qwords */
 	uint32_t max_put;
-	uint64_t table, table_key; /* initiator: for its LOGIN */
+	uint64_t table, table_key; /* initiator: address and key of its table of
+				    * slots, for LOGIN */
 };
 
 struct storage_link {
@@ -115,7 +120,7 @@ struct storage_native {
 int storage_link_open(struct weft_host *h, const char *name,
 		      const struct storage_link_attr *attr,
 		      struct storage_link **l_p);
-/* Opens a link over the common endpoint, and returns as above. */
+/* Opens a link over the common endpoint. Returns as storage_link_open does. */
 int storage_ep_open(struct weft_host *h, const struct storage_link_attr *attr,
 		    struct storage_link **l_p);
 

@@ -15,9 +15,10 @@
 #include "weft/ep.h"
 
 enum {
-	EPL_OPS = 64, /* in flight, all peers */
+	EPL_OPS = 64, /* operations in flight, all peers together */
 	EPL_REGIONS = 256,
-	EPL_MAX_PUT = 1 << 16, /* so that a record waits for little */
+	/* longest put, so that a record waits only briefly */
+	EPL_MAX_PUT = 1 << 16,
 };
 
 /* A message or a put in flight. */
@@ -25,7 +26,7 @@ struct epl_op {
 	struct epl_op *next;
 	bool put;
 	uint32_t peer;
-	uint64_t ticket; /* of a put: its number */
+	uint64_t ticket; /* number of the put */
 	uint8_t rec[sizeof(struct storage_record)];
 };
 
@@ -36,13 +37,13 @@ struct epl_peer {
 };
 
 struct epl {
-	struct storage_link link; /* first, for the cast */
+	struct storage_link link; /* first member, because epl_of casts */
 	struct weft_ep *ep;
 	uint32_t n;
 	struct epl_peer *peer;
 	struct epl_op op[EPL_OPS], *free;
 	struct weft_ep_mr mr[EPL_REGIONS];
-	uint32_t gone; /* peers that no event has named yet */
+	uint32_t gone; /* number of gone peers that no event has reported yet */
 };
 
 static struct epl *epl_of(struct storage_link *l)
@@ -72,7 +73,8 @@ static int epl_put(struct storage_link *l, uint32_t peer, const void *p,
 {
 	struct epl *e = epl_of(l);
 	struct epl_peer *to = &e->peer[peer];
-	/* More puts than `done` has bits cannot be told apart. */
+	/* `done` has one bit for each put in flight, which limits their
+	 * number. */
 	struct epl_op *op =
 		to->started - to->departed < EPL_OPS ? op_get(e) : NULL;
 	struct weft_ep_op req = { .code = WEFT_EP_PUT,
@@ -112,7 +114,7 @@ static int epl_record(struct storage_link *l, uint32_t peer, uint32_t slot,
 	ret = weft_ep_send(e->ep, peer, op->rec, n, slot, op);
 	if (ret)
 		op_put(e, op);
-	/* A peer that takes no message is as good as one that loses it. */
+	/* A message that the peer refuses counts as lost. */
 	return ret == -EAGAIN ? -EAGAIN : 0;
 }
 
@@ -262,7 +264,7 @@ static void epl_close(struct storage_link *l)
 	weft_host_free(h, e);
 }
 
-/* Does nothing: messages find their receiver. */
+/* Does nothing, because a message needs no address of a table. */
 static void epl_peer_table(struct storage_link *l, uint32_t peer, uint64_t addr,
 			   uint64_t key)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of a drive: pieces of 64 KB in memory, found by a tree of 256 branches,
- * or a sparse file.  Bytes that were never written are zero and take no place.
+ * or a sparse file. Bytes that were never written are zero and occupy nothing.
  *
- * A file is locked (flock), so that two runs do not share it.  An empty one is
- * extended to the drive's size; one that has this size keeps its bytes. */
+ * A file is locked (flock), so that two runs do not share it. An empty file is
+ * extended to the drive's size. A file that has this size keeps its bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ enum { PIECE = 65536, BRANCHES = 256 };
 /* Branches of the lowest level are pieces, others are nodes. */
 struct medium_node {
 	void *at[BRANCHES];
-	uint32_t n; /* that are not NULL */
+	uint32_t n; /* number of branches that are not NULL */
 };
 
 struct medium {
@@ -136,7 +136,8 @@ static void memory_zero(struct medium *m, uint64_t at, uint64_t n)
 		piece_clear(m, at, head);
 	at += head;
 	n -= head;
-	/* The last piece may end with the drive. */
+	/* The last piece of the drive counts as whole, even if it is
+	 * shorter. */
 	whole = n / PIECE + (at + n == m->size && n % PIECE);
 	if (whole)
 		pieces_free(m, m->root, m->levels - 1, at / PIECE,
@@ -287,7 +288,7 @@ static int file_open(const char *path, uint64_t size, char *why, size_t n)
 	return -1;
 }
 
-/* ---- both ---- */
+/* ---- memory or file ---- */
 
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n)
 {

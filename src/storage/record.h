@@ -43,7 +43,7 @@ enum {
 	STORAGE_FUA = 1 << 0,
 	STORAGE_CHECK = 1 << 1, /* data_crc is the CRC-32C of the data */
 	STORAGE_LOST = 1 << 2,	/* HELLO: the drive's cache was lost since the
-				 * epoch before */
+				 * initiator's previous epoch */
 	STORAGE_FRESH = 1 << 3, /* READ: the data sent so far are damaged, or
 				 * may be: serve it again */
 };
@@ -57,15 +57,16 @@ struct storage_seg {
 
 struct storage_record {
 	uint32_t magic;
-	uint32_t crc; /* of the record, with 0 here */
+	uint32_t crc; /* CRC of the record, computed with 0 in this field */
 	uint32_t epoch;
 	uint32_t seq;
 	uint16_t tag;
-	uint16_t attempt; /* from 1 on */
+	uint16_t attempt; /* number of the attempt, from 1 on */
 	uint8_t code, flags, segs, zero;
 	uint64_t offset;   /* READ ... ZERO: byte on the drive.  HELLO: size */
 	uint64_t length;   /* bytes.  HELLO: bytes of the initiator's staging */
-	uint32_t data_crc; /* WRITE, DONE of READ: if STORAGE_CHECK */
+	uint32_t data_crc; /* WRITE, DONE of READ: CRC of the data if
+			    * STORAGE_CHECK */
 	/* WRITE, DONE of READ: puts that carried data of this request so far,
 	 * all attempts together; the receiver of an unordered link waits for
 	 * as many */
@@ -82,7 +83,7 @@ struct storage_record {
 	struct storage_seg seg[STORAGE_SEGS];
 };
 
-/* Returns the mark of the puts of a request, so that one of an older request,
+/* Returns the mark of the puts of a request, so that a put of an older request,
  * or of another session, is not counted. */
 static inline uint32_t storage_mark(uint32_t tag, uint32_t epoch, uint32_t seq)
 {

@@ -11,7 +11,8 @@ enum {
 	POOL = 1024, /* versions allocated at a time */
 };
 
-/* An older version of a sector, newest first. */
+/* An older version of a sector. The list of a sector begins with the newest
+ * one. */
 struct old {
 	struct old *next;
 	uint32_t version;
@@ -24,11 +25,12 @@ struct pool {
 
 struct sector {
 	uint32_t version; /* newest */
-	uint8_t maybe;	  /* so many older ones may be there, too */
+	uint8_t maybe;	  /* number of older versions that the sector may hold
+			   * instead */
 	uint8_t used, dirty;
-	uint64_t when; /* of the newest */
+	uint64_t when; /* clock of the newest write */
 	struct old *old;
-	struct sector *next; /* dirty */
+	struct sector *next; /* next sector in shadow.dirty */
 };
 
 struct shadow {
@@ -103,7 +105,7 @@ static void old_free(struct shadow *s, struct old **list)
 	}
 }
 
-/* Forgets versions older than those that may be there. */
+/* Forgets versions that the sector cannot hold any more. */
 static void old_cut(struct shadow *s, struct sector *t)
 {
 	struct old **at = &t->old;
@@ -149,8 +151,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The first qword names sector and version, so that a wrong sector can be told
- * from a damaged one. */
+/* Fills q with the bytes of a version. The first qword names sector and
+ * version, so that a wrong sector can be distinguished from a damaged one. */
 static void sector_fill(const struct shadow *s, uint64_t *q, uint64_t sector,
 			uint32_t version)
 {

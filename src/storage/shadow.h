@@ -18,8 +18,9 @@ struct shadow;
 struct shadow *shadow_new(struct weft_host *h, uint64_t sectors,
 			  uint32_t sector_bytes, bool history);
 void shadow_free(struct shadow *s);
-/* Marks sectors that a request uses.  Returns false, changing nothing, if one
- * of them is in use, because the order of both would be open. */
+/* Marks sectors that a request uses. Returns false, changing nothing, if
+ * another request uses one of them, because the order of the two would be
+ * undefined. */
 bool shadow_use(struct shadow *s, uint64_t first, uint64_t n);
 void shadow_unuse(struct shadow *s, uint64_t first, uint64_t n);
 /* Returns a version that is new. */
@@ -30,8 +31,8 @@ void shadow_fill(const struct shadow *s, void *p, uint64_t first, uint64_t n,
 
 enum shadow_end {
 	SHADOW_ENDED,
-	SHADOW_SAFE,  /* FUA: no loss takes it back */
-	SHADOW_MAYBE, /* failed: happened, or not, or in part */
+	SHADOW_SAFE,  /* FUA: a loss of the cache does not revert the write */
+	SHADOW_MAYBE, /* the write failed: it happened, or not, or in part */
 };
 
 /* Records the end of a write. */
@@ -41,9 +42,10 @@ void shadow_wrote(struct shadow *s, uint64_t first, uint64_t n,
  * versions, or -1. */
 int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
 		     uint64_t n);
-/* Returns the mark of a FLUSH that is submitted now, and records its end:
- * `lost` if it said that writes were lost.  flushed returns false if writes
- * were seen to be lost before the mark, and it said nothing. */
+/* shadow_flush returns the mark of a FLUSH that is submitted now.
+ * shadow_flushed records its end; `lost` means that the FLUSH reported lost
+ * writes. Returns false if a loss was seen before the mark, but the FLUSH did
+ * not report it. */
 uint64_t shadow_flush(struct shadow *s);
 bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
 /* Returns the number of versions that a sector may hold, for messages. */

@@ -165,14 +165,15 @@ static void target_pass(struct storage_target *t)
 		target_drain(t, &t->session[i]);
 		target_send(t, &t->session[i]);
 	}
-	/* Chunks may be free now.  A drive without latency ends their reads,
-	 * and requests that it has just got, at once. */
+	/* Sending may have freed chunks, so the drive gets more requests. A
+	 * drive without latency ends these at once, so their data are sent,
+	 * too. */
 	target_drive(t);
 	for (uint32_t i = 0; i < t->nodes; i++)
 		target_send(t, &t->session[i]);
 }
 
-/* Returns true if all initiators have gone. */
+/* Returns true if all initiators have logged out. */
 static bool all_out(const struct storage_target *t, uint32_t initiators)
 {
 	uint32_t seen = 0;
@@ -237,7 +238,7 @@ void storage_target_restart(struct storage_target *t, weft_time_t down,
 	weft_host_sleep(t->h, now + down);
 }
 
-/* Ends all requests of a session that the drive has or was to get. */
+/* Ends all requests of a session that are in the drive or queued for it. */
 static void session_fail(struct session *se)
 {
 	for (uint32_t i = 0; se->slot && i < STORAGE_DEPTH; i++) {

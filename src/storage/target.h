@@ -11,7 +11,7 @@
 struct storage_target;
 
 struct storage_target_attr {
-	const char *link, *notify; /* as of weft_disk_attr */
+	const char *link, *notify; /* as in weft_disk_attr */
 	uint32_t cluster;
 	bool use_irq;
 	uint32_t max_request; /* bytes */
@@ -33,14 +33,14 @@ int storage_target_new(struct weft_host *h,
 		       struct storage_target **t_p);
 void storage_target_free(struct storage_target *t);
 /* Serves until `until`, or until all initiators that ever logged in have logged
- * out and at least `initiators` (0: without end) have. Returns true in the
- * second case. */
+ * out and these are at least `initiators`. With 0 only the first limit holds.
+ * Returns true in the second case. */
 bool storage_target_serve(struct storage_target *t, uint32_t initiators,
 			  weft_time_t until);
-/* The software of the target dies here and starts again `down` later with a new
- * epoch: all it knew of sessions and requests is forgotten; memory of link and
- * staging stays where it is, as memory that a driver reserved at boot. `power`:
- * the drive loses its power, too. */
+/* Lets the software of the target die and start again `down` later with a new
+ * epoch. It forgets all sessions and requests. Memory of link and staging stays
+ * where it is, as memory that a driver reserved at boot. With `power` the drive
+ * loses its power, too. */
 void storage_target_restart(struct storage_target *t, weft_time_t down,
 			    bool power);
 /* Ends all requests with -ENODEV from now on (gone), or serves again. */

@@ -33,7 +33,7 @@ static void slots_pop(struct slots *q)
 		q->tail = &q->head;
 }
 
-/* Takes one slot out of a queue, or (NULL) all of a session. */
+/* Removes `one` from a queue, or all slots of a session if `one` is NULL. */
 static void slots_drop(struct slots *q, const struct session *se,
 		       const struct slot *one)
 {
@@ -70,7 +70,8 @@ void target_chunks_drop(struct storage_target *t, struct session *se,
 		struct chunk *c = chunks_pop(&sl->chunks);
 
 		if (c->in_drive) {
-			c->work.slot = NULL; /* freed at its end */
+			c->work.slot = NULL; /* the chunk is freed when the
+					      * drive ends its read */
 		} else if (c->put_at) {
 			c->ticket = t->link->ops->started(t->link, se->node);
 			chunks_push(&se->departing, c);
@@ -180,7 +181,7 @@ static void read_ended(struct storage_target *t, const struct work *w,
 	struct slot *sl = w->slot;
 
 	w->chunk->in_drive = false;
-	if (!sl) { /* of a session that has ended */
+	if (!sl) { /* the session of the READ has ended */
 		target_chunk_free(t, w->chunk);
 		return;
 	}
@@ -210,7 +211,8 @@ void target_drive(struct storage_target *t)
 		weft_host_cpu(t->h, cost);
 		drive_ended(t, &e);
 	}
-	/* By turns, because neither kind may wait for all of the other. */
+	/* Submits READs and other requests alternately, because neither kind
+	 * may wait for all requests of the other. */
 	while (more) {
 		more = read_submit(t);
 		more |= other_submit(t);

@@ -23,7 +23,8 @@
 struct session;
 struct slot;
 
-/* The drive's ctx: a chunk of a READ, or (chunk NULL) another request. */
+/* Context of a request to the drive: a chunk of a READ, or another request
+ * (chunk NULL). */
 struct work {
 	struct session *session;
 	struct slot *slot;
@@ -32,7 +33,8 @@ struct work {
 
 /* A piece of a READ, with memory of the pool. */
 struct chunk {
-	struct chunk *next; /* free, of its slot in order, or departing */
+	struct chunk *next; /* link in storage_target.free, slot.chunks or
+			     * session.departing */
 	struct work work;
 	uint8_t *p;
 	uint32_t len, put_at;
@@ -56,34 +58,36 @@ enum slot_state {
 
 struct slot {
 	enum slot_state state;
-	struct slot *next;     /* in a queue of the drive */
-	struct slot *out_next; /* in session.send */
+	struct slot *next;     /* next slot in a queue in front of the drive */
+	struct slot *out_next; /* next slot in session.send */
 	struct work work;
-	struct storage_record rec; /* of the newest attempt */
-	bool out;		   /* stands in session.send */
-	bool busy_due;		   /* BUSY is to be sent */
-	bool marked;		   /* mark is set */
+	/* record of the request, with the newest attempt */
+	struct storage_record rec;
+	bool out;      /* the slot is in session.send */
+	bool busy_due; /* BUSY is to be sent */
+	bool marked;   /* `mark` is valid */
 	uint32_t mark, landed;
-	uint32_t again; /* puts of the data that were damaged */
+	uint32_t again; /* value of rec.puts when the data were damaged */
 	int status;
-	/* READ: bytes asked of the drive, and put */
+	/* READ: bytes requested from the drive, and bytes put */
 	uint64_t asked, put;
 	struct chunks chunks;
-	uint32_t seg, seg_at; /* place of the next byte */
+	uint32_t seg, seg_at; /* segment of the next byte, and byte in it */
 	uint32_t crc, puts;
 };
 
 enum session_state {
 	SESSION_NONE,
 	SESSION_UP,
-	SESSION_DRAIN_IN,  /* then HELLO */
-	SESSION_DRAIN_OUT, /* then DONE */
+	SESSION_DRAIN_IN,  /* waits for requests in service, then sends HELLO */
+	SESSION_DRAIN_OUT, /* waits for requests in service, then sends DONE */
 };
 
 struct session {
 	enum session_state state;
 	uint32_t node;
-	bool seen, out; /* ever logged in; logged out: outlive a restart */
+	bool seen, out; /* the initiator has ever logged in; has logged out.
+			 * Both survive a restart */
 	bool numbered;	/* `login` is set */
 	uint32_t epoch;
 	struct storage_record login; /* newest LOGIN or LOGOUT */
@@ -92,7 +96,7 @@ struct session {
 	uint8_t *staging;
 	struct storage_mr mr;
 	struct slot *slot;
-	uint32_t in_drive; /* requests */
+	uint32_t in_drive; /* number of requests in the drive */
 	struct slot *send, **send_tail;
 	struct chunks departing;
 };
@@ -113,9 +117,10 @@ struct storage_target {
 	struct storage_mr pool_mr;
 	struct chunk *chunk, *free;
 	uint32_t chunks;
-	struct slots reads, others; /* in front of the drive */
+	struct slots reads, others; /* queues in front of the drive */
 	bool gone;
-	/* On the drive, so to say: they outlive a restart. */
+	/* epochs, lost_epoch and lost survive a restart, as if they were on the
+	 * drive. */
 	uint32_t epochs, lost_epoch;
 	bool lost;
 	weft_time_t now;
@@ -124,18 +129,18 @@ struct storage_target {
 
 /* ---- target_session.c ---- */
 
-/* Takes a record of the control slot. */
+/* Handles a record of the control slot. */
 void target_control(struct storage_target *t, struct session *se,
 		    const struct storage_record *rec);
 /* Answers a request of an epoch that is not the session's. */
 void target_refuse(struct storage_target *t, struct session *se,
 		   const struct storage_record *rec);
-/* Ends a drain when nothing is in service. */
+/* Ends a drain when no request is in service and all data have left. */
 void target_drain(struct storage_target *t, struct session *se);
 
 /* ---- target_request.c ---- */
 
-/* Takes a record of a slot. */
+/* Handles a record of a request slot. */
 void target_request(struct storage_target *t, struct session *se,
 		    const struct storage_record *rec);
 /* Counts a put that has landed. */
@@ -147,18 +152,19 @@ void target_forget(struct storage_target *t, struct session *se);
 
 /* Queues a slot in front of the drive. */
 void target_queue(struct storage_target *t, struct slot *sl);
-/* Gives the drive requests, and takes their ends. */
+/* Submits queued requests to the drive, and handles ended ones. */
 void target_drive(struct storage_target *t);
-/* Forgets all that the drive has and was to get, after drive_abandon. */
+/* Forgets all requests in the drive and queued for it. Called after
+ * drive_abandon. */
 void target_drive_drop(struct storage_target *t);
-/* Reads no more of a READ, which will end with this status. */
+/* Stops the reads of a READ, which will end with this status. */
 void target_read_stop(struct storage_target *t, struct slot *sl, int status);
 /* Takes a session's slots out of the queues. */
 void target_unqueue(struct storage_target *t, struct session *se);
 /* Frees the chunks of a slot, as soon as drive and link do not need them. */
 void target_chunks_drop(struct storage_target *t, struct session *se,
 			struct slot *sl);
-/* Charges for, and returns, the CRC of more data. */
+/* Returns the CRC of more data, and charges its cost. */
 uint32_t target_crc(struct storage_target *t, uint32_t crc, const void *p,
 		    size_t n);
 /* Gives a chunk back to the pool. */
@@ -166,11 +172,12 @@ void target_chunk_free(struct storage_target *t, struct chunk *c);
 
 /* ---- target_out.c ---- */
 
-/* Has a slot's data or answers sent. */
+/* Queues a slot whose data or answers are to be sent. */
 void target_out(struct session *se, struct slot *sl);
 /* Ends a request with a status. */
 void target_answer(struct session *se, struct slot *sl, int status);
-/* Sends what waits, while the link has room; frees chunks that have left. */
+/* Sends queued data and answers while the link has room. Frees chunks that have
+ * left. */
 void target_send(struct storage_target *t, struct session *se);
 
 /* ---- lists ---- */

@@ -28,8 +28,8 @@ void target_answer(struct session *se, struct slot *sl, int status)
 
 /* ---- data ---- */
 
-/* Puts the rest of a chunk.  Returns 0, -EAGAIN, or -EINVAL: the initiator has
- * named memory that is none. */
+/* Puts the remaining bytes of a chunk. Returns 0, -EAGAIN, or -EINVAL if the
+ * initiator has named invalid memory. */
 static int chunk_put(struct storage_target *t, struct session *se,
 		     struct slot *sl, struct chunk *c)
 {
@@ -120,7 +120,7 @@ static void served(struct storage_target *t, struct slot *sl)
 		t->stats.write_bytes += sl->rec.length;
 }
 
-/* Sends what a slot has.  Returns false without room. */
+/* Sends data and answers of a slot. Returns false without room. */
 static bool slot_send(struct storage_target *t, struct session *se,
 		      struct slot *sl)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol: which record begins a request.
  *
- * A seq newer than the slot's is a request.  The slot's seq with a newer
- * attempt is a repetition: BUSY while it is in service, the answer once more
- * when it was served; a READ that is FRESH is served again.  Everything else is
+ * A record with a seq newer than the slot's begins a request. A record with the
+ * slot's seq and a newer attempt is a repetition. The target answers it with
+ * BUSY while the request is in service, and with the answer again when the
+ * request was served. A READ that is FRESH is served again. Other records are
  * older, and ignored. */
 #include <errno.h>
 
@@ -118,7 +119,7 @@ static void slot_start(struct storage_target *t, struct session *se,
 static void request_new(struct storage_target *t, struct session *se,
 			struct slot *sl, const struct storage_record *rec)
 {
-	/* An initiator that begins a request before the end of the one before
+	/* An initiator that begins a request before the end of the previous one
 	 * breaks the protocol. */
 	if (sl->state == SLOT_QUEUE || sl->state == SLOT_DRIVE) {
 		t->stats.refused++;
@@ -148,8 +149,9 @@ static void request_repeat(struct storage_target *t, struct session *se,
 		target_out(se, sl);
 		break;
 	case SLOT_AGAIN:
-		/* Without new data the staging may look right while they
-		 * arrive, and be damaged by the rest of them. */
+		/* Data are checked again only after new puts: while late data
+		 * still arrive, the staging may match the CRC, and the
+		 * remaining data may damage it later. */
 		if (rec->puts == sl->again)
 			target_out(se, sl);
 		else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol: sessions.
  *
- * A LOGIN begins a new epoch after all that was in service for the initiator
- * has ended and all data for it have left: nothing of the session before
- * happens in the new one.  An epoch never comes twice.
+ * A LOGIN begins a new epoch after all requests in service for the initiator
+ * have ended and all data for it have left, so that nothing of the previous
+ * session happens in the new one. No epoch is used twice.
  *
  * HELLO without segments says that the epoch of a request is not known. */
 #include <errno.h>
@@ -100,7 +100,7 @@ void target_drain(struct storage_target *t, struct session *se)
 		return;
 	}
 	se->epoch = ++t->epochs;
-	if (!t->epochs) /* 0: before the first one */
+	if (!t->epochs) /* skips 0, which means no session yet */
 		se->epoch = ++t->epochs;
 	hello_make(t, se);
 	se->state = se->slot ? SESSION_UP : SESSION_NONE;

@@ -3,12 +3,13 @@
  * states as the input says (line.h). A process at either end sends numbered
  * messages to the other.
  *
- * No buffer holds more than it has room for.  The run ends, with nothing left
- * over.  Damage that the CRC finds loses and changes no message.  Forged states
- * may take messages away, but not change or reorder them.  Flits whose CRC was
- * made to fit may be anything.
+ * No buffer holds more than it has room for. The run ends, and no message is
+ * left in the machine. Damage that the CRC detects neither loses nor changes a
+ * message. Forged states may remove messages, but not change or reorder them.
+ * Flits whose CRC was made to fit may be anything.
  *
- * Byte 0 of an input chooses the machine; then the line's. */
+ * Byte 0 of an input selects the machine. The other bytes are actions of the
+ * line. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process that writes arbitrary values into the memory that it shares with
- * others during a run: the rings of the endpoint (commands, events, indices,
- * states, payload), those of calls of weft/host.h and the node's memory, the
- * segment of processes that talk directly. It also sends arbitrary data when it
- * joins, again and again, and on the socket over which its memory is copied.
- * Its peer follows the rules, therefore it must get its messages or an error.
- * Neither the peer nor the simulator may crash, hang or lose memory.
+ * others during a run:
+ *
+ * - the rings of the endpoint: commands, events, indices, states, payload;
+ * - the ring of calls of weft/host.h, and the node's memory;
+ * - the segment of processes that talk directly.
+ *
+ * It also sends arbitrary data on two sockets: to join, which it does
+ * repeatedly, and for copies of its memory. Its peer follows the rules,
+ * therefore the peer must get its messages or an error. Neither the peer nor
+ * the simulator may crash, hang or lose memory.
  *
  * An input is a string of operations, one byte each followed by its arguments.
  * The first byte selects the clock and the path. */
@@ -55,8 +59,9 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 
 /* ---- the bad process ---- */
 
-/* Returns a number of any size up to a bound, because hours of simulated time
- * break no rule but take minutes to run. */
+/* Returns a number below 2^48, or in one of four cases a number of at least
+ * 2^63. As times, the small numbers run quickly and the large ones are refused,
+ * but hours in between would take minutes to run. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -73,8 +78,8 @@ static bool is_tame(struct fuzz *f)
 
 static void op_command(struct fuzz *f)
 {
-	/* Commands that always end the process are left out: BYE, releases, and
-	 * ends of calls that have not begun. */
+	/* The list omits commands that always end the process: BYE, releases,
+	 * and ends of calls that have not begun. */
 	static const uint8_t kinds[] = {
 		ATT_C_NOP,	ATT_C_SEND,  ATT_C_PUT,	   ATT_C_GET,
 		ATT_C_FADD,	ATT_C_CSWAP, ATT_C_MR_REG, ATT_C_MR_REG,
@@ -442,12 +447,13 @@ static void good_main(enum fuzz_way way)
 			ep->ops->release(ep, &ev);
 		}
 	}
-	/* Outside direct mode the good process must have been notified. */
+	/* Outside direct mode the good process must have been notified that the
+	 * bad process left. */
 	_exit(left || way == DIRECT ? 0 : 2);
 }
 
-/* Makes calls until the machine has gone, but at most a fixed number, because
- * the bad process may have left already. */
+/* Makes calls until the simulator closes the connection, but at most a fixed
+ * number, because the bad process may have left already. */
 static void good_raw(void)
 {
 	struct att_host_cmd now = { .kind = ATT_H_NOW };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a block trace in, no crash out; requests that are read are
- * consistent.  The first byte chooses format, event and device. */
+/* Reads the input as the text of a block trace. No text may crash the reader,
+ * and requests that it accepts are consistent. The first byte selects format,
+ * event and device. */
 #include <assert.h>
 
 #include "programs/block_trace.h"

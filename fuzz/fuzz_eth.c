@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends arbitrary Ethernet frames into a switch: forged addresses, runts,
- * giants, pauses, symbols that are not bytes. The switch does not crash, and a
- * good frame behind all of these arrives.
+ * giants, pauses, symbols that are not bytes. The switch does not crash. A good
+ * frame that follows all of these arrives.
  *
  * Byte 0 of an input selects how the switch forwards. Each frame follows as
  * port and kind, number of bytes, and bytes. */

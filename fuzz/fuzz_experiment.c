@@ -30,7 +30,7 @@ static void open_cases(struct exp *e)
 		struct exp_case c;
 
 		if (exp_case_open(e, i, &c, &err)) {
-			/* An experiment is refused with a reason, always. */
+			/* every refusal must name its reason */
 			if (!err.msg[0])
 				abort();
 			continue;

@@ -338,8 +338,9 @@ static bool vpid_full(const struct rma *r, uint32_t vpid)
 	return v && v->size && (v->wp + 1) % v->size == v->rp;
 }
 
-/* Returns true when nothing but room is missing: the oldest command waits for a
- * ring, and the queue for a place among the commands in flight. */
+/* Returns true when a transmitter is idle or lacks only room: its oldest
+ * command waits for space in a ring, and queued commands wait for a slot among
+ * the commands in flight. */
 static bool tx_rests(const struct extoll_rma_tx *u, uint32_t queued)
 {
 	const struct extoll_rma_txop *op = &u->op[u->head % RMA_TXOPS];
@@ -414,10 +415,11 @@ static void empty(struct fuzz *f, uint32_t vpid)
 			    of_register(f, EXTOLL_VELO_RX_WP + i));
 }
 
-/* Empties rings and mailboxes until the NIC holds nothing. The registers are
- * written in place, because stores of the input may have moved them out of the
- * host's reach or may still wait in front of them. Stores that waited may fill
- * rings again, therefore the loop repeats. */
+/* Empties rings and mailboxes until the NIC holds nothing. Accesses registers
+ * directly, not over the bus, because stores of the input may have moved the
+ * BAR out of the host's reach, and others may still wait in front of the
+ * registers. Stores that waited may fill rings again, therefore the loop
+ * repeats. */
 static void drain(struct fuzz *f)
 {
 	f->r.bus[0]->refuse = false;

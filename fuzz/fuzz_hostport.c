@@ -187,7 +187,8 @@ static void translate(struct side *s, uint32_t i, uint32_t page, bool writable)
 		  HP_CACHE_CMD(HP_CACHE_INSERT, HP_CACHE_TLB, VPID + i, 1));
 }
 
-/* Sets up two windows, pages of which some are mapped, and posted receives. */
+/* Sets up two windows, the mappings of some of their pages, and posted
+ * receives. */
 static void op_prepare(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3), i = a & 1;

@@ -31,7 +31,9 @@ enum {
 	MESSAGES = 9,
 	PUT_BYTES = 200,
 	SEND_BYTES = 104,
-	PAGES = 4, /* two pages are read, two are written */
+	/* pages of memory, half of them in a window for reads, half in one for
+	 * writes */
+	PAGES = 4,
 	LINES = 4,
 	IDLE = 3, /* A process leaves after this many periods of 100 us without
 		   * an arrival. */

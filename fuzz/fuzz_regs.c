@@ -15,9 +15,10 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* A packet in loopback returns credits in addition to those of the
-	 * line. Both together may overrun Net2Host, therefore the overrun is
-	 * counted and not an error. */
+	/* Set when loopback was switched on, and for machines of `more_of`. A
+	 * packet in loopback returns credits in addition to those of the line.
+	 * Both together may overrun Net2Host, so that a lost packet is
+	 * not an error. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
 						  * queue */

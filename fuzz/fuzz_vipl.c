@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program on each of two nodes calls VIPL in any order with any arguments.
- * Handles never existed, belong to another kind or to the other program, or
- * were freed. Descriptors and their links change while posted. Memory is
- * deregistered while in use. Lengths exceed all memory. Every call returns, the
- * library does not crash, and it returns only descriptors that were posted.
+ * Handles are invalid in every way: some never existed, some belong to another
+ * kind or to the other program, some were freed. Descriptors and their links
+ * change while posted. Memory is deregistered while in use. Lengths exceed all
+ * memory. Every call returns, the library does not crash, and it returns only
+ * descriptors that were posted.
  *
  * An input is a byte that selects the library's options, then a string of
  * operations, one byte each followed by its arguments. The top bit of the byte
@@ -257,8 +258,8 @@ static void op_post(struct user *u)
 		u->posted[i] = SEEN(VipPostRecv, vi, d, mem) == VIP_SUCCESS;
 }
 
-/* Writes arbitrary bytes into a descriptor, posted or not. Its link is hit
- * often. */
+/* Writes arbitrary bytes into a descriptor, posted or not. Often hits its link
+ * to the next descriptor. */
 static void op_scribble(struct user *u)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);

@@ -8,7 +8,7 @@
 #include "systems/ethernet/link/wire.h"
 #include "systems/hvia/nic/regs_map.h"
 
-/* as in systems/hvia/lib/agent_packets.c */
+/* values of systems/hvia/lib/agent_packets.c */
 enum { AGENT_BYTES = 104, ID = 42 };
 
 /* Writes the symbols between preamble and FCS to b as bytes, and returns their

@@ -77,8 +77,8 @@ static void velo_hear(struct velo *v, uint32_t round)
 	check(buf, len, !v->me, round);
 }
 
-/* Publishes the number of this node under a name, and returns the number of the
- * other node. */
+/* Publishes `mine` under a name, and returns the value that the other node
+ * published under that name. */
 static uint32_t meet(struct weft_host *h, const char *name, uint64_t mine)
 {
 	uint32_t me = weft_host_node(h);

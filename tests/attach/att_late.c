@@ -2,8 +2,8 @@
 /* A process that waits for a moment of simulated time after the simulator
  * already counts it as waiting.
  *
- * att_late outside    it has slept in the kernel
- * att_late poll       it has waited for an event in vain */
+ * att_late outside    after a sleep in the kernel
+ * att_late poll       after a wait for an event that did not arrive */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ int main(int argc, char **argv)
 		usleep(200000);
 	else if (weft_att_wait(att, 1000) != -EAGAIN)
 		return 3;
-	/* Computes from the time last seen, because weft_att_now() posts a
-	 * command. */
+	/* The deadline is relative to the time last seen, because
+	 * weft_att_now() would post a command. */
 	end = weft_att_seen(att) + 5 * WEFT_US;
 	ret = ep->ops->wait(ep, end);
 	printf("wait: %d, %s\n", ret,

@@ -22,10 +22,9 @@ static struct weft_att *att;
 static struct weft_ep *ep;
 static uint32_t me, n, per = 1;
 
-/* Messages received so far. */
-/* number of messages of the flood, by sender */
+/* number of flood messages received so far, by sender */
 static uint32_t got[RANKS_MAX];
-static uint32_t sync_in[RANKS_MAX]; /* barriers */
+static uint32_t sync_in[RANKS_MAX]; /* barrier messages so far, by sender */
 static struct weft_ep_mr mr_of[RANKS_MAX];
 static uint32_t n_mrs, put_in, done;
 static uint64_t result;
@@ -199,8 +198,8 @@ static void swaps(uint64_t off)
 
 static void remote(void)
 {
-	/* Aligned, because the offset of a buffer in its page changes its
-	 * time. */
+	/* Aligned, because the time of an operation depends on the offset of
+	 * its buffer in a page. */
 	static uint8_t region[BIG + 64] PAGE, src[BIG] PAGE, back[BIG] PAGE;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n, k = done;
 	struct weft_ep_mr mr;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of ep.pingpong (src/programs/ep_pingpong.c) made by two attached
- * processes: half round trip in simulated time, and rates in real time.
+/* Makes the calls of ep.pingpong (src/programs/ep_pingpong.c) from two attached
+ * processes. Prints half the round trip in simulated time, and rates in real
+ * time.
  *
  * att_pingpong [BYTES [ROUNDS [START_NS [quick]]]]
  *
- * quick: without reading the clock in between. */
+ * quick: does not read the clock between messages. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

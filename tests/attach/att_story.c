@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two processes make every call of weft/attach.h, right and wrong, and print
- * the results, events and times. In a timed run every line is equal in each
- * run. Untimed (--clock none) the lines have no times.
+ * the results, events and times. Repeated runs with a clock print equal lines.
+ * Runs without one (--clock none) print no times.
  *
  * att_story */
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include "weft/attach.h"
 
 enum { AREA = 1 << 20, WORD = AREA - 64 };
-/* kinds of messages, in imm: the sender's part is done; the sender's region */
+/* values of imm. TURN: the sender has reached meet(). REGION: the message holds
+ * the sender's region. */
 enum { TURN = 1 << 20, REGION };
 #define LONG_AGO (50 * WEFT_US)
 
@@ -24,7 +25,8 @@ static struct weft_ep *ep;
 static uint32_t me, peer;
 static bool timed;
 static struct weft_ep_mr mr[2];
-/* Aligned, because the offset of a buffer in its page changes its time. */
+/* Aligned, because the time of an operation depends on the offset of its buffer
+ * in a page. */
 static uint8_t area[AREA] __attribute__((aligned(4096)));
 static uint8_t back[AREA] __attribute__((aligned(4096)));
 
@@ -377,8 +379,8 @@ static void part_descriptor(void)
 	meet();
 }
 
-/* Lets the ranks take turns. A message that is sent aside overtakes messages in
- * flight. */
+/* Lets rank 1 send, then rank 0. A message that is sent aside (weft_att_aside)
+ * would overtake messages in flight, so that only one may be in flight. */
 static void by_turns(uint64_t imm)
 {
 	if (me)

@@ -108,7 +108,8 @@ static const struct weft_port_decl hub_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, "ports", &test_wire, true, "a link" }, { 0 }
 };
 
-/* Accepts frames of all ports at a time. */
+/* Lets frames overlap at each port, because several ports may forward to
+ * one. */
 static int hub_init(struct weft_comp *c, struct weft_err *err)
 {
 	for (uint32_t i = 0; i < c->n_ports; i++)

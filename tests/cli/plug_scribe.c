@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test.scribe: a program that reports what a file contains, in the name of any
  * component: results (metrics, histograms, series, failed checks) and trace
- * events (weft/trace.h).  Expected outputs (tests/cli/expected) therefore show
+ * events (weft/trace.h). Expected outputs (tests/cli/expected) therefore show
  * messages and curves of exactly known shape.
+ *
+ * Lines with a KIND act only in runs whose parameter `kind` has that value.
  *
  * at NS                           sleeps until then
  * COMP metric NAME UNIT VALUE
- * COMP law KIND NAME UNIT A B     a metric, A * x^B, of runs of that kind
+ * COMP law KIND NAME UNIT A B     a metric of value A * x^B
  * COMP hist NAME UNIT VALUE COUNT
  * COMP series NAME UNIT UNIT X Y
  * COMP fail - TEXT
- * COMP signal KIND N              to weft itself, in runs of that kind
+ * COMP signal KIND N              raises signal N in weft itself
  * COMP open ID PARENT             a message; PARENT 0: no parent
  * COMP mark ID NS STAGE
  * COMP end ID ARRIVED

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the parts of all64: this rank's number, and the tally. */
+/* Shared by the parts of all64: this rank's number, and its count of checks. */
 #ifndef ALL64_H
 #define ALL64_H
 

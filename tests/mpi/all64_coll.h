@@ -48,8 +48,8 @@
 	static void name##_b(struct all *a);                                   \
 	static void name##_i(struct all *a)
 
-/* Returns n words of -1. all_word() returns the word that rank `r` sends to
- * rank `to` at place `i`. */
+/* Returns n words of -1. all_word() returns the word with index `i` that rank
+ * `r` sends to rank `to`. */
 int *all_ints(int n);
 int all_word(int r, int to, int i);
 

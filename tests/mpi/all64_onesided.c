@@ -36,7 +36,7 @@ static int down(const struct all *a, int k)
 	return (a->rank + a->size - k % a->size) % a->size;
 }
 
-/* Puts 1, 200 and 1000 words to the next rank. */
+/* Puts 1, 198 and 1000 words to the next rank. */
 static void put_fence(struct all *a)
 {
 	static const int n[] = { 1, 198, 1000 };
@@ -163,7 +163,7 @@ static void compare_and_swap(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Runs post, start, complete and wait among ranks at odd distance. */
+/* Synchronises neighbours in the ring by post, start, complete and wait. */
 static void pscw(struct all *a)
 {
 	struct win w = win_of(a, -1);

@@ -119,7 +119,8 @@ static void order(struct all *a)
 		out[i] = a->rank * 100 + i;
 		MPI_Isend(&out[i], 1, MPI_INT, next(a), i % 3, a->comm, &r[i]);
 	}
-	/* receives tag 2 first, so that the other messages wait unexpected */
+	/* receives tag 2 first, so that messages of other tags arrive without a
+	 * matching receive */
 	for (int i = 0; i < N; i++)
 		MPI_Irecv(&in[i], 1, MPI_INT, prev(a), 2 - i / (N / 3), a->comm,
 			  &r[N + i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Derived types: data sent as a type arrive as bytes in the order of its map,
- * and bytes as a type, both small and long, so that every protocol of a
- * transport is used. */
+/* Derived types. Data sent as a type arrive as plain bytes in the order of the
+ * type's map, and plain bytes are received as a type. Both happen with few and
+ * with many bytes, so that every protocol of a transport is used. */
 #include "all64.h"
 
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 enum { WORDS = 6144 };
 
-/* Sends `count` of `type` from a numbered array around the ring as `n` plain
- * words, and back into the type. map[i] is the word that must arrive as number
- * i. */
+/* Sends `count` elements of `type` from a numbered array around the ring, which
+ * arrive as `n` plain words. Then sends these words back into the type. map(i)
+ * is the index of the word in the array that must arrive as the i-th. */
 static void there_and_back(struct all *a, MPI_Datatype type, int count, int n,
 			   int (*map)(int))
 {

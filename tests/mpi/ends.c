@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An MPI program that ends, or is ended, in one of several ways. Its phase is
- * in the name of the process, so that a test can kill it in that phase.
+/* An MPI program that ends, or is ended, in one of several ways. The name of
+ * the process tells its phase, so that a test can kill it in that phase.
  *
  * ends WAY[,WAY...] [ROUNDS]
  *
- * Before and after each way it exchanges messages for ROUNDS rounds. It exits
- * with 0 if every MPI call was right, those of a forked child too. */
+ * Before and after each way the program exchanges messages for ROUNDS rounds.
+ * It exits with 0 if every MPI call of the program and of its forked children
+ * was right. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * times swap SIZE COUNT            pairs of ranks, each in both directions at
  *                                  once; all contents are checked
  * times put SIZE COUNT             rank 0 into a window of rank 1
- * times streams SIZE COUNT A:B...  all at once, each from A to B: times at
- *                                  which B had parts of its bytes */
+ * times streams SIZE COUNT A:B...  all streams at once, each from rank A to
+ * rank B; times at which B had received parts */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -80,8 +80,8 @@ static int swap(int size, int count, char **more)
 
 static int put(int size, int count, char **more)
 {
-	/* Whole pages, because Open MPI registers whole pages, and the offset
-	 * of a buffer in its page changes its time. */
+	/* Whole pages, because Open MPI registers whole pages, and the time of
+	 * an operation depends on the offset of its buffer in a page. */
 	size_t room = ((size_t)size + 4095) & ~(size_t)4095;
 	char *buf = aligned_alloc(4096, room), *mem = aligned_alloc(4096, room);
 	double t0, t1;
@@ -94,7 +94,8 @@ static int put(int size, int count, char **more)
 	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 		MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
-		/* completes the first access, because it looks up the path */
+		/* completes the first access, because that access also looks up
+		 * the path */
 		MPI_Win_flush(1, win);
 		t0 = MPI_Wtime();
 		for (int i = 0; i < count; i++)

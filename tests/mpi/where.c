@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of ranks. Each rank prints its node, the number of ranks on that node
- * and the sum in its window. Rank 0 also prints its distances to the others. */
+/* Prints where ranks run. Each rank prints its node, the number of ranks on
+ * that node and the sum in its window. Rank 0 also prints its distances to the
+ * others. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -25,8 +26,8 @@ static double distance(int peer)
 	return (MPI_Wtime() - t) / (2 * TRIPS) * 1e9;
 }
 
-/* Each rank adds its rank + 1 to a word of every rank. Returns the sum in the
- * own word. */
+/* Adds this rank + 1 to a word of every rank, which all ranks do at once.
+ * Returns the sum in this rank's own word. */
 static long added(void)
 {
 	long *mem, one = me + 1, old, sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preload for NPopenmpi2, because this program passes NULL for
+/* Preload for NPopenmpi2, because that program passes NULL for
  * MPI_INFO_NULL. */
 #include <mpi.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/disk.h in memory, for tests of the plug-in without a machine.  Requests
- * end one after the other, each 10 us after the last.  A test gets errors by
- * place: a request that touches
+/* weft/disk.h in memory, for tests of the plug-in without a machine. Requests
+ * end one after the other, at intervals of 10 us. A test chooses errors by the
+ * offset of its request. A request
  *
- *   16 MiB + n KiB   ends with the n-th status of `errors`
- *   17 MiB           is refused three times for lack of room
+ * over 16 MiB + n KiB   ends with the n-th status of `errors`
+ * at 17 MiB             is refused three times for lack of room
  *
  * The process ends with SIGABRT when the plug-in waits without a request in
- * flight, submits what the disk may not get, or leaves before it has closed the
- * disk. */
+ * flight, submits a request that it should have rejected, or leaves before it
+ * has closed the disk. */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -91,7 +91,7 @@ struct weft_disk_stats weft_disk_stats(const struct weft_disk *d)
 	return d->stats;
 }
 
-/* Carries out a request at once. */
+/* Carries out a request at its submission. Its end is reported later. */
 static void fake_do(struct weft_disk *d, const struct weft_disk_op *op)
 {
 	uint8_t *at = d->bytes + op->offset;

@@ -28,7 +28,7 @@ enum { ROUNDS = 40, BYTES = 1000 };
 	} while (0)
 
 static uint32_t me;
-static bool dies; /* node 1 ends in the middle */
+static bool dies; /* node 1 kills itself in its sixth round */
 
 static void fill(uint8_t *p, size_t n, uint32_t from, uint32_t round)
 {
@@ -354,7 +354,8 @@ static void ep_hear(void *arg, uint32_t round)
 		check(e->in, 40, !me, round);
 }
 
-/* Makes progress until a time, because the other side still needs it. */
+/* Makes progress until a time, because operations of the other side need the
+ * progress of this endpoint. */
 static void ep_rest(struct ep *e, weft_time_t until)
 {
 	struct weft_ep_event ev;

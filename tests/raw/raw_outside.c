@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread of a process that is not the first one uses the machine, sleeps in
+/* A thread that is not the first one of its process uses the machine, sleeps in
  * real time while simulated time stands still, and leaves before the process
- * ends.  The other node polls its clock all the time. */
+ * ends. The other node polls its clock all the time. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static void *owner(void *arg)
 		before = weft_host_now(h);
 		if (i < 2)
 			weft_att_outside(h);
-		/* libweft-time.so would let it sleep in simulated time */
+		/* a system call, because with nanosleep() libweft-time.so would
+		 * let the thread sleep in simulated time */
 		syscall(SYS_nanosleep, &nap, NULL);
 		after = weft_host_now(h);
 		printf("time %s\n",

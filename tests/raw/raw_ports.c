@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes on a node, each with a port of the Host Port and a partner
- * on the other node: messages, puts, gets, ends.  Ranks 0 and 1 are on node 0,
+ * on the other node: messages, puts, gets, ends. Ranks 0 and 1 are on node 0,
  * their partners 2 and 3 on node 1.
  *
  * raw_ports play|dies|attack|again
  *
- * dies: rank 1 ends by a signal between a put and its notification;
- * attack: rank 0 tries calls that only the driver or rank 1 may make;
- * again: a process without a partner, which starts after another has ended. */
+ * dies: rank 1 ends by a signal between a put and its notification
+ * attack: rank 0 tries calls that only the driver or rank 1 may make
+ * again: a process without a partner starts after another has ended */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include <weft/hostport.h>
 
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
-/* room for messages that wait, because the partner's word of the next round may
- * arrive before the acknowledge of a put */
+/* number of messages that can be kept. The partner's message of the next round
+ * may arrive before the acknowledgement of a put. */
 enum { AHEAD = 2 };
 
 #define MUST(what)                                                             \
@@ -106,12 +106,13 @@ static void open_port(struct ports *x)
 			   CAP + me));
 }
 
-/* Kinds of instructions. The tag has the kind, so that a notification can be
- * matched with its instruction. */
+/* Kinds of instructions. The tag of an instruction holds its kind, so that its
+ * notification can be recognised. */
 enum { WORD = 1, PUT, GET };
 
 /* Takes the next notification and keeps messages that arrive meanwhile. Returns
- * false after a long time or an error, because the partner has gone. */
+ * false after an error or 2 ms without a notification, because the partner has
+ * gone then. */
 static bool next(struct ports *x, struct hport_note *n)
 {
 	if (!hport_wait(x->p, n, weft_host_now(x->h) + 2 * WEFT_MS) || n->error)
@@ -151,7 +152,7 @@ static bool word(struct ports *x, uint32_t round)
 	return true;
 }
 
-/* Puts a page to the partner and gets it back. */
+/* Puts a page to the partner and gets the page back. */
 static bool exchange(struct ports *x, uint32_t round, bool dies)
 {
 	const struct hport_far far = { 0, CAP + x->partner, BYTES };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes nonsense into the ring of its calls, which no library would do:
+/* Writes nonsense into the ring through which a process makes calls, which no
+ * library would do:
  *
  * raw_wild SEED        calls with random arguments, half of them sensible;
  *                      prints a sum of all answers
@@ -45,8 +46,8 @@ static uint64_t value(const struct weft_host *h)
 		     : rnd() >> r / 4 % 64;
 }
 
-/* Returns whether a call would wait for ever or end the process, so that other
- * tests have to make it. */
+/* Returns whether a call could wait for ever or end the process. This program
+ * does not make such calls. Other tests do. */
 static bool blocks(uint32_t kind)
 {
 	switch (kind) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over the inputs that a file names, and compares the
- * outcome of each with that in the file.
+ * outcome of each with the outcome in the file.
  *
  * replay_NAME FILE CORPUS [--write]
  *
  * Lines of the file:
  *
  * # a remark
- * = 05 03/1f **       a phrase: bytes, 03/1f: 03 | random & 1f, **: any
+ * = 05 03/1f **       a phrase of bytes: 05, then 03 | random & 1f, then any
  * stored X -> ...     files of the corpus whose names begin with X
  * said 7 20 -> ...    20 inputs from number 7 on, made of phrases in random
  *                     order with the first phrase at the beginning; the number
@@ -48,7 +48,7 @@ static struct {
 	} phrases;
 	struct {
 		VEC(char *);
-	} stored; /* names of stored inputs that the file has had so far */
+	} stored; /* names of stored inputs in the lines read so far */
 	uint64_t random;
 } m;
 

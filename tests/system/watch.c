@@ -16,13 +16,14 @@
 #include "watch.h"
 
 struct tap {
-	/* observers of sent packets, by destination */
+	/* on a NIC: observers of the packets it sends, by destination */
 	struct watch *of[WATCH_NODES];
-	struct watch *to; /* heard */
+	struct watch *to; /* towards a NIC: observer of its packets */
 	uint32_t node, path;
 };
 
-/* Header and its CRC follow the delimiter and the credits (forth.md 4.7). */
+/* Returns the pc at which the header of a frame is checked. Header and CRC
+ * follow the delimiter and the credits (forth.md 4.7). */
 static uint64_t checked_pc(const struct watch *w, const struct weft_frame *f)
 {
 	struct forth_shape s = forth_shape_get(f);
@@ -56,7 +57,7 @@ static int tap_start(struct weft_comp *c, struct weft_err *err)
 
 	if (sscanf(p->comp->name, "n%u.nic", &node) != 1 ||
 	    sscanf(p->name, "link%u", &t->path) != 1)
-		return 0; /* between switches */
+		return 0; /* the cable is between switches */
 	t->node = node;
 	for (uint32_t i = 0; sent && i < WATCH_NODES; i++)
 		t->of[i] = watch_of(c->sim, i);

@@ -12,7 +12,8 @@ enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
 /* A packet of one source to one destination, in the order of sending. */
 struct watch_pkt {
 	uint64_t hdr;
-	/* pc at which the packet is in memory or known to be lost */
+	/* pc at which the packet is in memory or known to be lost; WATCH_NEVER
+	 * before */
 	uint64_t past;
 	uint8_t path;
 	bool came, lost, told; /* told: the packet's group has been notified */
@@ -21,18 +22,18 @@ struct watch_pkt {
 /* Packets of one source to this node that may still matter. */
 struct watch_stream {
 	struct watch_pkt *ring;
-	uint64_t front, end, mask;   /* absolute numbers */
-	uint64_t at[WATCH_LINKS];    /* next packet to arrive on each path */
+	uint64_t front, end, mask;   /* numbers count packets from the start */
+	uint64_t at[WATCH_LINKS];    /* next number to arrive on each path */
 	uint32_t count[WATCH_LINKS]; /* number of packets sent on each path */
 	/* pc at which all packets before `front` are in memory or lost */
 	uint64_t past;
-	/* a packet was lost since the latest notification */
+	/* true if a packet was lost since the latest notification */
 	bool loss;
 };
 
-/* A notification that may be given from now on. */
+/* A notification that is allowed and has not been written yet. */
 struct watch_due {
-	uint64_t may; /* pc */
+	uint64_t may; /* pc from which it is allowed */
 	bool loss;
 	uint8_t src;
 };
@@ -51,7 +52,7 @@ struct watch_wait {
 
 enum watch_op { WATCH_NONE, WATCH_PACKET, WATCH_REMOTE, WATCH_LOCAL };
 
-/* The engine cannot start a write in clocks from..to-1. */
+/* Clocks from..to-1, in which the engine cannot start a write. */
 struct watch_busy {
 	uint64_t from, to;
 };
@@ -68,11 +69,11 @@ struct watch {
 	WATCH_FIFO(struct watch_due) due[WATCH_NODES];
 	enum watch_op op; /* kind of the latest write */
 	struct watch_wait writing;
-	const struct weft_bus_txn *write; /* in progress */
+	const struct weft_bus_txn *write; /* write in progress */
 	uint64_t done;			  /* pc: end of the latest write */
 	struct watch_busy busy[WATCH_READS];
 	uint32_t n_busy;
-	uint32_t notes; /* remote notifications */
+	uint32_t notes; /* number of remote notifications so far */
 	uint64_t wait_max, failures;
 };
 
@@ -90,18 +91,20 @@ enum {
 struct watch *watch_of(struct weft_sim *sim, uint32_t node);
 /* Notes that a packet has left its source through `path`. */
 void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
-/* Reports that a packet will arrive and have its header checked at pc. */
+/* Reports that the header of a packet will be checked at pc. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
 /* Reports a failure. Only the first few are printed. */
 void watch_fail(struct watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* watch_order.c: notifications that the order of sending allows.
- * watch_advance() marks packets that are in memory or lost at pc. */
+ * watch_advance() finds those that are allowed at pc, because all earlier
+ * packets of the source are in memory or lost. */
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
-/* watch_group.c: completion=count (forth.md 7.7). */
+/* watch_group.c: groups of completion=count (forth.md 7.7). Returns true if the
+ * packet announces the number of packets of its group. */
 static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 {
 	return w->groups && hdr >> 48 & 1;

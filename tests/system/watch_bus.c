@@ -2,16 +2,17 @@
 /* Class watch.bus: sits between a NIC and its bus, passes everything, and
  * compares each remote notification with the true events:
  *
- * - all packets that its source sent before are in memory, or were lost and a
- *   later packet of their path has arrived (forth.md 7.4);
- * - it is requested at the clock at which that became true, or at which the
- *   engine was free again. No packet and no local notification precedes a
- *   notification that waits, and it follows a packet or another notification
- *   without a gap (3.7);
- * - its count, source and loss flag are right (3.8, 7.5).
+ * - Each packet that its source sent before is in memory, or was lost and a
+ *   later packet of its path has arrived (forth.md 7.4).
+ * - The NIC requests the write of the notification at the clock at which the
+ *   first condition became true, or at which the engine was free again.
+ *   Neither a packet nor a local notification overtakes a notification that
+ *   waits. A notification follows a packet or another notification without a
+ *   gap (3.7).
+ * - Its count, source and loss flag are right (3.8, 7.5).
  *
  * The engine starts no write while it fetches a descriptor or moves the data of
- * a read. It does in the split wait (R-27). */
+ * a read. It does start writes in the split wait (R-27). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -63,8 +64,8 @@ static void busy_to(struct watch *w, uint64_t pc)
 }
 
 /* Returns the first clock from pc on at which a write can start. If a read and
- * a write are ready at one clock, either may be first. If `give` is set, it is
- * the read. */
+ * a write are ready at one clock, either may be first. With `give` the read is
+ * first. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -130,7 +131,8 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	check_time(w, pc, d.may);
 }
 
-/* Checks that no other write starts while a notification may be given. */
+/* Checks that no notification is allowed at pc, because a write of another kind
+ * starts there. */
 static void check_none_waits(struct watch *w, uint64_t pc)
 {
 	for (uint32_t s = 0; s < WATCH_NODES; s++)
@@ -140,7 +142,8 @@ static void check_none_waits(struct watch *w, uint64_t pc)
 				   s, WATCH_FRONT(&w->due[s]).may);
 }
 
-/* Takes the packet at the front of one of the links' buffers. */
+/* Takes the packet that t writes from the front of a link's buffer. Returns
+ * false if no buffer has it at its front. */
 static bool take_packet(struct watch *w, const struct weft_bus_txn *t)
 {
 	for (uint32_t k = 0; k < WATCH_LINKS; k++) {
@@ -268,7 +271,7 @@ static void bus_note(struct weft_comp *c, uint32_t port,
 	weft_bus_tell(&c->ports[P_DEV], note);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 struct watch *watch_of(struct weft_sim *sim, uint32_t node)
 {
@@ -311,8 +314,8 @@ static uint64_t nic_counter(const struct watch *w, const char *name)
 	return 0;
 }
 
-/* Counts packets that left no trace. They were lost, and no later packet of
- * their path has arrived to reveal that. */
+/* Returns the number of packets of unknown fate. They were lost, and no later
+ * packet of their path has arrived to reveal that. */
 static uint64_t open_packets(const struct watch *w)
 {
 	uint64_t n = 0;

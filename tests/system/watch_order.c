@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Observers: notifications that the order of sending allows (forth.md 7.4),
- * from packets really sent and really arrived. This file uses packet numbers
- * and announced paths only to check that the sender's are right. */
+/* Observers: notifications that the order of sending allows (forth.md 7.4). The
+ * observers see which packets were really sent and really arrived. This file
+ * uses packet numbers and announced paths only to check that the sender's are
+ * right. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,8 +80,8 @@ void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr)
 
 /* ---- arrival ---- */
 
-/* Marks earlier packets of this path that have not arrived as lost, because
- * this header reveals it. */
+/* Takes the arrival of a packet. Earlier packets of its path that have not
+ * arrived are lost, because a path keeps the order. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 {
 	uint32_t src = hdr >> 49 & 7;

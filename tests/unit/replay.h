@@ -2,7 +2,7 @@
 /* Command line of the differential tests, one random scenario per seed:
  *
  * PROGRAM             as many scenarios as the test wants, from seed 1 on;
- *                     a fifth of them under AddressSanitizer
+ *                     a tenth of them under AddressSanitizer
  * PROGRAM SEED [N]    N scenarios (1) from SEED on */
 #ifndef TESTS_REPLAY_H
 #define TESTS_REPLAY_H

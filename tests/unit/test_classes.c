@@ -127,7 +127,7 @@ static void value_out_of_reason_is_refused(void **state)
 		     p++) {
 			struct weft_err err = { 0 };
 
-			/* skipped, because any text is a string and 1e99 a real
+			/* any text is a valid string, and 1e99 is a valid real
 			 * number */
 			if (p->type == WEFT_P_STR || p->type == WEFT_P_REAL)
 				continue;
@@ -144,7 +144,8 @@ static void value_out_of_reason_is_refused(void **state)
 	}
 }
 
-/* Registers lie on multiples of their widths, which are those of accesses. */
+/* Checks that registers have the width of an access and lie on multiples of
+ * it. */
 static void registers_have_widths_of_accesses(void **state)
 {
 	FOR_CLASSES(c)
@@ -159,8 +160,8 @@ static void registers_have_widths_of_accesses(void **state)
 	}
 }
 
-/* Registers without a write hook: bits that the table calls reserved do not
- * change. */
+/* Checks registers without hooks. A store does not change bits that the table
+ * calls reserved. */
 static void reserved_bits_stay_put(void **state)
 {
 	FOR_CLASSES(c)
@@ -188,8 +189,8 @@ static void reserved_bits_stay_put(void **state)
 	}
 }
 
-/* No store changes a bit that is read only or set by the hardware, even if a
- * hook handles the register. */
+/* Checks the tables: no bit of a register that is read only or set by hardware
+ * may be writable, even if a hook handles the register. */
 static void access_and_bits_of_registers_agree(void **state)
 {
 	FOR_CLASSES(c)

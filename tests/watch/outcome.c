@@ -21,7 +21,8 @@ const char *const outcome_names[OUTCOME_PARTS] = {
 	"notes",    "trace",	 "result", "seen",
 };
 
-/* Listens to the frames on the line of a port whose owner reports them. */
+/* Listener of the frames on the line of a port. Only ports whose owners report
+ * their frames have one. */
 struct ear {
 	struct weft_line_listener l;
 	struct weft_port *port;
@@ -83,7 +84,7 @@ static void add(enum outcome_part part, uint64_t h)
 	w.o.digest[part] += mix(h, part);
 }
 
-/* ---- while it runs ---- */
+/* ---- events of a run ---- */
 
 static uint64_t mix_frame(uint64_t h, const struct weft_port *p,
 			  const struct weft_frame *f, weft_time_t start)
@@ -120,7 +121,8 @@ static void hear_trace(struct weft_listener *l, const struct weft_trace *t)
 {
 	uint64_t h = mix(mix_text(START, t->comp->name), t->kind);
 
-	/* the value of an OPEN is the number of another message */
+	/* the value of an OPEN is left out, because it is the number of another
+	 * message, and the digest contains no such numbers */
 	if (t->kind != WEFT_TRACE_OPEN)
 		h = mix(h, t->value);
 	h = mix_text(mix_text(h, t->name), t->text);
@@ -170,7 +172,7 @@ void replay_see(const void *data, uint64_t bytes)
 		mix_bytes(w.o.digest[OUTCOME_SEEN], data, bytes);
 }
 
-/* ---- at its end ---- */
+/* ---- state at the end of a run ---- */
 
 static void counters(const struct weft_comp *c)
 {
@@ -192,7 +194,8 @@ static void counters(const struct weft_comp *c)
 	}
 }
 
-/* Loads may have side effects, so that they are the last accesses. */
+/* Returns the value of a register as a load would read it. Loads may have side
+ * effects, so that registers are read last. */
 static uint64_t reg_value(struct weft_comp *c, uint32_t row, uint32_t i)
 {
 	const struct weft_reg *r = &c->cls->regs[row];

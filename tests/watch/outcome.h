@@ -23,7 +23,7 @@ enum outcome_part {
 
 struct outcome {
 	uint64_t digest[OUTCOME_PARTS];
-	/* numbers that help to read a difference */
+	/* sums that help to understand a difference */
 	uint64_t end_ns, frames, words, notes, marks, counted;
 };
 

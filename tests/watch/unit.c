@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit test whose simulations are watched. At its end the outcome of all of
- * them is compared with the line of the test.
+/* Watches the simulations of a unit test. At the end of the test the outcome of
+ * all of them is compared with the line of the test.
  *
  * REPLAY_FILE=units.txt REPLAY_NAME=hvia-vi test_vi
  *

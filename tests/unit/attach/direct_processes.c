@@ -25,8 +25,8 @@ void rig_open(struct rig *r, uint32_t nodes, uint32_t slots)
 	}
 }
 
-/* Starts a process, which joins at its place. Returns true in the new
- * process. */
+/* Starts process i, which joins at node i % nodes and slot i / nodes. Returns
+ * true in the new process. */
 bool rig_start(struct rig *r, uint32_t i, struct process *w)
 {
 	uint32_t nodes = r->hub.nodes;
@@ -154,7 +154,8 @@ void post(struct process *w, uint32_t to, const void *p, size_t len,
 	CHECK(!ret);
 }
 
-/* Waits for all other processes, so that none leaves early. */
+/* Waits until all other processes are at their end too, so that none leaves
+ * early. Returns the exit status. */
 int finish(struct process *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)

@@ -15,12 +15,13 @@ enum { MAX = 8, MESSAGES = 400 };
 enum { AREA = 300000 };
 enum { DATA = 1, END, KEY }; /* imm */
 
-/* One process. */
+/* State of one process. */
 struct process {
 	struct direct *d;
 	struct weft_ep *ep;
 	uint32_t me, n;
-	/* number of processes at their end; number of other messages */
+	/* ends: number of processes that have sent END. others: number of
+	 * completions of its own operations. */
 	uint32_t ends, others;
 	uint32_t deaths, put_ins;
 	struct weft_ep_mr mr[MAX];

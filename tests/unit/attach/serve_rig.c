@@ -192,7 +192,7 @@ void rig_taken(struct att_client *c)
 	c->seg->ev_head = c->ev_tail;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static void say(void *arg, const char *line)
 {

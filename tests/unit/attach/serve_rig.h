@@ -48,7 +48,8 @@ struct serve_rig {
 	uint32_t calls;
 	int answer[RIG_OPS]; /* answer of the endpoint to each operation */
 	struct weft_ep_event ev[RIG_EVENTS];
-	int events; /* number of events to be polled */
+	/* number of events that the endpoint's poll still has to give */
+	int events;
 	uint32_t slots[2], map[RIG_CLIENTS];
 	char said[2000];
 	int measured[2]; /* numbers of ends and of begins of measurements */

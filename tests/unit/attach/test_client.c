@@ -117,8 +117,9 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 		assert_int_equal(r->tx[nth(r, i)->buf + k], val);
 }
 
-/* Posts pieces of 448 of 1024 bytes. The third starts at the beginning once the
- * first is freed, because a piece never wraps. */
+/* Posts payloads of 400 bytes, which take 448 of the 1024 bytes of the ring.
+ * The third starts at the beginning of the ring once the first is freed,
+ * because a payload never wraps. */
 static void payload_never_wraps_and_waits_for_room(void **state)
 {
 	struct rig *r = *state;
@@ -162,7 +163,8 @@ static void events_are_polled_in_order_once_the_client_runs(void **state)
 						  .src = i,
 						  .len = 3,
 						  .data = i * SLOT });
-	/* bytes are not free yet, because the simulator may still be writing */
+	/* a waiting client takes no events, because the simulator may still be
+	 * writing them */
 	r->seg->state = ATT_WAIT;
 	assert_int_equal(att_ep_ops.poll(&r->a.ep, ev, EVENTS), 0);
 	r->seg->state = ATT_RUN;
@@ -314,14 +316,14 @@ static void resumed_client_polls_before_it_waits(void **state)
 	assert_true(waits(r));
 }
 
-/* The simulator admits a client before the client waits for that. */
+/* The simulator admits a client before the client waits to be admitted. */
 static void admitted_client_does_not_wait(void **state)
 {
 	struct rig *r = *state;
 
 	assert_int_equal(att_noticed(&r->a), 0);
 	assert_false(waits(r));
-	/* the client's first wait counts */
+	/* the client waits for the first time */
 	att_hand_over(&r->a, 1);
 	assert_true(waits(r));
 }
@@ -342,7 +344,7 @@ static void wakes(int sig)
 }
 
 /* The agent plans with the deadline that the client had when it began to wait,
- * so that it must be notified of a new one. */
+ * so that a new deadline must ring the agent's bell. */
 static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 {
 	/* a signal ends a sleep of a second */

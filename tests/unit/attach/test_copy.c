@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies by the process itself (attach/copy.h) from a peer that answers at
- * once, and from one that sends one byte at a time. */
+/* Copies that a process makes of its own memory (attach/copy.h). One process
+ * answers at once, another one sends one byte at a time. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>

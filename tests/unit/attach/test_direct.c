@@ -14,9 +14,9 @@
 
 /* ---- messages ---- */
 
-/* Returns lengths around lines and up to the largest. Each process sends
- * messages of these lengths to every other, many times around the ring, and
- * keeps some for a while. */
+/* Returns the length of message i: lengths at borders of cache lines, and the
+ * largest ones. Each process sends messages of these lengths to every other,
+ * many times around the ring, and keeps some for a while. */
 static size_t length(const struct process *w, uint32_t i)
 {
 	const size_t edge[] = { 0, 1, 8, 47, 48, 49, 112, 113, 4096 };
@@ -110,7 +110,8 @@ static void impossible_sends_are_refused_and_waits_time_out(void **state)
 
 /* ---- memory ---- */
 
-/* Uses one third of each area for each of three processes. */
+/* Lets each of three processes put to and get from its own third of every
+ * area. */
 static int memory_main(struct process *w)
 {
 	uint8_t *area = calloc(1, AREA), *buf = calloc(1, AREA);

@@ -153,7 +153,7 @@ static void memory_of_other_processes_cannot_be_written(void **state)
 }
 
 /* Announces a region that was never registered and requests it from itself.
- * Another process requests bytes behind a region. */
+ * Then requests bytes behind a region. */
 static int asks_main(struct process *w)
 {
 	static uint64_t secret = 42, area[8];
@@ -177,8 +177,8 @@ static void requests_are_checked_against_private_memory(void **state)
 	run(2, 1, asks_main);
 }
 
-/* Offers descriptors that are not the memory of a place, which are refused, and
- * a second valid one, which is refused too. */
+/* Offers descriptors that are not memory of the right size and seals, which are
+ * refused. A second valid one is refused too. */
 static int bad_place_main(struct process *w)
 {
 	int fd = memfd_create("x", MFD_ALLOW_SEALING);
@@ -198,8 +198,8 @@ static void descriptors_from_processes_are_checked(void **state)
 	run(1, 1, bad_place_main);
 }
 
-/* Lets the first process send before the second has joined, more than its ring
- * holds, so that the rest must wait. */
+/* Lets the first process send before the second has joined. It sends more than
+ * its ring holds, so that it must wait for room. */
 static int early_main(struct process *w)
 {
 	static uint8_t buf[4096];
@@ -220,7 +220,8 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	rig_open(&r, 2, 1);
 	if (rig_start(&r, 0, &w))
 		_exit(early_main(&w));
-	/* the second process joins, and sends */
+	/* serves two requests of the first process: to join, and to reach the
+	 * memory of the second */
 	for (uint32_t i = 0; i < 2; i++) {
 		poll(&(struct pollfd){ r.sock[0], POLLIN, 0 }, 1, -1);
 		assert_int_equal(direct_serve(&r.hub, 0, 0), 0);
@@ -233,7 +234,8 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* Fills a ring with messages that never end, and dies. The peer is notified. */
+/* Fills the whole ring to a peer with marks of messages, so that the peer
+ * always finds another one, and dies. The peer is notified nevertheless. */
 static int round_main(struct process *w)
 {
 	struct weft_ep_event ev;

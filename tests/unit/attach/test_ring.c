@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of the direct endpoint, between a process and itself: each message is
- * received once, in order. Room returns in order. The sender is notified when a
- * quarter is free, or when it waits. */
+/* Rings of the direct endpoint, between a process and itself. Each message is
+ * received once, in order. Its room returns in order. The sender is notified
+ * when another quarter of the ring is free, or at once if it waits. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -105,8 +105,8 @@ static uint64_t told(const struct rig *r)
 	return r->d->self->pair[0].taken;
 }
 
-/* Holds back one of 64 units, which is reserved for the word of the next
- * message. */
+/* Fills 63 of 64 units, because the last one is reserved for the word of the
+ * next message. */
 static void full_ring_blocks_its_sender_until_units_are_free(void **state)
 {
 	struct rig *r = *state;
@@ -144,8 +144,9 @@ static void words_of_an_earlier_round_are_ignored(void **state)
 	}
 }
 
-/* After 21 times three units and one more, the next three start at the
- * beginning, because a message does not wrap. */
+/* After 21 messages of three units each, one unit is left at the end. The next
+ * message of three units starts at the beginning, because a message does not
+ * wrap. */
 static void message_never_wraps_at_the_end_of_the_ring(void **state)
 {
 	struct rig *r = *state;
@@ -216,7 +217,7 @@ static void impossible_word_breaks_the_ring(void **state)
 		{ DIRECT_MSG, 0, 0, 64, true },
 		{ DIRECT_MSG, 0, 1, 0, true },
 		{ DIRECT_ANSWER, 8, 1, 64, false },
-		{ DIRECT_SKIP, 0, 0, 0, true }, /* to no message */
+		{ DIRECT_SKIP, 0, 0, 0, true }, /* skips to no message */
 		{ DIRECT_SKIP + 1, 0, 1, 64, true },
 	};
 	struct rig *r = *state;
@@ -241,8 +242,7 @@ static void impossible_word_breaks_the_ring(void **state)
 	}
 }
 
-/* Descriptor 0 is the one of the memory, if the process has no standard
- * input. */
+/* Memory may get descriptor 0, if the process has no standard input. */
 static void shared_memory_is_sealed_against_growth_and_writers(void **state)
 {
 	int keep = dup(0), fd;

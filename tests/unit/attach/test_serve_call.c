@@ -137,7 +137,7 @@ static void calls_with_the_largest_values_are_carried_out(void **state)
 struct row {
 	struct att_host_cmd k;
 	const char *why;
-	uint64_t a; /* field of the answer */
+	uint64_t a; /* expected field `a` of the answer */
 };
 
 static const struct row rows[] = {
@@ -219,8 +219,8 @@ static void impossible_calls_are_refused_and_change_nothing(void **state)
 	bench_main(*state, bad);
 }
 
-/* Enters a process. The thread then reaches only the pages of the process, and
- * the process cannot be freed while the thread is in it. */
+/* Lets a thread enter a process. The thread then reaches only the pages of the
+ * process, and the process cannot be freed while the thread is in it. */
 static int inside(struct weft_host *h, struct bench *b)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -238,8 +238,7 @@ static int inside(struct weft_host *h, struct bench *b)
 	assert_int_equal(call(r, K(PROC_ENTER, .proc = p)).a, p);
 	assert_int_equal(call(r, K(LOAD64, .io_off = a.b, .io_len = 0x1000)).a,
 			 0);
-	/* beyond its own page, in the neighbour's or any other, the thread
-	 * reads ones */
+	/* the thread reads ones beyond the page of its process */
 	assert_int_equal(
 		call(r, K(LOAD64, .io_off = a.b + 0x1000, .io_len = 0x1000)).a,
 		UINT64_MAX);

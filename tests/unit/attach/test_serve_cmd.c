@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of a client as its agent carries them out: calls of the endpoint,
- * events for the client, counts, free places. */
+ * events for the client, counts, free slots. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -117,7 +117,8 @@ static void message_within_a_node_is_copied_to_its_client(struct serve_rig *r)
 	is_event(rig_event(to, 1), WEFT_EV_RECV, 0, WEFT_ATT_ADDR(0, 1), 0, 0);
 	assert_true(to->wake && c->wake);
 	assert_int_equal(r->srv.news, 0);
-	/* a message aside is sent to any client at once and is not counted */
+	/* a message that is sent aside (weft_att_aside) reaches any client at
+	 * once and is not counted */
 	c->aside = true;
 	t = weft_prog_time(r->g[0].prog);
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 128, 1000, 0));
@@ -203,8 +204,8 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* the client has already released one message and received the
-		 * time, once */
+		/* the agent has already processed the RELEASE and the NOW
+		 * behind the send, once */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);
@@ -212,7 +213,7 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	/* the client's busy time counts once */
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
-	/* bits of slots are counted once too */
+	/* slots that the client releases by bits are counted once too */
 	atomic_store(&c->seg->released, 1);
 	assert_false(rig_serve(c));
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
@@ -222,7 +223,7 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_int_equal(r->srv.measure.sum.cost_call, 100);
-	/* commands that were processed ahead are not counted again */
+	/* commands that were processed before the send are not counted again */
 	assert_int_equal(r->srv.measure.sum.commands, 2 + 2);
 }
 
@@ -350,8 +351,8 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "time is at its end"));
 }
 
-/* Completions are visible at once if untimed. If timed, they are visible when
- * the client continues. */
+/* Checks that a client sees completions at once in an untimed run, and when it
+ * continues in a timed run. */
 static void
 timed_completions_show_when_the_client_continues(struct serve_rig *r)
 {
@@ -367,8 +368,9 @@ timed_completions_show_when_the_client_continues(struct serve_rig *r)
 	assert_int_equal(c->seg->now, weft_prog_time(r->g[0].prog));
 }
 
-/* Counts work that was posted for a time before the present, because the client
- * already counted as waiting. It counts once, and marks do not count. */
+/* Counts work that a resumed client posted for a time before the present,
+ * because the client already counted as waiting. The work counts once, and
+ * marks do not count. */
 static void late_work_of_a_resumed_client_counts_once(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];

@@ -190,26 +190,26 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->count[AGENT_C_HANDOVERS], 1);
 	assert_int_equal(c->far.epoch, 1);
-	att_run(c); /* a client that runs is in the list only once */
+	att_run(c); /* a second hand-over does not list the client again */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* A client asleep outside the gate sees the event later, without a
-	 * hand-over. */
+	/* A client that sleeps outside the gate gets no hand-over. It sees the
+	 * event later. */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* a command that it posted meanwhile is late */
+	/* a command that the client posted meanwhile is late */
 	c->seg->state = ATT_WAIT;
 	c->resumed = true;
 	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
 	att_run(c);
 	assert_true(c->resumed);
-	/* a hand-over aside is not counted */
+	/* a hand-over to a client that is aside is not counted */
 	c->aside = true;
 	att_run(c);
 	assert_int_equal(r->srv.measure.sum.handovers, 3);
-	/* a byte on its socket wakes the poll once */
+	/* a client that sleeps in poll() is woken by one byte on its socket */
 	assert_int_equal(recv(r->sock[1], buf, 8, MSG_DONTWAIT), -1);
 	c->seg->armed = 1;
 	att_run(c);
@@ -222,8 +222,9 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	assert_int_equal(c->seg->state, ATT_WAIT);
 }
 
-/* Repeats a hand-over. A client that runs, or sleeps outside, at its hand-over
- * may begin to wait without having seen it. It gets exactly one more. */
+/* Repeats a hand-over. A client that runs, or sleeps outside the gate, at the
+ * time of its hand-over may begin to wait without having seen the event. It
+ * gets exactly one more hand-over. */
 static void missed_hand_over_is_repeated_once(struct serve_rig *r)
 {
 	static const enum att_state states[] = { ATT_RUN, ATT_OUT };
@@ -262,8 +263,8 @@ static void is_death(const struct att_event *e, uint32_t src)
 	assert_int_equal(e->ctx, 0);
 }
 
-/* Lets a client die with messages, with others that wait for a place, during a
- * wait for other clients, and with an operation in flight. */
+/* Lets a client die while it has received messages, further messages wait for a
+ * slot, the client is aside, and an operation is in flight. */
 static void death_frees_messages_and_notifies_all_clients(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[2];
@@ -356,7 +357,7 @@ early_end_is_reported_to_present_and_later_clients(struct serve_rig *r)
 	att_tell_unborn(&r->c[0]);
 	is_death(rig_event(&r->c[0], 0), WEFT_ATT_ADDR(1, 5));
 	assert_int_equal(rig_events(&r->c[0]), 1);
-	r->srv.o.raw = true; /* makes a call that weft/host.h does not have */
+	r->srv.o.raw = true; /* with raw calls a client gets no events */
 	att_tell_unborn(&r->c[1]);
 	assert_int_equal(rig_events(&r->c[1]), 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurements of clients: a common start and end, calls and their times,
- * messages from rank to rank, as reported. */
+/* Measurements of clients, as the server reports them: a common start and end,
+ * calls and their times, messages from rank to rank. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ static void aside(struct att_client *c)
 
 /* ---- start and end ---- */
 
-/* Commands from before the client stood aside are not counted, but commands of
- * a neighbour are. */
+/* Events and hand-overs of a client before it stood aside (weft_att_aside) are
+ * not counted, but those of its neighbour are. */
 static void work_before_standing_aside_is_not_counted(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
@@ -96,7 +96,7 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->srv.measure.sum.violations, 0);
 	assert_int_equal(r->measured[1], 1);
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
-	aside(a); /* the client is being measured */
+	aside(a); /* no effect, because the client is being measured */
 	assert_int_equal(r->srv.measure.asides, 0);
 	/* measuring ends for each client alone; the last one ends the whole
 	 * measurement */
@@ -108,11 +108,11 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER });
 	rig_do(b, (struct att_cmd){ .kind = ATT_C_OVER });
 	assert_int_equal(a->measured.over, at);
-	/* the client has requested nothing */
+	/* the second ATT_C_OVER has no ctx, so that it gets no reply */
 	assert_int_equal(a->reply_seq, 5);
 	assert_int_equal(b->measured.over, at + WEFT_US);
 	assert_int_equal(r->measured[0], 1);
-	/* the end, whose number need not be that of a round */
+	/* the common end need not be at a multiple of GRAIN */
 	rig_do(a, epoch(7, 2, true));
 	rig_do(b, epoch(7, 2, true));
 	at = now(r) + 2 * SETTLE;
@@ -252,7 +252,8 @@ static void names_of_calls_are_cleaned_and_told_apart(struct serve_rig *r)
 	assert_int_equal(c->calls.stat[1].max, 6);
 	strcpy(s[0].name, "other"); /* once */
 	s[1].calls = 30;
-	/* the measured part is over, so that later numbers do not count */
+	/* later names and numbers do not count, because the measured part is
+	 * over */
 	c->measured.over = 1;
 	att_stat_keep(c);
 	name_is(c, 0, "a_Z9");
@@ -285,8 +286,8 @@ static void flows_count_messages_from_rank_to_rank(struct serve_rig *r)
 		assert_int_equal(f.bytes, rows[i].bytes);
 	}
 	assert_false(att_server_flow(&r->srv, 2, &f));
-	/* other commands, commands to no node, and those of a client at its end
-	 * are not counted */
+	/* other commands, commands to absent clients, and commands of a client
+	 * whose measurement is over are not counted */
 	k.kind = ATT_C_RELEASE;
 	att_stat_cmd(&r->c[0], &k);
 	k.kind = ATT_C_NOP;
@@ -339,8 +340,8 @@ static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 	assert_true(att_server_call(&r->srv, 1, &c));
 	assert_int_equal(c.rank, 2);
 	assert_false(att_server_call(&r->srv, 2, &c));
-	/* the report names the last client of a rank, or the first that was
-	 * measured to its end */
+	/* if several clients had one rank, the report names the last, or the
+	 * first that was measured to its end */
 	r->c[3].rank = 0;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 1);

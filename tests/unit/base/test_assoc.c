@@ -31,8 +31,8 @@ static void an_empty_entry_goes_before_the_least_recently_used(void **state)
 	assoc_fini(&a);
 }
 
-/* An empty entry is skipped too until its turn, because hardware that only
- * counts does not search. */
+/* An entry that was emptied is not filled before its turn, because hardware
+ * that only counts does not search for empty entries. */
 static void round_robin_replaces_each_entry_of_a_set_in_turn(void **state)
 {
 	struct assoc a;
@@ -62,7 +62,8 @@ static void an_entry_that_is_filled_is_found_and_not_replaced(void **state)
 	assert_int_equal(assoc_victim(&a, 0), 1);
 	assoc_put(&a, 1, 0, 7, ASSOC_FILLING);
 	assert_int_equal(assoc_victim(&a, 0), ASSOC_NONE);
-	/* the entry was removed, therefore a second read fills another one */
+	/* after the first removal the entry is empty, and a second one has no
+	 * effect */
 	assoc_remove(&a, 0);
 	assoc_remove(&a, 0);
 	assert_int_equal(assoc_find(&a, 0, 0, 5), ASSOC_NONE);
@@ -97,11 +98,11 @@ static void a_condition_protects_entries_and_admits_empty_ones(void **state)
 
 enum { SETS = 3, WAYS = 4, KEYS = 30, OWNERS = 2, OPS = 50000 };
 
-/* List of all inserts, oldest first. An insert keeps its place of its set until
- * it is removed or the place is reused. */
+/* List of all inserts, oldest first. An insert is valid (`here`) until it is
+ * removed or another insert takes its entry of the set. */
 struct insert {
 	uint32_t set, place, owner, key;
-	size_t used; /* operation */
+	size_t used; /* number of the last operation that used it */
 	bool here;
 };
 struct reference {
@@ -185,7 +186,8 @@ static void like_the_reference(enum assoc_policy policy)
 			ref_insert(&r, owner, key, op);
 		}
 		assoc_touch(&a, i);
-		if (r.n == 1000) { /* removes entries that have been replaced */
+		/* shortens the list by the inserts that are not valid */
+		if (r.n == 1000) {
 			size_t kept = 0;
 
 			for (size_t k = 0; k < r.n; k++)

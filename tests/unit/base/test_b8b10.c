@@ -101,7 +101,7 @@ static void every_other_word_is_illegal(void **state)
 	assert_int_equal(good[0], 268);
 	assert_int_equal(good[1], 268);
 	assert_int_equal(none, 1024 - (2 * 268 - both));
-	/* all zeros, all ones, and five equal bits in front */
+	/* words that are all zeros, all ones, or begin with five equal bits */
 	for (uint32_t rd = 0; rd < 2; rd++) {
 		uint32_t r = rd;
 
@@ -113,14 +113,16 @@ static void every_other_word_is_illegal(void **state)
 	}
 }
 
-/* Decodes the code of the other disparity. The symbol is known, but flagged. */
+/* Decodes the code of the other disparity. The symbol is recognised, but
+ * flagged as bad. */
 static void wrong_disparity_flags_a_known_symbol(void **state)
 {
 	uint32_t rd = 0, c = b8b10_encode(D(0, 4), &rd), rx = 1;
 
 	assert_int_equal(rd, 0); /* 100111 0010 is balanced */
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4) | B8B10_BAD);
-	/* the halves are unbalanced, so that the next symbol is right again */
+	/* the received code sets the disparity, so that the same code is good
+	 * now */
 	assert_int_equal(rx, 0);
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4));
 	rd = 0;
@@ -132,8 +134,8 @@ static void wrong_disparity_flags_a_known_symbol(void **state)
 			 D(16, 2));
 }
 
-/* No single bit error turns a symbol into another one undetected, because the
- * word itself, or the disparity of later words, shows it. */
+/* Every single bit error is detected, either by the word itself or by the
+ * disparity of later words. */
 static void single_bit_error_never_passes_unnoticed(void **state)
 {
 	for (uint32_t s = 0; s < B8B10_SYMBOLS; s++) {

@@ -77,8 +77,8 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 0), 0);
 	assert_int_equal(weft_clock_align(&c, 1), 10 * WEFT_NS);
 	assert_int_equal(weft_clock_align(&c, 10 * WEFT_NS), 10 * WEFT_NS);
-	/* a synchroniser of 2 cycles: the first edge at or after the time, plus
-	 * 2 */
+	/* A synchroniser of 2 cycles adds 2 to the first edge at or after the
+	 * time. */
 	assert_int_equal(weft_clock_after(&c, 11 * WEFT_NS, 2), 40 * WEFT_NS);
 	assert_int_equal(weft_clock_after(&c, 20 * WEFT_NS, 2), 40 * WEFT_NS);
 	c.phase = 3 * WEFT_NS;
@@ -88,8 +88,8 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 4 * WEFT_NS), 13 * WEFT_NS);
 }
 
-/* For any fraction cycle() inverts edge(): the time of an edge has its number,
- * and one femtosecond later has the next number. */
+/* For any clock, cycle() inverts edge(): it returns the number n for the time
+ * of edge n, and n + 1 for a time one femtosecond later. */
 static void cycle_inverts_edge(void **state)
 {
 	struct weft_rng r;
@@ -126,7 +126,7 @@ static void offset_in_ppm_scales_the_frequency(void **state)
 	assert_int_equal(slow.num, UINT64_C(128000000000));
 	assert_int_equal(slow.den, 9999);
 	fast.phase = slow.phase = 0;
-	/* After one second the fast clock is 78125000 * 100e-6 ahead. */
+	/* After one second the fast clock is 78125000 * 100e-6 cycles ahead. */
 	assert_int_equal(weft_clock_cycle(&fast, WEFT_SEC), 78132813);
 	assert_int_equal(weft_clock_cycle(&slow, WEFT_SEC), 78117188);
 	fast = weft_clock_offset_ppm(c, 0);

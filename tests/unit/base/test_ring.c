@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/ring.h: order, growth and places in the middle, against an array. */
+/* base/ring.h: order, growth and inserts in the middle, against an array. */
 #include "../cmocka_all.h"
 #include "base/ring.h"
 #include "base/rng.h"

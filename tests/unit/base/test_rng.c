@@ -61,7 +61,8 @@ static void streams_differ_by_seed_and_name(void **state)
 	}
 }
 
-/* Each of n values occurs within 6 standard deviations of its share. */
+/* Each of 7 values occurs as often as expected, within 6 standard
+ * deviations. */
 static void numbers_below_seven_are_uniform(void **state)
 {
 	enum { N = 7, DRAWS = 700000 };

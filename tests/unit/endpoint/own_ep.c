@@ -3,9 +3,9 @@
  * memory of the other node and does nothing else.
  *
  * Each receiver has a ring of slots for each sender. A message is one copy. It
- * ends at the end of its slot, so that its last word, the sequence number, is
- * always at one place. Everything is sent as messages. Credits are sent with
- * messages, or as a copy of one word. */
+ * is placed at the end of its slot, so that its last word, the sequence number,
+ * has the same place in every slot. Puts, gets and atomics are sent as messages
+ * too. Credits are sent with messages, or as a copy of one word. */
 #include <errno.h>
 #include <string.h>
 
@@ -162,8 +162,9 @@ static void own_poll(struct ep *e)
 			continue;
 }
 
-/* Polls again if work waits, because the NIC does not report that it is
- * free. */
+/* Waits for memory to change. Polls at intervals of 100 ns if operations wait
+ * for the NIC, because the NIC does not report that it is free. Returns false
+ * at the deadline. */
 static bool own_idle(struct ep *e, weft_time_t deadline)
 {
 	struct own_ep *x = own_of(e);

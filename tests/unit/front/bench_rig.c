@@ -22,7 +22,8 @@ bool bench_full(const struct bench_ctx *b)
 	return bench_fake.full;
 }
 
-/* Returns the size for a full bench, a quick one, or the test. */
+/* Returns the size that the test uses in place of the sizes `full` and `quick`
+ * of a bench. */
 uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 {
 	static const uint32_t sizes[][3] = {
@@ -36,7 +37,7 @@ uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 		{ 3, 2, 1 },   /* tori */
 		{ 32, 16, 4 }, /* number of nodes of one side of the torus */
 		{ 9, 3, 3 },   /* number of rounds with processes */
-		/* number of messages: direct, shared memory */
+		/* number of messages, by transport: direct or shared memory */
 		{ 5000, 1000, 1000 },
 		{ 300, 100, 100 },     /* tcp;ofi_rxm */
 		{ 500, 300, 300 },     /* untimed */

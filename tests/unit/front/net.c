@@ -93,10 +93,10 @@ struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 
 struct graph {
 	uint32_t n; /* outputs */
-	/* bit mask of the outputs that packets may request at the next
-	 * switch */
+	/* for each output: mask of the outputs that its packets may request at
+	 * the next switch */
 	uint64_t *next;
-	uint32_t *at;  /* that switch */
+	uint32_t *at;  /* for each output: number of that next switch */
 	uint8_t *mark; /* 1 while the search is below the output, 2 after it */
 };
 

@@ -27,7 +27,7 @@ struct weft_comp *net_end(const struct net *n, uint32_t i);
 /* Returns the state of a switch, or NULL if the component is not one. */
 struct forth_xbar *net_xbar(const struct weft_comp *c);
 
-/* Outputs on the way of a packet, each as switch * 64 + port. */
+/* Outputs on the path of a packet, each as switch * 64 + port. */
 enum { NET_HOPS = 32 };
 struct net_way {
 	uint32_t hops;
@@ -35,7 +35,8 @@ struct net_way {
 	uint32_t cycles; /* cycles of links and switches, without waiting */
 	struct weft_comp *to;
 };
-/* Follows the tables. `to` is NULL if they do not lead to an end. */
+/* Follows the tables from end src to end dst. `to` of the result is NULL if
+ * they do not lead to an end. */
 struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 			uint32_t path);
 

@@ -90,7 +90,8 @@ static void scale_bench_hops_follow_nodes_and_distance(void **state)
 	struct bench_ctx b;
 
 	bench_run(&b, bench_scale);
-	/* the run takes 1 us, of which the network fills in the first third */
+	/* the run takes 1 us, and the network fills during the first third of
+	 * it */
 	near(bench_figure(&b, "hops_8^3", "M/s"),
 	     512 * 156.25 * 0.5 / 8 * torus_way(8) * 0.8, 0.25);
 	exactly(bench_figure(&b, "bytes_8^3", "bytes/node"), (1 << 20) / 512);

@@ -26,7 +26,8 @@ static void note(const char *format, const char *text)
 	snprintf(seen.log + at, sizeof(seen.log) - at, format, text);
 }
 
-/* Records the first of nine runs of an experiment. */
+/* Counts loads. Each experiment is loaded nine times, and the first one is
+ * written to the log. */
 static int fake_load(const char *what, const struct exp_opts *o,
 		     const struct registry *reg, struct exp **e,
 		     struct weft_err *err)
@@ -142,8 +143,8 @@ static void capture_bench_takes_fastest_of_three_turns(void **state)
 	assert_int_equal(seen.closes, 30 * 101);
 	assert_ptr_equal(strstr(seen.path, "/tmp/./weft-bench-"), seen.path);
 	assert_int_not_equal(access(seen.path, F_OK), 0);
-	/* the third of three rounds is the fastest; reading the clock takes 1
-	 * us */
+	/* The third of three rounds is the fastest. Reading the clock adds 1
+	 * us. */
 	for (size_t i = 0; i < 10; i++) {
 		snprintf(name, sizeof(name), "with_%s", names[i]);
 		exactly(bench_figure(&b, name, "x"), (81 + 3) / 81.0);

@@ -76,9 +76,10 @@ static const char sst[] =
 	"echo $# ${1##*.} >> log\n"
 	"echo 'Simulation is complete'\n";
 
-/* Checks one case. The figure of Weft is that of 1 us or, if that is less than
- * 2000 hops, of 2 us. BookSim took 1.5 s the first time, and 3 s more each
- * time. SST runs twice in between, and its second run takes a second longer. */
+/* Checks the figures of case i. Weft runs for 1 us of simulated time, or for 2
+ * us if 1 us has fewer than 2000 hops. The fake clock gives BookSim 1.5 s in
+ * the first case and 3 s more in each later one. SST runs twice in each case,
+ * and its second run takes one second longer. */
 static void torus_case(struct bench_ctx *b, uint32_t i)
 {
 	static const char *const flits[] = { "1", "8", "32" };
@@ -96,7 +97,8 @@ static void torus_case(struct bench_ctx *b, uint32_t i)
 	exactly(bench_figure(b, name, "M/s"), theirs * 1e-6);
 	snprintf(name, sizeof(name), "ratio_booksim_%sflits_%s", f, l);
 	exactly(bench_figure(b, name, "times"), ours / theirs);
-	/* from 100000 hops or up to 2 % less, and five times as many */
+	/* The short run of SST has 100000 hops or up to 2 % less, the long one
+	 * five times as many. The rate is the difference per second. */
 	snprintf(name, sizeof(name), "merlin_%sflits_%s", f, l);
 	theirs = bench_figure(b, name, "M/s") * 1e6;
 	near(theirs, 396000, 0.0102);

@@ -50,8 +50,9 @@ static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 
 static void packets_of_all_pairs_take_shortest_routes(void **st)
 {
-	/* The sum of distances is, for each dimension, the side times the sum
-	 * of distances in a ring, times the square of the other nodes. */
+	/* For each dimension, the sum of distances is the side times the sum of
+	 * distances in a ring, times the square of the number of nodes in the
+	 * other dimensions. */
 	pairs(64, "type: torus, dims: [4, 4, 4]", 3 * 64 * 64);
 	pairs(64, "type: torus, dims: [4, 4, 4], routing: table", 3 * 64 * 64);
 	pairs(64, "type: hypercube", 64 * 6 * 32); /* T-37 */
@@ -91,8 +92,8 @@ static void every_traffic_pattern_arrives_in_order(void **st)
 	}
 }
 
-/* If order is checked, all packets of a pair use the pair's coins. Otherwise
- * they use both ways. */
+/* If order is checked, all packets of a pair resolve ties by the same random
+ * bits (coins). Otherwise they use both directions. */
 static void random_ties_keep_order_where_it_is_promised(void **st)
 {
 	const char *ring = "type: torus, dims: [4], tie: random";
@@ -114,14 +115,14 @@ static void random_ties_keep_order_where_it_is_promised(void **st)
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: bit_complement",
 		ring);
 	net_good(&g);
-	/* 0 and 3, as 1 and 2, are neighbours, so that there is no tie and each
-	 * uses one port */
+	/* Nodes 0 and 3 are neighbours, and so are 1 and 2. Therefore no tie
+	 * occurs, and each node uses one port. */
 	assert_int_equal(net_counter(&g, "s0.packets"), 600);
 	net_close(&g);
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
 		ring);
 	net_good(&g);
-	/* 0 sends through 1 and 3, which also send packets of their own */
+	/* node 0 sends through 1 and 3, which also send packets of their own */
 	assert_in_range(net_counter(&g, "s1.packets"), 300 + 110, 300 + 190);
 	assert_in_range(net_counter(&g, "s3.packets"), 300 + 110, 300 + 190);
 	net_close(&g);
@@ -232,9 +233,10 @@ static void latency_without_load_grows_by_five_cycles_per_hop(void **st)
 
 /* ---- starvation ---- */
 
-/* Offers a ring of 8 twice its capacity. A node's own port gets as many turns
- * as the ring behind it, so that the node farthest from the dateline sends
- * almost nothing. Half of the capacity is delivered (docs/networks.md). */
+/* Offers a ring of 8 twice its capacity. At each switch the node's own port is
+ * served as often as the port of the ring, so that the node farthest from the
+ * dateline sends almost nothing. Half of the capacity is delivered
+ * (docs/networks.md). */
 static void tornado_at_twice_capacity_starves_a_node(void **st)
 {
 	struct direct_rig g;
@@ -272,8 +274,8 @@ static void torus_without_datelines_deadlocks_and_says_where(void **st)
 	net_close(&g);
 }
 
-/* Cells wait long in a saturated network, in circles that dissolve, so that a
- * long wait is not a deadlock. */
+/* Cells wait long in a saturated network. Some wait for each other in a circle,
+ * but such circles dissolve, so that a long wait is not a deadlock. */
 static void long_waits_are_no_deadlock(void **st)
 {
 	static const char *const nets[] = {

@@ -143,9 +143,9 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 	return 0;
 }
 
-/* Every source makes a packet in 80 cycles. The window counts only its own
- * packets, not those made before it or, while its last packets are in flight,
- * after it. */
+/* Every source makes a packet in 80 cycles. The window counts only packets that
+ * were made inside it. It counts neither earlier ones nor those that are made
+ * while the last packets of the window are in flight. */
 static void packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;

@@ -74,7 +74,7 @@ static void histogram_draws_rows_with_counts_and_shares(void **state)
 	for (int i = 0; i < 9; i++)
 		hist_add(&h, 26);
 	text = drawn(&h, false);
-	/* 21 over 16 rows: steps of 2, from 4 to 28 */
+	/* a range of 21 on 16 rows gives steps of 2, from 4 to 28 */
 	assert_non_null(strstr(text, "\nx [ns], 57 values\n"));
 	assert_non_null(strstr(text,
 			       "         4 ..        6        48  84.2 %  "

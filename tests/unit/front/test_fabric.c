@@ -109,8 +109,8 @@ static void every_path_reaches_its_end_in_the_right_hops(void **state)
 	}
 }
 
-/* Routes from the first to the last end meet at the top, which has `paths`
- * switches. */
+/* Each path from the first to the last end leads through another of the `paths`
+ * switches at the top. */
 static void paths_of_a_pair_use_different_links(void **state)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
@@ -172,8 +172,8 @@ static void fabrics_have_no_cycle_of_outputs_but_a_ring_has(void **state)
 
 /* ---- runs ---- */
 
-/* A link takes 24, a switch 8 across clock domains and 6 within one (8.5).
- * Ports of the lower half are one domain. End 0 sends one packet. */
+/* A link takes 24 cycles, a switch 8 across clock domains and 6 within one
+ * (8.5). Ports of the lower half are one domain. End 0 sends one packet. */
 static void single_packet_takes_link_and_switch_times(void **state)
 {
 	static const struct {
@@ -215,7 +215,8 @@ static void single_packet_takes_link_and_switch_times(void **state)
 	}
 }
 
-/* Checks that fewer credits than one unit are missing on every lane. */
+/* Checks that every lane has its credits back, except for less than one
+ * unit. */
 static void credits_home(struct forth_port *l)
 {
 	if (!l->peer)
@@ -255,8 +256,9 @@ static uint64_t total(const struct net *n, uint32_t ends, uint32_t counter)
 	return sum;
 }
 
-/* Overloads a fabric with all sizes and ways of balancing. Every packet arrives
- * once with right bytes, and in order where order is guaranteed. */
+/* Overloads a fabric with packets of all sizes under one policy of balancing.
+ * Every packet arrives once with right bytes, and in order where order is
+ * guaranteed. Returns the number of packets that others overtook. */
 static uint64_t drains(const struct shape *f, const char *balance,
 		       uint32_t packets)
 {
@@ -306,7 +308,7 @@ static void overloaded_fabric_drains_under_every_balancing(void **state)
 
 /* Offers admissible traffic (forth.md 7.1). A permutation whose static paths
  * collide runs at line rate when every flow is spread over the spines, because
- * then no link has more than its share. */
+ * then no link is asked for more than its rate. */
 static void spread_flows_run_at_line_rate_static_ones_collide(void **state)
 {
 	static const char *const policy[] = { "packet", "destination",

@@ -70,7 +70,8 @@ static void catch_stderr(void)
 	dup2(fileno(file), 2);
 }
 
-/* Since catch_stderr(). */
+/* Checks the text written to stderr since catch_stderr(), and restores
+ * stderr. */
 static void shown(const char *want)
 {
 	char text[4096];

@@ -115,13 +115,13 @@ static void message_keeps_its_first_marks_when_full(void **state)
 	recs_fini(&r);
 }
 
-/* Returns the first place of an id in the table. */
+/* Returns the slot at which the search for an id begins. */
 static uint32_t slot(uint64_t id)
 {
 	return (uint32_t)(id * 0x9e3779b97f4a7c15ull >> 52);
 }
 
-/* Returns the next id above `id` that begins at `where`. */
+/* Returns the next id above `id` whose search begins at slot `where`. */
 static uint64_t id_at(uint32_t where, uint64_t id)
 {
 	do
@@ -130,8 +130,8 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 	return id;
 }
 
-/* Adds as many ids as are probed, then one more. All have one place at the end
- * of the table, so that the search wraps to its start. */
+/* Adds as many ids as a search probes, then one more. All begin at one slot
+ * near the end of the table, so that the search wraps to its start. */
 static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };
@@ -157,8 +157,8 @@ static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 	recs_fini(&r);
 }
 
-/* If all messages are in flight, the oldest is dropped. Once many had to be
- * dropped, only every second message is watched. */
+/* If all messages are in flight, a new one replaces the oldest. After many
+ * replacements only every second message is watched. */
 static void full_table_drops_oldest_and_watches_every_second(void **state)
 {
 	const uint64_t flag = UINT64_C(1) << 63;

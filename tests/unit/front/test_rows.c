@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for every published row: a second side, a reason for a wide tolerance,
- * the chosen parameters, and equal text in docs/truth.md. */
+/* Rules for every published row: a bound has two sides, a wide tolerance has a
+ * reason, a row from a choice names its parameter, and docs/truth.md has the
+ * same text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

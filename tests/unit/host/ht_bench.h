@@ -9,8 +9,8 @@
 
 #include "rig_ht.h"
 
-/* Times of these tests are in half nanoseconds, because all of them are
- * multiples. */
+/* Unit of times in these tests, because all of them are multiples of half a
+ * nanosecond. */
 #define HALF (WEFT_NS / 2)
 
 struct bench {

@@ -33,8 +33,7 @@ static void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, 4);
 }
 
-/* Sets vendor and device, two BARs of 32 KB at 0x10 and 0x14, one of 8 GiB at
- * 0x18. */
+/* Sets vendor and device. The BARs are 0 until the host sets them. */
 static int card_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct card *d = c->state;
@@ -54,14 +53,15 @@ static void card_store_bytes(struct card *d, const struct weft_bus_note *b)
 	memcpy(card_at(d, b->space, b->off), b->data, b->bytes);
 	if (b->space)
 		return;
-	/* only these address bits are writable */
+	/* The BARs at 0x10 and 0x14 have 32 KB, so that only the upper address
+	 * bits are writable. The BAR at 0x18 has 64 bits and 8 GiB. */
 	for (uint32_t bar = 0; bar < 2; bar++) {
 		uint8_t *p = &d->cfg[0x10 + 4 * bar];
 
 		p[0] = 0;
 		p[1] &= 0x80;
 	}
-	put32(&d->cfg[0x18], 4); /* BAR of 64 bits, with 32 more address bits */
+	put32(&d->cfg[0x18], 4); /* type: 64 bits */
 	d->cfg[0x1c] &= 0xfe;
 	memset(&d->cfg[0x20], 0, 0x10);
 }

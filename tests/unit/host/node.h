@@ -2,11 +2,13 @@
 /* A node on a bench: host.pc, bus.pcix (or bus.ht) and a simple card, with test
  * functions as programs.
  *
- * The card: BAR2 of 8 GiB with an address of 64 bits and no memory; BAR0 and
- * BAR1 of 32 KB, plain memory, except in BAR1
- *   CARD_DMA    64-bit store: CARD_DELAY clocks later write the 8 bytes at
- *               CARD_VALUE to this physical address
- *   CARD_IRQ    32-bit store: interrupt line := bit 0 */
+ * The card has a BAR2 of 8 GiB with an address of 64 bits and no memory. Its
+ * BAR0 and BAR1 are 32 KB of plain memory, except in BAR1
+ *
+ *   CARD_DMA    A store of 64 bits makes the card write the 8 bytes at
+ *               CARD_VALUE to the stored physical address, CARD_DELAY clocks
+ *               later.
+ *   CARD_IRQ    A store of 32 bits sets the interrupt line to its bit 0. */
 #ifndef TESTS_HOST_NODE_H
 #define TESTS_HOST_NODE_H
 
@@ -55,7 +57,7 @@ struct bench {
 	struct weft_sim *sim;
 	struct node node[NODES];
 	uint32_t nodes;
-	/* values that test programs leave for the test */
+	/* values that test programs leave for their test */
 	weft_time_t t[16];
 	uint64_t v[16];
 	void *p;

@@ -3,13 +3,13 @@
  * processes.
  *
  * load            returns page << 32 | number of loads of the page so far
- * store at 0x100  writes the number of the page to this physical address,
- *                 PAGES_DELAY later
- * other store     records page, bytes and time
+ * store at 0x100  the device writes the number of the page to the stored
+ *                 physical address, PAGES_DELAY later
+ * other store     records offset, bytes and time
  * tagged store    records tag and user
- * tagged load     returns the tag; valid when the queue is not empty
- * tagged conditional store of 64 bytes: enters the queue of PAGES_QUEUE if
- *                 it has room */
+ * tagged load     returns the tag, which is valid while the queue has entries
+ * tagged conditional store of 64 bytes
+ *                 enters the queue of PAGES_QUEUE entries if it has room */
 #ifndef TESTS_HOST_PAGES_H
 #define TESTS_HOST_PAGES_H
 

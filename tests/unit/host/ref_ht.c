@@ -109,8 +109,8 @@ static uint32_t free_load(const struct ref *r, weft_time_t t)
 	return i;
 }
 
-/* Lets the host continue with the first answer that arrives by `limit`. Returns
- * false if none does. */
+/* Ends the host's wait at the first answer, if one arrives by `limit`. Returns
+ * true while the host still waits. */
 static bool host_stands(struct ref *r, weft_time_t limit)
 {
 	weft_time_t first = WEFT_NEVER;
@@ -127,7 +127,7 @@ static bool host_stands(struct ref *r, weft_time_t limit)
 	return false;
 }
 
-/* Notes that the host made its request at time t. */
+/* Makes the host's next request at time t. */
 static void host_ask(struct ref *r, weft_time_t t)
 {
 	const struct ht_op *o = &r->s->host.op[r->next];
@@ -158,7 +158,7 @@ static void host_ask(struct ref *r, weft_time_t t)
 	r->link[o->dev].held += !load;
 }
 
-/* Runs all actions of the host up to `limit`. */
+/* Makes all requests of the host up to `limit`. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {
 	while (r->next < r->s->host.n && !host_stands(r, limit)) {

@@ -12,9 +12,10 @@ enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
 
 enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
 
-/* Host: requests the operation `delay` after the previous one was accepted
- * (store) or requested (load), or after an answer if all loads were in use.
- * Device: submits it `delay` after the previous one. */
+/* An operation of a script. The host requests it `delay` after the previous one
+ * was accepted (store) or requested (load). If all loads were in use then, it
+ * waits for an answer first. A device submits it `delay` after it submitted the
+ * previous one. */
 struct ht_op {
 	enum ht_what what;
 	weft_time_t delay;
@@ -32,7 +33,7 @@ struct ht_list {
 };
 
 struct ht_script {
-	/* clocks of slots and cores; the link's clock is that of slots at 16
+	/* clocks of slots and of cores; a slot is a clock of a link of 16
 	 * bits */
 	struct weft_clock slot, core;
 	uint32_t devices, credits, tags, depth, pio_depth, rx, tx;
@@ -40,11 +41,12 @@ struct ht_script {
 	weft_time_t t_store, t_out, t_in, t_reg, t_read, t_write, t_irq;
 	weft_time_t t_credit, t_bank;
 	uint32_t banks;
-	/* number of places for stores of each device, or 0 for no limit */
+	/* number of stores that each device can hold, or 0 for no limit */
 	uint32_t window;
-	/* Times from the note of a store to its consumption, and from the note
-	 * of a load to its answer. They are used in turn. A load with time 0 is
-	 * answered at once, one with WEFT_NEVER is not answered. */
+	/* eat: time from the note of a store to its consumption. answer: time
+	 * from the note of a load to its answer. An answer of 0 comes at once,
+	 * one of WEFT_NEVER does not come. Stores and loads take the times of
+	 * the arrays in turn. */
 	weft_time_t eat[HT_CYCLE], answer[HT_CYCLE];
 	struct ht_list host, dev[HT_DEVS];
 };
@@ -71,7 +73,8 @@ struct ht_log {
 #define HT_HOLE_LO 0x10000000ull
 #define HT_HOLE_HI 0x10008000ull
 bool ref_ht_decode(uint64_t addr, uint32_t bytes);
-/* Returns the first byte of the host's operation number i, and of answers. */
+/* Returns the first byte of the data of the host's store i, and of the answer
+ * to a device's load i. */
 uint8_t ref_ht_byte(uint32_t i);
 
 void ref_ht_run(const struct ht_script *s, struct ht_log *log);

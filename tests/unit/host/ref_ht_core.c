@@ -25,8 +25,9 @@ static void dev_submit(struct ref *r, struct link *l)
 	ref_ht_push(&l->lane[UP].queue[p.vc], &p);
 }
 
-/* Answers at time t. The load leaves the core's queue at the first slot after
- * t, or when the answer leaves. */
+/* Makes the device answer at time t. The answer is sent from `slot` on. The
+ * load leaves the core's queue at `slot`, or at the first later slot after
+ * t. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {
@@ -70,8 +71,8 @@ void ref_ht_dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		}
 }
 
-/* Notifies the device of the load at this slot. No answer leaves before the
- * time of the target has passed. */
+/* Lets the device take the load that it is notified of at this slot. No answer
+ * leaves before the target's access time is over. */
 void ref_ht_dev_load(struct ref *r, struct link *l)
 {
 	weft_time_t after = r->s->answer[l->loads % HT_CYCLE];
@@ -83,8 +84,7 @@ void ref_ht_dev_load(struct ref *r, struct link *l)
 	l->mute = after == WEFT_NEVER;
 	if (!after)
 		dev_answer(r, l, ref_ht_edge(r, r->k), l->earliest);
-	else /* without this device the core sees at once that no device will
-		answer */
+	else /* a mute device gives no answer, which the core sees at once */
 		l->answer_at = ref_ht_edge(r, r->k) + (l->mute ? 1 : after);
 }
 
@@ -104,8 +104,8 @@ uint32_t ref_ht_store_dwords(const struct pkt *p)
 	       ref_ht_dwords(p->addr, p->bytes);
 }
 
-/* Notifies the device of a store. Shows a load only after the stores in front
- * of it, because accesses stay in order. */
+/* Counts down the stores in front of a load. After the last one the load may be
+ * shown to the device, because accesses stay in order. */
 static void store_in_front(const struct link *l, struct pkt *load)
 {
 	if (load->behind && !--load->behind)
@@ -135,7 +135,8 @@ static void core_store_tell(struct ref *r, struct link *l)
 		store_in_front(l, &l->load_queue.at[i]);
 }
 
-/* Moves stores forward: link buffer, queue, device. */
+/* Moves stores from the link buffer to the queue, and from there to the
+ * device. */
 static void core_stores(struct ref *r, struct link *l)
 {
 	for (;;) {
@@ -152,7 +153,8 @@ static void core_stores(struct ref *r, struct link *l)
 	}
 }
 
-/* Shows the device one load at a time, if the core has room for its answer. */
+/* Notifies the device of one load at a time, if the core has room for its
+ * answer. */
 static void core_load(struct ref *r, struct link *l)
 {
 	struct list *q = &l->load_queue;

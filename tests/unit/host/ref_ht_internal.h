@@ -13,15 +13,15 @@ enum { MANY = 4096 };
 struct pkt {
 	enum ht_what what;
 	uint32_t op;	  /* number of the operation in its list */
-	uint32_t dev, at; /* device and offset of the part of a read */
+	uint32_t dev, at; /* number of the device; offset of a part of a read */
 	/* vc: virtual channel whose buffer the packet occupies */
 	uint32_t bytes, vc;
 	uint64_t addr;
-	weft_time_t from; /* host: time from which it is ready */
+	weft_time_t from; /* host: time from which the packet is ready */
 	uint64_t ready;	  /* slot from which the packet is ready, or NEVER */
 	uint64_t seq, due;
-	uint32_t behind; /* load: number of stores before it at the core */
-	uint8_t number;	 /* number of the load */
+	uint32_t behind; /* load: stores in front of it in the core */
+	uint8_t number;	 /* load: its number */
 	bool relaxed, error, answered, level;
 	uint8_t first;
 };
@@ -42,7 +42,8 @@ struct lane {
 	uint32_t credits[VCS];
 	struct list news; /* credits that return to the sender */
 	struct pkt cur;	  /* packet on the link */
-	/* dwords of cur that have not left; 0 while the link is free */
+	/* number of dwords of cur that have not left; 0 while the link is
+	 * free */
 	uint32_t left;
 	uint32_t last;
 };
@@ -66,7 +67,7 @@ struct link {
 	uint64_t told;
 	uint32_t places, stores, loads, next;
 	weft_time_t list_at, answer_at;
-	uint64_t earliest; /* earliest slot of an answer */
+	uint64_t earliest; /* slot from which an answer may leave */
 	bool mute;	   /* the device will not answer */
 	uint64_t load_told;
 	weft_time_t eat[MANY]; /* times at which stores are consumed */
@@ -82,9 +83,10 @@ struct ref {
 	struct link link[HT_DEVS];
 	uint32_t next;
 	weft_time_t host_at;
-	/* host: times until which its loads are in use, by number */
+	/* time until which each load of the host is in use */
 	weft_time_t load_until[HT_LOADS];
-	/* the host waits for an answer, or for room in the bridge */
+	/* standing: the host waits for an answer. blocked: the host waits for
+	 * room in the bridge. */
 	bool standing, blocked;
 };
 

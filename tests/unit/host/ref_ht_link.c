@@ -57,9 +57,9 @@ static void bridge_take(struct ref *r, struct link *l, struct pkt *p)
 	}
 }
 
-/* Returns whether read i may access memory. With several banks a read that may
- * overtake waits only for earlier reads of its own transaction, because those
- * stay in order. */
+/* Returns whether read i may access memory. Usually reads stay in order. With
+ * several banks a read that may overtake waits only for earlier reads of its
+ * own transaction. */
 static bool memory_turn(const struct ref *r, const struct link *l, uint32_t i)
 {
 	uint32_t op = l->memory.at[i].op;
@@ -146,8 +146,8 @@ void ref_ht_link_ready(struct ref *r, struct link *l)
 	}
 }
 
-/* Returns false while a store that was requested earlier has not left, because
- * a load follows it. */
+/* Returns true while a store that was requested before the load has not left
+ * the bridge, because the load must follow it. */
 static bool load_ordered(const struct ref *r, const struct pkt *p)
 {
 	for (uint32_t d = 0; d < r->s->devices; d++) {

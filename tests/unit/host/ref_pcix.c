@@ -31,7 +31,7 @@ struct ref_note *pcix_tell(struct ref *r, uint32_t port,
 	return n;
 }
 
-/* Returns the host's access in front of the queue. */
+/* Returns the host's oldest access. */
 static const struct ref_op *pio_of(const struct ref *r)
 {
 	return &r->s->pio.op[r->pio_done];
@@ -80,9 +80,9 @@ void pcix_stream_done(struct ref *r, struct stream *st, bool write,
 	st->next++;
 }
 
-/* Returns the edge at which the host's request of r->pio_at reaches the bus:
- * the first edge after that time and its way to the bus, but not before the
- * present edge. */
+/* Returns the edge at which the host's request of time r->pio_at reaches the
+ * bus: the first edge after that time and the latency from host to bus, but not
+ * before the present edge. */
 static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 {
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);
@@ -93,9 +93,9 @@ static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 	return k;
 }
 
-/* Runs the host up to `limit`. Between two edges the buffer may be full with a
- * store that ends at the later edge, because the store keeps its place until
- * then. */
+/* Makes the host's requests up to `limit`. A store that ends at an edge keeps
+ * its room in the bridge until that edge, so that a request between two edges
+ * may find the bridge full. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {
 	const struct ref_list *l = &r->s->pio;
@@ -415,7 +415,8 @@ static void phase_over(struct ref *r)
 	} else if (r->kind == READ) {
 		read_over(r);
 	} else if (r->kind == LOAD && pcix_edge(r, r->k) < r->stored) {
-		r->left = 1; /* the access must not pass a store */
+		/* waits a clock, because the load must not pass a store */
+		r->left = 1;
 	} else if (r->kind == LOAD) {
 		o = pio_of(r);
 		if (!r->latched) {
@@ -430,7 +431,8 @@ static void phase_over(struct ref *r)
 	}
 }
 
-/* PCI: returns whether a load has its target, or a read its bridge. */
+/* PCI: returns whether the wait of a load for its device, or of a read for the
+ * bridge's data, ends at this edge. */
 static bool wait_over(struct ref *r)
 {
 	const struct ref_script *s = r->s;

@@ -21,8 +21,8 @@ struct ref_op {
 	/* PCI, host: 0 for a plain access, or 1 + enum weft_bus_tagged_op; a
 	 * conditional store has `load` set */
 	uint32_t tagged;
-	/* PCI: time after which the device answers, or for which it keeps its
-	 * place (addr / 4096 is the number of the operation) */
+	/* PCI: time after which the device answers a load, or for which it
+	 * holds a store (addr / 4096 is the number of the operation) */
 	weft_time_t takes;
 };
 

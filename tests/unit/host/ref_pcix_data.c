@@ -73,7 +73,7 @@ void pcix_beat(struct ref *r)
 	struct stream *st = pcix_data_stream(r);
 	uint32_t w = r->s->width, n = w;
 
-	if (r->s->pci) /* the beat has only some of its bytes */
+	if (r->s->pci) /* the first and last beat may have fewer bytes */
 		n = pcix_least(w - (pcix_op_of(st)->addr + st->moved) % w,
 			       r->chunk - r->done_bytes);
 	st->moved += n;
@@ -113,7 +113,8 @@ static void completion_over(struct ref *r)
 	st->hold = r->k;
 }
 
-/* PCI: handles a read that has got all or some of its data. */
+/* PCI: ends the tenure of a read. The read is done, or requests the bus again
+ * for the rest of its data. */
 static void read_data_over(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];

@@ -40,18 +40,18 @@ struct ref {
 	weft_time_t pio_at;
 	uint64_t pio_ready[REF_OPS];
 	bool pio_blocked;
-	/* PCI: the device has been notified of the load */
+	/* PCI: true if the device has been notified of the load */
 	bool latched;
 	weft_time_t answer_at; /* time of the device's answer */
 	uint32_t retries;
-	weft_time_t commit; /* time at which writes are in memory */
-	/* time at which stores have reached their devices */
+	weft_time_t commit; /* time at which all writes so far are in memory */
+	/* time at which all stores so far have reached their devices */
 	weft_time_t stored;
 	uint32_t places[REF_DEVS];
 	struct {
 		uint32_t dev;
 		weft_time_t at;
-	} taken[REF_OPS]; /* stores that occupy a place of their device */
+	} taken[REF_OPS]; /* stores that a device holds, until time `at` */
 	uint32_t n_taken;
 	/* tenure */
 	enum phase phase;
@@ -62,7 +62,8 @@ struct ref {
 	uint64_t grant, frame, start, asked;
 	bool abort_;
 	enum tail tail;
-	/* part of the transaction that is notified next */
+	/* bytes, offset and first edge of the part of the transaction that the
+	 * next note reports */
 	uint32_t part, part_off;
 	uint64_t part_start;
 	bool part_timer;

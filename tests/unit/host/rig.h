@@ -16,10 +16,10 @@ struct rig {
 	bool bad_data; /* a written byte arrived wrong */
 	/* settings of a fault.bus in front of every device, or NULL */
 	const char *const *fault;
-	/* the fault is in front of the host instead, as shim[0] */
+	/* true if the fault is in front of the host instead, as shim[0] */
 	bool fault_host;
 	struct weft_comp *shim[REF_DEVS];
-	/* position in the host's script */
+	/* number of the host's next operation in the script */
 	uint32_t next;
 	bool waits; /* the host waits for room in the bridge */
 };

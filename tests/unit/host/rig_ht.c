@@ -24,8 +24,9 @@ struct host {
 	struct htrig *rig;
 	struct weft_port *port;
 	uint32_t next;
-	bool waits;    /* the device waits for room in the bridge */
-	bool stands;   /* the host stops, because all loads are in use */
+	bool waits; /* the host waits for room in the bridge */
+	/* the host waits for an answer, because all loads are in use */
+	bool stands;
 	uint32_t busy; /* loads in use, one bit each */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.bus in front of a device: no effect without settings, requests held, a
- * slow bridge; exact clocks. */
+/* fault.bus in front of a device. Without settings it has no effect. With
+ * settings it holds requests or slows the bridge, by exact clocks. */
 #include "../cmocka_all.h"
 
 #include <stdio.h>
@@ -213,7 +213,8 @@ static void slow_bridge_delays_splits_and_completions(void **state)
 	struct bench *b = *state;
 
 	add(&b->s.rd[0], 0, 0x1000, 4096);
-	add(&b->s.rd[0], 0, 0x1000, 4096); /* submitted after the outage */
+	/* submitted after the outage has ended */
+	add(&b->s.rd[0], 0, 0x1000, 4096);
 	run(b, f);
 	assert_int_equal(when(b, 1, WEFT_NOTE_SPLIT, 0), 10);
 	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 0), 10 + 50 + 70);
@@ -222,7 +223,7 @@ static void slow_bridge_delays_splits_and_completions(void **state)
 				 when(b, 1, WEFT_NOTE_DONE, 0),
 			 592);
 	assert_int_equal(counter(b, "slowed"), 1);
-	/* the bus is free meanwhile */
+	/* the bus is free while the fault delays */
 	assert_int_equal(b->log.busy, 2 * (592 - 50 + 10));
 	rig_free(&b->rig);
 }
@@ -269,8 +270,8 @@ static void held_stores_of_the_host_arrive_in_order(void **state)
 	rig_free(&b->rig);
 }
 
-/* Holds a load and the host's requests behind it: T_ARB + T_PH + T_READ + 1
- * clocks from the end of the outage, then the store. */
+/* Holds a load and the host's requests behind it. The load takes T_ARB + T_PH +
+ * T_READ + 1 clocks from the end of the outage. Then the store follows. */
 static void held_load_keeps_later_stores_behind_it(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "reads",
@@ -320,15 +321,18 @@ static void every_access_survives_random_outages_in_order(void **state)
 	assert_true(held > 100);
 }
 
-/* Measures the cost of an error on the bus. 8 bytes are read in T_ARB + T_PH +
- * T_SPLIT + 1 = 61 clocks. Aborts end the request, a master abort T_ABORT
- * later. Wrong parity costs nothing. A message replaces the datum. A repeated
- * completion keeps the bus for T_GAP + T_PH + 1 clocks more. */
+/* Measures the cost of each error on the bus. Without an error 8 bytes are read
+ * in T_ARB + T_PH + T_SPLIT + 1 = 61 clocks. A target abort ends the request,
+ * and a master abort ends it T_ABORT later. Wrong parity costs nothing. A
+ * message replaces the datum. A repeated completion keeps the bus for T_GAP +
+ * T_PH + 1 clocks more. */
 static void each_bus_error_costs_its_clocks(void **state)
 {
 	static const struct {
 		const char *error;
-		/* next: end of a read that follows at once */
+		/* done: clock at which the read ends. next: clock at which a
+		 * second read ends, which follows at once. busy: clocks for
+		 * which the bus is busy. */
 		uint64_t done, next, busy;
 		enum weft_bus_status status;
 	} row[] = {

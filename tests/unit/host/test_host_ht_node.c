@@ -22,8 +22,8 @@ static struct weft_io window(struct weft_host *h, enum weft_io_attr attr)
 	return io;
 }
 
-/* Returns the time of a load, less that of reading the clock. BARs were sized
- * before. */
+/* Measures the time of a load, less the time of reading the clock. The BARs
+ * were sized before, so that the load is alone on the bus. */
 static int loads(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_UC);
@@ -44,7 +44,8 @@ static void load_takes_180_ns(void **state)
 	bench_well(b, loads);
 	assert_int_equal(b->v[0], 0x12345678);
 	assert_int_equal(b->v[1], 0x12345678);
-	/* 180 ns, rounded to a slot of the processor's time */
+	/* 180 ns, plus or minus half a slot of the link, because the load
+	 * starts between slots */
 	assert_in_range(b->t[1] - b->t[0], 180 * WEFT_NS - 1250000,
 			180 * WEFT_NS + 1250000);
 }
@@ -79,7 +80,8 @@ static void write_combined_lines_leave_as_packets(void **state)
 	uint32_t first;
 
 	bench_well(b, lines);
-	/* takes the last stores, because configuration stores came first */
+	/* only the last four stores count, because configuration stores came
+	 * first */
 	assert_true(c->n_stores >= 4);
 	first = c->n_stores - 4;
 	for (uint32_t i = 0; i < 4; i++) {

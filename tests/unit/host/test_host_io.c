@@ -109,8 +109,8 @@ static int store_costs(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* With two places in the bridge the processor runs at the rate of the bus,
- * because each store waits for a place. */
+/* The bridge has room for two stores. Therefore the processor runs at the rate
+ * of the bus, because each further store waits for room. */
 static void full_bridge_slows_stores_to_the_pace_of_the_bus(void **state)
 {
 	struct bench *b = *state;
@@ -190,7 +190,7 @@ static int wc_holes(struct weft_host *h, struct bench *b)
 	weft_io_store64(h, &io, 0x10, 0x500000004);
 	weft_io_store32(h, &io, 0x30, 12);
 	weft_io_fence(h);
-	weft_io_fence(h); /* nothing left */
+	weft_io_fence(h); /* has no effect, because all stores have left */
 	return 0;
 }
 

@@ -100,14 +100,16 @@ static int spins(struct weft_host *h, struct bench *b)
 
 	start = weft_host_now(h);
 	clock = weft_host_now(h) - start;
-	/* the turn that ends behind the deadline */
+	/* the spin ends with the first iteration that ends behind the
+	 * deadline */
 	start = weft_host_now(h);
 	assert_true(weft_host_spin(h, &word, 0, turn, start + 250 * WEFT_NS) ==
 		    WEFT_NEVER);
 	assert_int_equal(weft_host_now(h) - start, 3 * (turn + clock) + clock);
 	/* not at all */
 	assert_int_equal(weft_host_spin(h, &word, 1, turn, WEFT_NEVER), 0);
-	/* woken without the wake-up time, the processor busy until then */
+	/* A spin is woken at once, without the wake-up time. The processor is
+	 * busy until then. */
 	weft_thread_start(h, wakes_late, &word);
 	b->t[0] = weft_host_busy(h);
 	start = weft_host_now(h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and domains: access of each to pages of a device (Host Port
- * specification 7.8, 7.9), and many light processes on a few processors (11.3,
- * 11.4). */
+/* Processes and domains. Each has access to its own pages of a device (Host
+ * Port specification 7.8, 7.9). Many light processes run on a few processors
+ * (11.3, 11.4). */
 #include "../cmocka_all.h"
 
 #include <malloc.h>
@@ -60,8 +60,8 @@ static int identity(struct weft_host *h, struct bench *b)
 	 * because a window is a plain value. */
 	assert_int_equal(weft_io_load64(h, &other, 0x28), 0x123400000002);
 	assert_int_equal(weft_io_load64(h, &second, 0), 0x700000001);
-	/* no other page can be reached by any address that the process makes
-	 * up */
+	/* no address that the process makes up leads to a page of another
+	 * process */
 	for (uint64_t page = 0; page < 20000; page++) {
 		fake = mine;
 		fake.off = page * WEFT_PAGE;
@@ -217,7 +217,7 @@ static int guest(struct weft_host *h, struct bench *b)
 	assert_int_equal(weft_io_load64(h, &kernel, 0) >> 32, 18);
 	kernel.off += WEFT_PAGE;
 	assert_int_equal(weft_io_load64(h, &kernel, 0), UINT64_MAX);
-	/* its process reaches the page, without monitor and kernel */
+	/* the process reaches the page without help of monitor and kernel */
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &io, 0) >> 32, 17);
 	b->v[0] = counter(b, "refused");
@@ -252,8 +252,8 @@ static struct weft_turn trigger(struct weft_host *h, struct weft_proc *p,
 					      : WEFT_TURN_END };
 }
 
-/* Runs n processes on some processors, each with page i and some operations.
- * Returns the time until all have ended. */
+/* Runs n processes on `cpus` processors. Process i has page i and makes `ops`
+ * loads. Returns the time until all have ended. */
 static weft_time_t crowd(struct weft_host *h, uint32_t n, uint32_t ops,
 			 uint32_t cpus)
 {
@@ -330,7 +330,8 @@ static int eight(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* 64 operations take turns on the bus, for any number of processors (11.4). */
+/* 64 loads take turns on the bus. Their time does not depend on the number of
+ * processors (11.4). */
 static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 {
 	struct bench *b = *state;
@@ -342,9 +343,9 @@ static void loads_take_the_time_of_the_bus_on_any_processors(void **state)
 			(64 * 630 + 60) * WEFT_NS);
 }
 
-/* Each turn takes the host's costs, and a walk if only one translation is
- * cached. 1300 ns more are 43 1/3 clocks, so that the next edge is 20 ns
- * late. */
+/* Each turn of a process costs 1 us of the host, and 300 ns for a page walk,
+ * because only one translation is cached. 1300 ns are 43 1/3 clocks of the bus,
+ * so that the load starts at the next edge, 20 ns later. */
 static void turns_and_walks_cost_processor_time(void **state)
 {
 	struct bench *b = *state;
@@ -369,7 +370,8 @@ struct waiter {
 	weft_time_t at;
 };
 
-/* Requests that the device writes its word, sleeps for a while, then waits. */
+/* Requests that the device writes the process's word, sleeps until `at`, then
+ * waits for the word. */
 static struct weft_turn wait_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {
@@ -435,7 +437,8 @@ static void waiting_processes_are_woken_in_time_with_few_turns(void **state)
 	assert_in_range(counter(b, "turns"), 2 * WAITERS + 1, 3 * WAITERS);
 }
 
-/* Runs one light process that starts to wait `after` the request. */
+/* Runs one light process that starts to wait `after` its request to the
+ * device. */
 static void one_waits(struct weft_host *h, uint64_t *word, weft_phys_t phys,
 		      struct weft_io *page, struct weft_proc *p,
 		      weft_time_t after)
@@ -469,9 +472,9 @@ static int between(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Wakes a process between the notification of a store and the store itself. The
- * process then waits for the store, and must not miss it although it was
- * announced earlier. */
+/* Wakes a process between the announcement of a store to its word and the store
+ * itself. The process then starts to wait, and must not miss the store although
+ * it was announced earlier. */
 static void store_announced_before_the_wait_is_not_missed(void **state)
 {
 	bench_well(*state, between);

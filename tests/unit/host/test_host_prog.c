@@ -98,8 +98,8 @@ static void background_program_does_not_keep_the_run_going(void **state)
 	bench_free(b);
 }
 
-/* A program that is marked twice counts once, and one that has ended does not
- * count. */
+/* A program that is moved to the background twice counts once. A program that
+ * has ended does not count. */
 static void program_may_go_to_the_background_and_back(void **state)
 {
 	static const struct {
@@ -216,14 +216,14 @@ static int overwrite(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);
 
-	if (!me) { /* sees the values one after the other */
+	if (!me) { /* node 0 reads the values one after the other */
 		for (int i = 0; i < 4; i++) {
 			weft_host_sleep(h, (50 + i) * WEFT_US);
 			b->v[i] = weft_oob_get(h, "k");
 		}
 		return 0;
 	}
-	/* reads the values one after the other */
+	/* nodes 1 and 2 write the values one after the other */
 	weft_oob_put(h, "k", me);
 	weft_host_sleep(h, WEFT_US);
 	if (me == 1) {
@@ -236,7 +236,8 @@ static int overwrite(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* at one time the value of the higher node remains */
+/* If two nodes put a value at one time, the value of the higher node
+ * remains. */
 static void out_of_band_values_are_ordered_by_time_and_node(void **state)
 {
 	struct bench *b = bench_new(3);
@@ -313,8 +314,8 @@ static uint32_t mappings(void)
 	return n;
 }
 
-/* Stacks of programs are mapped, and a sanitizer does not detect a missing
- * unmap, so that the test counts mappings. */
+/* Stacks of programs are mappings. A sanitizer does not detect a mapping that
+ * is never unmapped, therefore the test counts mappings. */
 static void simulation_is_freed_with_programs_in_the_middle(void **state)
 {
 	uint32_t first = 0;

@@ -73,7 +73,8 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_proc_enter(h, p));
 	assert_false(weft_proc_set_tag(h, p, 1)); /* X02 */
 	weft_io_tstore(h, &io, 0x40, line, 64);
-	/* a load that follows the store finds nothing (X03) */
+	/* a tagged load after the store has no valid answer, because the queue
+	 * is empty (X03) */
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, 0xbeef);
 	assert_int_equal(device(b)->tag, 0xbeef);
@@ -271,8 +272,9 @@ static void times_are(struct bench *b, const uint64_t ns[5], uint64_t ps)
 				ns[i] * WEFT_NS + ps * (WEFT_NS / 1000));
 }
 
-/* A read takes 320 ns (UL-11), and one way with 64 bytes 160 ns (10.2). On a
- * link without a width 88 bytes take as long as 8. */
+/* A read takes 320 ns (UL-11), and 64 bytes in one direction take 160 ns
+ * (10.2). The link's width is not modelled, so that 88 bytes take as long as
+ * 8. */
 static void tagged_accesses_take_their_times_on_htx100(void **state)
 {
 	static const uint64_t ns[5] = { 320, 160, 320, 320, 160 };
@@ -280,8 +282,8 @@ static void tagged_accesses_take_their_times_on_htx100(void **state)
 	times_are(*state, ns, 150);
 }
 
-/* Each way takes 140 ns, and each byte 2.5 ns. The accesses have 8 and 8, 88
- * and 8, 16 and 16, and 80 bytes. */
+/* Each direction takes 140 ns, and each byte 2.5 ns. The accesses send 8, 88,
+ * 16 and 80 bytes. The first three get 8, 8 and 16 bytes back. */
 static void tagged_accesses_take_their_times_on_a_wire(void **state)
 {
 	static const uint64_t ns[5] = { 320, 140 + 220, 280 + 220 + 20,

@@ -25,7 +25,8 @@ static struct weft_io window(struct weft_host *h)
 	return io;
 }
 
-/* Makes the card write `val` to phys, `clocks` after its note. */
+/* Makes the card write `val` to phys, `clocks` clocks after it was notified of
+ * the store. */
 static void order_dma(struct weft_host *h, const struct weft_io *io,
 		      weft_phys_t phys, uint64_t val, uint64_t clocks)
 {
@@ -34,7 +35,8 @@ static void order_dma(struct weft_host *h, const struct weft_io *io,
 	weft_io_store64(h, io, CARD_DMA, phys);
 }
 
-/* Returns the first poll at or after t, of a loop that started at t0. */
+/* Returns the time of the first poll at or after t, of a loop that started at
+ * t0. */
 static weft_time_t look(weft_time_t t0, weft_time_t t)
 {
 	weft_time_t p = PERIOD_NS * WEFT_NS, k = (t - t0 + p - 1) / p;
@@ -55,7 +57,7 @@ static int poll64(struct weft_host *h, struct bench *b)
 	b->v[0] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[1] = weft_host_now(h);
 	b->v[1] = *p;
-	/* the value differs already, so that the loop makes one turn */
+	/* the loop polls once, because the value differs already */
 	b->v[2] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[2] = weft_host_now(h);
 	/* no store arrives, so that the call returns at the first poll at or
@@ -109,8 +111,8 @@ static void poll_ignores_a_store_that_changes_nothing(void **state)
 	assert_int_equal(b->v[1], 5);
 }
 
-/* Polling costs no events, because the poll that finds the value is computed.
- * Their number does not depend on the wait. */
+/* Polling costs no events, because the time of the poll that finds the value is
+ * computed. The number of events does not depend on the length of the wait. */
 static int poll_long(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);
@@ -146,7 +148,8 @@ static int poll_range(struct weft_host *h, struct bench *b)
 
 	b->v[0] = weft_host_poll_range(h, p, 128, WEFT_NEVER); /* arms */
 	order_dma(h, &io, phys + 128, 1, 10);		       /* outside */
-	/* a store inside the range that changes no byte */
+	/* a store inside the range that changes no byte does not end the
+	 * wait */
 	order_dma(h, &io, phys + 120, 0, 100);
 	b->t[0] = weft_host_now(h);
 	b->v[1] = weft_host_poll_range(h, p, 128, WEFT_NEVER);
@@ -178,7 +181,8 @@ static int many_ranges(struct weft_host *h, struct bench *b)
 	weft_phys_t phys;
 	uint8_t *p = weft_mem_alloc(h, 4096, 0, &phys);
 
-	for (int i = 0; i < 20; i++) /* more stores than the host remembers */
+	/* makes more stores than the host remembers */
+	for (int i = 0; i < 20; i++)
 		b->v[0] += weft_host_poll_range(h, p + 8 * i, 8, WEFT_NEVER);
 	order_dma(h, &io, phys + 8 * 19, 1, 10);
 	b->v[1] = weft_host_poll_range(h, p + 8 * 18, 8,
@@ -291,9 +295,10 @@ static int irq_during_burst(struct weft_host *h, struct bench *b)
 
 	weft_io_store64(h, &io, CARD_VALUE, 1);
 	weft_io_store64(h, &io, CARD_DELAY, 10);
-	/* requests the bus at the time of the */
+	/* The interrupt is asserted at the end of the store to CARD_IRQ. At
+	 * that time the card requests the bus for its write. */
 	weft_io_store64(h, &io, CARD_DMA, phys);
-	weft_io_store32(h, &io, CARD_IRQ, 1); /* end of this store */
+	weft_io_store32(h, &io, CARD_IRQ, 1);
 	weft_host_irq_wait(h, weft_dev_open(h, 0), WEFT_NEVER);
 	b->t[0] = weft_host_now(h);
 	b->t[1] = b->node[0].card->store[b->node[0].card->n_stores - 1].time;

@@ -47,7 +47,8 @@ static void host_without_costs_takes_the_first_slot(void **state)
 			 2 * 60);
 }
 
-/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35. The first 8 bytes take 4 more. */
+/* EX-11: 35 + 5 + 60 + 10 + 30 + 5 + 35 ns. An answer of 8 bytes has 4 bytes
+ * more on the link, which take 2.5 ns. */
 static void load_of_4_bytes_takes_180_ns(void **state)
 {
 	struct bench *b = *state;
@@ -209,8 +210,8 @@ static void load_stays_behind_earlier_stores(void **state)
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 150);
 }
 
-/* The answer to a load waits for the write before it on the link, and until
- * that write is in memory. */
+/* The answer to a load waits until an earlier write has left the link and is in
+ * memory. */
 static void answer_waits_for_the_write_before_it(void **state)
 {
 	struct bench *b = *state;
@@ -246,8 +247,8 @@ static void read_sees_earlier_writes_and_later_ones_pass(void **state)
 	bench_run(b);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
-	/* the second write is on the link from 80 on, the second read much
-	 * later */
+	/* the second write passes the second read: it is on the link from 80 ns
+	 * on, and the read much later */
 	assert_int_equal(done(b, 1), 2 * 90);
 	assert_int_equal(done(b, 2), 2 * 237 + 1);
 	assert_int_equal(done(b, 3), 2 * (237 + 5 + 90 + 7 + 60) + 2);
@@ -275,9 +276,9 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 
 /* ---- masks ---- */
 
-/* Counts packets and dwords of a write, byte by byte. A line of 64 is two
- * blocks. A block with a partial dword is a packet with a mask. Whole dwords of
- * the rest of the line are one packet without a mask. */
+/* Counts packets and dwords of a write, byte by byte. A line of 64 bytes has
+ * two blocks of 32. A block with a partial dword is a packet with a mask. The
+ * whole dwords of the rest of the line are one packet without a mask. */
 static void expect_write(uint64_t from, uint64_t to, uint32_t *packets_p,
 			 uint32_t *dwords_p)
 {
@@ -349,15 +350,15 @@ static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		htrig_add(&b->s.host, HT_STORE, 8 * i, 8);
 	bench_run(b);
-	/* 25 stores leave the bridge before the first is consumed, at 10145
-	 * ns */
+	/* 25 stores leave the bridge before the device consumes the first, at
+	 * 10145 ns */
 	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 24)->time < WEFT_US);
 	assert_true(bench_said(b, 0, WEFT_NOTE_STORED, 25)->time >
 		    10 * WEFT_US);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
-	/* a place in the core's queue becomes free; the credit takes 32.5, the
-	 * link 10 */
+	/* Then the core's queue has room for one more. The credit takes 32.5
+	 * ns, and the link 10 ns. */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, i)->addr,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HyperTransport packets: encoded and decoded by hand, and those
- * that a link carries (EXTOLL specification 2.2). */
+/* Headers of HyperTransport packets: those that the test encodes and decodes,
+ * and those that a link carries (EXTOLL specification 2.2). */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -91,7 +91,8 @@ static void mask_says_which_bytes(void **state)
 
 /* ---- on the link ---- */
 
-/* Runs one operation of a device. Returns the last header in a direction. */
+/* Runs one operation of a device. Returns the last header that the link carried
+ * in a direction. */
 static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 			      enum ht_dir dir)
 {
@@ -104,7 +105,8 @@ static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 	htrig_default(&s);
 	htrig_add(&s.dev[0], what, addr, bytes);
 	htrig_run(&rig, &s, &log);
-	/* the bench has memory at all addresses */
+	/* the rig expects memory at all addresses, so that it reports bad data
+	 * beyond 40 bits */
 	assert_int_equal(rig.bad_data, addr >> HT_ADDR_BITS != 0);
 	lane = &((const struct ht *)rig.bus->state)->link[0].lane[dir];
 	if (dir == HT_DOWN)

@@ -16,8 +16,8 @@ static void three_loads(struct bench *b)
 		load(b);
 }
 
-/* Each load waits only for the target's time of earlier loads, because their
- * transfers overlap. */
+/* The transfers of loads overlap. A load waits only until the target has
+ * answered earlier loads. */
 static void loads_overlap_but_for_the_target(void **state)
 {
 	struct bench *b = *state;
@@ -45,7 +45,8 @@ static void loads_wait_for_a_late_answer(void **state)
 	b->s.answer[0] = 400 * WEFT_NS;
 	three_loads(b);
 	bench_run(b);
-	/* from the slot after the answer on */
+	/* the device gets a load in the slot after its answer to the previous
+	 * one */
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 500 + 5);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 2), 2 * 510 + 5);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_LOADED, 2), 2 * 590 + 5);
@@ -77,7 +78,8 @@ static void each_load_stays_behind_its_stores(void **state)
 	assert_int_equal(n, 5);
 }
 
-/* A load without an answer takes only its own time. */
+/* A load that the device does not answer is aborted, and does not delay the
+ * next load. */
 static void a_mute_device_aborts_each_load(void **state)
 {
 	struct bench *b = *state;
@@ -115,7 +117,8 @@ static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 	many_loads(b);
 	bench_run(b);
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 2);
-	/* 35 ns, then ten in a row: two in the queue, eight in buffers */
+	/* ten loads follow each other to the device's core: two into the queue,
+	 * eight into buffers */
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 0), 2 * 100);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_LOAD, 1), 2 * 1100 + 5);
 	assert_non_null(htrig_said(&b->log, 0, WEFT_NOTE_LOADED, MANY - 1));
@@ -131,8 +134,8 @@ static void queue_of_16_loads_holds_16(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 16);
 }
 
-/* Writes occupy the link to the host, so that answers wait. With one place for
- * answers the device does not get the next load. */
+/* Answers take 500 ns to leave. With room for one answer the device does not
+ * get the next load until then. */
 static void full_queue_of_answers_holds_up_loads(void **state)
 {
 	struct bench *b = *state;

@@ -190,13 +190,13 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 	/* 16 pages, the first of which is never given out */
 	mem_init(&m, 0, 64 << 10);
 	assert_false(mem_pin(&m, buf, 32 * 4096, phys));
-	/* fails without keeping a page */
+	/* a refused pin keeps no page */
 	assert_true(mem_pin(&m, buf, 15 * 4096, phys));
 	assert_false(mem_pin(&m, buf + 20 * 4096, 1, phys));
 	mem_unpin(&m, buf, 15 * 4096);
-	/* an address without memory */
+	/* an address that this process has not mapped */
 	assert_false(mem_pin(&m, (void *)8192, 4096, phys));
-	/* device-visible already */
+	/* memory of the node, which devices reach already */
 	own = mem_alloc(&m, 8192, 4096, &p0);
 	assert_true(mem_pin(&m, own + 5, 8000, phys));
 	assert_int_equal(phys[0], p0);
@@ -207,8 +207,9 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 	free(buf);
 }
 
-/* Another mapping has the same bytes. Addresses equal those without sharing,
- * and the size is fixed. */
+/* A second mapping of shared memory has the same bytes. Allocations get the
+ * addresses that they get in memory that is not shared, and the size is
+ * fixed. */
 static void shared_memory_has_the_addresses_of_plain_one(void **state)
 {
 	weft_phys_t a, b;

@@ -68,15 +68,16 @@ static void hold_is_of_one_allocation(void **state)
 	end(&m);
 }
 
-/* Devices reach whole pages. Therefore memory of another owner in these pages
- * is a reason to refuse, but memory without an owner is not. */
+/* Devices reach whole pages. Therefore a hold is refused if its pages also
+ * contain memory of another owner. Memory without an owner is allowed. */
 static void hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];
 	struct mem m;
 
 	mem_init(&m, BASE, BYTES);
-	/* p[0] ends in the page of p[1] and p[2], and p[3] follows */
+	/* p[0] ends in the page of p[1] and p[2], and p[3] is in the page
+	 * behind them */
 	mem_alloc(&m, PAGE + 64, PAGE, &p[0]);
 	mem_alloc(&m, 64, 0, &p[1]);
 	mem_alloc(&m, PAGE - 128, 0, &p[2]);
@@ -117,7 +118,7 @@ static void held_memory_goes_back_at_the_last_release(void **state)
 	assert_true(mem_hold(&m, phys, PAGE, &a));
 	assert_true(mem_hold(&m, phys, PAGE, &a));
 	assert_true(mem_release(&m, phys + 5));
-	/* the memory is not freed yet */
+	/* one hold is left, so that the memory is not freed yet */
 	assert_ptr_equal(mem_owner(&m, p), &a);
 	assert_true(mem_hold(&m, phys + 5, 1, &a));
 	assert_true(mem_free(&m, p));

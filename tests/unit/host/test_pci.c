@@ -176,7 +176,8 @@ static void load_waits_until_the_write_is_in_memory(void **state)
 
 /* ---- HVIA 2.1 ---- */
 
-/* 35 + ceil(n / 8) clocks. A page border takes another 35. */
+/* A read of n bytes takes 35 + ceil(n / 8) clocks. A page border inside it
+ * takes another 35. */
 static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 {
 	static const uint32_t size[] = { 8, 13, 64, 1024, 4096 };
@@ -198,8 +199,8 @@ static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 	assert_int_equal(count(b, "disconnects"), 1);
 }
 
-/* 7 + ceil(n / 8) clocks, in memory 20 clocks later, for each page
- * separately. */
+/* A write of n bytes takes 7 + ceil(n / 8) clocks, and its bytes are in memory
+ * 20 clocks later. This holds for the part in each page separately. */
 static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;
@@ -225,8 +226,8 @@ static void doorbell_takes_six_clocks(void **state)
 
 /* ---- delayed reads ---- */
 
-/* Retries leave room for a write in between. Wait states do not, but the read
- * is done as soon as the bytes arrive. */
+/* Between two retries of a read another device can write. During wait states it
+ * cannot, but the read is done as soon as the bytes arrive. */
 static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 {
 	struct bench *b = *state;
@@ -240,7 +241,8 @@ static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 	assert_true(count(b, "retries") > 1);
 	b->s.wait = true;
 	play(b);
-	/* 4 clocks, 360 ns, 8 data; the read ends one clock later */
+	/* 4 clocks, 360 ns (24 clocks), 8 clocks of data; the read's tenure
+	 * ends one clock later */
 	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (4 + 24 + 8) * 15 * NS);
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (37 + 5) * 15 * NS);
 	assert_int_equal(count(b, "retries"), 0);
@@ -280,16 +282,16 @@ static void latency_timer_ends_a_burst_at_a_line(void **state)
 	assert_int_equal(n->bytes, 32);
 	assert_true(n->timer);
 	assert_int_equal(count(b, "timer_cuts"), 1);
-	/* the end is at 40; then one clock, the write of 5, and the read at
-	 * 46 */
+	/* The burst ends at clock 40. After one clock the write takes 5, and
+	 * the read continues at 46. */
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), 46 * 15 * NS);
 	assert_int_equal(count(b, "read_requests"), 1);
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
-/* At 2 ns a clock the four clocks of a load's request end before the earlier
- * store has reached the device. Therefore the load waits for the store on the
- * bus, whether the device answers at once, after a while, or beyond the 16
+/* A clock of 2 ns makes the four clocks of a load's request end before the
+ * earlier store has reached the device. Therefore the load waits for the store
+ * on the bus. The device answers at once, after a while, or later than the 16
  * clocks. */
 static void load_waits_for_the_store_on_the_bus(void **state)
 {
@@ -303,12 +305,13 @@ static void load_waits_for_the_store_on_the_bus(void **state)
 		pio(b, 8, false);
 		pio(b, 8, true)->takes = takes[i] * NS;
 		play(b);
-		/* 360 + 6 clocks + 21; the store arrives at the edge after
-		 * that */
+		/* The store arrives at the first edge after 360 ns, 6 clocks of
+		 * 2 ns and 21 ns. */
 		assert_int_equal(at(b, 1, WEFT_NOTE_STORE, 0), 393 * NS);
 		assert_int_equal(at(b, 1, WEFT_NOTE_LOAD, 0), 394 * NS);
 		load = at(b, 0, WEFT_NOTE_LOADED, 0);
-		/* turn, target, data and end take 10 clocks, 120 ns */
+		/* turnaround, target, data and end take 10 clocks of 2 ns, and
+		 * the answer's path to the host 120 ns */
 		if (i < 2)
 			assert_int_equal(load, (394 + 20 + 120) * NS);
 		else

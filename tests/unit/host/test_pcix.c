@@ -121,8 +121,8 @@ static void times_follow_the_formulas_at_every_size(void **state)
 	}
 }
 
-/* 11.5: four single words take 40 clocks, a 64-byte burst takes 24. Also 64-bit
- * stores and other sizes. */
+/* 11.5: four single words take 40 clocks, a 64-byte burst takes 24. The test
+ * also makes 64-bit stores and stores of other sizes. */
 static void stores_of_words_take_10_clocks_a_line_24(void **state)
 {
 	struct bench *b = *state;
@@ -273,9 +273,9 @@ static void store_waits_for_a_place_in_the_bridge(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 }
 
-/* Accesses any number of bytes at any address. A datum is needed for each
- * aligned qword that they touch, because the first and last have byte enables.
- * T_ARB + T_PH (+ T_SPLIT) precede them. */
+/* Accesses any number of bytes at any address. Each aligned qword that the
+ * bytes touch takes one datum, because the first and last datum have byte
+ * enables. T_ARB + T_PH (+ T_SPLIT) precede the data. */
 static void bytes_at_any_address_cost_their_qwords(void **state)
 {
 	static const struct {

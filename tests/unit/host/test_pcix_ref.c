@@ -154,7 +154,7 @@ static void random_script(uint64_t seed, struct ref_script *s)
 		random_pci(&x, s);
 }
 
-/* Orders notes by port, then time, then a rank for simultaneous notes. */
+/* Orders notes by port, then time, then kind, and reads before writes. */
 static int note_cmp(const void *a, const void *b)
 {
 	const struct ref_note *x = a, *y = b;

@@ -17,8 +17,8 @@
 enum { MIB = 1 << 20, AREA = 5 * MEM_PAGE, SKEW = 24 };
 
 struct order {
-	/* command. r: report a byte; w: store a byte; u: unmap the third
-	 * page */
+	/* command to the child. r: report byte `at`. w: store `val` at `at`. u:
+	 * unmap the third page. */
 	char what;
 	uint32_t at;
 	uint8_t val;
@@ -137,14 +137,14 @@ static void device_writes_and_reads_bytes_of_the_process(void **state)
 	for (uint32_t i = 0; i < sizeof(buf); i += 61)
 		assert_int_equal(tell(c, 'r', SKEW + 100 + i, 0), buf[i]);
 	assert_int_equal(tell(c, 'r', SKEW + 100 + sizeof(buf), 0), 0);
-	/* area of this process, which must not change */
+	/* the area of this process must not change */
 	assert_int_equal(c->area[SKEW + 100], 0);
 	tell(c, 'w', SKEW + 4097, 0xa5);
 	dma(&m, phys, buf, sizeof(buf), false);
 	assert_int_equal(buf[4097], 0xa5);
 	assert_int_equal(buf[4098], (uint8_t)(3998 * 7 + 3998 / 256));
-	/* Reads bytes in front of the requested ones, in their block of 16,
-	 * because the shadow keeps the address modulo 16. */
+	/* Bytes in front of the shadow's range can be read too, in the same
+	 * block of 16, because the shadow keeps the address modulo 16. */
 	tell(c, 'w', SKEW - 5, 0x5a);
 	dma(&m, phys - 8, buf, 8, false);
 	assert_int_equal(buf[3], 0x5a);
@@ -202,8 +202,8 @@ static void access_to_a_hole_is_a_fault_not_a_death(void **state)
 	shadow_of(&m, c, &phys);
 	tell(c, 'u', 0, 0);
 	tell(c, 'w', SKEW, 0x77);
-	/* left by another call, so that it must not be taken as a result of
-	 * this one */
+	/* an error of an earlier call, which must not be taken as an error of
+	 * this access */
 	errno = EINTR;
 	dma(&m, phys, buf, 64, false);
 	assert_int_equal(buf[0], 0x77);
@@ -282,7 +282,7 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	struct mem m;
 
 	s = shadow_of(&m, c, &phys);
-	/* more stores than a page collects */
+	/* makes more stores than a page collects */
 	for (uint32_t i = 0; i < 100; i++) {
 		memset(buf, (int)i + 1, sizeof(buf));
 		mem_store(&m, s + 64 * i, buf, sizeof(buf));
@@ -304,7 +304,7 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	assert_int_equal(tell(c, 'r', SKEW + 12807, 0), 0x77);
 	assert_int_equal(tell(c, 'r', SKEW + 12808, 0), 0);
 	assert_false(m.far_due);
-	/* while a program runs, no write becomes due */
+	/* no write becomes due, because the owner settles writes itself */
 	c->owner.settles = true;
 	mem_store(&m, s + 64, buf, 1);
 	assert_false(m.far_due);
@@ -418,7 +418,7 @@ static void direct_access_to_a_shadow_raises_a_signal(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	assert_true(mem_far_del(&m, s));
-	s[0] = 1; /* ordinary memory again */
+	s[0] = 1; /* the page is ordinary memory again */
 	mem_fini(&m);
 	c->owner.strict = false;
 	s = shadow_of(&m, c, &phys);
@@ -447,8 +447,8 @@ static void shadow_is_reached_by_a_callback(void **state)
 	mem_fini(&m);
 }
 
-/* Pages get the addresses that pages of a program would get, and the bytes of
- * the child. */
+/* Pinned pages of the child get the addresses that pages of a program would
+ * get. They have the bytes of the child. */
 static void pinned_pages_get_addresses_of_plain_ones(void **state)
 {
 	struct child *c = *state;
@@ -469,7 +469,7 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	assert_int_equal(buf[0], 77);
 	assert_true(mem_far_phys(&m, &c->owner, va + MEM_PAGE + 9, &at));
 	assert_int_equal(at, phys[1] + 9);
-	/* pinned twice and unpinned twice */
+	/* a page that is pinned twice stays until it is unpinned twice */
 	assert_true(mem_far_pin(&m, &c->owner, va + MEM_PAGE, 1, want));
 	assert_int_equal(want[0], phys[1]);
 	assert_true(mem_far_unpin(&m, &c->owner, va, AREA));
@@ -486,8 +486,8 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	mem_fini(&plain);
 }
 
-/* Four pages are free, so that the fifth has no frame. Therefore all are
- * released. */
+/* Four pages are free, so that the fifth page of the area gets none. Therefore
+ * all are released. */
 static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 {
 	struct child *c = *state;

@@ -58,8 +58,8 @@ static void array_access(struct mem *m, struct array *a, size_t at, size_t n,
 	}
 }
 
-/* Mixes streams with random places, and programs that only read with processes
- * that run. */
+/* Mixes streams with accesses at random offsets. Sometimes settles all stores,
+ * sometimes lets a process run and change its memory. */
 static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 {
 	size_t next[FAR_STREAMS] = { 0 };
@@ -98,8 +98,8 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 	mem_settled(m);
 }
 
-/* A device reads the bytes written last, and in the end the processes have all
- * of them. The number of calls is that of the present code. */
+/* Reads always give the bytes written last, and in the end the processes have
+ * all bytes. The expected numbers of calls are those of the present code. */
 static void random_accesses_keep_contents_with_few_calls(void **state)
 {
 	static struct array a[2];

@@ -15,8 +15,8 @@ static double noise(struct weft_rng *rng)
 	return sum; /* a sum with mean 0 and deviation 1 */
 }
 
-/* Feeds `steps` samples. Each adds drift and noise, and the share `back` of the
- * content leaves. */
+/* Feeds `steps` samples of a queue. In each step drift and noise enter, and the
+ * fraction `back` of the content leaves. Returns true if growth is found. */
 static bool grows(struct weft_rng *rng, uint32_t steps, double drift,
 		  double back)
 {
@@ -115,7 +115,8 @@ static void few_looks_tell_nothing(void **st)
 	assert_true(growth_found(&g, 0));
 }
 
-/* The step doubles, and the first and latest samples stay. */
+/* When the table is full the step doubles. The first and the latest sample
+ * stay. */
 static void looks_without_end_have_room(void **st)
 {
 	struct growth g;
@@ -134,8 +135,8 @@ static void looks_without_end_have_room(void **st)
 	assert_true(growth_found(&g, 0));
 }
 
-/* After a look too many every second one stays, the first and latest
- * included. */
+/* One sample more than the table holds removes every second sample. The first
+ * and the latest stay. */
 static void every_second_look_stays(void **st)
 {
 	struct growth g;

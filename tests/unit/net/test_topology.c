@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes in direct networks (extoll.md 4.5, 4.6) against a plain search: every
  * pair has a shortest route in order of dimensions. Also port numbers, strings,
- * datelines, and the reverse way where a cable is missing. */
+ * datelines, and routes in the other direction where a cable is missing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,8 +117,8 @@ static void ports_are_numbered_by_dimension_and_side(void **st)
 	assert_int_equal(topo_port(&t, 1, 3), 4);
 }
 
-/* From (0, 0, 0) to (2, 2, 2) each dimension is a tie. The coins select one of
- * eight ways, all of six hops. */
+/* From (0, 0, 0) to (2, 2, 2) each dimension is a tie. The random bits of a
+ * packet (coins) select one of eight routes, all of six hops. */
 static void coins_decide_ties(void **st)
 {
 	struct topology t = grid(4, 4, 4, true);
@@ -139,7 +139,8 @@ static void coins_decide_ties(void **st)
 	}
 }
 
-/* Each way gets nearly half of the packets, and every combination occurs. */
+/* Each coin falls on either side nearly equally often, and every combination of
+ * coins occurs. */
 static void coins_are_fair(void **st)
 {
 	uint32_t heads[TOPO_DIMS] = { 0 }, seen[1 << TOPO_DIMS] = { 0 };
@@ -273,7 +274,8 @@ static void route_takes_the_other_way_round_a_cut(void **st)
 	assert_int_equal(topo_hops(&t, 2, 0), 3);
 	assert_int_equal(topo_hops(&t, 6, 7), 1);
 	assert_int_equal(topo_hops(&t, 4, 9), 3);
-	/* cables from (4,0) to (0,0), which are two lines */
+	/* cuts the cable from (4,0) to (0,0), so that the first row falls into
+	 * two lines */
 	assert_true(topo_cut(&t, 4, 3));
 	assert_int_equal(topo_hops(&t, 1, 2), UINT32_MAX);
 	assert_int_equal(topo_hops(&t, 1, 0), 1);

@@ -233,8 +233,8 @@ static void the_last_packet_ends_the_source(void **st)
 	assert_true(traffic_due(&s) == ARRIVALS_NEVER);
 }
 
-/* Packets of node 5: one at cycle 7 that waits for another, and two that do not
- * wait. */
+/* Node 5 has a packet at cycle 7 that waits for another packet, and two that do
+ * not wait. */
 static void a_trace_is_played_in_the_order_in_which_packets_may_go(void **st)
 {
 	static const char text[] =

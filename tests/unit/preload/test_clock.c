@@ -63,8 +63,8 @@ static void program_starts_whose_malloc_reads_the_clock(void **state)
 		    (b.tv_sec == a.tv_sec && b.tv_nsec >= a.tv_nsec));
 }
 
-/* A hang would begin before main(), so that a constructor sets the alarm that
- * ends it. */
+/* Sets an alarm that ends a hang. This is a constructor, because a hang would
+ * begin before main(). */
 static void __attribute__((constructor)) limit(void)
 {
 	alarm(20);

@@ -92,8 +92,8 @@ static int m_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-/* Returns true if the range is in a region of that node. A fault omits one
- * check. All others must hold. */
+/* Returns true if the range is in a region of that node. The test's fault may
+ * switch off one of the checks. */
 static bool place(uint32_t node, uint64_t addr, size_t len, uint64_t key,
 		  enum mock_fault beyond, enum mock_fault forged)
 {
@@ -126,7 +126,7 @@ static void deliver(struct mock_end *to, struct mock_event m)
 	}
 }
 
-/* Damages a message with contents as the fault says. */
+/* Damages a message as the test's fault says. */
 static void spoil(struct weft_ep_event *ev, uint8_t *copy)
 {
 	if (mock.fault == SEND_SHORT)
@@ -209,8 +209,8 @@ static void put_bytes(void *to, const void *from, size_t len)
 		((uint8_t *)to)[len - 1] ^= 1;
 }
 
-/* Returns the number of bytes at the end that the fault reads after the buffer
- * was given back. */
+/* Returns the number of bytes, from the end of the buffer, that a fault copies
+ * only after the buffer was given back. */
 static size_t put_late(size_t len)
 {
 	if (mock.fault == PUT_LATE)
@@ -251,7 +251,8 @@ static int m_put(struct weft_ep *ep, uint32_t dst, const void *buf, size_t len,
 	if (mock.fault == PUT_SAYS)
 		return -EIO;
 	done(e, WEFT_EV_PUT, ctx, 0, 0);
-	if (!notify) /* only puts that must be refused have no notification */
+	/* programs omit `notify` only in puts that must be refused */
+	if (!notify)
 		return 0;
 	e->puts++;
 	put_bytes((void *)(uintptr_t)raddr, buf, len - put_late(len));

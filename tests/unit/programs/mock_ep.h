@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A common endpoint without a NIC: a message enters the queue of the other node
- * MOCK_LATENCY later. It breaks one rule of weft/ep.h if the test sets a fault,
- * and counts its calls. */
+ * MOCK_LATENCY later. The endpoint breaks one rule of weft/ep.h if the test
+ * sets a fault, and counts its calls. */
 #ifndef TESTS_PROGRAMS_MOCK_EP_H
 #define TESTS_PROGRAMS_MOCK_EP_H
 
@@ -33,7 +33,8 @@ enum mock_fault {
 	PUT_SAYS,
 	PUT_DAMAGE,
 	PUT_LATE, /* reads the buffer after giving it back */
-	PUT_TAIL, /* reads only the bytes behind the first MOCK_HEAD so late */
+	/* as PUT_LATE, but only for bytes behind the first MOCK_HEAD */
+	PUT_TAIL,
 	PUT_IMM,
 	PUT_SILENT,
 	PUT_BEYOND, /* accepts puts outside the region */
@@ -63,7 +64,8 @@ enum mock_fault {
 struct mock_event {
 	struct weft_ep_event ev;
 	weft_time_t at;
-	/* PUT_LATE, PUT_TAIL: target, source and length of the late copy */
+	/* faults PUT_LATE and PUT_TAIL: target, source and length of the late
+	 * copy */
 	void *to;
 	const void *from;
 	size_t bytes;
@@ -78,20 +80,22 @@ struct mock_region {
 struct mock_end {
 	struct weft_ep ep;
 	uint32_t node;
-	struct weft_ep_attr attr; /* attributes of the open */
+	struct weft_ep_attr attr; /* attributes given to the open call */
 	struct mock_event q[MOCK_QUEUE];
 	uint32_t n;
 	struct mock_region reg[MOCK_REGIONS];
-	uint32_t calls; /* for busy */
+	uint32_t calls; /* calls counted for mock_net.busy */
 	/* Numbers of calls and operations so far. */
 	uint32_t regs, deregs, datas, puts, gets, fadds, cswaps, opens, closes;
 	uint32_t unreleased, most_unreleased, out_of_order;
 	uint64_t last; /* imm of the last message given to the program */
-	/* polled: time of a poll. longest: longest time from poll to release */
+	/* polled: time of the latest poll that gave an event. longest: longest
+	 * time from the poll of a message to its release. */
 	weft_time_t polled, longest;
 	size_t lengths[MOCK_LENGTHS]; /* lengths of the first messages */
 	uint32_t n_lengths;
-	/* messages that have contents: number per node, lengths */
+	/* messages that are not empty: number sent to each node, shortest and
+	 * longest length */
 	uint32_t to[NODES];
 	size_t shortest, longest_msg;
 	weft_time_t first; /* time at which the first message was sent */
@@ -108,7 +112,7 @@ struct mock_net {
 	bool once;		/* the fault that occurs once has occurred */
 	struct mock_event kept; /* SEND_ORDER */
 	struct mock_end *kept_to;
-	/* one end more than the run has nodes */
+	/* one element more than a run has nodes */
 	struct mock_end end[NODES + 1];
 };
 extern struct mock_net mock;

@@ -37,8 +37,8 @@ static void well(const char *set)
 	bench_free(b);
 }
 
-/* 8 messages, then twice 8 / 4 + 1, to each of two nodes. Messages that an
- * error test must not receive are not counted. */
+/* Each node sends 8 messages to each of two nodes, then twice 8 / 4 + 1 more.
+ * Messages that must be refused are not counted. */
 static void conformance_sends_every_kind_and_length(void **state)
 {
 	static const size_t edge[] = { 0, 1, 7, 8, 9, MOCK_MAX - 1, MOCK_MAX };
@@ -226,8 +226,9 @@ static void conformance_finds_each_fault(void **state)
 	}
 }
 
-/* The last events before are those of the last message, and the next is that of
- * the barrier after it. A wait ends each millisecond. */
+/* The longest gap without an event lies between the last message that arrives
+ * and the barrier after the test. It may exceed 200 ms, because waits end only
+ * each millisecond. */
 static void an_endpoint_is_stuck_after_200_ms_without_an_event(void **state)
 {
 	struct bench *b;

@@ -11,7 +11,8 @@
 extern const struct weft_class weft_class_ep_pingpong;
 extern const struct weft_class weft_class_ep_traffic;
 
-/* ns for a poll of the queue every 100 ns and some readings of the clock */
+/* tolerance in ns: a poll of the queue every 100 ns, and some readings of the
+ * clock */
 enum { SLACK = 350 };
 
 #define LATENCY_NS ((double)MOCK_LATENCY / WEFT_NS)
@@ -77,8 +78,8 @@ static void half_a_round_is_the_latency(void **state)
 	bench_free(b);
 }
 
-/* The layer adds one call for sending and one when the message has arrived. The
- * call that reports a free place has ended before a message arrives. */
+/* The layer adds one call for sending and one when the message has arrived. A
+ * third call, for the completed send, has ended before a message arrives. */
 static void layer_adds_two_calls_to_the_latency(void **state)
 {
 	struct bench *b = RUN(MOCK_NONE, ep_pingpong, 2, "count=4", "layer=yes",
@@ -110,7 +111,7 @@ static void pingpong_opens_its_endpoint_as_asked(void **state)
 			      "eager_max=99", "use_irq=yes", "start=500us");
 
 	well(b);
-	assert_int_equal(a->max_msg, 0); /* the library's */
+	assert_int_equal(a->max_msg, 0); /* 0: the library's own limit */
 	assert_int_equal(a->eager_max, 99);
 	assert_true(a->use_irq);
 	assert_in_range(mock.end[1].first, 500 * WEFT_US, 510 * WEFT_US);
@@ -185,7 +186,7 @@ static void rates_are_of_time_and_messages(void **state)
 	well(b);
 	assert_int_equal(mock_metric(b, "n0.prog0.received"), 10);
 	rate = mock_metric(b, "n1.prog0.message_rate");
-	/* 10 gaps, the last message, and its end */
+	/* 10 gaps of 10 us, and 2 us for the last message and its end */
 	near(10e6 / rate, 100 + 2, 3);
 	near(mock_metric(b, "n1.prog0.bandwidth_in") * 1048576 / rate, 63.999,
 	     0.002);

@@ -70,11 +70,12 @@ static void event_add(struct weft_att *a, struct weft_ep_event ev,
 	STAILQ_INSERT_TAIL(&a->events, e, link);
 }
 
-/* Counts mutexes. Defined by tests/unit/locks.h, in programs that link it. */
+/* Returns the number of mutexes that this thread holds. Only programs that link
+ * tests/unit/locks.c define it. */
 int locks_held(void) __attribute__((weak));
 
-/* Returns the attachment. Only one thread at a time uses it, because the
- * provider has a lock. */
+/* Returns the attachment of an endpoint. Checks that the provider holds its
+ * lock, because only one thread at a time may use an attachment. */
 static struct weft_att *att_of(struct weft_ep *ep)
 {
 	assert(!locks_held || locks_held() > 0);
@@ -94,8 +95,9 @@ static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 	return NULL;
 }
 
-/* Returns the peer of an operation. If the operation has ended, returns NULL
- * and stores the result in *ret_p. */
+/* Begins an operation and returns its peer. Returns NULL with -EAGAIN in *ret_p
+ * if the transport is full, or with 0 if the peer is dead, which an event
+ * reports. */
 static struct weft_att *op_begin(struct weft_att *a, uint32_t dst, void *ctx,
 				 int *ret_p)
 {
@@ -134,8 +136,8 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
-/* Returns the target of an access, or NULL after an error, which a NIC would
- * report for memory that is not registered. */
+/* Returns the target of an access. If the memory is not registered, reports the
+ * error of a NIC and returns NULL. */
 static char *reaches(struct weft_att *a, const struct weft_att *p,
 		     uint64_t addr, uint64_t key, size_t len, void *ctx)
 {

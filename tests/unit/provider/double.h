@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An attachment without a simulator: several "processes" in one process. Each
+/* Attachments without a simulator: several "processes" in one process. Each
  * weft_att_open() opens the next of them, until double_reset(). */
 #ifndef TESTS_PROVIDER_DOUBLE_H
 #define TESTS_PROVIDER_DOUBLE_H
@@ -16,8 +16,8 @@ void double_full(unsigned node, unsigned n);
 void double_die(unsigned node);
 /* Sends a message that no provider would send. */
 void double_forge(unsigned from, unsigned to, const void *msg, size_t len);
-/* Makes the next weft_att_open() return this node, which a process does that
- * opens all objects again. */
+/* Makes the next weft_att_open() return this node, as for a process that closes
+ * all objects and opens them again. */
 void double_next(unsigned node);
 unsigned double_regs(unsigned node);
 /* Returns the number of puts and gets that a node has done. */
@@ -31,8 +31,8 @@ void double_cost(uint64_t cost);
  * node made progress. */
 uint64_t double_charged(unsigned node);
 unsigned double_got_on(unsigned node);
-/* Statistics of a call by its name: how often it began, ended, was dropped and
- * was counted, and its bytes. */
+/* Statistics of a call by its name: how often it began, ended and was dropped;
+ * calls counted by weft_att_stat_add(), and their bytes. */
 struct double_stat {
 	char name[32];
 	unsigned begun, ended, dropped, calls;

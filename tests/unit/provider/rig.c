@@ -74,7 +74,8 @@ void rig_again(struct rig *r, unsigned side)
 	assert_int_equal(fi_enable(r->s[side].ep), 0);
 }
 
-/* Counts mutexes. Defined by tests/unit/locks.h, in programs that link it. */
+/* Returns the number of mutexes that this thread holds. Only programs that link
+ * tests/unit/locks.c define it. */
 int locks_held(void) __attribute__((weak));
 
 void rig_down(struct rig *r)

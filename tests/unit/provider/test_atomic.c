@@ -6,7 +6,8 @@
 #include "../cmocka_all.h"
 #include "provider/atomic.h"
 
-/* Does one step at odd addresses. Returns the address of the old value. */
+/* Executes one atomic on operands at odd addresses, and checks memory and the
+ * old value. */
 #define STEP(T, type, op, mem, src, cmp, want)                                 \
 	do {                                                                   \
 		char d_[40], s_[40], c_[40], r_[40];                           \

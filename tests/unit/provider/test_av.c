@@ -113,7 +113,8 @@ static void removed_address_gives_way_to_the_next_of_its_name(void **state)
 	for (int i = 0; i < 3; i++)
 		EQ(fi_av_insert(&av->fid, &sin, 1, &x, 0, NULL), 1);
 	EQ(wfi_av_addr(av, n), 0);
-	EQ(fi_av_remove(&av->fid, &one, 1, 0), 0); /* not the first address */
+	/* removes the second address of this name */
+	EQ(fi_av_remove(&av->fid, &one, 1, 0), 0);
 	EQ(wfi_av_addr(av, n), 0);
 	/* fails, but removes the first address */
 	EQ(fi_av_remove(&av->fid, a, 2, 0), -FI_EINVAL);
@@ -213,12 +214,13 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	uint64_t log;
 	fi_addr_t a;
 
-	/* the address is inserted while its node is being asked */
+	/* the address is inserted while the owner of its port is asked for */
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(av->unknown, 1);
 	EQ(name_of(av, a), 0);
 	ask = map_ptr(&h->asks, 700);
-	EQ(ask->slots, 1); /* no further slot is used */
+	/* each node has one slot, so that only slot 0 is asked */
+	EQ(ask->slots, 1);
 	ask->asked_us = 1; /* long ago */
 	log = double_log();
 	EQ(name_of(av, a), 0);
@@ -296,13 +298,13 @@ static void ports_are_unique_and_wrap_to_the_first_free(void **state)
 	EQ(a.num, 0);
 	EQ(wfi_port_open(h, &b, 5), 0);
 	wfi_port_close(h, &b);
-	h->next_port = 0xfffe; /* numbers wrap to the first that is free */
+	h->next_port = 0xfffe; /* numbers wrap to the first free one */
 	EQ(wfi_port_open(h, &a, 0), 0);
 	EQ(a.num, 0xfffe);
 	EQ(wfi_port_open(h, &b, 0), 0);
 	EQ(b.num, 0xffff);
 	EQ(wfi_port_open(h, &c, 0), 0);
-	EQ(c.num, 0x8001); /* the first number is that of the endpoint */
+	EQ(c.num, 0x8001); /* 0x8000 belongs to the endpoint */
 	wfi_port_close(h, &a);
 	wfi_port_close(h, &b);
 	wfi_port_close(h, &c);
@@ -351,7 +353,7 @@ static void map_reuses_deleted_entries_before_it_grows(void **state)
 	map_del(&m, MAP_NONE);
 	cap = m.cap;
 	EQ(cap, 2048);
-	/* other inserts take the places */
+	/* further inserts reuse the entries of deleted keys */
 	for (uint64_t k = 5000; k < 5600; k++) {
 		EQ(map_set(&m, k, k), 0);
 		map_del(&m, k);

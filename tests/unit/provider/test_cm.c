@@ -369,8 +369,8 @@ static void death_of_the_peer_shuts_a_connection_down(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* The peer dies after its request, and the program does not read the event. The
- * queue still has it when it is closed. */
+/* The peer dies after the request was sent to it. Its event queue may still
+ * hold the request when it is closed. */
 static void death_of_an_asked_peer_refuses_the_connection(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);

@@ -365,8 +365,8 @@ static void possible_hints_are_taken_over(void **state)
 	fi_freeinfo(info);
 }
 
-/* The provider chooses keys and offsets, unless the user requires the
- * choice. */
+/* The user chooses keys, and addresses of remote accesses are offsets, unless
+ * the user requests FI_MR_BASIC. */
 static void mr_mode_follows_version_and_hints(void **state)
 {
 	static const struct {

@@ -290,7 +290,8 @@ static void address_of_a_port_alone_finds_the_own_endpoint(void **state)
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), -FI_EAGAIN);
 	sin.sin_port = htons(rig_ep(&r, 1)->port.num);
-	/* both nodes have one port, and the own node has priority */
+	/* Endpoints of both nodes have the same port number. The sender's own
+	 * node has priority. */
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	fi_recv(r.s[0].ep, b, 8, NULL, FI_ADDR_UNSPEC, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), 0);

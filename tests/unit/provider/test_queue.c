@@ -179,7 +179,8 @@ static void wait_ends_with_an_entry_a_signal_or_time(void **state)
 	EQ(fi_close(&cq->fid.fid), 0);
 }
 
-/* A read counts as a call and makes progress. A peek does not count. */
+/* A read of a queue counts as a call and makes progress. A peek does not
+ * count. */
 static void read_and_message_calls_are_counted_and_charged(void **state)
 {
 	const struct double_stat *st = double_stat(0, "fi_cq_read");
@@ -199,7 +200,7 @@ static void read_and_message_calls_are_counted_and_charged(void **state)
 	EQ(st->bytes, 0);
 	EQ(double_charged(0), 70);
 	EQ(double_got_on(0), 1);
-	/* Messages count by kind. A message that has to be repeated does not
+	/* Messages count by kind. A send that returns -FI_EAGAIN does not
 	 * count. */
 	EQ(fi_send(s->ep, e, 8, NULL, s->to, NULL), 0);
 	EQ(double_stat(0, "fi_send")->bytes, 8);
@@ -323,8 +324,8 @@ static void event_is_read_once_and_stays_when_peeked(void **state)
 	assert_string_equal(fi_eq_strerror(eq, FI_ENOKEY, NULL, NULL, 6),
 			    fi_strerror(FI_ENOKEY));
 	EQ(fi_eq_write(eq, FI_NOTIFY, &e, sizeof(e), 0), sizeof(e));
-	/* A request that the user wrote does not hold an object of the
-	 * queue. */
+	/* A request that the program wrote with fi_eq_write() does not refer to
+	 * an object of the queue. */
 	EQ(fi_eq_write(eq, FI_CONNREQ, room, sizeof(room), 0), sizeof(room));
 	EQ(fi_close(&eq->fid), 0); /* closes the queue with two unread events */
 }
@@ -421,7 +422,8 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	EQ(fi_control(fid[0], FI_GETWAIT, &fd), 0);
 	EQ(fi_control(fid[1], FI_GETWAIT, &cfd), 0);
 	EQ(fi_control(fid[2], FI_GETWAIT, &efd), 0);
-	assert_true(readable(fd)); /* readable, because no wait has tried */
+	/* readable, because fi_trywait() was not called yet */
+	assert_true(readable(fd));
 	EQ(fi_trywait(s->fabric, fid, 3), 0);
 	assert_false(readable(fd) || readable(cfd) || readable(efd));
 	add(cq, 1, 0);
@@ -433,7 +435,8 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	fi_cntr_add(c, 1);
 	assert_true(readable(cfd));
 	EQ(fi_trywait(s->fabric, fid, 2), -FI_EAGAIN);
-	EQ(fi_trywait(s->fabric, fid, 2), 0); /* the event was seen before */
+	/* succeeds, because the previous call has reported the event */
+	EQ(fi_trywait(s->fabric, fid, 2), 0);
 	fi_cntr_adderr(c, 1);
 	EQ(fi_trywait(s->fabric, fid, 2), -FI_EAGAIN);
 	wfi_eq_add(container_of(s->eq, struct wfi_eq, fid), FI_NOTIFY, 0, &e,
@@ -445,10 +448,10 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	fi_cq_signal(&cq->fid);
 	assert_true(readable(fd));
 	EQ(fi_trywait(s->fabric, (struct fid *[]){ &s->dom->fid }, 1), 0);
-	/* a packet of the transport has arrived */
+	/* A packet of the transport has arrived. fi_trywait() takes it, but it
+	 * makes no completion for a reader. */
 	fi_inject(r.s[1].ep, &e, 8, r.s[1].to);
-	EQ(fi_trywait(s->fabric, fid, 1),
-	   0); /* trywait takes the packet without a reader */
+	EQ(fi_trywait(s->fabric, fid, 1), 0);
 	EQ(fi_close(fid[0]), 0);
 	EQ(fi_close(fid[1]), 0);
 }

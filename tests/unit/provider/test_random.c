@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls of libfabric between two endpoints, right and wrong, by number.
- * A sum is computed over all results, all completions, all memory and every
- * byte that the provider gives to the transport. It must equal the sum stored
- * in this file. After an intended change the test prints the sum to store. */
+/* Random calls of libfabric between two endpoints, right and wrong, chosen by
+ * number. A sum is computed over all results, all completions, all memory and
+ * every byte that the provider gives to the transport. It must equal the sum
+ * stored in this file. After an intended change the test prints the sum to
+ * store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static uint64_t tx_flags(void)
 struct args {
 	unsigned s;
 	struct fid_ep *ep;
-	unsigned way; /* number of the kind of call */
+	unsigned way; /* number that selects the kind of call */
 	size_t len, n;
 	unsigned char *p[4];
 	struct iovec iov[5];
@@ -100,9 +101,10 @@ static struct args pick(unsigned s, bool receive)
 	/* up to five pieces, of which only four are allowed */
 	a.n = rnd(16) ? 1 + rnd(3) : 5;
 	a.n = rnd(30) ? a.n : 0;
-	/* Uses fewer pieces, because the heap decides which registrations the
-	 * bounce buffer of a long message overlaps, and results must not depend
-	 * on that. */
+	/* Without a clock, long messages and receives get at most one piece.
+	 * Otherwise the address of a bounce buffer in the heap would decide
+	 * which registrations it overlaps, and results must not depend on
+	 * that. */
 	if (!play.timed && (a.len > 4000 || receive) && a.n < 5)
 		a.n = a.n != 0;
 	for (size_t i = 0; i < a.n; i++) {
@@ -445,7 +447,8 @@ static void look(void)
 
 /* ---- endpoints ---- */
 
-/* One counter counts all operations. Completions are reported on request. */
+/* Binds one counter to all operations of an endpoint. Completions are reported
+ * on request. */
 static void counted(unsigned s)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };

@@ -9,7 +9,8 @@ enum { NOTES = 8 };
 
 struct ear {
 	enum weft_told how;
-	bool deaf; /* told() is not set */
+	/* the port has no told(), so that it is not notified ahead of time */
+	bool deaf;
 	uint32_t told, arrivals, n;
 	weft_time_t told_at, at[NOTES], due[NOTES];
 };
@@ -42,7 +43,7 @@ static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	}
 }
 
-/* Polls without having been woken. */
+/* Polls the notes at a time of its own, or asks for arrivals if tag is set. */
 static void ear_event(struct weft_comp *c, uint32_t tag)
 {
 	if (tag)
@@ -56,7 +57,7 @@ static WEFT_COMPONENT(ear, .name = "test.ear", .kind = WEFT_KIND_NIC,
 		      .ports = one_bus,
 		      .ops = { .arrive = ear_arrive, .event = ear_event });
 
-/* At time 10 the mouth notifies of times 30, 20 and again 30. */
+/* Sends three notes at time 10, which are due at 30, 20 and again 30. */
 static void mouth_event(struct weft_comp *c, uint32_t tag)
 {
 	static const weft_time_t at[] = { 30, 20, 30 };
@@ -87,8 +88,8 @@ static WEFT_COMPONENT(mouth, .name = "test.mouth", .kind = WEFT_KIND_BUS,
 			       .arrive = mouth_arrive,
 			       .event = mouth_event });
 
-/* Runs to time 100. At `look` the receiver polls by itself, or asks for
- * arrivals. */
+/* Runs to time 100. At time `look` the receiver polls (tag 0) or asks for
+ * arrivals (tag 1). */
 static struct ear hear(struct ear init, uint32_t tag, weft_time_t look)
 {
 	struct weft_sim *sim = weft_sim_new(1);

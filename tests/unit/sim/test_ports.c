@@ -35,7 +35,8 @@ static WEFT_COMPONENT(end, .name = "test.end", .kind = WEFT_KIND_TRAFFIC,
 		      .doc = "end", .state_size = sizeof(struct end),
 		      .ports = end_ports, .ops = { .arrive = end_arrive });
 
-/* Doubles every frame, with the copy 5 fs later, but drops u[0] == 13. */
+/* Drops frames with u[0] == 13. Doubles all others, with the copy 5 fs
+ * later. */
 static void twice_filter(struct weft_comp *c, struct weft_frame *f)
 {
 	struct weft_frame *d;
@@ -118,7 +119,7 @@ static void frames_arrive_in_time(void **state)
 	weft_sim_free(p.sim);
 }
 
-/* Frames take 40 fs on the line. */
+/* Sends frames closer together than the 40 fs that each takes on the line. */
 static void frames_that_overlap_on_a_line_fail_the_run_once(void **state)
 {
 	const struct weft_result *r;

@@ -36,8 +36,8 @@ static struct evq_event ref_pop(struct ref *r)
 	return e;
 }
 
-/* Returns delays from zero to hours, clock edges shared by many, random
- * keys. */
+/* Returns a random delay: zero, a multiple of a clock period, or any number up
+ * to minutes. */
 static uint64_t delay(struct weft_rng *rng)
 {
 	switch (weft_rng_below(rng, 6)) {
@@ -97,8 +97,9 @@ static void queue_pops_as_a_sorted_array_does(void **state)
 		run_one(seed);
 }
 
-/* `until` bounds the popped events. Events pushed behind a bucket that was
- * examined too early are still popped first, because the order is total. */
+/* Pops no event behind `until`. An event that is pushed after such a search,
+ * and lies before the events that the search has examined, is still popped
+ * first. */
 static void events_behind_the_bound_stay_in_the_queue(void **state)
 {
 	struct evq q;

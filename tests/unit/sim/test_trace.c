@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listeners are notified of messages, spans and states, and of frames in
- * flight. Without a listener there are no messages. */
+ * flight. Without a listener no message is recorded. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static void every_listener_hears_every_mark(void **state)
 	weft_sim_free(sim);
 }
 
-/* A frame of 4 words of 10 fs leaves at 100 over a cable of 70. */
+/* A frame of 4 words of 10 fs each leaves at 100 fs over a cable of 70 fs. */
 static void frame_of_a_message_is_heard_on_line_and_cable(void **state)
 {
 	struct ear ear = { .l.hear = ear_hear };

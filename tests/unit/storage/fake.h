@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes with a link, in memory and in one thread: storage libraries run on them
+/* Nodes with a link, in memory and in one thread. Storage libraries run on them
  * without a simulator, some thousand runs a second.
  *
- * Time passes in fake_step alone.  The link delays, loses, damages and repeats
- * as its rules say.  A put reads its memory when it departs and writes it when
- * it arrives, so that memory given back too early shows as wrong bytes. */
+ * Time passes only in fake_step(). The link delays, loses, damages and repeats
+ * packets as its rules say. A put reads its source when it departs and writes
+ * its target when it arrives, so that memory given back too early shows as
+ * wrong bytes. */
 #ifndef TESTS_STORAGE_FAKE_H
 #define TESTS_STORAGE_FAKE_H
 
@@ -15,13 +16,16 @@ enum { FAKE_NODES = 4, FAKE_PUT = 4096 };
 
 struct fake_rules {
 	bool ordered, bytes;
-	uint32_t max_put, room; /* puts and records not departed */
-	/* of a million packets */
+	/* max_put: longest put, bytes. room: packets that wait to depart. */
+	uint32_t max_put, room;
+	/* number of a million packets that are lost, damaged or repeated */
 	uint32_t lost, damaged, repeated;
-	uint32_t forged; /* records with a wrong field and a CRC that fits */
-	bool refuses;	 /* puts to places that are not regions */
-	weft_time_t delay, jitter;    /* of a packet */
-	weft_time_t cut_from, cut_to; /* all packets are lost */
+	/* records of a million with a wrong field, but a right CRC */
+	uint32_t forged;
+	/* puts to memory outside all regions return -EINVAL */
+	bool refuses;
+	weft_time_t delay, jitter;    /* time of flight of a packet */
+	weft_time_t cut_from, cut_to; /* all packets are lost in this time */
 };
 
 struct fake_stats {
@@ -41,13 +45,13 @@ weft_time_t fake_now(void);
 uint64_t fake_below(uint64_t n);
 /* Moves time to the next packet, at most to `to`, and delivers what is due. */
 void fake_step(weft_time_t to);
-/* Until when weft_host_sleep has put the node asleep. */
+/* Returns the time until which the node sleeps in weft_host_sleep(). */
 weft_time_t fake_asleep(uint32_t node);
-/* Tells all other nodes that the node is gone, and loses its packets. */
+/* Notifies all other nodes that a node has gone, and loses its packets. */
 void fake_gone(uint32_t node);
-/* A link whose `wait` is called runs the other nodes by this function. */
+/* Function by which a link runs the other nodes while its `wait` is called. */
 extern void (*fake_others)(weft_time_t to);
-/* Prints all packets. */
+/* If true, all packets are printed. */
 extern bool fake_trace;
 
 #endif

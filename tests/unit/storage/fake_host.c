@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of weft/host.h that storage libraries use.  Work takes no
+/* The functions of weft/host.h that storage libraries use. Computing takes no
  * time. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@ enum { EVENTS = 4096, REGIONS = 64 };
 struct packet {
 	struct packet *next;
 	weft_time_t at;
-	uint64_t order;	  /* of packets at one time */
-	uint64_t opening; /* of the link that sends it */
+	uint64_t order;	  /* order among packets of one time */
+	uint64_t opening; /* opening of the link that sends it */
 	uint32_t src, dst, slot, mark;
 	bool record, departed;
 	const uint8_t *from;
@@ -33,7 +33,7 @@ struct region {
 
 struct way {
 	uint64_t started, departed;
-	uint32_t waiting; /* packets that have not departed */
+	uint32_t waiting; /* number of packets that have not departed */
 	weft_time_t depart, arrive;
 };
 
@@ -45,7 +45,7 @@ struct node_link {
 	struct region region[REGIONS];
 	struct storage_event ev[EVENTS];
 	uint32_t head, tail;
-	bool stirred; /* a put has departed */
+	bool stirred; /* a put has departed since the last poll */
 };
 
 struct fake_rules fake_rules;
@@ -171,8 +171,8 @@ static void packet_send(struct node_link *l, struct packet *p)
 	heap_push(p);
 }
 
-/* Gives a packet the time of its arrival.  Repetitions on an ordered link come
- * before what follows. */
+/* Gives a packet the time of its arrival. On an ordered link it arrives after
+ * all earlier packets, so that a repetition arrives before the next packet. */
 static void packet_fly(struct packet *p, struct way *w)
 {
 	p->at = fake.now + fake_rules.delay + fake_below(fake_rules.jitter + 1);
@@ -190,7 +190,7 @@ static void packet_repeat(const struct packet *p, struct way *w)
 	packet_fly(q, w);
 }
 
-/* Gives a record another value in some bytes, and seals it. */
+/* Gives a record another value in some bytes, and a CRC that fits. */
 static void packet_forge(struct packet *p)
 {
 	static const uint64_t odd[] = { 0,	    1,	       7,
@@ -211,7 +211,7 @@ static void packet_forge(struct packet *p)
 	storage_record_seal(&r);
 	p->len = storage_record_bytes(&r);
 	memcpy(p->data, &r, p->len);
-	/* A slot is part of the link, and may be forged, too. */
+	/* The slot of a packet belongs to the link, and may be forged too. */
 	if (chance(500000))
 		p->slot = r.tag;
 }

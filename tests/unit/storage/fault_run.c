@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules of faults: see fault_run.h.
  *
- * Of a seed come the machine (one or two initiators, one or two targets, link,
- * drives), the faults (loss, damage, repetition, cuts, restarts, loss of power,
- * drives and targets that vanish, disks closed with requests in flight) and the
- * requests.  Checked are
+ * The seed determines the machine (one or two initiators, one or two targets,
+ * link, drives), the faults (loss, damage, repetition, cuts, restarts, loss of
+ * power, drives and targets that vanish, disks closed with requests in flight)
+ * and the requests. The run checks
  *
- *   ends      every request ends, in a time that tries and time-outs bound
+ *   ends      every request ends, in a time bounded by tries and time-outs
  *   bytes     a read gives what the model allows (storage/shadow.h)
- *   losses    a FLUSH names what the drive has lost
+ *   losses    a FLUSH reports a loss if the drive has lost data
  *   buffers   no byte of a buffer changes after its request has ended
  *   the end   without faults all requests succeed again, and every byte is as
  *             the model says */
@@ -32,15 +32,17 @@ enum {
 	TARGETS = 2,
 	JOBS = 12,
 	SECTOR = 512,
-	MOST = 16384,  /* bytes of a request */
-	DRIVE = 65536, /* of a drive */
+	MOST = 16384,  /* largest number of bytes of a request */
+	DRIVE = 65536, /* bytes of a drive */
 	CANARY = 0xA5,
 	FIRST_TARGET = CLIENTS,
 };
 
 struct job {
 	bool busy;
-	bool wild; /* late data may reach the buffer: its target is silent */
+	/* late data may still reach the buffer, because the target was
+	 * silent */
+	bool wild;
 	struct weft_disk_op op;
 	struct weft_disk_seg seg[3];
 	uint8_t *mem, *buf;
@@ -53,7 +55,7 @@ struct client {
 	struct weft_disk_attr attr;
 	struct shadow *shadow;
 	struct job job[JOBS];
-	uint8_t *mem; /* of all jobs */
+	uint8_t *mem; /* memory of the buffers of all jobs */
 	uint64_t from, sectors;
 	uint32_t left, depth;
 	bool dead; /* the disk cannot be used any more */
@@ -71,7 +73,7 @@ static struct {
 	struct client client[CLIENTS];
 	struct store_node store[TARGETS];
 	uint32_t clients, targets;
-	weft_time_t calm; /* faults end */
+	weft_time_t calm; /* time at which faults end */
 	bool bad_sectors, vanish, strict, hostile;
 	struct fault_counts *counts;
 	char *why;
@@ -130,7 +132,7 @@ static void store_events(struct store_node *s)
 	}
 }
 
-/* Moves time to what happens next, and lets the targets work. */
+/* Moves time to the next event, at most to `to`, and lets the targets work. */
 static void step(weft_time_t to)
 {
 	for (uint32_t i = 0; i < run.targets; i++) {
@@ -296,7 +298,8 @@ static uint64_t peek(const uint8_t *p)
 	return q;
 }
 
-/* Ends a request in the model. */
+/* Ends a request in the model. Checks the bytes of a READ and the status of a
+ * FLUSH. */
 static void job_model(struct client *c, struct job *j, int status)
 {
 	uint64_t first = first_of(c, j), n = j->op.length / SECTOR;
@@ -326,7 +329,8 @@ static void job_model(struct client *c, struct job *j, int status)
 	shadow_unuse(c->shadow, first, n);
 }
 
-/* From now on nothing may write to the buffer. */
+/* Fills the buffer of an ended request with CANARY, because nothing may write
+ * to it from now on. */
 static void canary_set(struct client *c, struct job *j, int status)
 {
 	memset(j->mem, CANARY, MOST + 8);
@@ -395,7 +399,7 @@ static bool client_open(struct client *c, uint32_t i)
 	uint32_t tries = c->attr.tries;
 	int ret;
 
-	/* Opening is not given up while faults may last. */
+	/* tries again while faults may last */
 	do {
 		c->attr.tries = max_of(tries, 12u);
 		ret = weft_disk_open(h, &c->attr, &c->d);
@@ -406,7 +410,7 @@ static bool client_open(struct client *c, uint32_t i)
 		fail("open says %d", ret);
 	else
 		c->d->attr.tries = tries;
-	/* Numbers of requests wrap. */
+	/* lets request numbers start just below their wrap, mostly */
 	for (uint32_t k = 0; !ret && percent(90) && k < 2 * c->attr.depth; k++)
 		c->d->store[k % run.targets].part[k / 2 % c->attr.depth].seq =
 			UINT32_MAX - (uint32_t)fake_below(4);
@@ -438,7 +442,7 @@ static void client_make(struct client *c, uint32_t i)
 	}
 	if (!client_open(c, i))
 		return;
-	/* A forged size may be any. */
+	/* limits the size, because a forged reply may report any */
 	c->sectors = min_of(c->d->info.size, (uint64_t)TARGETS * DRIVE) /
 		     SECTOR / run.clients;
 	c->from = i * c->sectors * SECTOR;
@@ -474,7 +478,7 @@ static void client_reopen(struct client *c, uint32_t i)
 		memset(c->job[k].mem, CANARY, MOST + 8);
 		c->job[k].wild = false;
 	}
-	/* A disk does not know of losses before it was opened. */
+	/* the new disk cannot report losses from before it was opened */
 	shadow_flushed(c->shadow, mark, true);
 	client_open(c, i);
 }
@@ -523,8 +527,8 @@ static weft_time_t clients_next(void)
 	return t;
 }
 
-/* Polls all disks, and submits up to one request to each.  Returns true if
- * there is more to do. */
+/* Polls all disks, and submits up to one request to each if `submit` is set.
+ * Returns true while requests are in flight or left. */
 static bool clients_turn(bool submit)
 {
 	bool more = false;
@@ -600,7 +604,7 @@ static void all_do(struct client *c, enum weft_disk_code code, uint64_t at,
 	clients_run(false, fake_now() + 100 * WEFT_SEC);
 }
 
-/* Everything works again, and every byte is right. */
+/* Checks that all requests succeed again and that every byte is right. */
 static void clients_verify(void)
 {
 	run.strict = true;
@@ -669,7 +673,7 @@ bool fault_run(uint64_t seed, bool hostile, struct fault_counts *counts,
 		fake_gone(FIRST_TARGET);
 	if (!run.failed)
 		clients_run(true, 100 * WEFT_SEC);
-	/* Faults end at a time that has come. */
+	/* lets the time of the last faults pass */
 	while (!run.failed && fake_now() < run.calm + 5 * WEFT_MS)
 		step(run.calm + 5 * WEFT_MS);
 	faults_end();

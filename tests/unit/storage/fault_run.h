@@ -13,8 +13,9 @@ struct fault_counts {
 		reopened, packets;
 };
 
-/* Runs the schedule of a seed.  hostile: records are forged, and it is checked
- * that all requests end.  Returns false with a reason in why. */
+/* Runs the schedule of a seed. With `hostile`, records are forged, and the run
+ * checks only that all requests end. Adds to counts. Returns false with a
+ * reason in why if a check fails. */
 bool fault_run(uint64_t seed, bool hostile, struct fault_counts *counts,
 	       char *why, size_t n);
 

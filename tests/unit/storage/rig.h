@@ -13,7 +13,7 @@
 #define KB	 1024ull
 #define MBIT(mb) ((mb)*8000000ull) /* MB/s as bit/s */
 
-/* Returns a drive, which has to exist. */
+/* Returns a new drive. Fails the test if the drive refuses its parameters. */
 static inline struct drive *rig_new(const struct drive_config *cfg)
 {
 	char why[256] = "";
@@ -24,7 +24,7 @@ static inline struct drive *rig_new(const struct drive_config *cfg)
 	return d;
 }
 
-/* Submits a request, for which there is room. */
+/* Submits a request. The drive must have room for it. */
 static inline void rig_put(struct drive *d, weft_time_t now,
 			   enum drive_code code, uint64_t at, uint64_t len,
 			   void *data)
@@ -38,7 +38,7 @@ static inline void rig_put(struct drive *d, weft_time_t now,
 	assert_true(drive_submit(d, now, &r));
 }
 
-/* Takes the next end, and returns its time. */
+/* Takes the next request that ends, and returns the time of its end. */
 static inline weft_time_t rig_end(struct drive *d, struct drive_end *e)
 {
 	weft_time_t t = drive_next(d);
@@ -48,7 +48,8 @@ static inline weft_time_t rig_end(struct drive *d, struct drive_end *e)
 	return t;
 }
 
-/* Carries a request out, with the status 0, and returns its end. */
+/* Submits a request and takes its end, which must have status 0. Returns the
+ * time of the end. */
 static inline weft_time_t rig_do(struct drive *d, weft_time_t now,
 				 enum drive_code code, uint64_t at,
 				 uint64_t len, void *data)

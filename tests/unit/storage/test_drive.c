@@ -8,8 +8,8 @@
 
 #define S 512
 
-/* A write moves in 1 us per sector, an access takes 100 us and 2 us per
- * sector. */
+/* Over the interface a sector takes 1 us. An access to the medium takes 100 us,
+ * and 2 us for each sector. */
 static const struct drive_config slow = {
 	.size = 1 << 20,
 	.sector = S,
@@ -51,7 +51,8 @@ static void a_trim_hides_cached_writes_and_is_hidden_by_later_ones(void **st)
 
 	t = rig_do(d, t, DRIVE_TRIM, 2 * S, 4 * S, one);
 	t = rig_do(d, t, DRIVE_WRITE, 3 * S, S, two);
-	for (int i = 0; i < 2; i++) { /* in the cache; on the medium */
+	/* first in the cache, then on the medium */
+	for (int i = 0; i < 2; i++) {
 		rig_has(d, t, 0, 2 * S, 1);
 		rig_has(d, t + WEFT_MS, 2 * S, S, 0);
 		rig_has(d, t + 2 * WEFT_MS, 3 * S, S, 2);
@@ -77,8 +78,8 @@ static void a_destage_does_not_bring_old_bytes_back(void **st)
 	drive_free(d);
 }
 
-/* The destage of the first write is planned on the other channel behind a long
- * read; the write with FUA ends before it. */
+/* The destage of the first write is planned on the other channel, after a long
+ * read. The write with FUA ends before that destage. */
 static void a_destage_does_not_replace_a_later_fua_write(void **st)
 {
 	struct drive_config cfg = slow;
@@ -129,7 +130,8 @@ static void power_lost_after_a_flush_loses_nothing(void **st)
 	drive_free(d);
 }
 
-/* 8 us of interface, 100 us of access, and 2 us for each sector. */
+/* The destage takes 8 us of interface, 100 us of access, and 2 us for each
+ * sector. */
 static void power_lost_tears_a_destage_between_sectors(void **st)
 {
 	struct drive *d = rig_new(&slow);
@@ -189,13 +191,14 @@ static void abandon_keeps_the_cache(void **st)
 	drive_abandon(d, 14 * WEFT_US);
 	assert_int_equal(drive_next(d), WEFT_NEVER);
 	rig_has(d, 20 * WEFT_US, 0, 8 * S, 1);
-	/* four sectors had arrived */
+	/* four sectors of the second write had arrived */
 	rig_has(d, WEFT_MS, 8 * S, 4 * S, 2);
 	rig_has(d, 2 * WEFT_MS, 12 * S, 4 * S, 0);
 	drive_free(d);
 }
 
-/* Without the abandoned reads the media are free after the destage. */
+/* Reads that are abandoned, in progress or not, leave the medium free, so that
+ * the next read begins at once. */
 static void abandon_frees_the_media(void **st)
 {
 	struct drive_config cfg = slow;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive against a reference that knows nothing of times: the versions of each
- * sector in the order of their ends, and from which one on they are durable.
- * Random requests, sudden losses of power, restarts of the software above. */
+/* A drive against a reference without times. The reference holds the versions
+ * of each sector in the order in which their writes end, and the number of the
+ * oldest version that a loss of power can leave. Requests are random, with
+ * sudden losses of power and restarts of the software above the drive. */
 #include "base/rng.h"
 #include "base/vec.h"
 #include "rig.h"
@@ -13,7 +14,8 @@ struct flight {
 	bool used;
 	struct drive_request r;
 	uint32_t first, n, stamp;
-	size_t newest[SECTORS]; /* of FLUSH: versions at its submission */
+	/* FLUSH: newest version of each sector at its submission */
+	size_t newest[SECTORS];
 	uint64_t data[MOST * SECTOR / 8];
 };
 
@@ -25,7 +27,8 @@ struct ref {
 	uint32_t stamps;
 	struct {
 		VEC(uint32_t);
-	} version[SECTORS]; /* stamps; 0: zeros */
+		/* stamps of the versions of each sector; 0: zeros */
+	} version[SECTORS];
 	size_t durable[SECTORS];
 	struct flight flight[DEPTH];
 	uint64_t ended, lost;
@@ -42,8 +45,8 @@ static void stamp_fill(uint64_t *p, uint32_t stamp, uint32_t sector)
 		p[i] = stamp ? (uint64_t)stamp << 32 | sector : 0;
 }
 
-/* Returns the stamp of a sector, which must be of one write and of this
- * place. */
+/* Returns the stamp in the bytes of a sector. All bytes must be of one write to
+ * this sector. */
 static uint32_t stamp_of(const uint64_t *p, uint32_t sector)
 {
 	for (int i = 1; i < SECTOR / 8; i++)
@@ -94,7 +97,8 @@ static void ref_free(struct ref *r)
 		vec_free(&r->version[s]);
 }
 
-/* Draws a request for a free place.  Returns false if there is none. */
+/* Draws a request into a free element of flight[]. Returns false if none is
+ * free. */
 static bool draw(struct ref *r, struct flight **f_p)
 {
 	static const enum drive_code codes[] = {
@@ -126,7 +130,7 @@ static bool draw(struct ref *r, struct flight **f_p)
 	return true;
 }
 
-/* Is the request on the medium when it ends? */
+/* Returns true if the data of a request are on the medium when it ends. */
 static bool through(const struct ref *r, const struct flight *f)
 {
 	uint64_t room = f->r.code == DRIVE_WRITE ? f->r.length : SECTOR;
@@ -194,8 +198,8 @@ static bool allowed(const struct ref *r, uint32_t sector, size_t from,
 	return in_flight(r, sector, stamp);
 }
 
-/* Checks all sectors after a loss, and makes what is there the newest
- * version. */
+/* Checks all sectors, after a loss if `lost`, and makes what they hold the
+ * newest version. */
 static void check_all(struct ref *r, bool lost, bool durable)
 {
 	uint64_t *all = malloc(r->cfg.size);
@@ -219,7 +223,7 @@ static void power(struct ref *r)
 {
 	bool idle = !below(r, 4), lost;
 
-	if (idle) { /* long enough for everything */
+	if (idle) { /* waits until the drive has finished everything */
 		r->now += WEFT_SEC;
 		poll_all(r);
 	}
@@ -265,7 +269,7 @@ static void no_bytes_differ_and_none_is_lost_that_was_durable(void **st)
 	assert_true(ended > 50000 && lost > 200);
 }
 
-/* Two drives get the same requests; one of them is polled more often. */
+/* Two drives get the same requests, but one of them is polled more often. */
 static void results_do_not_depend_on_polls(void **st)
 {
 	struct {

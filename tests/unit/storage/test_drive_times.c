@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of a drive: each mechanism alone, by numbers worked out by hand. */
+/* Times of a drive: each mechanism alone, against numbers computed by hand. */
 #include "rig.h"
 
 #define N     (120 * 512) /* 1.024 ms at 60 MB/s, 614.4 us at 100 MB/s */
@@ -38,7 +38,8 @@ static void a_sequential_read_pays_media_rate_alone(void **st)
 	drive_free(d);
 }
 
-/* The root of a quarter is a half. */
+/* The distance is a quarter of the disk. The root of a quarter is a half, so
+ * that the seek takes the mean of the shortest and the longest seek. */
 static void a_read_far_away_pays_seek_and_half_a_turn(void **st)
 {
 	struct drive *d = rig_new(&disk);
@@ -75,7 +76,7 @@ static void a_slow_interface_bounds_a_write(void **st)
 static void channels_serve_requests_at_the_same_time(void **st)
 {
 	struct drive *d = rig_new(&flash);
-	/* 4096 bytes at an eighth of 2 GB/s */
+	/* 4096 bytes at a channel's rate, an eighth of 2 GB/s */
 	weft_time_t one = 60 * WEFT_US + 16384 * WEFT_NS;
 	struct drive_end e;
 
@@ -128,16 +129,17 @@ static void a_read_of_cached_bytes_skips_the_mechanics(void **st)
 	t = rig_do(d, 0, DRIVE_WRITE, 256 * KB * KB, N, buf);
 	t = rig_do(d, t, DRIVE_READ, 256 * KB * KB, N, buf);
 	assert_int_equal(t, 2 * MOVED);
-	/* also while the arm carries them to the medium */
+	/* cached bytes can be read also while they are destaged */
 	t = rig_do(d, t, DRIVE_READ, 256 * KB * KB, N, buf);
 	assert_int_equal(t, 3 * MOVED);
-	/* bytes beside them are behind the destage, without a seek */
+	/* a read of the next bytes waits for the destage, then needs no seek */
 	t = rig_do(d, t, DRIVE_READ, 256 * KB * KB + N, 512, buf);
 	assert_true(t > MOVED + 7900 * WEFT_US);
 	drive_free(d);
 }
 
-/* The read takes the arm at 0, the write the idle interface. */
+/* The read occupies the arm from 0 on. The write needs only the interface,
+ * which is idle. */
 static void a_cached_write_does_not_wait_for_a_seek(void **st)
 {
 	struct drive_config cfg = disk;
@@ -154,9 +156,9 @@ static void a_cached_write_does_not_wait_for_a_seek(void **st)
 	drive_free(d);
 }
 
-/* 256 KB are 4369.067 us at 60 MB/s and 2621.44 us at 100 MB/s.  The first
- * write is destaged from its end on, and the third one moves when that is over.
- */
+/* 256 KB take 4369.067 us at 60 MB/s and 2621.44 us at 100 MB/s. The first
+ * write is destaged when it has ended. The third one is moved when that destage
+ * ends. */
 static void a_write_waits_for_room_in_the_cache(void **st)
 {
 	struct drive_config cfg = disk;
@@ -222,7 +224,8 @@ static void fua_waits_for_the_medium(void **st)
 	drive_free(d);
 }
 
-/* The destage that has begun is not interrupted, the next one waits. */
+/* A destage that has begun is not interrupted. The next one waits for the
+ * read. */
 static void a_read_goes_before_a_destage_that_has_not_begun(void **st)
 {
 	struct drive_config cfg = flash;
@@ -243,7 +246,8 @@ static void a_read_goes_before_a_destage_that_has_not_begun(void **st)
 	drive_free(d);
 }
 
-/* Down from 3, so a queue in the order of the writes would take three seeks. */
+/* Writes go to the blocks 3, 2, 1, 0. Destaging in that order would take three
+ * seeks. */
 static void destaging_goes_up_like_a_lift(void **st)
 {
 	struct drive_config cfg = disk;
@@ -308,7 +312,7 @@ static void a_drive_without_limits_ends_at_once(void **st)
 	drive_free(d);
 }
 
-/* A time beyond all times is WEFT_NEVER: such a request never ends. */
+/* A request whose end is beyond 2^64 fs never ends (WEFT_NEVER). */
 static void requests_at_the_end_of_2_to_the_64_do_not_overflow(void **st)
 {
 	struct drive_config cfg = disk;

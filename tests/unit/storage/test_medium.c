@@ -60,7 +60,8 @@ static void has(struct medium *m, uint64_t at, size_t n, uint8_t value)
 		assert_int_equal(buf[i], value);
 }
 
-/* Across borders of pieces; with whole ones in the middle. */
+/* Zeroes ranges across borders of the medium's pieces, with whole pieces in the
+ * middle. */
 static void zeros_cut(struct medium *m)
 {
 	has(m, 0, sizeof(buf), 0);
@@ -91,7 +92,7 @@ static void memory_holds_what_was_written_and_frees_zeros(void **st)
 	put(m, SIZE - 1, 1, 9);
 	assert_int_equal(medium_used(m), 65536);
 	medium_free(m);
-	m = open_at("", 70000); /* the last piece is not whole */
+	m = open_at("", 70000); /* a size that is not a multiple of a piece */
 	put(m, 69999, 1, 9);
 	has(m, 69999, 1, 9);
 	medium_free(m);
@@ -265,8 +266,8 @@ static void a_write_to_a_full_file_system_ends_with_enospc(void **st)
 	drive_free(d);
 }
 
-/* The first flush waits for the write that fails, the second one comes
- * later. */
+/* The first flush waits for the write, which fails. The second flush is
+ * submitted later, and reports the failure again. */
 static void a_flush_reports_cached_writes_that_failed(void **st)
 {
 	struct drive_config cfg = with_file(65536);

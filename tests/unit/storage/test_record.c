@@ -8,7 +8,7 @@
 #include "storage/pages.h"
 #include "storage/record.h"
 
-/* Castagnoli's polynomial, one bit after the other. */
+/* Returns the CRC-32C (Castagnoli), computed one bit after the other. */
 static uint32_t crc_serial(uint32_t crc, const uint8_t *p, size_t n)
 {
 	crc = ~crc;

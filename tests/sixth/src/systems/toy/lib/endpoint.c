@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over toy.nic: messages by its registers. A message is
  * sent when its stores are done. A received message is copied by loads and
- * stays in one of rx_slots places until it is released. Regions have keys only
+ * stays in one of rx_slots slots until it is released. Regions have keys only
  * for the interface, because the NIC reaches no memory. */
 #include <errno.h>
 
@@ -25,7 +25,8 @@ struct toy_ep {
 	struct toy_slot *slot;
 	void *sent[EVENTS]; /* contexts of messages that were sent */
 	uint32_t sent_head, sent_n;
-	/* key of each region, or 0 if it is free */
+	/* region: key of each region, or 0 for a free entry. keys: number of
+	 * keys so far. */
 	uint64_t region[REGIONS], keys;
 };
 

@@ -78,7 +78,7 @@ static void drop(struct toy_line *l, struct weft_frame *f, uint32_t counter)
 
 /* Checks the number of a packet. Earlier packets that have not arrived are
  * lost, so that their slots return with the credit of this packet. Returns
- * false for a number from the past. */
+ * false for the number of an earlier packet. */
 static bool number(struct toy_line *l, uint8_t seq)
 {
 	uint8_t gap = (uint8_t)(seq - l->expect);
@@ -91,7 +91,7 @@ static bool number(struct toy_line *l, uint8_t seq)
 	return true;
 }
 
-/* Takes a frame. A credit counts from its first symbol on. */
+/* Takes a frame. A credit takes effect when its first symbol arrives. */
 void toy_line_arrive(struct toy_line *l, struct weft_frame *f)
 {
 	if (!toy_decode(f)) {

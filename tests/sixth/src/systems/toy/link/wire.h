@@ -61,15 +61,18 @@ struct toy_line {
 	struct weft_port *port;
 	const struct weft_clock *clk;
 	const char *stage; /* stage of a message while its packet arrives */
-	/* sending */
+	/* sending. far_slots: slots of the other end's queue. sent: packets
+	 * sent. far_freed: slots that the last credit reported as emptied. Both
+	 * counts are modulo 256. */
 	uint32_t far_slots;
 	uint8_t sent, far_freed;
 	weft_time_t idle; /* time from which the line is idle */
-	/* receiving: queue of packets, oldest first */
+	/* receiving: queue of packets, oldest first. expect: number of the next
+	 * packet. freed: slots emptied so far, modulo 256. */
 	struct weft_frame *queue[TOY_SLOTS];
 	uint32_t slots, head, n;
 	uint8_t expect, freed;
-	bool owes; /* a credit */
+	bool owes; /* a credit is due */
 };
 
 /* Counters that every class with such lines lists first. */
@@ -110,8 +113,8 @@ void toy_line_send(struct toy_line *l, struct weft_frame *f);
 bool toy_line_credit(struct toy_line *l);
 /* Returns the oldest packet of the queue, or NULL. */
 struct weft_frame *toy_line_head(const struct toy_line *l);
-/* Takes the oldest packet out. Its slot is free at once, because it leaves as
- * fast as others arrive. */
+/* Takes the oldest packet out. Its slot is free at once, because the packet
+ * leaves as fast as others arrive. */
 struct weft_frame *toy_line_take(struct toy_line *l);
 
 #endif

@@ -34,7 +34,8 @@ struct toy_nic {
 		weft_time_t ready;
 	} tx[TX_MAX]; /* oldest first */
 	uint32_t tx_head, tx_n;
-	/* message in the window; 0 without a message or without a listener */
+	/* trace id of the message in the window; 0 without a message or without
+	 * a listener */
 	uint64_t trace;
 	bool irq;
 };
@@ -73,7 +74,7 @@ static void step_at(struct weft_comp *c, weft_time_t t)
 
 /* ---- transmitting ---- */
 
-/* Opens a message, because its first store begins it. */
+/* Opens a message at the first store into the window. */
 static void tx_begin(struct weft_comp *c, uint32_t index, uint64_t val)
 {
 	struct toy_nic *n = c->state;
@@ -267,7 +268,7 @@ static void nic_note(struct weft_comp *c, const struct weft_bus_note *b)
 	}
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static void nic_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {

@@ -28,7 +28,7 @@ struct toy_switch {
 	const struct topology *topo;
 	struct topo_here here;
 	struct weft_timer timer;
-	uint32_t turn; /* input that is served first */
+	uint32_t turn; /* number of the input that the next step serves first */
 };
 
 static const struct weft_param switch_params[] = {
@@ -72,7 +72,8 @@ static uint32_t route(const struct toy_switch *s, uint32_t dest)
 				    : topo_here_port(&s->here, s->topo, dest);
 }
 
-/* Returns the number of slots that must be free behind the output. */
+/* Returns the number of slots that must be free behind the output: two if the
+ * packet enters a ring. */
 static uint32_t need(const struct toy_switch *s, uint32_t in, uint32_t out)
 {
 	bool turns = topo_dim(s->topo, in) != topo_dim(s->topo, out);
@@ -89,8 +90,9 @@ static void drop(struct weft_comp *c, struct toy_line *in)
 	weft_frame_free(f);
 }
 
-/* Forwards the oldest packet of an input if possible. Otherwise the input is
- * tried again at the next credit, or at the time that is armed. */
+/* Forwards the oldest packet of an input if possible. Otherwise requests a step
+ * for the time at which packet and output are ready. A packet without a credit
+ * is tried again when a credit arrives. */
 static void forward(struct weft_comp *c, uint32_t i)
 {
 	struct toy_switch *s = c->state;
@@ -146,7 +148,7 @@ static void switch_arrive(struct weft_comp *c, uint32_t port,
 	step_at(c, weft_now(c));
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static int switch_init(struct weft_comp *c, struct weft_err *err)
 {

@@ -113,7 +113,8 @@ static void damage_makes_no_sense(void **state)
 	const uint16_t credit[] = { K | TOY_CREDIT, 9, 0xf6 },
 		       wrong[] = { K | TOY_CREDIT, 9, 0xf7 };
 
-	/* 8 bits, the control flag, and an invalid code */
+	/* each symbol has 8 bits, a control flag and a flag of an invalid
+	 * code */
 	for (uint32_t i = 0; i < 10 * n; i++) {
 		sym[i / 10] ^= (uint16_t)(1u << i % 10);
 		assert_false(makes_sense(sym, n));

@@ -145,6 +145,7 @@ golden: build
 expected: build
 	tests/cli/test_expected.py build/src/front/weft \
 		build/tests/cli/weft-test-plug.so --write tests/cli/expected/*.txt
+	tests/cli/varied.py build/src/front/weft --write tests/cli/varied/*.txt
 
 format:
 	scripts/format.sh

@@ -92,7 +92,7 @@ static WEFT_COMPONENT(talker, .name = "test.talker", .kind = WEFT_KIND_TRAFFIC,
 			       .event = talker_event,
 			       .arrive = talker_arrive });
 
-/* ---- hub: forwards by number, one clock later ---- */
+/* ---- hub: forwards a frame to port u[0], `delay` later ---- */
 
 struct hub {
 	uint32_t ports;

@@ -8,7 +8,7 @@
  *
  * at NS                           sleeps until then
  * COMP metric NAME UNIT VALUE
- * COMP law KIND NAME UNIT A B     a metric of value A * x^B
+ * COMP law KIND NAME UNIT A B     a metric of value A * x^B; x: parameter
  * COMP hist NAME UNIT VALUE COUNT
  * COMP series NAME UNIT UNIT X Y
  * COMP fail - TEXT
@@ -154,8 +154,8 @@ static void tell_got(const struct told *t)
 	weft_got(t->c, number(t, 2), time_of(t, 3));
 }
 
-/* Kinds of reports, with their number of words. The last word is the rest of
- * the line. */
+/* Kinds of reports, with the number of words of each. The last word is the rest
+ * of the line. */
 static const struct {
 	const char *word;
 	int words;
@@ -179,8 +179,8 @@ static struct weft_comp *called(struct weft_sim *sim, const char *name)
 	return NULL;
 }
 
-/* Cuts the line into words from..n. The last one is the rest of the line.
- * Returns the number of words. */
+/* Cuts the line into words w[from] to w[n - 1]. The last of these words is the
+ * rest of the line. Returns the index behind the last word found. */
 static int cut(char *line, char **w, int from, int n)
 {
 	while (from < n && *line) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test.line: a source and sink on a wire that only this plug-in knows, which
- * shows that faults and captures need nothing but weft_wire.
+/* test.line: a source and sink on a wire that only this plug-in knows. It shows
+ * that faults and captures need nothing but weft_wire.
  *
  * A frame is words of four symbols: start (control), number, payload, and the
  * sum of number and payload. */

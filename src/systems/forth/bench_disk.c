@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Block data per second of real time. An initiator reads and writes a target
- * at random offsets over the native link, one half of the requests each.
+ * at random offsets over the native link: half of the requests are reads, the
+ * other half writes.
  *
  * simulated, verified: program disk.load with 32 requests in flight, without
  * and with its check of the bytes. Measured is the processor time of the

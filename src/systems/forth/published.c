@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Published numbers of FORTH RDMA NIC and buffered crossbar: forth.md section
- * 12, rows F01 to F35, and 13, rows S01. The NIC's counters, sampler, event log
- * and time stamps give the values, as the programs of its experiments read
- * them. published_eval.c computes values that need several of them. */
+ * 12, rows F01 to F35, and 13, rows S01. The values come from the NIC's
+ * counters, sampler, event log and time stamps, as the programs of the
+ * experiments read them. Values that need several measurements are computed in
+ * published_eval.c. */
 #include "systems/forth/published_eval.h"
 
 /* clang-format off */

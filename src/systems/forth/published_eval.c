@@ -56,7 +56,8 @@ double forth_eval_dma_stage(const struct repro_data *d)
 
 /* ---- round trips ---- */
 
-/* Returns ns as cycles of the NET clock, 32 bits each at the link's rate. */
+/* Converts `ns` to cycles of the NET clock. A cycle is the time of 32 bits at
+ * the link's rate. */
 static double ns_to_cc(const struct repro_data *d, const char *point, double ns)
 {
 	double gbit = repro_number(d, point, "link.rate", WEFT_P_RATE) / 1e9;
@@ -80,8 +81,9 @@ double forth_eval_rtt_slope(const struct repro_data *d)
 	return (rtt_cc(d, RTT_512) - rtt_cc(d, RTT_32)) / 480;
 }
 
-/* Returns the cost of the synchroniser for one round trip, from two runs with
- * and without it. The 26 packets of a run span 25 round trips. */
+/* Returns the cost of the synchroniser for one round trip, from a run with and
+ * a run without the synchroniser. The 26 packets of a run span 25 round
+ * trips. */
 double forth_eval_cs_sync(const struct repro_data *d)
 {
 	const char *with = "forth.xbar.cs_sync=3";
@@ -125,9 +127,10 @@ double forth_eval_each(const struct repro_data *d)
 	return in_mib(d) ? mib : published_eval_gbit(mib);
 }
 
-/* Returns the rate of the fastest of three senders over a third of the
- * receiver's rate. Senders that are served one after the other have equal rates
- * while they send, but each is three times a third. */
+/* Returns the rate of the fastest of three senders, divided by one third of the
+ * receiver's rate. The result is 1 if the senders share the receiver fairly. If
+ * they were served one after the other, each sender would have the whole rate
+ * while it sends, and the result would be 3. */
 double forth_eval_fairness(const struct repro_data *d)
 {
 	return 3 * repro_max(d, NULL, "n[123].prog0.bandwidth_out") /
@@ -139,8 +142,8 @@ static double packet_cc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n0.prog0.packet_cc");
 }
 
-/* Returns the time in ns of the transfers that stream `longer` has beyond a
- * stream of 100. The time for start and end cancels. */
+/* Stream `longer` has more transfers than a stream of 100. Returns the time in
+ * ns of these additional transfers. The time for start and end cancels. */
 static double transfers_ns(const struct repro_data *d, const char *longer)
 {
 	return (repro_value(d, longer, "n1.prog0.stream") -
@@ -148,8 +151,8 @@ static double transfers_ns(const struct repro_data *d, const char *longer)
 	       repro_value(d, STREAM, "n1.prog0.pc_ns");
 }
 
-/* Returns the rate of the packets in Gb/s, from their words and their time. A
- * bundle of `links` sends that many words in a cycle. */
+/* Returns the rate of the packets in Gb/s, from the words and the time of the
+ * packets. A bundle of `links` sends that many words in a cycle. */
 static double line_gbit(const struct repro_data *d, const char *longer,
 			double packets, uint32_t links)
 {
@@ -174,7 +177,7 @@ double forth_eval_bundle(const struct repro_data *d)
 	return line_gbit(d, STREAM_1000, 1000, 4);
 }
 
-/* Returns the rate of 4 KB transfers. The words of the frames do not count. */
+/* Returns the payload rate of 4 KB transfers, without the words of framing. */
 double forth_eval_payload(const struct repro_data *d)
 {
 	return 1000 * 4096 * 8 / transfers_ns(d, STREAM_1000);
@@ -206,8 +209,9 @@ double forth_eval_decision(const struct repro_data *d)
 	       repro_number(d, TO_OTHER_DOMAIN, "s0.tx_start", WEFT_P_U64);
 }
 
-/* Returns the cost of a crosspoint between two clock domains, which exceeds
- * that within one domain by the synchroniser. */
+/* Returns the cycles of the synchroniser in a crosspoint between two clock
+ * domains: the cycles by which a packet takes longer than through a crosspoint
+ * within one domain, plus xp_sync_same of the latter. */
 double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -
@@ -235,7 +239,7 @@ double forth_eval_boards(const struct repro_data *d)
 	       BOARD_NS;
 }
 
-/* Returns the number of BRAMs of all crosspoints, of 2 KB each. */
+/* Returns the number of BRAMs of 2 KB in all crosspoints. */
 double forth_eval_xp_bram(const struct repro_data *d)
 {
 	double ports = repro_number(d, NULL, "s0.ports", WEFT_P_U64);
@@ -280,15 +284,15 @@ static double notify_rate(const struct repro_data *d, const char *preset)
 	return storage_rate(d, point);
 }
 
-/* Returns the rate with one interrupt per request over the rate with one
+/* Returns the rate with one interrupt per request, divided by the rate with one
  * interrupt per packet. */
 double forth_eval_gain(const struct repro_data *d)
 {
 	return notify_rate(d, "clustered-irq") / notify_rate(d, "packet-irq");
 }
 
-/* Returns the least ratio between the rate of a request size and the rate of
- * half that size, over reads and writes. */
+/* Returns the smallest ratio of the rate at a request size to the rate at half
+ * that size, over all sizes and over reads and writes. */
 double forth_eval_rise(const struct repro_data *d)
 {
 	double least = INFINITY;

@@ -15,8 +15,9 @@
 #define TO_OTHER_DOMAIN "workload.size=24 workload.to=4"
 #define TO_SAME_DOMAIN	"workload.size=24 workload.to=1"
 
-/* Return the value of a row at its point. The functions each, line_rate and voq
- * return it in the row's unit. */
+/* Each function returns the value of a row at the row's point. forth_eval_each,
+ * forth_eval_line_rate and forth_eval_voq return the value in the row's
+ * unit. */
 double forth_eval_stage(const struct repro_data *d);
 double forth_eval_rtt(const struct repro_data *d);
 double forth_eval_packet(const struct repro_data *d);

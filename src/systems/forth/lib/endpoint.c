@@ -4,7 +4,7 @@
  *
  * The NIC has no table of regions and writes to any address of the node.
  * Therefore each key carries base and length of its region, and the endpoint
- * refuses a put outside it before the NIC gets the put.
+ * refuses a put outside the region before the NIC gets the put.
  *
  * Not covered: recovery of lost packets, because the network does not lose
  * any. */
@@ -19,10 +19,10 @@ enum { FORTH_EP_KEY_BITS = 32 };
 
 /* ---- puts of whole qwords ---- */
 
-/* Prepares a put or get: decides which bytes the NIC writes to their address
- * directly. For a put these are the whole qwords, if the address is aligned.
- * They come from buf itself if the NIC can read it. For the answer to a get
- * they are the whole qwords, if both addresses are aligned. */
+/* Prepares a put or get: decides which bytes the NIC writes directly to their
+ * address. For a put to an aligned address these bytes are the whole qwords;
+ * the NIC reads them from buf if it can. For the answer to a get they are the
+ * whole qwords, if the addresses at both nodes are aligned. */
 static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 			     const struct ep_head *h)
 {
@@ -126,8 +126,9 @@ static bool forth_ep_idle(struct ep *e, weft_time_t deadline)
 
 	if (forth_ep_ready(e))
 		return true;
-	/* poll without sleeping while an operation waits for the NIC itself,
-	 * because the NIC raises no interrupt for it */
+	/* poll without sleeping while an operation waits for a departure or for
+	 * room in the request queue, because neither event raises an
+	 * interrupt */
 	for (uint32_t p = 0; p < e->n && !spin; p++)
 		spin = x->peer[p].departing.head || e->peer[p].todo.head;
 	if (spin)

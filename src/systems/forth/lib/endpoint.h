@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over the FORTH NIC (forth.md 3). The hardware only writes
- * aligned qwords to 32-bit physical addresses. Therefore messages, ends of puts
- * that are not qwords, gets and atomics are done in software here.
+ * aligned qwords to 32-bit physical addresses. Therefore software does the rest
+ * here: messages, the bytes of a put that do not fill a qword, gets, atomics.
  *
  * Each ordered pair of nodes has one ring of slots in the receiver's memory. A
  * message lies at the end of its slot, so that its last qword, the sequence
@@ -14,11 +14,12 @@
  *
  * Over several paths packets overtake each other, so that a message may lack
  * words although its sequence number has arrived. Only notifications keep the
- * order of posting (forth.md 7.4), and one word counts them for all senders.
- * Therefore every message requests a notification. Let k be the messages that
- * have arrived, in each ring up to its first gap, minus the notifications: at
- * most k messages are incomplete. Any ring may hold them, at its end. Therefore
- * the endpoint leaves the last k messages of each ring. */
+ * order of posting (forth.md 7.4), and one word counts the notifications of all
+ * senders. Therefore every message requests a notification. Let k be the number
+ * of arrived messages, counted in each ring up to its first gap, minus the
+ * number of notifications. At most k messages are incomplete, and each of these
+ * is among the last k messages of its ring. Therefore the endpoint does not
+ * take the last k messages of any ring. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 
@@ -42,9 +43,9 @@ struct forth_ep_peer {
 	/* messages of the peer that have arrived before the first gap in its
 	 * ring */
 	uint64_t landed;
-	/* messages for which credits had been returned before the last put of
-	 * credits. The put has arrived once the peer has sent more messages
-	 * than put_from + slots. */
+	/* number of messages for which credits had been returned before the
+	 * last put of credits. The put has arrived once the peer has sent more
+	 * messages than put_from + slots. */
 	uint64_t put_from;
 	bool putting; /* the last put of credits may be in flight */
 	struct ep_list departing;
@@ -68,7 +69,8 @@ struct forth_ep {
 	bool paths;
 	/* count of notifications of the NIC when the endpoint was opened */
 	uint32_t noted;
-	/* messages at the end of each ring that may be incomplete */
+	/* number of messages at the end of each ring that the endpoint does not
+	 * take, because any of them may be incomplete */
 	uint64_t late;
 	struct forth_ep_peer *peer;
 	/* memory that the host polls: notification words, credit words, receive
@@ -98,7 +100,8 @@ static inline size_t forth_ep_pad(size_t len)
 	return (len + 7) & ~(size_t)7;
 }
 
-/* Returns the offset of message seq (from 0) in the ring from or to a peer. */
+/* Returns the offset of message `seq`, counted from 0, in the ring from or to a
+ * peer. */
 static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
 				   uint64_t seq)
 {

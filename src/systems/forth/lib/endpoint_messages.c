@@ -55,10 +55,11 @@ void forth_ep_put(struct forth_ep *x, uint32_t p, weft_phys_t from,
 	}
 }
 
-/* Returns credits to peer p. Over several paths a put could overtake the one
- * before it, and the older value would stay. Therefore a put waits until the
- * previous put has arrived. Messages that only the credits of that put allowed
- * prove its arrival. Returns false if the put must be tried again later. */
+/* Returns credits to peer p. Over several paths a put of credits could overtake
+ * the previous put, and the older value would stay. Therefore a put waits until
+ * the previous put has arrived. Its arrival is proved by messages that the peer
+ * could send only with the credits of the previous put. Returns false if the
+ * put must be tried again later. */
 static bool credit_out(struct forth_ep *x, uint32_t p)
 {
 	const struct ep_peer *c = &x->core.peer[p];
@@ -144,8 +145,8 @@ void forth_ep_credits(struct ep *e, uint32_t dst)
 	ep_credits_in(e, dst, (uint32_t)forth_ep_of(e)->credit[dst]);
 }
 
-/* Returns message `seq` of p (from 0) if its last word has arrived, otherwise
- * NULL. */
+/* Returns message `seq` of peer p, counted from 0, if the last word of the
+ * message has arrived, otherwise NULL. */
 static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 					   uint64_t seq)
 {
@@ -185,8 +186,8 @@ static struct forth_ep_trailer *slot_next(struct forth_ep *x, uint32_t p)
 	return slot_there(x, p, got);
 }
 
-/* Decodes the head of a message. Clears the kind if the length does not fit
- * it. */
+/* Decodes the head of a message. Clears the kind if the length of the message
+ * does not fit the kind. */
 static void head_read(struct ep_head *h, const struct forth_ep_trailer *t,
 		      const uint8_t *data)
 {

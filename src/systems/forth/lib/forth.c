@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FORTH RDMA NIC: driver (initialisation, control) and user library (request
- * queues, notifications). Source: forth.md 2.2-2.9, 3.1-3.3, 3.8. It uses
- * host.h and the register map alone.
+ * queues, notifications). Source: forth.md 2.2-2.9, 3.1-3.3, 3.8. The driver
+ * uses nothing but host.h and the register map.
  *
  *   program --- weft_forth_post --- slots (WC or UC) ---> NIC
  *      ^------- notification words <--- DMA writes ----------'
@@ -183,7 +183,7 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	/* The NIC counts departures from power-up, but the library's pointers
 	 * start at 0. The first word comes while the head makes its first pass
 	 * through the ring. Therefore the head is the number of departures of
-	 * this library, and all others in the count are older. */
+	 * this library. All other departures in the NIC's count are older. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);
@@ -197,8 +197,9 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	return fq;
 }
 
-/* Builds the second qword of the next descriptor of fq. Requests the library's
- * own local notification after lnotify_every descriptors without one. */
+/* Builds the second qword of the next descriptor of fq. After lnotify_every
+ * descriptors that request no local notification, requests one for the library
+ * itself. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {

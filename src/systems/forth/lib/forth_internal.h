@@ -27,8 +27,8 @@ struct weft_forth {
 	uint32_t lnotify_every;
 	uint32_t control; /* copy of the DMA control register */
 	bool irq;
-	/* Words in host memory that the NIC writes: one per queue, then that of
-	 * remote notifications. */
+	/* Words in host memory that the NIC writes: one word of local
+	 * notifications per queue, then the word of remote notifications. */
 	volatile uint64_t *notify;
 	weft_phys_t notify_phys;
 	bool notify_own;

@@ -3,7 +3,7 @@
  * storage_link.h.
  *
  * Not covered: NICs with several paths or with notifications by counting, where
- * a record may overtake its data. With these the block protocol uses the link
+ * a record may overtake its data. On such NICs the block protocol uses the link
  * over the common endpoint. */
 #include <errno.h>
 #include <stdio.h>
@@ -38,8 +38,8 @@ static void tell(struct forth_storage *x, const char *what, uint64_t val)
 	weft_oob_put(x->link.host, key, val);
 }
 
-/* Returns the word that a node has published under `what`, or 0 if it has
- * not. */
+/* Returns the word that a node has published under `what`, or 0 if the node has
+ * not published it. */
 static uint64_t ask(struct forth_storage *x, uint32_t node, const char *what)
 {
 	char key[64];
@@ -101,7 +101,7 @@ static int dereg(struct storage_link *l, struct storage_mr *mr)
 	struct forth_storage *x = forth_storage_of(l);
 
 	/* the NIC knows no regions, so that any transfer that has not departed
-	 * may still read this one */
+	 * may still read the region that is to be removed */
 	forth_storage_release(x);
 	return forth_storage_refresh(x) ? 0 : -EAGAIN;
 }
@@ -138,8 +138,9 @@ static void wait_event(struct storage_link *l, weft_time_t deadline)
 				     deadline);
 		return;
 	}
-	/* The caller counts all notifications after this acknowledgement,
-	 * because those before it raise no further interrupt (forth.md 2.3). */
+	/* After this acknowledgement the caller counts all notifications,
+	 * because notifications that arrived before it raise no further
+	 * interrupt (forth.md 2.3). */
 	if (weft_forth_irq_wait(x->f, deadline)) {
 		weft_forth_irq_ack(x->f);
 		x->paid = 1;
@@ -210,7 +211,8 @@ static int notify_of(const char *name)
 	return -1;
 }
 
-/* Adds the peers: of an initiator its targets, of a target all other nodes. */
+/* Adds the peers. The peers of an initiator are its targets, the peers of a
+ * target are all other nodes. */
 static bool add_peers(struct forth_storage *x,
 		      const struct storage_link_attr *attr)
 {

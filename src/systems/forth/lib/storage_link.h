@@ -21,7 +21,8 @@
 
 enum {
 	FORTH_STORAGE_QUEUES = 8,
-	/* copies of records to one peer that may wait for their departure */
+	/* number of records to one peer of which a copy is kept until the
+	 * record has departed */
 	FORTH_STORAGE_RECORDS = 64,
 	FORTH_STORAGE_TABLE = STORAGE_SLOTS * STORAGE_SLOT_BYTES,
 };
@@ -41,9 +42,9 @@ struct forth_storage_peer {
 	uint64_t started, departed; /* puts */
 	uint8_t *slots;		    /* slots here that the peer writes */
 	uint32_t expect;	    /* slot of the peer's next record */
-	/* ring of copies of records, from which the DMA reads, and for each the
-	 * count of departed descriptors of the queue at which it is free
-	 * again */
+	/* out: ring of copies of records, which the DMA reads; record_end: for
+	 * each copy, the value that `departed` of the queue must reach before
+	 * the copy may be overwritten */
 	uint8_t *out;
 	weft_phys_t out_phys;
 	uint64_t record_end[FORTH_STORAGE_RECORDS];
@@ -55,8 +56,8 @@ struct forth_storage_queue {
 	uint32_t n_pending;
 	uint64_t made;	   /* descriptors made, pending ones included */
 	uint64_t departed; /* descriptors known to have departed */
-	/* for each slot of the queue: index of the peer + 1 if its descriptor
-	 * ends a put, otherwise 0 */
+	/* for each slot of the queue: if the descriptor in the slot ends a put,
+	 * index of the peer of the put + 1, otherwise 0 */
 	uint8_t *ends;
 };
 
@@ -71,7 +72,7 @@ struct forth_storage {
 	uint32_t part; /* most bytes of a descriptor */
 	struct forth_storage_peer *peer;
 	uint32_t peers;
-	uint8_t *index; /* index of the peer on each node + 1, or 0 */
+	uint8_t *index; /* for each node: 1 + index in peer[], or 0 */
 	uint32_t nodes;
 	struct forth_storage_queue queue[FORTH_STORAGE_QUEUES];
 	uint8_t *words;	 /* words of notifications */
@@ -81,8 +82,8 @@ struct forth_storage {
 	/* counted notifications whose records have not been taken */
 	uint32_t due;
 	uint32_t turn; /* index of the peer that is polled first */
-	/* next notifications whose interrupt the processor has handled
-	 * already */
+	/* number of the next notifications that are not charged, because the
+	 * processor has handled their interrupt already */
 	uint32_t paid;
 };
 

@@ -2,11 +2,12 @@
 /* The storage link over the FORTH NIC: records that have arrived.
  *
  * The word of remote notifications counts transfers, but does not say which
- * slot they have written. A peer uses its slots in ring order, so that the slot
- * behind its last record is polled first. If no peer has a record there, all
- * slots are scanned once, because the record may have a tag out of order. The
- * scan finds nothing if the notification belonged to data or to a damaged
- * record, or if its record was found before the notification was counted. */
+ * slot a transfer has written. A peer uses its slots in ring order. Therefore
+ * the slot behind the last record of each peer is polled first. If no peer has
+ * a record in that slot, all slots are scanned once, because the record may
+ * have a tag out of order. The scan finds nothing if the notification belonged
+ * to data or to a damaged record, or if the record was found before its
+ * notification was counted. */
 #include <string.h>
 
 #include "host/times.h"

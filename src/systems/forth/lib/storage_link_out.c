@@ -20,8 +20,7 @@ static bool queue_refresh(struct forth_storage *x, uint32_t i)
 
 	if (q->departed == q->made)
 		return true;
-	/* several nodes share a queue, so that `ends` says to which of them a
-	 * put went */
+	/* several peers share a queue: `ends` tells to which peer a put went */
 	departed = weft_forth_departed(x->f, i);
 	for (; q->departed < departed; q->departed++) {
 		uint8_t *end = &q->ends[q->departed % x->depth];
@@ -54,7 +53,7 @@ static uint32_t room(struct forth_storage *x,
 /* ---- release ---- */
 
 /* Gives the pending descriptors of a queue to the NIC. The queue has room,
- * because puts and records check it before they make descriptors. */
+ * because puts and records check for room before they make descriptors. */
 static void release(struct forth_storage *x, struct forth_storage_queue *q,
 		    bool notify)
 {
@@ -75,8 +74,8 @@ void forth_storage_release(struct forth_storage *x)
 }
 
 /* Makes descriptors that copy [from, from + len) to address `to` of a peer, and
- * releases each full cluster. The last descriptor gets the flags `last`, the
- * others `each`. */
+ * releases each full cluster. The last descriptor gets the flags `last`, all
+ * other descriptors get the flags `each`. */
 static void transfer(struct forth_storage *x, struct forth_storage_peer *p,
 		     weft_phys_t from, uint64_t to, size_t len, uint32_t each,
 		     uint32_t last)
@@ -111,8 +110,8 @@ static uint32_t parts(const struct forth_storage *x, size_t len)
 /* Returns the flags of a transfer that the peer is to notice. */
 static uint32_t arrival(const struct forth_storage_peer *p)
 {
-	/* the NIC writes the word for a sleeping peer, too, because only the
-	 * word counts the records */
+	/* request the notification word for a sleeping peer, too, because the
+	 * peer counts records by the word alone */
 	return WEFT_FORTH_RNOTIFY | (p->irq ? WEFT_FORTH_RIRQ : 0);
 }
 
@@ -145,8 +144,8 @@ int forth_storage_put(struct storage_link *l, uint32_t node, const void *p,
 		return -EAGAIN;
 	}
 	/* Drop a put outside the peer's region, like data that the network
-	 * loses. Do not count it as started, because it has no transfer whose
-	 * departure could be counted behind those of earlier puts. */
+	 * loses. Do not count the put as started, because it has no transfer
+	 * that could depart in the order of the other puts. */
 	if (!len || len % 8 || !can_write(addr, key, len) ||
 	    !weft_mem_phys(l->host, p, &from) || from % 8)
 		return 0;

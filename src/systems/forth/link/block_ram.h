@@ -6,8 +6,8 @@
 
 #include "weft/sim.h"
 
-/* Returns the number of block RAMs that hold `bytes`: 2 KB each, or 512 words
- * of 36 bits for words with tags. */
+/* Returns the number of block RAMs that hold `bytes`. A block RAM holds 2 KB,
+ * or 512 words of 36 bits if the words have tags. */
 static inline uint32_t bram_bytes(uint64_t bytes)
 {
 	return (uint32_t)((bytes + 2047) / 2048);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class forth.link: a cable with its two transceivers (forth.md 4.6, 11.1). It
- * sets the line rate and thereby the NET clock of both ends, and the time from
- * the first word at the serialiser to the first word behind the deserialiser.
- * Not modelled here: faults, which are components of their own
+/* Class forth.link: a cable with its two transceivers (forth.md 4.6, 11.1). The
+ * cable sets the line rate and thereby the NET clock of both ends. It also sets
+ * the time from the first word at the serialiser to the first word behind the
+ * deserialiser. Not modelled here: faults, which are components of their own
  * (net/fault.h). */
 #include <errno.h>
 

@@ -5,21 +5,21 @@
  * protocol:
  *
  *   sender    a lane has lacked credits for resync_cc cycles: stop the lane,
- *             change its epoch bit, send ASK(bit) now and every resync_cc
- *             cycles
+ *             change the epoch bit of the lane, send ASK(bit) now and every
+ *             resync_cc cycles
  *   receiver  ASK with a new bit: once the lane's buffer has drained, F = 0.
  *             Then, and for every further ASK, send GRANT(bit)
- *   sender    GRANT with its bit: T = F' = 0, continue. Credits of the lane
- *             that arrive before GRANT are ignored. Credits of the new epoch
- *             follow GRANT, because a line keeps order.
+ *   sender    GRANT with the bit of the last ASK: T = F' = 0, continue. Credits
+ *             of the lane that arrive before GRANT are ignored. Credits of the
+ *             new epoch follow GRANT, because a line keeps order.
  *
  * Messages have the form of credits of flow 64 + lane, so that an end without
- * this protocol ignores them (5.4). Their values differ in four bits, so that
- * parity and value together find up to three wrong bits. Any number of messages
- * may be lost.
+ * this protocol ignores them (5.4). The values of ASK and GRANT differ in four
+ * bits, so that parity and value together find up to three wrong bits. Any
+ * number of messages may be lost.
  *
  * This file also counts the words in the buffer of each lane: a delivered
- * packet adds its charge, forth_port_fwd subtracts what it forwards. */
+ * packet adds its charge, forth_port_fwd subtracts the forwarded words. */
 #include "systems/forth/link/port_internal.h"
 
 #include <errno.h>
@@ -236,7 +236,7 @@ uint64_t credit_resync_due(const struct forth_port *l)
 	uint32_t lane;
 
 	/* find the cycle at which the first resynchronisation message of the
-	 * inbox counts */
+	 * inbox takes effect */
 	for (uint32_t i = l->in.head; i != l->in.tail && at == WEFT_NEVER;
 	     i++) {
 		const struct forth_port_inbox *c = ring_at(&l->in, i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credits that a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may
- * be on the line, and in which frames it is sent.
+ * be on the line, and which frames carry this value.
  *
  * Credit-only frames depend only on the due list, the times at which this end
- * sends packets, and the refresh period. Therefore they are computed when
- * needed (forth_port_catch_up), to avoid one event for each. All frames that
- * left before `now` are final, and the peer only asks for frames that left at
- * least a cable delay ago. */
+ * sends packets, and the refresh period. Therefore such frames are computed
+ * when needed (forth_port_catch_up), to avoid one event for each frame. All
+ * frames that left before `now` are final, and the peer only asks for frames
+ * that left at least a cable delay ago. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -129,7 +129,7 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n;
 }
 
-/* Fills free slots of a frame with the credits last sent of further lanes,
+/* Fills free slots of a frame: repeats the credits last sent for further lanes,
  * round robin, each lane once. Such a repetition replaces a credit that was
  * lost. Returns the number of credits in the frame. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
@@ -150,8 +150,8 @@ static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 }
 
 /* Returns the largest number of credits in a frame. The packed layout sends the
- * credits before a packet in pairs. The first word of its credit-only frame has
- * room for one. */
+ * credits before a packet in pairs. In the packed layout the first word of a
+ * credit-only frame has room for one credit. */
 static uint32_t credits_max(const struct forth_port *l, bool packet)
 {
 	uint32_t n = l->cfg.links * (1 + 2 * l->cfg.credit_words);
@@ -161,8 +161,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* Returns the cycle of the peer from which a credit counts if it leaves in
- * cycle `at` of this end. */
+/* A credit leaves in cycle `at` of this end. Returns the cycle of the peer from
+ * which on the credit takes effect. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;
@@ -174,8 +174,8 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 	return forth_port_cycle(p, t) + p->cfg.t_crrx;
 }
 
-/* Counts the n credits of a frame that starts at cycle `at`, and reports them
- * to the owner if it watches. */
+/* Counts the n credits of a frame that starts at cycle `at`. Reports the
+ * credits to the owner if the owner watches. */
 static void put_credits(struct forth_port *l, uint64_t at,
 			const uint16_t *credit, uint32_t n)
 {
@@ -257,7 +257,8 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 /* ---- catching up ---- */
 
 /* Skips a long time in which only refreshes leave: counts all refreshes before
- * `limit` but the last at once, if neither end needs them one by one. */
+ * `limit`, except the last one, in one step, if neither end needs each refresh
+ * by itself. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;
@@ -294,8 +295,8 @@ static uint64_t credit_start(const struct forth_port *l)
 
 /* Computes the credit-only frames before `limit` of an end with one lane, if no
  * listener hears the line. Each entry of the due list becomes a frame, unless
- * the next value was due before the line was free. Credits that already count
- * at the peer are applied there at once, without its inbox. */
+ * the next value was due before the line was free. Credits that have taken
+ * effect at the peer already are applied at once, without the peer's inbox. */
 static void catch_up_lane(struct forth_port *l, uint64_t limit)
 {
 	struct forth_port_lane_rx *r = &l->rx[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credits that a FORTH link end has (forth.md 5.2, 5.4): the inbox of credits
- * in flight, T and F' of every lane, and the wait for more. The credits that it
- * owes are in credit_return.c. */
+ * in flight, T and F' of every lane, and the wait for more credits. The credits
+ * that the link end owes are in credit_return.c. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the inbox from which on this end applies the credits that count, to
- * make room. The moment at which it does so decides when the peer computes its
- * own frames, and thus the order in which a listener hears them. */
+/* When the inbox has this size, this end applies the credits that have taken
+ * effect, to make room. The moment of that step decides when the peer computes
+ * the peer's own frames, and thus the order in which a listener hears the
+ * frames. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
@@ -119,7 +120,8 @@ void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 {
 	uint32_t lane = forth_credit_flow(credit);
 
-	/* apply credits that already count, so that the inbox need not grow */
+	/* apply credits that have taken effect already, so that the inbox need
+	 * not grow */
 	if (ring_full(&l->in) && l->in.mask >= INBOX_ROOM - 1)
 		forth_port_in_apply(l, forth_port_past(l));
 	*ring_push(&l->in) = (struct forth_port_inbox){ .cycle = cycle,
@@ -198,8 +200,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 	uint64_t past = forth_port_past(l), limit;
 	weft_time_t t;
 
-	/* limit: first cycle of the peer whose credits count here only after
-	 * `cycle` */
+	/* limit: the credits that the peer sends from this cycle on take effect
+	 * here only after `cycle` */
 	if (p->needs_frames || cycle < l->cfg.t_crrx) {
 		limit = 0;
 	} else if (p->same_clk) {
@@ -211,8 +213,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 				     : forth_port_cycle(p, t - p->delay + 1);
 	}
 	if (limit > p->line_free) {
-		/* leave out the peer's cycle of `now`, because the peer may
-		 * still have work in it */
+		/* exclude the peer's present cycle, because the peer may still
+		 * have work in that cycle */
 		if (weft_clock_edge(&p->clk, limit - 1) >= weft_now(p->comp))
 			limit = forth_port_now(p);
 		forth_port_catch_up(p, limit);

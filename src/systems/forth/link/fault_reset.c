@@ -4,15 +4,15 @@
  * sides). The line goes down at once: both ends are out of sync while their
  * receive buffers drain, and frames on the line are lost. Then T = F = F' = 0
  * on both sides, and after 16 words of commas both continue (4.9). If buffers
- * do not drain in time, both ends keep their credits. The line then returns
- * without a reset, which is counted. */
+ * do not drain in time, the reset is refused and counted as refused: both ends
+ * keep their credits, and the line returns. */
 #include <errno.h>
 
 #include "systems/forth/link/port_internal.h"
 
-/* Cycles between two polls. They are fewer than the 16 words of commas that end
- * a loss of sync (4.9), because each poll keeps both ends out of sync until the
- * next one. */
+/* Cycles between two polls. Each poll keeps both ends out of sync until the
+ * next poll. Therefore the cycles are fewer than the 16 words of commas that
+ * end a loss of sync (4.9). */
 enum { LOOK_CC = 8 };
 
 struct reset {

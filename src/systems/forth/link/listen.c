@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifications of a listener on a FORTH link without a fault. The listener
- * hears of packets when they start, and of credit frames when they are computed
- * (credit_return.c). */
+/* Notifies the listener of a FORTH link that has no fault component: of a
+ * packet when the packet starts, and of a credit frame when that frame is
+ * computed (credit_return.c). */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,

@@ -6,15 +6,15 @@
  * credits of line and loop never mix, whatever is in flight when the mode
  * changes. One of the two ends has the transmitter, the other one is muted.
  *
- *   a packet that has begun     continues on the end where it began. The
- *                               transmitter is free for the other end after its
- *                               last word
+ *   a packet that has begun     continues on the end where it began. The other
+ *                               end gets the transmitter after the last word of
+ *                               the packet
  *   looped packets in flight    arrive, also after the loop has ended
  *   packets of the line         are dropped while the line is muted. Their
  *                               words count as forwarded (5.7) and return as
  *                               credits afterwards
- *   credits of the line         received ones count at any time, those to be
- *                               sent wait until the line is no longer muted */
+ *   received credits            of the line take effect at any time
+ *   credits to be sent          on the line wait until it is unmuted */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>

@@ -5,8 +5,8 @@
  * bundles in bundle.c, loopback in loopback.c.
  *
  * The synchronisation FIFO of a bundled link holds 16 words. If the delays of
- * the links differ by more, every frame of more than 16 words overflows it and
- * is lost as a whole.
+ * the links differ by more than 16 words, every frame of more than 16 words
+ * overflows the FIFO and is lost as a whole.
  *
  * Not modelled: a damaged delimiter directly behind a truncated packet, because
  * the packet ends there anyway. */
@@ -173,8 +173,9 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 	uint32_t charge = forth_port_charge(l, (bytes + 7) / 8), need;
 	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
-	/* An empty buffer may leave up to 31 words of T - F', because F' counts
-	 * whole credits (5.2), or fewer when all packets have one size. */
+	/* Even with an empty buffer, T - F' may be up to 31 words, because F'
+	 * counts whole credits (5.2). The number is smaller when all packets
+	 * have one size. */
 	while (charge % unit)
 		unit /= 2;
 	need = charge + FORTH_CREDIT_GRAN - unit;
@@ -212,8 +213,8 @@ int forth_port_start(struct forth_port *l, struct weft_err *err)
 				  err) ||
 	    forth_port_credit_init(l, err) || credit_resync_init(l, err))
 		return -err->code;
-	/* the neighbour sends commas from time 0 on, so that sync needs 16
-	 * words of them */
+	/* the neighbour sends commas from time 0 on, and this end is in sync
+	 * after 16 words of commas */
 	if (k && k->cls == &weft_class_forth_link &&
 	    ((struct forth_link *)k->state)->powerup) {
 		l->lost_sync = true;

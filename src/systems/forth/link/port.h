@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One end of a FORTH link: transmit and receive machines, framing, credits
  * (forth.md 4.7 to 4.12, 5). The NIC's network interface, every switch port and
- * the traffic generator embed it.
+ * the traffic generator embed a struct forth_port.
  *
- *            owner                      flink                       cable
+ *            owner                    link end                     cable
  *   next() / forth_port_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
  *   packet()                  <-  receive machine       <-  forth_port_arrive
  *   forth_port_fwd, forth_port_fwd_ramp ->  F counters -> credits on this end's
  * line
  *
  * Time is counted in cycles of the NET clock `clk` of this end. A cycle number
- * names a clock edge. The time of a frame is that of its delimiter word.
+ * names a clock edge. The time of a frame is the time of its delimiter word.
  *
  * Credits. The credits that this end owes its peer are a list of (cycle, lane,
  * value): "from that cycle on F[11:5] of that lane may be on the line".
  * Credit-only frames are computed only when they can make a difference, to
- * avoid an event for each: before this end starts a packet, when the peer asks
- * (forth_port_tx_ready), or in an event of their own while the peer is blocked
- * or the port is framed. A credit that was put on the line lies in the
- * receiver's inbox with the cycle at which it counts. With port.needs_frames
- * every transmission is a real frame, and credits are taken from the frames. A
- * listener (port.listener) is notified of the same frames (listen.c). */
+ * avoid an event for each frame: before this end starts a packet, when the peer
+ * asks (forth_port_tx_ready), or in an event of their own while the peer is
+ * blocked or the port is framed. A credit that was put on the line lies in the
+ * receiver's inbox with the cycle at which it takes effect. With
+ * port.needs_frames every transmission is a real frame, and credits are taken
+ * from the frames. A listener (port.listener) is notified of the same frames
+ * (listen.c). */
 #ifndef SYSTEMS_FORTH_LINK_PORT_H
 #define SYSTEMS_FORTH_LINK_PORT_H
 
@@ -61,8 +62,8 @@ struct forth_port_cfg {
 	/* number of credit flows for which this end returns credits: 1, or one
 	 * per crosspoint */
 	uint32_t rx_lanes;
-	/* capacity of this end's buffer for each lane in link words, which is B
-	 * of the peer */
+	/* capacity in link words of this end's buffer for each lane, which the
+	 * peer takes as its B */
 	uint32_t rx_cap;
 	uint32_t tx_cap; /* B in link words, or 0 to take the peer's rx_cap */
 	/* largest payload in bytes of packets that this end creates, or 0 for
@@ -81,8 +82,9 @@ struct forth_port_cfg {
 	int32_t ppm;	       /* deviation of this end's crystal */
 	bool credit_filter;    /* ignore implausible credits (5.4) */
 	bool crc32_complement; /* */
-	/* Words of a discarded packet return as credits (5.7). A NIC does so. A
-	 * switch only counts them, because it cannot know their lane. */
+	/* Words of a discarded packet return as credits (5.7). A NIC sets this.
+	 * A switch does not: it only counts the words, because it cannot know
+	 * the lane of the packet. */
 	bool return_discards;
 	/* Lane of this end's buffer for a packet, indexed by forth_way(path,
 	 * flow): path_mask + 1 rows of FORTH_FLOWS. NULL: the lane is the flow,
@@ -108,11 +110,11 @@ struct forth_port_pkt {
 	struct weft_slice payload;
 	uint64_t trace_id;
 	/* If not NULL, this frame is sent with its own header and payload, and
-	 * header, payload and id above are unused. */
+	 * the members header, payload and trace_id are unused. */
 	struct weft_frame *f;
-	/* True if the owner has no packet behind this one. It then calls
-	 * forth_port_kick() when it has one. If false, the link end calls
-	 * next() again as soon as the line is free. */
+	/* True if the owner has no packet behind this one. The owner then calls
+	 * forth_port_kick() as soon as it has another packet. If false, the
+	 * link end calls next() again as soon as the line is free. */
 	bool last;
 };
 
@@ -125,8 +127,8 @@ struct forth_port_rx {
 	uint32_t shift; /* number of extra credit words before the header */
 	uint32_t words; /* words on the wire, delimiter and credits included */
 	/* FORTH_PORT_* bits. They are known at the start of the packet, but the
-	 * owner acts on them only at its end, because a receiver checks the CRC
-	 * there. */
+	 * owner acts on them only at the end of the packet, where a receiver
+	 * checks the CRC. */
 	uint32_t bad;
 };
 
@@ -134,9 +136,9 @@ struct forth_port_ops {
 	/* Called in phase 1 when the line is free at this edge. Fills *p with
 	 * the packet that starts now and returns true, or returns false. The
 	 * owner calls forth_port_credit() for each packet that could start. If
-	 * credits are missing for one, the link end calls next() again once
-	 * they have arrived. For a packet that becomes ready later the owner
-	 * calls forth_port_kick(). */
+	 * one of these packets lacks credits, the link end calls next() again
+	 * once the credits have arrived. When a packet becomes ready later, the
+	 * owner calls forth_port_kick(). */
 	bool (*next)(void *own, struct forth_port *l, struct forth_port_pkt *p);
 	/* Called when the packet leaves: its delimiter is at cycle `start`, its
 	 * header word at start + 1 + shift, and the line is free at `end`. */
@@ -150,19 +152,19 @@ struct forth_port_ops {
 		       const struct forth_port_rx *rx);
 	/* Called on a header CRC error (NetPcktError). May be NULL. */
 	void (*bad_header)(void *own, struct forth_port *l, uint64_t cycle);
-	/* Called while forth_port_watch() is on. Without `in`, this end has put
-	 * a credit on its line at `cycle`. With `in`, a credit of the peer
-	 * counts at `cycle`. The call may come later than that cycle, because
-	 * credits are computed late. forth_port_counts() makes all calls up to
-	 * now. */
+	/* Called while forth_port_watch() is on. If `in` is false, this end has
+	 * put a credit on its line at `cycle`. If `in` is true, a credit of the
+	 * peer takes effect at `cycle`. The call may come later than that
+	 * cycle, because credits are computed late. forth_port_counts() makes
+	 * all calls up to now. */
 	void (*credit)(void *own, struct forth_port *l, uint64_t cycle,
 		       uint16_t credit, bool in);
 	/* Returns whether the receive buffer holds no packet of this line. May
 	 * be NULL if the owner forwards packets at once (forth_port_fwd). */
 	bool (*drained)(void *own, struct forth_port *l);
 	/* Called in phase 1 when a lane that forth_port_tx_ready() found short
-	 * of credits can send. If it is NULL, the link end calls next()
-	 * instead. */
+	 * of credits can send again. If `woken` is NULL, the link end calls
+	 * next() instead. */
 	void (*woken)(void *own, struct forth_port *l);
 };
 
@@ -209,8 +211,8 @@ struct forth_port_lane_tx {
 };
 
 struct forth_port_lane_rx {
-	/* F, counting all words whose time of forwarding is known, also if it
-	 * lies ahead */
+	/* F, counting all words whose time of forwarding is known, even if that
+	 * time lies ahead */
 	uint16_t fwd;
 	uint8_t value; /* F[11:5] that the line may carry now */
 	uint8_t given; /* value last sent */
@@ -223,11 +225,11 @@ struct forth_port_due { /* F[11:5] of a lane, from a cycle on */
 
 struct forth_port_inbox { /* credit in flight that counts from `cycle` on */
 	uint64_t cycle;
-	/* the credit, or 0 for a credit-only frame without a credit, of which
-	 * only the words count */
+	/* the credit, or 0 for a credit-only frame that carries no credit, of
+	 * which only `words` is counted */
 	uint16_t credit;
-	/* words of the credit-only frame to which the credit belongs, set at
-	 * its first credit */
+	/* for the first credit of a credit-only frame: the words of that frame,
+	 * otherwise 0 */
 	uint16_t words;
 };
 
@@ -286,8 +288,9 @@ struct forth_port {
 	/* both ends share their clock edges, and the delay is whole cycles */
 	bool same_clk;
 	bool needs_frames, loop, lost_sync, clk_set, watched;
-	/* The transmitter belongs to the other end of the pair of cable end and
-	 * loop end, so that this end sends only commas. */
+	/* The cable end and its loop end share one transmitter. The other one
+	 * of the two has the transmitter now, so that this end sends only
+	 * commas. */
 	bool muted;
 	/* told: a listener hears the frames of this end; telling: a
 	 * notification is in progress */
@@ -301,12 +304,13 @@ struct forth_port {
 	/* receiver of damaged or bundled frames */
 	/* cycle at which the latest received frame has ended */
 	uint64_t rx_quiet;
-	/* cycles times 4 + symbol of the latest invalid codes of each link, and
-	 * the number of invalid codes since sync */
+	/* per link: bad_at: positions of the latest invalid codes, each as
+	 * cycle * 4 + number of the symbol in its word; n_bad: number of
+	 * invalid codes since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
-	/* per link of a bundle: shares that wait for those of the other links,
-	 * oldest first */
+	/* per link of a bundle: shares that wait for the shares of the other
+	 * links, oldest first */
 	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX];
 	struct weft_frame *loop_q;
 	/* back: loop end of a cable end, or NULL; line: cable end of a loop
@@ -318,9 +322,9 @@ struct forth_port {
 
 /* Binds ports port..port+links-1 of c to l and publishes l as their iface.
  * Called from ops.init. `tag` is the event tag that the owner forwards to
- * forth_port_event(). It should be larger than the tags of the owner's own
- * events: then the link end runs after the owner at equal times and sees its
- * packets. Returns 0 or an error. */
+ * forth_port_event(). The tag should be larger than the tags of the owner's own
+ * events: then the link end runs after the owner at equal times and sees the
+ * packets that the owner has just made ready. Returns 0 or an error. */
 int forth_port_init(struct forth_port *l, struct weft_comp *c,
 		    struct weft_port *port, const struct forth_port_cfg *cfg,
 		    const struct forth_port_ops *ops, void *own, uint32_t tag,
@@ -329,14 +333,15 @@ int forth_port_init(struct forth_port *l, struct weft_comp *c,
  * ops.start, because peers are known then. Returns 0 or an error. */
 int forth_port_start(struct forth_port *l, struct weft_err *err);
 void forth_port_fini(struct forth_port *l);
-/* Checks that the peer's buffer suffices for packets of `bytes` payload, which
- * would wait for credits for ever otherwise (5.2). Returns 0 or an error. */
+/* Checks that the peer's buffer suffices for packets of `bytes` payload. If it
+ * did not, such packets would wait for credits for ever (5.2). Returns 0 or an
+ * error. */
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err);
 
 /* Takes a frame from ops.arrive on link j of the bundle. Loopback posts pokes
- * under tag n_ports + index of the first port. The owner passes them on as (l,
- * 0, NULL). */
+ * under tag n_ports + index of the first port. For such a poke the owner calls
+ * this function with the arguments (l, 0, NULL). */
 void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Handles ops.event with the tag of the link. */
 void forth_port_event(struct forth_port *l);
@@ -350,10 +355,10 @@ void forth_port_kick(struct forth_port *l, weft_time_t t);
 bool forth_port_credit(struct forth_port *l, uint32_t way, uint32_t qwords);
 
 /* Returns the first cycle >= cycle at which the credits known now suffice for a
- * packet of this header and `bytes` payload on the wire. Returns WEFT_NEVER if
- * they do not suffice, and calls ops.woken when enough credits have arrived.
- * Only a switch calls it, because it schedules its packets itself and uses
- * neither kick nor next. */
+ * packet of this header and `bytes` payload on the wire. If these credits do
+ * not suffice, returns WEFT_NEVER, and the link end calls ops.woken when enough
+ * credits have arrived. Only a switch calls this function, because a switch
+ * schedules its packets itself and uses neither kick nor next. */
 uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
 			     uint32_t bytes, uint64_t cycle);
 /* Returns the first cycle >= cycle at which the line is free of credit frames.
@@ -398,8 +403,8 @@ static inline struct forth_port *forth_port_line(struct forth_port *l)
 {
 	return l->line ? l->line : l;
 }
-/* Sets T = F = F' = 0 on this side (port reset). The caller does it on both
- * sides with nothing in flight, because otherwise the counters differ for
+/* Sets T = F = F' = 0 on this side (port reset). The caller resets both sides
+ * while nothing is in flight, because otherwise the counters differ for
  * ever. */
 void forth_port_credit_reset(struct forth_port *l);
 

@@ -56,31 +56,35 @@ static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 	}
 }
 
-/* credit_resync.c: only init may be called without l->epoch */
+/* credit_resync.c: only credit_resync_init may be called without l->epoch */
 int credit_resync_init(struct forth_port *l, struct weft_err *err);
 void credit_resync_reset(struct forth_port *l);
 /* Returns whether the lane waits for GRANT, so that it may not send. */
 bool credit_resync_stopped(const struct forth_port *l, uint32_t lane);
-/* credit_resync_blocked notes that the lane lacks credits, credit_resync_moved
- * that at `cycle` its credits changed or a packet left. */
+/* credit_resync_blocked notes that the lane lacks credits. credit_resync_moved
+ * notes that at `cycle` the credits of the lane changed or a packet of the lane
+ * left. */
 void credit_resync_blocked(struct forth_port *l, uint32_t lane);
 void credit_resync_moved(struct forth_port *l, uint32_t lane, uint64_t cycle);
 /* credit_resync_held adds words of a delivered packet to the lane's buffer, or
- * removes them if negative. credit_resync_out notes words that are forwarded at
- * t. */
+ * removes words if `words` is negative. credit_resync_out notes words that are
+ * forwarded at time t. */
 void credit_resync_held(struct forth_port *l, uint32_t lane, int32_t words);
 void credit_resync_out(struct forth_port *l, uint32_t lane, uint32_t words,
 		       weft_time_t t);
-/* Messages of resynchronisation. next returns the cycle at which a message is
- * due. pick writes the messages due at cycle `at` to credit[] and returns their
- * number. take handles a message that has arrived, or returns false if it is a
- * credit. soon wakes this end at `cycle`, at which a message counts. */
+/* Messages of resynchronisation. credit_resync_next returns the cycle at which
+ * a message is due. credit_resync_pick writes the messages due at cycle `at` to
+ * credit[] and returns their number. credit_resync_take handles a message that
+ * has arrived, or returns false if `credit` is an ordinary credit.
+ * credit_resync_soon wakes this end at `cycle`, at which a message takes
+ * effect. */
 uint64_t credit_resync_next(const struct forth_port *l);
 uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 			    uint32_t max);
 bool credit_resync_take(struct forth_port *l, uint16_t credit);
 void credit_resync_soon(struct forth_port *l, uint64_t cycle);
-/* Return the cycle of the next decision (due), and make it (event). */
+/* credit_resync_due returns the cycle of the next decision, and
+ * credit_resync_event makes that decision. */
 uint64_t credit_resync_due(const struct forth_port *l);
 void credit_resync_event(struct forth_port *l, uint64_t now);
 
@@ -100,22 +104,22 @@ static inline void forth_port_catch_up(struct forth_port *l, uint64_t limit)
 		return;
 	forth_port_catch_up_all(l, limit);
 }
-/* Returns whether the peer needs each credit when it is on the line, because a
- * lane waits for credits or the line carries real frames. */
+/* Returns whether the peer needs each credit as soon as the credit is on the
+ * line, because a lane waits for credits or the line carries real frames. */
 static inline bool forth_port_heard(const struct forth_port *l)
 {
 	return l->needs_frames || mask_any(&l->peer->wait);
 }
 /* Returns the first cycle at which the line may carry a credit for which the
- * peer waits, or WEFT_NEVER. If the line carries real frames, any credit counts
- * as such. */
+ * peer waits, or WEFT_NEVER. If the line carries real frames, the peer waits
+ * for every credit. */
 uint64_t forth_port_next_credit(const struct forth_port *l);
 /* Puts the credits of a packet whose delimiter is at cycle `at` into f or the
  * peer's inbox. Returns their number. */
 uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 				   struct weft_frame *f);
-/* Returns the last edge that has passed. Callers need it because credits of
- * later edges do not count yet. */
+/* Returns the last edge that has passed. Callers need that edge because credits
+ * of later edges have not taken effect yet. */
 static inline uint64_t forth_port_past(const struct forth_port *l)
 {
 	uint64_t now = forth_port_now(l);
@@ -126,22 +130,23 @@ static inline uint64_t forth_port_past(const struct forth_port *l)
 
 /* credit_use.c */
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err);
-/* Applies the credits of the inbox that count at `cycle`. */
+/* Applies the credits of the inbox that take effect at or before `cycle`. */
 void forth_port_in_apply(struct forth_port *l, uint64_t cycle);
 /* Returns whether this credit suffices for a packet of `charge` on its lane. */
 bool forth_port_credit_helps(const struct forth_port *l, uint16_t credit,
 			     uint32_t charge);
-/* Makes the peer compute the credits that count up to `cycle`, and applies
- * those that count by now. The others stay in the inbox, so that counters never
- * run ahead of time. */
+/* Makes the peer compute the credits that take effect up to `cycle`, and
+ * applies the credits that take effect by now. All later credits stay in the
+ * inbox, so that counters never run ahead of time. */
 void forth_port_pull(struct forth_port *l, uint64_t cycle);
-/* Puts a credit that counts from `cycle` on into the inbox. `words` are the
- * words of the credit-only frame that it begins, or 0. */
+/* Puts a credit that takes effect at `cycle` into the inbox. `words` is the
+ * number of words of the credit-only frame whose first credit this is, or 0 for
+ * any other credit. */
 void forth_port_credit_in(struct forth_port *l, uint64_t cycle, uint16_t credit,
 			  uint16_t words);
-/* Returns the credits of a packet that is not delivered (5.7) at cycle `end`,
- * the end of the packet. A switch only counts the words as leaked, because it
- * cannot know their lane. */
+/* Gives the words of a packet that is not delivered (5.7) back to the peer as
+ * credits, at the end of the packet, cycle `end`. A switch only counts the
+ * words as leaked, because it cannot know their lane. */
 void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end);
 /* Forgets which lanes wait for credits. */
 void forth_port_unwait(struct forth_port *l);
@@ -155,8 +160,8 @@ uint64_t forth_port_lane_soon(const struct forth_port *l, uint32_t lane,
 /* Notes that a packet of `charge` on this lane lacks credits. */
 void forth_port_wait_lane(struct forth_port *l, uint32_t lane, uint32_t charge);
 /* Starts to wait for credits, because no packet can start: from now on the peer
- * reports each credit. Returns the cycle at which a credit in flight that
- * suffices counts, or WEFT_NEVER. */
+ * reports each credit. Returns the first cycle at which credits in flight
+ * suffice for a waiting packet, or WEFT_NEVER. */
 uint64_t forth_port_wait(struct forth_port *l);
 
 /* transmit.c */
@@ -187,12 +192,12 @@ void forth_port_peer_setup(struct forth_port *l);
 void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
 			const struct forth_port_rx *rx);
 
-/* Takes the link end out of sync. It sends commas, once its past transmissions
- * are on the line. */
+/* Takes the link end out of sync. Once the past transmissions of the link end
+ * are on the line, it sends commas. */
 void forth_port_out_of_sync(struct forth_port *l);
 
 /* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link, or
- * NULL for a link on which none arrived. `first` is one of the frames. */
+ * NULL for a link on which no frame arrived. `first` is one of the frames. */
 void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first);
 
@@ -200,8 +205,9 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 /* Takes frames that are damaged, truncated or bundled, and all frames that
  * arrive while this end is out of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
-/* Returns whether a frame of `words` overflows the FIFO of a link that is
- * `ahead` of the slowest. Such a frame is lost (4.9). */
+/* `ahead` is the time by which a link is faster than the slowest link. Returns
+ * whether a frame of `words` overflows the FIFO of that link. Such a frame is
+ * lost (4.9). */
 static inline bool forth_port_skew_full(const struct forth_port *l,
 					weft_time_t ahead, uint32_t words)
 {

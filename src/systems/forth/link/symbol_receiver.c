@@ -39,8 +39,8 @@ struct walk {
 	struct line line[FORTH_PORT_LINKS_MAX];
 	uint64_t cycle; /* cycle of the first word of f */
 	/* the present packet */
-	/* sop: word of the delimiter, counted in f; shift: credit words behind
-	 * it */
+	/* sop: index of the word of the delimiter in f; shift: number of credit
+	 * words behind the delimiter */
 	uint32_t sop, shift;
 	uint32_t credits; /* credits received since the delimiter */
 	uint64_t header;
@@ -119,7 +119,8 @@ static void line_check(struct walk *w, uint32_t j)
 
 static void symbol_receiver_discard(struct walk *w, uint32_t words)
 {
-	/* beats of a packet that its charge does not cover */
+	/* number of beats of a packet that the packet's charge does not
+	 * cover */
 	uint32_t over = w->l->cfg.links / 2;
 
 	if (words > over && !w->delivered)
@@ -195,7 +196,7 @@ static void symbol_receiver_deliver(struct walk *w, uint32_t bad, uint32_t crc)
 /* ---- states (4.9) ---- */
 
 /* Moves to the symbol behind the next SOP of link j. Counts the data symbols
- * before it. */
+ * before that SOP. */
 static bool find_sop(struct walk *w, uint32_t j, uint32_t *stray_p)
 {
 	struct line *a = &w->line[j];
@@ -263,10 +264,10 @@ static enum rx_state state_start(struct walk *w)
 	return RX_HEAD;
 }
 
-/* Reads units up to the first one of the header, which stays in b with its size
- * in *n_p. A unit has 2 bytes in the packed layout, otherwise a beat. Units
- * whose first bit is set carry credits (4.7). Returns false if the packet ends
- * in front of its header. */
+/* Reads unit after unit up to the first unit of the header. Leaves that unit in
+ * b and its size in *n_p. A unit has 2 bytes in the packed layout, otherwise a
+ * beat. Units whose first bit is set carry credits (4.7). Returns false if the
+ * packet ends in front of its header. */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
 	uint32_t unit =
@@ -392,7 +393,7 @@ static enum rx_state state_bcrc(struct walk *w)
 	}
 	/* The packet loses its padding here and gets new padding when it is
 	 * forwarded. Therefore its new CRC must be wrong in the same bits as
-	 * the received one. */
+	 * the received CRC. */
 	if (len < w->got)
 		memset(w->data + len, 0, w->got - len);
 	symbol_receiver_deliver(
@@ -409,7 +410,8 @@ static enum rx_state (*const states[RX_DONE])(struct walk *w) = {
 
 /* ---- frames in ---- */
 
-/* Loads the symbols of one link. f is NULL when none arrived. */
+/* Loads the symbols of one link. f is NULL when no frame arrived on the
+ * link. */
 static void line_load(struct walk *w, uint32_t j, const struct weft_frame *f)
 {
 	struct line *a = &w->line[j];

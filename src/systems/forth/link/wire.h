@@ -65,8 +65,9 @@ static inline uint64_t forth_header_path(uint64_t header, uint32_t path)
 	return header | (uint64_t)(path & (FORTH_PATHS - 1)) << 42;
 }
 
-/* Returns the way of a packet, the index for its path and flow into path_mask +
- * 1 routing rows of FORTH_FLOWS entries each. With one row it is the flow. */
+/* Returns the way of a packet: the index for its path and flow into a table of
+ * path_mask + 1 routing rows with FORTH_FLOWS entries each. If there is one
+ * row, the way is the flow. */
 static inline uint32_t forth_way(uint32_t path, uint32_t flow)
 {
 	return path * FORTH_FLOWS + flow;
@@ -78,7 +79,7 @@ static inline uint32_t forth_hdr_way(uint64_t h, uint32_t path_mask)
 
 /* ---- credit, 16 bits (4.5) ---- */
 
-#define FORTH_CREDIT_GRAN 32	/* words per unit of the value */
+#define FORTH_CREDIT_GRAN 32	/* words per unit of a credit's value */
 #define FORTH_COUNT_MASK  4095u /* mask of T, F and F', which have 12 bits */
 
 static inline uint16_t forth_credit(uint32_t flow, uint32_t value)
@@ -112,8 +113,8 @@ static inline uint32_t forth_credit_value(uint16_t c)
 
 enum forth_layout { FORTH_WORD, FORTH_PACKED };
 
-/* Returns the number of beats of `bytes`. A beat is 4L bytes, L = 1, 2 or 4
- * links. */
+/* Returns the number of beats that `bytes` take. A beat is 4L bytes, L = 1, 2
+ * or 4 links. */
 static inline uint32_t forth_beats(uint32_t links, uint32_t bytes)
 {
 	return (bytes + 4 * links - 1) >> (2 + __builtin_ctz(links));
@@ -167,7 +168,8 @@ enum {
 struct forth_shape {
 	uint8_t layout; /* enum forth_layout */
 	uint8_t links;	/* number of links of the bundle, L */
-	/* index of the link in the bundle whose share this frame is */
+	/* if the frame is the share of one link: index of that link in the
+	 * bundle */
 	uint8_t line;
 	uint8_t credits;   /* in u[2..4] */
 	uint16_t wire_len; /* payload bytes on the wire, padding included */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The FORTH link for faults and captures (weft/wire.h). */
+/* The functions of the FORTH link that fault components and captures need
+ * (weft/wire.h). */
 #include "systems/forth/link/port.h"
 #include "systems/forth/link/wire.h"
 
@@ -26,7 +27,8 @@ static uint32_t forth_credits(const struct weft_frame *f)
 }
 
 /* Removes those credits of a frame for which lost(arg) returns true. Returns
- * true if a credit-only frame has lost all its credits, which drops it. */
+ * true if the frame must be dropped, because it is a credit-only frame and has
+ * lost all its credits. */
 static bool forth_lose_credits(struct weft_frame *f, bool (*lost)(void *arg),
 			       void *arg)
 {

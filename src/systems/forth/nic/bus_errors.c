@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of the PCI-X bus, as the FORTH NIC detects and reports them. Source:
  * forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6. Other cases
- * follow the PCI and PCI-X rules. Numbers are bits of the status register
- * unless a row says otherwise:
+ * follow the PCI and PCI-X rules. Each row gives an error and the bits of the
+ * status register that it sets, unless the row names another register:
  *
  *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
  *   data of a write: PERR# seen    8, with command bit 6
- *   bit 8 set                      SERR# unless PCI-X command bit 0
- *   data of a store, wrong parity  15; with command bit 6 PERR#
- *   address of a load or store     15, SERR# with command bits 6 and 8; the
- *                                  target ends it with an abort: 11
+ *   bit 8 set by one of these two  SERR#, unless PCI-X command bit 0 is set
+ *   data of a store, wrong parity  15; with command bit 6 also PERR#
+ *   address of a load or store     15; SERR# with command bits 6 and 8; the
+ *                                  target ends it with an abort, which sets 11
  *   target abort, master abort     12, 13
- *   error message, stray           PCI-X status 29, 19
- *   completion of a load not taken PCI-X status 18
+ *   split error message            bit 29 of the PCI-X status
+ *   unexpected split completion    bit 19 of the PCI-X status
+ *   completion of a load not taken bit 18 of the PCI-X status
  *
  * SERR# is driven with command bit 8 only, and sets 14. Without command bit 6
  * the NIC uses data as they arrive (PCI). With command bit 6 a transfer is
@@ -40,8 +41,8 @@ bool forth_minds_parity(struct forth_nic *n)
 
 /* ---- transactions of this NIC ---- */
 
-/* Handles PERR# on a transaction of this NIC, which drives PERR# for a read and
- * sees it for a write. Returns whether the transaction failed. */
+/* Handles PERR# on a transaction of this NIC. The NIC drives PERR# for a read
+ * and sees PERR# for a write. Returns whether the transaction failed. */
 static bool parity_failed(struct forth_nic *n, const struct weft_bus_txn *t)
 {
 	bool read = t->op == WEFT_BUS_READ;

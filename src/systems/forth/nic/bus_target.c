@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI-X target of the FORTH NIC: host loads and stores to configuration
  * space, BAR0 (plain memory, whose upper end is external memory of the VOQs
- * when that is on) and BAR1. Source: forth.md sections 2.1, 2.2, 2.4. Not
- * modelled: target retries and the limit of one outstanding target split,
- * because the bus makes one load at a time, which the NIC answers at once. */
+ * when external memory is on) and BAR1. Source: forth.md sections 2.1, 2.2,
+ * 2.4. Not modelled: target retries and the limit of one outstanding target
+ * split, because the bus makes one load at a time, which the NIC answers at
+ * once. */
 #include "systems/forth/nic/nic.h"
 
 enum { RAM_CHUNK_LOG2 = 16, RAM_CHUNK = 1 << RAM_CHUNK_LOG2 };

@@ -5,10 +5,11 @@
  * (T_DESC, T_UPD).
  *
  * The FSM changes its state in wake-ups only. RdD0, RdD1 and Check are one wait
- * of t_desc cycles, and observers compute them from the time. The bus reports
- * its work ahead of time, so that the present state also depends on the time.
- * Not modelled: the abort of a transaction that is on the bus when software
- * resets the engine. It runs to its end on the bus, without effect. */
+ * of t_desc cycles, and observers compute from the time which of the three is
+ * the present one. The bus reports its work ahead of time, so that the present
+ * state also depends on the time. Not modelled: the abort of a transaction that
+ * is on the bus when software resets the engine. Such a transaction runs to its
+ * end on the bus, without effect. */
 #include "systems/forth/nic/nic.h"
 
 const char *const forth_state_name[FORTH_STATES] = {
@@ -27,8 +28,8 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* Returns whether the state that ends at pc `until` is over. Otherwise wakes
- * the engine at its end. */
+/* Returns whether the state that ends at PCI edge `until` is over. Otherwise
+ * wakes the engine at that edge. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
 	if (forth_pc(n) >= until)
@@ -324,9 +325,10 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 	[FORTH_UPDT_CNT] = st_updt_cnt,
 };
 
-/* Steps both halves of the engine until neither can. The write half makes all
- * its steps first: its wake may come only at the end of UpdtCnt (wr_wake_done),
- * and the choice between in and out must see its present state. */
+/* Steps both halves of the engine until neither half can make a step. The write
+ * half makes all its steps first. Its wake may come only at the end of UpdtCnt
+ * (wr_wake_done), and the choice between incoming and outgoing work must see
+ * the present state of the write half. */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: the DMA engine, an FSM for outgoing transfers (dma_engine.c), and
- * for packets and notifications to memory (dma_write.c). Source: forth.md
- * sections 3.4 to 3.8. */
+/* FORTH NIC: the DMA engine: one FSM for outgoing transfers (dma_engine.c), and
+ * one FSM that writes packets and notifications to memory (dma_write.c).
+ * Source: forth.md sections 3.4 to 3.8. */
 #ifndef SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 #define SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 
@@ -34,11 +34,12 @@ enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
 struct forth_rq {
 	enum forth_state state;
 	enum forth_phase phase;
-	/* pc at which the state began, pc at which a timed state ends */
+	/* since: PCI edge at which the state began; until: PCI edge at which a
+	 * timed state ends */
 	uint64_t since, until;
-	uint64_t done; /* pc at which the last datum moved */
-	/* times that the bus has reported, in pc: start and end of the split
-	 * wait, end of the transaction */
+	uint64_t done; /* PCI edge at which the last datum moved */
+	/* times that the bus has reported, as PCI edges: start and end of the
+	 * split wait, end of the transaction */
 	uint64_t split_from, data_from, ends;
 	uint32_t queue;
 	uint64_t q0, q1; /* the descriptor */
@@ -68,10 +69,11 @@ struct forth_wr {
 	uint32_t credited;  /* link words returned as credits so far */
 	uint32_t drained;   /* payload qwords that have left Net2Host so far */
 	uint64_t burst_end; /* pc */
-	uint64_t ends;	    /* pc at which the transaction ends */
-	uint64_t done;	    /* pc at which the last datum of the packet moved */
-	uint32_t requests;  /* bus requests made for the packet */
-	bool for_rq;	    /* the outgoing half waits for this notification */
+	uint64_t ends;	    /* PCI edge at which the transaction ends */
+	/* PCI edge at which the last datum of the packet moved */
+	uint64_t done;
+	uint32_t requests; /* bus requests made for the packet */
+	bool for_rq;	   /* the outgoing half waits for this notification */
 	bool orphan;
 	bool aborted;
 	bool irq; /* the interrupt flag is set at the end of the write */
@@ -80,7 +82,7 @@ struct forth_wr {
 };
 
 struct forth_lnotify {
-	uint64_t word, at; /* at: pc from which the word may be written */
+	uint64_t word, at; /* at: first PCI edge for its write */
 	uint32_t queue;
 };
 
@@ -100,7 +102,7 @@ bool forth_minds_parity(struct forth_nic *n);
  * abandoned. Sets the status bits of its error. */
 bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
 /* Handles a damaged access of the host. Returns true if the NIC must not carry
- * it out. */
+ * out the access. */
 bool forth_target_error(struct forth_nic *n, const struct weft_bus_note *note);
 
 /* dma_write.c */
@@ -121,7 +123,8 @@ bool forth_write_run(struct forth_nic *n);
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
 /* Ends a transaction that was on the bus when software reset the engine. */
 void forth_write_orphan(struct forth_nic *n);
-/* Ends the write in progress. Its packet is lost, but its credits return. */
+/* Ends the write in progress. The packet of the write is lost, but its credits
+ * return. */
 void forth_write_reset(struct forth_nic *n);
 
 #endif

@@ -305,8 +305,8 @@ static void wr_burst(struct forth_nic *n, const struct weft_bus_note *note)
 
 	if (n->wr.job != JOB_PACKET || n->wr.state != FORTH_RX_WR || !count)
 		return;
-	/* check that Net2Host has each word before it moves, because the
-	 * initiator cannot wait (4.11) */
+	/* check that Net2Host has each word before the word moves to the bus,
+	 * because the initiator cannot wait (4.11) */
 	if (forth_rx_word_at(n, rx, first) >
 		    weft_clock_edge(&n->pci, pc0 + 1) ||
 	    forth_rx_word_at(n, rx, first + count - 1) >

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event log of the FORTH NIC (forth.md 10.2, an extension): a ring of records
  * (time, unit, event, argument) that the host reads through the registers from
- * 0x1C0 on. Times are pc counts as in the time stamp register. The log is off
- * unless software turns it on, and costs nothing while off.
+ * 0x1C0 on. Times are numbers of PCI cycles, as in the time stamp register. The
+ * log is off unless software turns it on, and costs nothing while off.
  *
  * The link end (systems/forth/link/port.h) computes credits when they matter,
  * not when they occur. Therefore a record of a credit is inserted in order of
@@ -23,7 +23,7 @@ static uint64_t *event_log_record(struct forth_evlog *l, uint32_t i)
 	return l->rec[i % LOG_RECORDS];
 }
 
-/* Inserts a record behind all records at or before pc. */
+/* Inserts a record behind all records whose time is `pc` or earlier. */
 void forth_log_at(struct forth_nic *n, uint64_t pc, enum forth_log_unit unit,
 		  enum forth_log_event event, uint32_t arg)
 {
@@ -56,7 +56,8 @@ static void watch_links(struct forth_nic *n, bool on)
 		forth_port_watch(&n->link[k], on);
 }
 
-/* Turns the log on, empty, or off, which drops all records. */
+/* Turns the log on, with no record in it, or turns it off and drops all
+ * records. */
 void forth_log_control_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

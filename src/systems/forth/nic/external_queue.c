@@ -12,11 +12,11 @@
  * voq_hi and the transfer fits. A packet never crosses the end of a block,
  * because a segment ends with its block.
  *
- * One reader serves all VOQs, round robin over those below voq_lo whose oldest
- * block is complete. A block that is being read accepts no more packets. Once
- * the whole block has been read, its packets count as on chip and the block is
- * free. Writes keep up with the path into the VOQs (1 word per pc) and do not
- * slow down the reader. */
+ * One reader serves all VOQs, round robin over the VOQs whose level is below
+ * voq_lo and whose oldest block is complete. A block that is being read accepts
+ * no more packets. Once the whole block has been read, its packets count as on
+ * chip and the block is free. Writes keep up with the path into the VOQs (1
+ * word per PCI cycle) and do not slow down the reader. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -124,8 +124,8 @@ void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 
 /* ---- filling ---- */
 
-/* Returns the first block that still lacks packets. It gets the next packet,
- * because packets arrive in order. */
+/* Returns the first block that still lacks packets. That block gets the next
+ * packet, because packets arrive in order. */
 static struct forth_block *block_missing(struct forth_voq *q)
 {
 	uint32_t i = ring_count(&q->blocks);

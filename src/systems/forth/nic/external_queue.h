@@ -19,7 +19,7 @@ struct forth_block {
 	uint32_t fill;	  /* words written to the block so far */
 	uint32_t pkts;	  /* packets in the block */
 	uint32_t missing; /* planned packets still to be written */
-	/* pc at which the latest packet of the block is complete */
+	/* PCI edge at which the latest packet of the block is complete */
 	uint64_t in;
 };
 
@@ -50,11 +50,11 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 /* Removes the last `missing` packets of an aborted transfer from its blocks. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
-/* Runs the reader: ends the read of a block that is over and starts the next
- * one. */
+/* Runs the reader: if the read of a block is over, ends that read and starts
+ * the next one. */
 void forth_ext_run(struct forth_nic *n);
-/* Wakes the reader when it can serve a VOQ, because their levels or blocks have
- * changed. */
+/* Wakes the reader when it can serve a VOQ. Called because levels or blocks of
+ * VOQs have changed. */
 void forth_ext_poke(struct forth_nic *n);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);

@@ -13,7 +13,7 @@ struct forth_port;
 
 enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
-/* n qwords that move one per pc, from edge `start` on. */
+/* n qwords that move one per PCI cycle, from edge `start` on. */
 struct forth_ramp {
 	uint64_t base; /* qwords that had moved before the ramp */
 	uint64_t start, n;
@@ -25,7 +25,8 @@ struct forth_perf_state {
 	struct forth_ramp moved[DIR_N];
 	/* time of FRAME# in the latest tenure of each direction */
 	weft_time_t frame_at[DIR_N];
-	/* pc at which that tenure ends as far as known */
+	/* PCI edge at which the latest tenure of each direction ends, as far as
+	 * known */
 	uint64_t frame_end[DIR_N];
 	bool irq_level;
 	uint64_t irq_since, split_since;
@@ -35,7 +36,8 @@ struct forth_perf_state {
 };
 
 struct forth_sampler {
-	/* samples left to take, samples taken, index of the next to read */
+	/* number of samples left to take, number of samples taken, index of the
+	 * next sample to read */
 	uint32_t left, taken, index;
 	bool armed, running;
 	uint64_t interval, next; /* pc */
@@ -48,8 +50,8 @@ struct forth_sampler {
  * The caller adds the value of the cell. */
 uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id);
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc);
-/* Notes that a transfer leaves UpdtCnt at pc. Its last datum moved at
- * `done`. */
+/* Notes that a transfer leaves UpdtCnt at PCI edge `pc`. The last datum of the
+ * transfer moved at edge `done`. */
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc);
 /* Counts the clocks of a tenure that the bus reports. */
@@ -65,14 +67,14 @@ uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
 void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* Starts sampling with the first DMA transaction. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
-/* Takes the samples due up to pc. The NIC calls it before a count changes, so
- * that samples hold the old count. */
+/* Takes the samples due up to PCI edge `pc`. The NIC calls this function before
+ * a count changes, so that samples hold the old count. */
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc);
 
 /* benchmark_mode.c */
 uint32_t forth_bench_mode(struct forth_nic *n);
 
-/* Writes the time stamps into a packet that departs at start_cc. */
+/* Writes the time stamps into a packet that departs at NET cycle start_cc. */
 void forth_bench_stamp(struct forth_nic *n, const struct forth_pkt *p,
 		       uint64_t start_cc);
 

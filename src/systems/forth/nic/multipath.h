@@ -14,7 +14,7 @@ struct weft_err;
 #define FORTH_HDR_ANNOUNCE (1ull << 48) /* completion=count (7.7) */
 enum { PATHS_MAX = 32, NO_SLOT = 0xFFFF, SOURCES = 8, GROUPS = 64 };
 
-/* A remote notification or interrupt that waits until pc `at`. */
+/* A remote notification or interrupt that waits until PCI edge `at`. */
 struct forth_deliver {
 	uint64_t hdr, at;
 	bool bad, loss;
@@ -38,8 +38,8 @@ void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* resequencer.c: completion of packets that may overtake each other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
-/* Takes the header of an arriving packet, whose CRC was good. The header counts
- * from `pc` on, at which its CRC is checked. */
+/* Takes the header of an arriving packet, whose CRC was good. The header takes
+ * effect at PCI edge `pc`, at which its CRC is checked. */
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
 /* Notes that the payload of a packet is in memory, or lost. */
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,

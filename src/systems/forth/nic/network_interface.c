@@ -4,9 +4,9 @@
  * forth.md sections 4.1, 4.2, 4.9, 4.11 (cut-through, R-24), 5.2 and 5.7
  * (credits of the NIC receiver), 7.6 (one FIFO per link, R-35).
  *
- * Links are bundled byte by byte into one engine, or each has an engine and a
- * Net2Host FIFO of its own. All run on one NET clock. The network counters are
- * sums over the engines. */
+ * Either the links are bundled byte by byte into one engine, or each link has
+ * an engine and a Net2Host FIFO of its own. All engines run on one NET clock.
+ * The network counters are sums over the engines. */
 #include <errno.h>
 #include <stddef.h>
 
@@ -78,7 +78,7 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
 	/* an announcement is ready after its body CRC. With multipath each
-	 * header counts after the check of its own CRC (7.4) */
+	 * header takes effect after the check of its own CRC (7.4) */
 	if (n->multi && forth_is_announce(n, rx.hdr))
 		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
@@ -145,8 +145,9 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	/* count the words of the last burst first. Those of this burst stay in
-	 * the level until pc0, because the bus reports a burst ahead of time */
+	/* count the words of the previous burst as gone now. The words of this
+	 * burst stay in the level until pc0, because the bus reports a burst
+	 * ahead of time */
 	forth_fifo_used(n, n->wr.rx.link);
 	q->used -= q->out;
 	q->out = count;
@@ -169,8 +170,8 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    &half, 0);
 }
 
-/* Returns the remaining charge of the packet as credits at pc (5.2), including
- * words that were not written. */
+/* Gives the remaining charge of the packet back as credits at PCI edge `pc`
+ * (5.2), including the charge of words that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc)
 {
 	uint32_t rest = n->wr.rx.charge - n->wr.credited;
@@ -233,8 +234,8 @@ uint64_t forth_link_sum(struct forth_nic *n, size_t counter)
 	return sum;
 }
 
-/* Returns a counter of one RocketIO register: that of link 0, or the sum of all
- * other links (R-07). */
+/* Returns a counter of one RocketIO register: the counter of link 0, or the sum
+ * over all other links (R-07). */
 static uint64_t network_interface_rio(struct forth_nic *n, size_t counters,
 				      bool first)
 {

@@ -15,7 +15,7 @@ struct weft_err;
 struct forth_rx {
 	uint64_t hdr;
 	struct weft_slice data;
-	uint64_t ready;	  /* pc of Net2HPReady */
+	uint64_t ready;	  /* PCI edge of Net2HPReady */
 	uint64_t data_cc; /* NET cycle of the first payload word */
 	uint64_t end_cc;  /* NET cycle after the last word */
 	uint32_t qwords;  /* payload qwords in the FIFO */
@@ -45,16 +45,16 @@ int forth_netif_init(struct forth_nic *n, struct weft_err *err);
 int forth_netif_start(struct forth_nic *n, struct weft_err *err);
 /* Returns the qwords in the FIFO of a link now. */
 uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
-/* Drops all waiting packets. Their credits return from pc on. */
+/* Drops all waiting packets. Their credits return from PCI edge `pc` on. */
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i);
-/* Returns credits for the payload qwords from `first` on, `count` of them,
- * which leave Net2Host one per pc from pc0 on (5.2, NIC receiver). */
+/* Gives back credits for `count` payload qwords from `first` on, which leave
+ * Net2Host one per PCI cycle from edge pc0 on (5.2, NIC receiver). */
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
-/* Returns the remaining charge of a packet as credits, including words that
- * were not written. */
+/* Gives the remaining charge of a packet back as credits, including the charge
+ * of words that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
 /* Notes that a packet was written or dropped. The last packet from the cable
  * lets a waiting loop end send (2.6). */

@@ -180,7 +180,8 @@ static const struct weft_counter forth_counters[C_N] = {
 			  "lost, links of a bundle 16 words apart (4.9)" },
 };
 
-/* Copies the counters of the links to those of the run, brought up to now. */
+/* Brings the counters of the links up to now and copies them to the counters of
+ * the run. */
 static int link_counters(struct weft_comp *c, struct weft_err *err)
 {
 	static const size_t from[C_N] = {
@@ -308,9 +309,9 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 }
 
 /* Takes notes of the bus about DMA ahead of time, so that both halves of the
- * engine know when to act. Accesses of the host arrive at their time. So do
- * notes of a read if there is external memory, because its bytes are copied
- * there at once. */
+ * engine know when to act. Notes about accesses of the host are taken at their
+ * time. With external memory, notes about a read are also taken at their time,
+ * because the bytes of the read are copied to external memory at once. */
 static enum weft_told forth_told(struct weft_port *p,
 				 const struct weft_bus_note *note)
 {

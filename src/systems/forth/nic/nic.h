@@ -17,8 +17,8 @@
  *                  event_log.c                           measuring
  *
  * Times inside are numbers of PCI clock edges ("pc") unless a name says
- * otherwise. An event of the other clock domain counts at the first edge at or
- * after it. */
+ * otherwise. An event of the other clock domain takes effect at the first PCI
+ * edge at or after the event. */
 #ifndef SYSTEMS_FORTH_NIC_NIC_H
 #define SYSTEMS_FORTH_NIC_NIC_H
 
@@ -59,7 +59,7 @@ struct forth_nic_params {
 };
 
 struct forth_nic {
-	/* first member, because rows of parameters hold offsets in it */
+	/* first member, because rows of parameters hold offsets into it */
 	struct forth_nic_params p;
 	struct weft_comp *comp;
 	struct weft_port *bus;
@@ -91,9 +91,10 @@ struct forth_nic {
 	uint32_t n_masked;
 	struct forth_voq voq[FORTH_QUEUES_MAX];
 	struct forth_leaving leaving[FORTH_PORT_LINKS_MAX];
-	uint64_t insert_free; /* pc from which the path into the VOQs is free */
-	uint64_t stray;	      /* pc at which an unexpected completion ends,
-			       * or 0 */
+	/* first PCI edge at which the path into the VOQs is free */
+	uint64_t insert_free;
+	/* PCI edge at which an unexpected completion ends, or 0 */
+	uint64_t stray;
 	uint32_t seg_qwords, pkt_qwords;
 	struct forth_ext ext;
 	/* multipath: the pattern of paths */
@@ -107,7 +108,8 @@ struct forth_nic {
 	struct {
 		RING(struct forth_deliver);
 	} deliver;
-	/* quarters of a packet that must arrive before its write starts */
+	/* number of quarters of a packet that must arrive before its write
+	 * starts */
 	uint64_t ct_num;
 	uint32_t rnotify_count;
 	/* measuring */
@@ -199,8 +201,9 @@ static inline void forth_trace_fifo(struct forth_nic *n, uint32_t link)
 			   weft_now(n->comp));
 }
 
-/* Notes that a write may start at pc, and wakes an idle engine then. A busy
- * engine needs no wake, because it searches for work when it becomes idle. */
+/* Notes that a write may start at PCI edge `pc`, and wakes an idle engine at
+ * that edge. A busy engine needs no wake, because it searches for work when it
+ * becomes idle. */
 static inline void forth_engine_offer(struct forth_nic *n, uint64_t pc)
 {
 	if (n->wr.state != FORTH_NO_PND_OP)

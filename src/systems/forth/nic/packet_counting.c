@@ -4,10 +4,11 @@
  * announced total has been written.
  *
  * In every header bits 51:49 are the source and bits 47:42 the group. Bit 48
- * marks the last packet of a group, which announces the total: its address
- * field is the number of payload qwords of all other packets of the group, and
- * its own payload is dropped (our choice, because the spec has no field for the
- * total). This packet may overtake the others. The sender copies group and bit
+ * marks the last packet of a group, the announcement. The address field of the
+ * announcement holds the total, which is the number of payload qwords of all
+ * other packets of the group, and the payload of the announcement is dropped.
+ * This is our choice, because the spec has no field for the total. The
+ * announcement may overtake the other packets. The sender copies group and bit
  * 48 from the same bits of the descriptor.
  *
  * After the notification the group is empty, and software reuses its number. If

@@ -11,7 +11,7 @@
 
 #include "systems/forth/nic/nic.h"
 
-/* Parses the pattern, a list of links such as "0,1,1,2". An empty one means
+/* Parses the pattern, a list of links such as "0,1,1,2". An empty pattern means
  * round robin. */
 int forth_path_init(struct forth_nic *n, struct weft_err *err)
 {
@@ -80,8 +80,8 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Handles register 0x188: numbers and paths of these destinations start from
- * the beginning, as recovery needs (7.4). */
+/* Handles register 0x188: for each destination whose bit is set in `val`,
+ * numbers and paths start from the beginning, as recovery needs (7.4). */
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

@@ -47,7 +47,7 @@ uint64_t forth_perf_running(struct forth_nic *n, enum forth_perf id)
 	}
 }
 
-/* Notes that a transfer asserts REQ# at pc. */
+/* Notes that a transfer asserts REQ# at PCI edge `pc`. */
 void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 {
 	n->perf.active_since[d] = pc;
@@ -59,8 +59,8 @@ void forth_perf_req(struct forth_nic *n, enum forth_dir d, uint64_t pc)
 		forth_sampler_first(n, pc);
 }
 
-/* Notes that a transfer of direction d, whose last datum moved at `done`,
- * leaves UpdtCnt at pc. */
+/* Notes that a transfer of direction d leaves UpdtCnt at PCI edge `pc`. The
+ * last datum of the transfer moved at edge `done`. */
 void forth_perf_end(struct forth_nic *n, enum forth_dir d, uint64_t done,
 		    uint64_t pc)
 {

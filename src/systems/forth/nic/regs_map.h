@@ -26,7 +26,8 @@ enum {
 	FORTH_CFG_CLASS = 0x08,	  /* 32 bits: class code and revision */
 	/* 8 bits, in dwords, recommended value 0x80 */
 	FORTH_CFG_CACHE_LINE = 0x0C,
-	FORTH_CFG_LATENCY = 0x0D,  /* 8 bits, in pc, recommended value 0xFE */
+	/* 8 bits, in PCI cycles, recommended value 0xFE */
+	FORTH_CFG_LATENCY = 0x0D,
 	FORTH_CFG_HEADER = 0x0E,   /* 8 bit */
 	FORTH_CFG_BIST = 0x0F,	   /* 8 bit */
 	FORTH_CFG_BAR0 = 0x10,	   /* 32 bit */
@@ -169,8 +170,8 @@ enum {
 	FORTH_CREDIT_RESYNCS = 0x150,
 	/* our addition: packets that arrived while out of sync */
 	FORTH_UNSYNC = 0x154,
-	/* our addition: remote notifications so far, as the last notification
-	 * word counts them */
+	/* our addition: count of remote notifications so far, which is also in
+	 * the latest notification word */
 	FORTH_RNOTIFY_TOTAL = 0x158,
 	/* our addition: a load gives the number of credit flows of the
 	 * neighbour, a store resets the port */
@@ -274,14 +275,14 @@ static inline uint32_t forth_reseq_state_held(uint32_t reg)
 	return reg >> 20 & 0x7FF;
 }
 
-/* Event log: dwords 0 and 1 are the time in pc, dword 2 is the argument, dword
- * 3 has the unit in [7:0] and the event in [15:8]. */
+/* Event log: dwords 0 and 1 are the time in PCI cycles, dword 2 is the
+ * argument, dword 3 has the unit in [7:0] and the event in [15:8]. */
 #define FORTH_LOG_ON	  (1u << 0)
 #define FORTH_LOG_CREDITS (1u << 1) /* records of credits, too */
 enum forth_log_unit {
 	LOG_ENGINE, /* outgoing transfers, the argument is the queue */
 	/* received packets, with the link as argument, and remote
-	 * notifications, with the flow */
+	 * notifications, with the flow as argument */
 	LOG_WRITE,
 	/* LOG_LINK0 to LOG_LINK0 + 3: packets sent, with the flow as argument,
 	 * credits as on the line, errors as enum forth_log_link_error */
@@ -299,7 +300,7 @@ enum forth_log_event {
 	LOG_NOTIFY,
 	LOG_INTERRUPT,
 	LOG_CREDIT_OUT, /* a credit was put on the line */
-	LOG_CREDIT_IN,	/* a received credit counts from now on */
+	LOG_CREDIT_IN,	/* a received credit takes effect */
 	LOG_EVENTS
 };
 enum forth_log_link_error {
@@ -401,8 +402,8 @@ static inline uint32_t forth_rnotify_flow(uint64_t w)
 {
 	return w >> 32 & 0x7F;
 }
-/* Multipath: returns what a notification word adds: source, loss flag and, with
- * completion=count, the group in 47:42. */
+/* Returns the bits that multipath adds to a notification word: source, loss
+ * flag and, with completion=count, the group in 47:42. */
 static inline uint64_t forth_rnotify_from(uint32_t source, uint32_t group,
 					  bool loss)
 {

@@ -42,9 +42,9 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	/* Tells whether the engine fetches the second qword. The engine stays
-	 * in RdD0 for RdD0, RdD1 and Check (dma_engine.c), so that the first
-	 * cycle alone counts as RdD0. */
+	/* Tells whether the engine fetches the second qword. `state` is RdD0
+	 * during RdD0, RdD1 and Check (dma_engine.c), and only the first cycle
+	 * of that time is a true RdD0. */
 	enum forth_state s = n->rq.state;
 	bool second =
 		s == FORTH_RD_D1 || s == FORTH_CHECK ||
@@ -67,10 +67,10 @@ uint32_t forth_track_add(struct forth_nic *n, uint32_t qi, bool lnotify)
 	return seq;
 }
 
-/* Notes that transfer `seq` departs at pc, which may lie ahead. Then counts
- * departures from the oldest transfer on, up to the first that has not
- * departed, so that one notification covers all earlier transfers of its queue
- * (3.8). */
+/* Notes that transfer `seq` departs at PCI edge `pc`, which may lie in the
+ * future. Then counts departures from the oldest transfer on, up to the first
+ * transfer that has not departed, so that one notification covers all earlier
+ * transfers of its queue (3.8). */
 void forth_track_done(struct forth_nic *n, uint32_t qi, uint32_t seq,
 		      uint64_t pc)
 {

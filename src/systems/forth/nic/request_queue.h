@@ -10,7 +10,7 @@
 struct forth_nic;
 
 struct forth_track {
-	uint64_t gone; /* pc of departure, valid if done is set */
+	uint64_t gone; /* PCI edge of departure, valid if `done` */
 	uint16_t slot;
 	bool lnotify, done;
 };
@@ -23,7 +23,8 @@ struct forth_queue {
 	/* if masked: qwords of that transfer, and its VOQ */
 	uint32_t need, voq;
 	uint32_t departed; /* transfers departed */
-	uint64_t gone;	   /* pc of the latest departure from the queue */
+	/* PCI edge of the latest departure from the queue */
+	uint64_t gone;
 	/* Transfers that the engine has taken and that have not departed,
 	 * oldest first. */
 	struct {
@@ -39,8 +40,8 @@ uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t q);
 /* Adds a transfer to the departure order of its queue. Returns its number for
  * forth_track_done(). */
 uint32_t forth_track_add(struct forth_nic *n, uint32_t q, bool lnotify);
-/* Notes that a transfer departs at pc, which may lie ahead. Queues local
- * notifications in order of departure. */
+/* Notes that a transfer departs at PCI edge `pc`, which may lie in the future.
+ * Queues local notifications in order of departure. */
 void forth_track_done(struct forth_nic *n, uint32_t q, uint32_t seq,
 		      uint64_t pc);
 

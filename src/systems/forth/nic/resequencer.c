@@ -13,17 +13,18 @@
  * a loss acts before its payload is in memory.
  *
  * A header occupies a slot of the pool from its delimiter on and counts once
- * its CRC is checked. When sync is lost or the pool is full, the NIC forgets
- * the headers of that source, but still writes its packets. Software then
- * restarts the source (register 0x184 here, 0x188 at the sender, with nothing
- * in flight). A packet that is dropped after its header was accepted (software
- * reset, aborted write) is a loss, too. */
+ * its CRC is checked. When a source is out of sync, or the pool has no room for
+ * a header of the source, the NIC forgets all headers of the source, but still
+ * writes the packets of the source. Software then restarts the source (register
+ * 0x184 here, 0x188 at the sender, with nothing in flight). A packet that is
+ * dropped after its header was accepted (software reset, aborted write) is a
+ * loss, too. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
 
 struct slot {
-	uint64_t hdr, at; /* at: pc from which the header counts */
+	uint64_t hdr, at; /* at: PCI edge from which on the header counts */
 	/* number of the header in order of arrival from its source */
 	uint64_t order;
 	uint16_t next;
@@ -46,8 +47,8 @@ struct forth_reseq {
 	struct slot *slot;
 	uint32_t cap, used, most;
 	uint16_t free;
-	uint32_t pending; /* sources, one bit each, whose next header counts
-			     only later */
+	/* mask of the sources whose next header waits for its CRC check */
+	uint32_t pending;
 	/* the path pattern is round robin, so that p2 is always known */
 	bool round_robin;
 	uint32_t losses, sync_lost, overflow;

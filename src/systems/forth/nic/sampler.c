@@ -36,7 +36,7 @@ void forth_sampler_first(struct forth_nic *n, uint64_t pc)
 		s->origin[d] = forth_moved(n, d, pc);
 }
 
-/* Takes the samples due up to and including pc. */
+/* Takes the samples due up to and including PCI edge `pc`. */
 void forth_sampler_advance(struct forth_nic *n, uint64_t pc)
 {
 	struct forth_sampler *s = &n->sampler;

@@ -3,7 +3,7 @@
  * Source: forth.md sections 3.5, 4.1, 6.2-6.4 (VOQs, segments, room), 11.1
  * (T_SYNC_DV, T_VOQ, T_SYNC_VL, T_LINKSTART), 11.6.
  *
- *   engine --T_SYNC_DV--> VOQ (1 word per pc) --T_SYNC_VL, T_LINKSTART--> link
+ *   engine --T_SYNC_DV--> VOQ (1 word/cycle) --T_SYNC_VL, T_LINKSTART--> link
  *                          |                ^
  *                          +-- external_queue.c -------+
  *
@@ -11,12 +11,13 @@
  * the transfer (6.4). A packet ends with its transfer, with its segment or at
  * the largest payload. A segment takes up to voq_seg_max bytes of one or more
  * transfers. The next transfer begins a new segment if its first packet does
- * not fit into the open one (our choice, so that short transfers share a
+ * not fit into the open segment (our choice, so that short transfers share a
  * segment and none is cut without need).
  *
- * A packet enters the VOQ once all of it has been read, and may depart when all
- * of it is in. With a Host2Net FIFO T_SYNC_DV and the VOQ's own time do not
- * exist, because the engine fills the FIFO directly. */
+ * A packet enters the VOQ once all of it has been read. It may depart when the
+ * whole packet is in the VOQ. A Host2Net FIFO has neither T_SYNC_DV nor the
+ * time that a packet needs to enter a VOQ, because the engine fills the FIFO
+ * directly. */
 #include <assert.h>
 
 #include "systems/forth/nic/nic.h"
@@ -192,8 +193,9 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* return the reserved room of what was not cut into packets: qwords,
-	 * the CRC word and, before the first packet, the header */
+	/* give back the room reserved for the qwords that were not cut into
+	 * packets, for the CRC word and, before the first packet, for the
+	 * header */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else
@@ -204,8 +206,8 @@ void forth_voq_abandon(struct forth_nic *n)
 
 /* ---- filling ---- */
 
-/* Returns the edge at which a packet is complete in the VOQ, if its last word
- * is read at edge `read`. */
+/* A packet's last word is read at edge `read`. Returns the edge at which the
+ * whole packet is in the VOQ. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;
@@ -220,9 +222,9 @@ static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 	return in;
 }
 
-/* Returns the header of one packet (6.4). Only the packet that ends the
- * transfer has its flags. With completion=count the header names the group
- * (7.7). */
+/* Returns the header of one packet (6.4). Only the last packet of a transfer
+ * has the flags of the transfer. With completion=count the header names the
+ * group (7.7). */
 static uint64_t pkt_header(const struct forth_nic *n, uint32_t qwords,
 			   bool last)
 {

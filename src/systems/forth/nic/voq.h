@@ -15,33 +15,34 @@ struct forth_nic;
 struct forth_pkt {
 	uint64_t hdr;
 	struct weft_slice data; /* true bytes */
-	/* pc from which the link may start the packet */
+	/* PCI edge from which on the link may start the packet */
 	uint64_t ready;
-	/* words that the packet occupies: payload, and header and CRC word of a
-	 * transfer at its first and last packet */
+	/* words that the packet occupies: its payload, in the first packet of a
+	 * transfer also the header word, in the last packet also the CRC
+	 * word */
 	uint32_t words;
 	uint32_t ts1;
-	/* in the last packet: number of the transfer in the departure order of
-	 * its queue */
+	/* in the last packet of a transfer: number of the transfer in the
+	 * departure order of its queue */
 	uint32_t seq;
 	/* offset of the payload in its block of external memory, in words */
 	uint32_t ext_off;
 	uint64_t trace; /* message */
 	uint8_t queue;
-	bool first, last; /* packet of its transfer */
+	bool first, last; /* first or last packet of its transfer */
 };
 
-/* The cuts of a transfer into packets (6.4). The NIC plans them when it
- * reserves room for the transfer, because the room depends on them. */
+/* The cuts of a transfer into packets (6.4). The NIC plans the cuts when it
+ * reserves room for the transfer, because the room depends on the cuts. */
 struct forth_plan {
 	bool ext; /* the transfer goes to external memory */
 	uint32_t n, blocks;
 	/* state after the transfer: words left in the tail block, qwords left
 	 * in the open segment */
 	uint32_t room, seg;
-	/* for packet i: qwords of the transfer up to its end */
+	/* end[i]: number of qwords of the transfer up to the end of packet i */
 	uint16_t end[FORTH_SIZE_MAX];
-	/* for packet i: new blocks begun up to it */
+	/* block[i]: number of new blocks that packets 0 to i begin */
 	uint16_t block[FORTH_SIZE_MAX];
 };
 
@@ -83,9 +84,10 @@ void forth_voq_init(struct forth_nic *n);
 bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords);
 /* Clears `masked` of each queue whose outgoing buffer has room now. */
 void forth_voq_unmask(struct forth_nic *n);
-/* Moves qwords first..upto-1 of the current transfer into the VOQ. If paced,
- * they are read one per pc from pc0 on. Otherwise all count as read at pc0 and
- * enter as fast as the VOQ takes them (benchmark mode). */
+/* Moves qwords first..upto-1 of the current transfer into the VOQ. If `paced`,
+ * the qwords are read one per PCI cycle from edge pc0 on. Otherwise all qwords
+ * count as read at pc0 and enter as fast as the VOQ takes them (benchmark
+ * mode). */
 void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		    uint64_t pc0, bool paced);
 /* Gives back the reserved room of the current transfer, which was aborted. */

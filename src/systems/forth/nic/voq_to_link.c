@@ -53,8 +53,9 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 			at > now ? at : now);
 }
 
-/* Makes links try again when the front packets are ready. The NIC calls it
- * after a link's own event, because the link forgets kicks during its event. */
+/* Makes links try again when the front packets are ready. The NIC calls this
+ * function after a link's own event, because the link forgets kicks during its
+ * event. */
 void forth_voq_kick(struct forth_nic *n)
 {
 	for (uint32_t v = 0; v < n->n_voq; v++)
@@ -149,8 +150,8 @@ void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		forth_engine_wake(n, forth_pc(n));
 	if (!ring_empty(&v->pkts) && n->n_link > 1)
 		forth_voq_kick_one(n, n->going);
-	/* kick the link when its line is free if the front packet of any VOQ
-	 * waits for it */
+	/* if the front packet of any VOQ waits for this link, kick the link
+	 * when its line is free */
 	for (uint32_t i = 0; i < n->n_voq; i++)
 		if (!ring_empty(&n->voq[i].pkts) &&
 		    forth_path_of(n, i) == link) {

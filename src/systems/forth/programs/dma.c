@@ -117,9 +117,10 @@ static void dma_derived(struct dma *d)
 			    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
 				    (pc * weft_forth_pc_ns(d->f)));
 	}
-	/* A read of one qword has two tenures, its request and its completion,
-	 * so that half of its remaining clocks are the fixed clocks of a
-	 * tenure. A long read has one request and several completions. */
+	/* A read of one qword takes two tenures, one for the request and one
+	 * for the completion, and one clock for the data. Half of the other
+	 * clocks are the fixed clocks of one tenure. A long read has one
+	 * request and several completions. */
 	if (d->granted[last] && phases > 0 && !d->w.me)
 		weft_metric(d->w.c, "completions_4096", "",
 			    (d->granted[last] - dma_sizes[last] / 8) / phases -

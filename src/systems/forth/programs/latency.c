@@ -12,7 +12,7 @@
  * from the start of the burst's first packet to the first credit with a new
  * value.
  *
- * Afterwards node `from` sends `stream` packets back to back, which give wire
+ * Afterwards node `from` sends `stream` packets back to back and reports wire
  * cycles per packet and the rate. */
 #include <errno.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ static void lat_log(struct lat *l)
 		if (e[i].event != LOG_CREDIT_IN)
 			continue;
 		/* take the first credit after the start whose value differs
-		 * from the previous one of its flow */
+		 * from the previous credit of the flow */
 		if (*value != now && sent && !back)
 			back = &e[i];
 		*value = now;
@@ -216,8 +216,8 @@ static void lat_bursts(struct lat *l)
 {
 	for (uint32_t b = 0; b < l->bursts; b++) {
 		program_barrier_n(&l->w, "lat.burst", b);
-		/* make each pause a little longer than the one before, to vary
-		 * the phase between the clocks */
+		/* make each pause a little longer than the previous pause, to
+		 * vary the phase between the clocks */
 		weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause +
 						b * l->phase);
 		if (l->w.me == l->from) {

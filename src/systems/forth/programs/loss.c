@@ -72,8 +72,9 @@ static void loss_send(struct loss *l)
 
 /* ---- receiver ---- */
 
-/* Checks the slots for transfers of src. Adds those that hold the right data to
- * *good_p, and those that hold a part or wrong data to *bad_p. */
+/* Checks the slots for transfers of src. Adds to *good_p the number of slots
+ * that hold the right data, and to *bad_p the number of slots that hold a part
+ * or wrong data. */
 static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		      uint64_t *bad_p)
 {

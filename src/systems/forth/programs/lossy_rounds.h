@@ -39,7 +39,7 @@ struct rounds {
 	uint8_t *tx, *rx; /* tx[slot], rx[source][slot] */
 	weft_phys_t tx_phys;
 	/* ask: lists of this node for each source; asked: lists of other nodes
-	 * for this one */
+	 * for this node */
 	uint64_t *ask, *asked;
 	weft_phys_t ask_phys;
 	/* step: barriers so far; seen: notifications counted so far */
@@ -65,7 +65,7 @@ struct rounds_msg rounds_msg(const struct rounds *t, uint32_t src, uint32_t dst,
 bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
 /* Posts a transfer. Waits up to `patience` while its request queue is full. */
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
-/* Adds the notifications that have arrived since the last call to `notes`. */
+/* Adds to `notes` the notifications that have arrived since the last call. */
 void rounds_count_notes(struct rounds *t);
 /* Waits until the transfers of all nodes have departed, and then for `settle`,
  * after which a message that has not arrived is lost. */

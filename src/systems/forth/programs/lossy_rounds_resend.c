@@ -3,10 +3,11 @@
  *
  * A receiver writes a list of its missing messages into the memory of their
  * source. The source sends these messages again, with a notification on the
- * last one. Lists and repeated messages may be lost, too. Therefore each
+ * last message. Lists and repeated messages may be lost, too. Therefore each
  * attempt requests the messages that are missing by then. Every node learns
- * over the out-of-band network which node has sent a list to which, so that
- * each loss can be attributed to a message, a list or a repetition. */
+ * over the out-of-band network which nodes have sent lists to which other
+ * nodes, so that each loss can be attributed to a message, a list or a
+ * repetition. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ void rounds_ask(struct rounds *t, uint32_t src, uint32_t index)
 		l[2 + l[1]++] = index;
 }
 
-/* Sends the lists. Returns a mask of the sources to which one was sent. */
+/* Sends the lists. Returns a mask of the sources to which a list was sent. */
 static uint64_t put_lists(struct rounds *t)
 {
 	uint64_t mask = 0, tag = list_tag(t);
@@ -80,7 +81,7 @@ static void send_again(struct rounds *t, uint32_t d, const uint64_t *l,
 	}
 }
 
-/* Answers the lists that other nodes have put into the memory of this one. */
+/* Answers the lists that other nodes have put into the memory of this node. */
 static void rounds_resend_answer(struct rounds *t, const char *key,
 				 uint64_t tag)
 {
@@ -120,8 +121,9 @@ static uint64_t look_again(struct rounds *t)
 	return left;
 }
 
-/* Returns the number of messages that are missing on all nodes together.
- * Publishes a failure of this node with its number, so that all nodes end. */
+/* Returns the number of messages that are missing on all nodes together. This
+ * node publishes its own number, and with it whether this node has failed, so
+ * that all nodes end after a failure. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

@@ -6,8 +6,8 @@
  *
  *   nic     ts2 - ts1: waiting and pipeline in the sending NIC
  *   switch  ts4 - ts3: waiting and pipeline in the switch
- *   total   both and the constant `wire`: from the write of the descriptor to
- *           the head of the packet at the receiving NIC
+ *   total   nic + switch + the constant `wire`: from the write of the
+ *           descriptor to the head of the packet at the receiving NIC
  *
  * The results are histograms, over all sources and per source. The throughput
  * of a source counts its packets without the first, from the time at which the
@@ -121,8 +121,8 @@ static int mon_open(struct mon *m)
 	}
 	if (!m->link_rate)
 		m->link_rate = weft_forth_info(m->f)->links * 2500000000ull;
-	/* send all packets from one buffer, because they are zeros except for
-	 * the stamps */
+	/* send all packets from one buffer, because the packets are zeros
+	 * except for the stamps */
 	if (!weft_mem_alloc(m->w.h, m->size, 64, &m->local))
 		return -ENOMEM;
 	ret = mon_plan(m);
@@ -131,8 +131,8 @@ static int mon_open(struct mon *m)
 
 /* ---- sender ---- */
 
-/* Adds a random time to the next packet to m->next. Its mean follows from load,
- * payload and 20 bytes of framing (forth.md 4.7). */
+/* Adds to m->next a random time until the next packet. The mean of that time
+ * follows from load, payload and 20 bytes of framing (forth.md 4.7). */
 static void mon_schedule(struct mon *m)
 {
 	double mean = ((double)m->size + 20) * 8 / (double)m->link_rate *

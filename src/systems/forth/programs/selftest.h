@@ -25,7 +25,7 @@ struct st {
 };
 
 /* A test opens the NIC itself. Both nodes must call the same barriers, because
- * a missing one blocks the other node. */
+ * a call that is missing on one node blocks the other node. */
 struct selftest_test {
 	const char *name;
 	void (*run)(struct st *s);

@@ -12,8 +12,9 @@ static void selftest_one(struct st *s, uint32_t qwords)
 	selftest_sleep(s, 3);
 }
 
-/* forth.md 2.5, R-08: checks counters that the host may store into. Network
- * counters clear on a load, and all of them by a store to the first. */
+/* forth.md 2.5, R-08: checks that the host may store into the performance
+ * counters. A load clears a network counter, and a store to the first network
+ * counter clears all of them. */
 static void selftest_counters(struct st *s)
 {
 	uint32_t a, b;
@@ -139,8 +140,8 @@ static void selftest_credits(struct st *s)
 		return;
 	selftest_prepare(s, 51);
 	if (selftest_acts(s)) {
-		/* find the lane of node 1, which is 0 on a cable between two
-		 * NICs, because that has only one lane */
+		/* find the lane of node 1. A cable between two NICs has only
+		 * one lane, lane 0 */
 		weft_forth_credit(s->f, 1, &sent, &fwd);
 		selftest_one(s, 3);
 		weft_forth_credit(s->f, 1, &top_t, &fwd);

@@ -19,8 +19,8 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
-/* V14: descriptors written backwards wait for the start flag, then depart in
- * the order of their slots, which overlapping targets prove. */
+/* V14: descriptors written backwards wait for the start flag. Then they depart
+ * in the order of their slots: overlapping targets prove that order. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
@@ -217,8 +217,8 @@ static bool selftest_irq_flag(struct st *s)
 	       FORTH_APP_IRQ_FLAG;
 }
 
-/* V17, 2.3: checks that the interrupt is a level, that a second one while the
- * line is low causes no new edge, and that the flag is set even while
+/* V17, 2.3: checks that the interrupt is a level, that a second interrupt while
+ * the line is low causes no new edge, and that the flag is set even while
  * interrupts are disabled. */
 static void selftest_irq_receiver(struct st *s)
 {
@@ -266,8 +266,8 @@ static void selftest_irq(struct st *s)
 	selftest_close(s);
 }
 
-/* V21: with VOQs a long transfer is cut into packets. Its flags are on the last
- * packet. */
+/* V21: with VOQs a long transfer is cut into packets. The flags of the transfer
+ * are on the last packet. */
 static void selftest_segment(struct st *s)
 {
 	struct weft_forth_counters c;

@@ -89,7 +89,7 @@ static int traffic_check_params(struct traffic *t)
 		return -EINVAL;
 	}
 	/* request notifications often enough, because the receiver returns
-	 * credits only when it handles one */
+	 * credits only when it handles a notification */
 	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;
@@ -132,8 +132,9 @@ static int traffic_alloc(struct traffic *t, weft_phys_t *rx_p,
 	return 0;
 }
 
-/* Exchanges sizes and windows with all nodes. All nodes use the largest of
- * both: a slot is as large as the largest message of any node. */
+/* Exchanges sizes and windows with all nodes. All nodes use the largest size
+ * and the largest window: a slot is as large as the largest message of any
+ * node. */
 static void traffic_agree(struct traffic *t)
 {
 	uint64_t max = t->size_max, window = t->window;
@@ -226,7 +227,8 @@ static void traffic_name_missing(struct traffic *t)
 		uint32_t s = weft_forth_load(t->f, FORTH_CREDIT_STATE + 4 * d);
 		uint32_t out = forth_credit_out(s);
 
-		/* a credit hides fewer words */
+		/* fewer than 32 words may be missing, because a credit counts
+		 * in steps of 32 words */
 		if (out >= 32)
 			weft_check_failed(
 				t->w.c,

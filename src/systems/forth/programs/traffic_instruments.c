@@ -32,8 +32,8 @@ static void traffic_window(struct traffic *t, bool end)
 	t->meas.at = now;
 }
 
-/* Reports the words of each flow that were sent and for which no credit has
- * returned. With `home` all credits must have returned, except for fewer words
+/* Without `home`: reports, for each flow, the words that were sent and for
+ * which no credit has returned. With `home`: checks that these words are fewer
  * than a credit's granularity. */
 static void traffic_credit_state(struct traffic *t, bool home)
 {

@@ -169,7 +169,8 @@ static bool traffic_send_timed(struct traffic *t)
 
 		t->pick = d;
 		t->picked = tx->tail - tx->head == TRAFFIC_DUE;
-		/* later messages must not overtake one that waits for room */
+		/* later messages must not overtake a message that waits for
+		 * room */
 		if (t->picked)
 			break;
 		tx->due[tx->tail++ % TRAFFIC_DUE] = t->next;

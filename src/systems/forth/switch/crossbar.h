@@ -26,9 +26,9 @@ struct forth_xbar_xp {
 	uint32_t high; /* high-water mark, words */
 };
 
-/* A port. Its input half is the receiver of the link end, whose credits act as
- * the credit scheduler. Its output half is the scheduler of the column and the
- * transmitter of the link end. */
+/* A port. Its input half is the receiver of the link end: the credits of that
+ * receiver act as the credit scheduler. Its output half is the scheduler of the
+ * column and the transmitter of the link end. */
 struct forth_xbar_port {
 	struct forth_port link;
 	/* output scheduler */
@@ -119,9 +119,10 @@ int forth_xbar_finish(struct weft_comp *c, struct weft_err *err);
 void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 
-/* Routing tables. init builds them from the identity and the parameter
- * `routes`, bind gives them to the ports, route implements ops.route, and prune
- * removes the routes to a port that is not connected. */
+/* Routing tables. forth_xbar_route_init builds the tables from the identity and
+ * the parameter `routes`, forth_xbar_route_bind gives them to the ports,
+ * forth_xbar_route implements ops.route, and forth_xbar_route_prune removes the
+ * routes to a port that is not connected. */
 int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err);
 void forth_xbar_route_bind(struct forth_xbar *x);
 int forth_xbar_route(struct weft_comp *c, uint32_t in, uint32_t path,

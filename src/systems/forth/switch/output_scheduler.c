@@ -153,8 +153,8 @@ static void os_send(struct weft_comp *c, uint32_t o, uint64_t start)
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		os_tell_send(c, o, start);
 	x->hops++;
-	/* the credit scheduler of the input returns the credits (8.4). Its
-	 * synchroniser is part of t_crtx */
+	/* the credit scheduler of the input returns the credits (8.4). The
+	 * synchroniser of that scheduler is part of t_crtx */
 	if (x->cs_credit == FORTH_XBAR_CS_START)
 		forth_port_fwd(from, o, charge, weft_clock_edge(clk, start));
 	else

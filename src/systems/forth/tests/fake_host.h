@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host.h without a simulator: nodes with memory, a clock that advances with
- * every call, and a toy FORTH NIC that executes descriptors at once. It records
- * the driver's accesses for the tests. */
+ * every call, and a toy FORTH NIC that executes descriptors at once. The NIC
+ * records the driver's accesses for the tests. */
 #ifndef FORTH_TESTS_FAKE_HOST_H
 #define FORTH_TESTS_FAKE_HOST_H
 
@@ -38,7 +38,7 @@ struct weft_host {
 	/* false: released descriptors stay in their slots */
 	bool running;
 	uint32_t tail[8], pending[8];
-	uint32_t lose; /* number of its next transfers that get lost */
+	uint32_t lose; /* transfers of the NIC still to be lost */
 	bool irq;      /* interrupt flag */
 	/* record */
 	struct fake_access log[FAKE_LOG];

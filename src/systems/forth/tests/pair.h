@@ -13,8 +13,9 @@ struct pair {
 	weft_time_t cc;
 };
 
-/* Makes the pair. set: "name", "value", ... NULL for both nodes. fault: class
- * of a filter on frames that leave node 0, with its own settings, or NULL. */
+/* Makes the pair. `set` applies to both nodes and is a list "name", "value",
+ * ..., NULL. `fault` is the class of a filter on frames that leave node 0, with
+ * the settings `fault_set`, or NULL for no filter. */
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set);
 /* Makes the pair on cables of class forth.link with settings of their own. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of the FORTH NIC's request queues, DMA engine, VOQs
- * with segments and external memory, Net2Host and, with several paths, their
- * choice and the order of notifications (forth.md 3.3-3.8, 4.11, 5.2, 6.2-6.4,
- * 7.2-7.4, 11.1). The bus is serial with fixed priority (completion, write,
- * read). The links are those of ref_link.h, bundled to one or one per path.
- * Every PCI edge and every NET edge is visited, and nothing is computed in
- * advance except fixed delays. Shares no code with forth/nic. */
+ * with segments and external memory, and Net2Host. With several paths, the
+ * reference also covers the choice of the path and the order of notifications
+ * (forth.md 3.3-3.8, 4.11, 5.2, 6.2-6.4, 7.2-7.4, 11.1). The bus is serial with
+ * fixed priority (completion, write, read). The links are those of ref_link.h:
+ * either all are bundled to one, or each is a path. Every PCI edge and every
+ * NET edge is visited, and nothing is computed in advance except fixed delays.
+ * Shares no code with forth/nic. */
 #ifndef FORTH_TESTS_REF_DMA_H
 #define FORTH_TESTS_REF_DMA_H
 
@@ -20,7 +21,7 @@ enum {
 };
 
 struct ref_desc {
-	uint64_t pc; /* pc at which the NIC sees the start flag */
+	uint64_t pc; /* PCI edge at which the NIC sees the start flag */
 	uint32_t queue, slot;
 	uint64_t src, q1;
 };
@@ -37,7 +38,8 @@ struct ref_dma_cfg {
 	bool multi; /* each link is a path of its own */
 	/* paths of successive packets to a destination */
 	uint32_t path[8], n_path;
-	uint32_t delay[REF_PATHS]; /* delays of the cables in cc, added to 24 */
+	/* for each cable: its delay beyond 24 NET cycles, in NET cycles */
+	uint32_t delay[REF_PATHS];
 	uint32_t links, queues, voqs, voq_words, max_qwords, min_bytes;
 	uint32_t seg_qwords;
 	uint32_t ext_blocks, block_words, hi, lo, rd_lat, rate; /* words */

@@ -21,8 +21,9 @@ static void take_descriptors(struct ref *r)
 	}
 }
 
-/* Sorts the notes of one edge by the times at which their last packets started
- * on the line. That order is our choice, because the source does not say it. */
+/* Adds a local notification. Notifications of one PCI edge are sorted by the
+ * time at which the last packet of the notified transfer started on the line.
+ * That order is our choice, because the source does not say it. */
 static void add_note(struct ref *r, struct note n)
 {
 	uint32_t i = r->n_tail++;
@@ -40,8 +41,8 @@ static void add_note(struct ref *r, struct note n)
 }
 
 /* Notes that transfer x has departed. Then counts departures from the oldest
- * transfer on, up to the first that has not departed, and adds the
- * notifications of these. */
+ * transfer on, up to the first transfer that has not departed, and adds the
+ * notifications of the counted transfers. */
 void ref_engine_gone(struct ref *r, uint32_t q, uint32_t x, uint64_t at,
 		     uint64_t start)
 {

@@ -28,8 +28,8 @@ enum { RD, WR };
 /* A packet in a VOQ, or on the path into it. */
 struct rpkt {
 	struct ref_pkt wire;
-	/* avail: pc at which the packet may enter the VOQ; ready: pc at which
-	 * it may start on the line */
+	/* avail: PCI edge at which the packet may enter the VOQ; ready: PCI
+	 * edge at which the packet may start on the line */
 	uint64_t header, avail, ready;
 	uint32_t words, qwords, queue, xfer;
 	bool first, last, in, gone;
@@ -52,7 +52,8 @@ struct xfer { /* transfer in the departure order of a queue */
 	uint32_t slot;
 	bool lnotify, done;
 	uint64_t at; /* time */
-	/* REF_PATHS * cc at which its last packet started + its link */
+	/* order of departures: REF_PATHS * c + k, where the last packet of the
+	 * transfer started in NET cycle c on link k */
 	uint64_t start;
 };
 
@@ -127,19 +128,22 @@ struct ref {
 	uint32_t n_pkt, inserting, ins_left;
 	bool inserter;
 	uint32_t used[8], rr_voq[REF_PATHS];
-	/* qwords left in the segment, words left in the tail block */
+	/* of each VOQ: qwords left in the open segment, words left in the tail
+	 * block */
 	uint32_t seg[8], room[8];
-	/* plan of the current transfer: packet i ends before qword plan_end[i],
-	 * up to packet i plan_new[i] new blocks begin */
+	/* plan of the current transfer: plan_end[i] is the number of qwords up
+	 * to the end of packet i, plan_new[i] is the number of new blocks that
+	 * packets 0 to i begin */
 	uint32_t plan_end[512], plan_new[512], n_plan, next_plan, plan_blocks;
 	uint32_t plan_seg, plan_room, ext;
 	struct rblock *block[8]; /* blocks of each VOQ, oldest first */
 	uint32_t b_head[8], b_tail[8], n_free;
-	uint32_t reading, read_voq, rr_read; /* reading: cycles left */
+	/* reading: cycles left of the read in progress */
+	uint32_t reading, read_voq, rr_read;
 	struct rline line[REF_PATHS];
 	/* number: next number of a packet on each path (forth.md 7.2) */
 	uint32_t turn[8], number[8][REF_PATHS];
-	/* cc from which the VOQ may send its next packet */
+	/* NET cycle from which on the VOQ may send its next packet */
 	uint64_t voq_free[8];
 	/* incoming */
 	struct rfifo fifo[REF_PATHS];

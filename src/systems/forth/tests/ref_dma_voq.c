@@ -137,7 +137,7 @@ void ref_voq_cut(struct ref *r, bool made)
 	}
 }
 
-/* Inserts one word per pc into the VOQs, packet after packet. */
+/* Inserts one word per PCI cycle into the VOQs, packet after packet. */
 static void insert_edge(struct ref *r)
 {
 	if (!r->c->voqs)

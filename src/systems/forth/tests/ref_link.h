@@ -49,9 +49,9 @@ struct ref_end {
 	struct ref_word cur[1200];
 	uint32_t cur_n, cur_at;
 	uint64_t last_start;
-	/* words on the cable, indexed by the cycle of arrival at the peer
+	/* words on the cable. The index is the cycle of arrival at the peer,
 	 * modulo REF_WIRE, or modulo REF_DELAY if the cable is shorter than
-	 * that */
+	 * REF_DELAY */
 	struct ref_word wire[REF_WIRE];
 	struct ref_end *peer;
 	/* counters */

@@ -3,7 +3,8 @@
  * that the receiver lacks: the true order in which a source sent, the packets
  * that were lost, and the times at which each header was checked and each
  * payload was in memory. The reference uses no numbers, next paths or queues.
- * The protocol must reach equal results with these alone.
+ * The protocol must reach the same results with numbers, next paths and queues
+ * alone.
  *
  * A packet is past when its payload is in memory or, if it was lost, when the
  * header of a later packet of its path has arrived. A packet may notify when it
@@ -17,7 +18,7 @@
 #define REF_NEVER UINT64_MAX
 enum { REF_SOURCES = 8 };
 
-/* Packets of all sources. Those of one source are in the order of sending. */
+/* Packets of all sources. Packets of one source are in the order of sending. */
 struct ref_reseq_pkt {
 	uint64_t header;
 	uint32_t src, path;

@@ -144,16 +144,17 @@ static void node_decide(struct ref_fab *f, uint32_t me)
 /* ---- node: sink ---- */
 
 /* Returns the number of link words that return as credits when the sink takes a
- * qword. With four links it is 0: two qwords leave at once, and the whole
- * charge returns with the last one (a choice of scripted_node.c). */
+ * qword. With four links that number is 0: two qwords leave at once, and the
+ * whole charge returns with the last qword (a choice of scripted_node.c). */
 static uint32_t sink_step(const struct ref_cfg *c)
 {
 	return c->links == 1 ? 2 : c->links == 2;
 }
 
-/* Handles a word of the line, of which only headers matter. The sink may take a
+/* Handles a word of the line. Only header words matter. The sink may take a
  * packet l2d cycles plus 3/4 of the packet's words (1/4 with more links) after
- * its delimiter. The bus then needs t_bus cycles and one per qword. */
+ * the delimiter of the packet. The bus then needs t_bus cycles, and one cycle
+ * per qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
 {
@@ -340,8 +341,8 @@ static void os_decide(struct ref_fab *f, uint32_t o)
 		ref_end_idle(&out->end, f->cycle);
 }
 
-/* Returns credits word by word, one per cycle, from the cycle after the start
- * on. */
+/* Gives credits back word by word, one word per cycle, from the cycle after the
+ * start on. */
 static void os_pay(struct ref_fab *f, uint32_t o)
 {
 	struct ref_out *out = &f->out[o];
@@ -354,7 +355,7 @@ static void os_pay(struct ref_fab *f, uint32_t o)
 	in->fwd[o] = (in->fwd[o] + 1) & 4095;
 }
 
-/* Removes the word that leaves in this cycle from the crosspoint. */
+/* Removes from the crosspoint the word that leaves in this cycle. */
 static void xp_read(struct ref_fab *f, uint32_t o)
 {
 	struct ref_out *out = &f->out[o];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of a whole fabric in one NET clock (forth.md 5, 8):
  * nodes around one buffered crossbar, or two nodes face to face, or two
- * crossbars joined by trunks. The path of a packet chooses its trunk. A node
- * has a queue per destination, round robin, credits, and a sink behind a
- * bus. */
+ * crossbars joined by trunks. The path of a packet decides which trunk it
+ * takes. A node has a queue per destination, served round robin, credits, and a
+ * sink behind a bus. */
 #ifndef FORTH_TESTS_REF_XBAR_H
 #define FORTH_TESTS_REF_XBAR_H
 
@@ -14,9 +14,10 @@ enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 struct ref_cfg {
 	/* n: number of nodes; direct: 2 nodes without a switch */
 	uint32_t n, direct;
-	/* Two switches: nodes below `half` are at the first one, the others at
-	 * the second, from its port 0 on. The last `trunks` ports of both lead
-	 * to the other switch. trunks = 0: one switch of n ports. */
+	/* Two switches: nodes below `half` are at the first switch, the others
+	 * at the second, from its port 0 on. The last `trunks` ports of each
+	 * switch lead to the other switch. trunks = 0: one switch of n
+	 * ports. */
 	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
 	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
@@ -50,8 +51,9 @@ struct ref_out {
 	bool served, chosen;
 	uint32_t choice;
 	uint64_t begin, line_end;
-	/* per_word: words of the packet on the line whose credits have not
-	 * returned yet, and the input end that returns them */
+	/* used with cfg.per_word: pay_left: words of the packet on the line
+	 * whose credits have not returned yet; pay_in: index of the input that
+	 * returns these credits */
 	uint32_t pay_left, pay_in;
 	/* index of the next word of the packet that is entering */
 	uint32_t in_at;
@@ -62,8 +64,8 @@ struct ref_out {
 /* A log entry: the start of a packet at a source or at a switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* place of the start: node, 100 + node behind an output, or 200 + trunk
-	 * output */
+	/* place of the start: i for source i, 100 + i for the output that leads
+	 * to node i, or 200 + o for output o if it is a trunk */
 	uint32_t where, src, dst, seq;
 };
 
@@ -83,7 +85,7 @@ void ref_fab_free(struct ref_fab *f);
 uint32_t ref_ports(const struct ref_cfg *c);
 uint32_t ref_place(const struct ref_cfg *c, uint32_t node);
 /* Offers a packet from cycle `ready` on. Calls for one node must be in order of
- * ready. */
+ * `ready`. */
 void ref_fab_offer(struct ref_fab *f, uint32_t src, uint32_t dst, uint32_t path,
 		   uint32_t qwords, uint32_t seq, uint64_t ready);
 /* Runs all cycles below `until`. */

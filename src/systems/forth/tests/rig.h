@@ -40,7 +40,8 @@ struct tbus {
 	/* another master requests the bus, so that latency timers count */
 	bool contend;
 	bool refuse; /* the target aborts instead of answering */
-	/* pc for which the target repeats each completion of a read, or 0 */
+	/* number of PCI cycles for which the target repeats each completion of
+	 * a read, or 0 */
 	uint32_t repeat;
 	/* state */
 	struct weft_comp *comp;
@@ -77,9 +78,10 @@ struct tsink_send {
 struct tsink {
 	uint32_t links, lanes, cap, min_payload, frame;
 	uint32_t refresh, tx_cap;
-	/* cc from the delimiter of a packet to the return of its words */
+	/* NET cycles from the delimiter of a packet to the return of its
+	 * words */
 	uint32_t hold;
-	/* cc by which each cable is longer */
+	/* NET cycles by which each cable is longer */
 	uint32_t delay0, delay1, delay2, delay3;
 	bool stop; /* the sink returns no credits */
 	struct weft_comp *comp;
@@ -113,9 +115,9 @@ struct rig {
 	struct tsink *on[FORTH_PORT_LINKS_MAX];
 };
 
-/* Makes one NIC and a sink, or one sink per link with bundle=packet. `set`:
- * "param=value ..." after the preset. Parameters of a sink start with "sink.",
- * those of the bus with "bus.", those of the cable with "link.".
+/* Makes one NIC and a sink, or one sink per link with bundle=packet. `set` is
+ * "param=value ...", applied after the preset. Names of parameters of a sink
+ * start with "sink.", of the bus with "bus.", of the cable with "link.".
  * "sink.delayK=cycles" is the extra length of cable K. */
 void rig_single(struct rig *r, const char *preset, const char *set);
 void rig_pair(struct rig *r, const char *preset, const char *set);
@@ -126,11 +128,12 @@ void rig_pair_faulty(struct rig *r, const char *preset, const char *fault);
 void rig_free(struct rig *r);
 
 uint64_t rig_pc(const struct rig *r); /* number of PCI edges up to now */
-/* runs up to and including edge pc */
+/* runs up to and including PCI edge `pc` */
 void rig_run_pc(struct rig *r, uint64_t pc);
 void rig_wait(struct rig *r, uint64_t pcs);
 
-/* Accesses of the host. Each takes effect one pc after the current time. */
+/* Accesses of the host. Each takes effect one PCI cycle after the current
+ * time. */
 void rig_store(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 	       const void *data, uint32_t bytes);
 void rig_w32(struct rig *r, uint32_t node, uint32_t off, uint32_t val);
@@ -142,8 +145,8 @@ uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 		  uint32_t bytes);
 /* Initialises the NIC like a driver (2.9), but with latency timer 0 (off). */
 void rig_setup(struct rig *r, uint32_t node);
-/* Writes a descriptor by one 16-byte store. Returns the pc at which the NIC
- * takes it. */
+/* Writes a descriptor by one 16-byte store. Returns the PCI edge at which the
+ * NIC takes the descriptor. */
 uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
 		  uint64_t src, uint64_t q1);
 uint64_t rig_mem64(struct rig *r, uint32_t node, uint64_t phys);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Test node on a FORTH link: it sends packets by a script and logs every packet
- * start that it causes or sees. It is the product's side of the differential
- * tests, because it embeds a link end as a NIC does. */
+ * start that it causes or sees. The node is the product's side of the
+ * differential tests, because it embeds a link end as a NIC does. */
 #ifndef FORTH_TESTS_SCRIPTED_NODE_H
 #define FORTH_TESTS_SCRIPTED_NODE_H
 
@@ -45,8 +45,8 @@ struct node {
 	uint8_t last_data[8192];
 };
 
-/* Takes ownership of script (from malloc). Its items must be in order of
- * ready. */
+/* Takes ownership of `script` (from malloc). The items must be in order of
+ * `ready`. */
 void node_script(struct node *n, struct node_item *script, uint32_t count);
 
 #endif

@@ -29,8 +29,9 @@ struct weft_comp *star_fault(struct star *s, const struct weft_class *cls,
 			     uint32_t i, bool back, const char *const *set);
 void star_start(struct star *s);
 void star_run(struct star *s, uint64_t cycle);
-/* star_start_of returns the cycle of the k-th packet start at source `node`,
- * star_out_of that at output `port` of the switch. */
+/* star_start_of returns the cycle of the k-th packet start at source `node`.
+ * star_out_of returns the cycle of the k-th packet start at output `port` of
+ * the switch. */
 uint64_t star_start_of(const struct star *s, uint32_t node, uint32_t k);
 uint64_t star_out_of(const struct star *s, uint32_t port, uint32_t k,
 		     uint32_t *src_p);

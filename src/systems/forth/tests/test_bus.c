@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of the PCI-X bus, from the bus through the NIC to the driver: host,
  * bus, fault.bus, two NICs, programs with the user library. Each row damages
- * one access and names the status bits that must be set (forth.md 2.2, 3.6);
- * all others must stay 0. A second transfer must arrive. */
+ * one access and names the status bits that must be set (forth.md 2.2, 3.6).
+ * All other status bits must stay 0. A second transfer must arrive. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -267,7 +267,7 @@ static void each_error_sets_its_bits(void **state)
 }
 
 /* A load returns all ones if the device does not answer. The driver must not
- * take them for its status. */
+ * take these ones for status bits. */
 static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;

@@ -40,9 +40,9 @@ static void one_cut(void **state)
 	assert_int_equal(n->align, 1);
 	assert_int_equal(p.n[1]->bad, 1);
 	/* Packets follow back to back without 16 commas in between. Therefore
-	 * all are lost until the sender has used up its credits: 2046 words,
-	 * which are 24 packets, plus the credits that the first four packets
-	 * returned. */
+	 * all packets are lost until the sender has used up its credits: 2046
+	 * words, which are 24 packets, plus the credits that the first four
+	 * packets returned. */
 	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
 	assert_in_range(n->unsync, 24 - 4, 24);
@@ -50,8 +50,8 @@ static void one_cut(void **state)
 	pair_fini(&p);
 }
 
-/* Packets of 85 words are sent with pauses of 100. The link is in sync again
- * after exactly 16 comma words. */
+/* Packets of 85 words are sent with pauses of 100 words. The link is in sync
+ * again after exactly 16 comma words. */
 static void resync_words(void **state)
 {
 	static const uint32_t gap[] = { 15, 16 };
@@ -60,8 +60,8 @@ static void resync_words(void **state)
 
 	for (i = 0; i < 2; i++) {
 		/* packet k arrives at 24 + 185k. The line goes down in the
-		 * pause behind packet 1 and up `gap` words before packet 2
-		 * begins */
+		 * pause behind packet 1. It comes up again `gap` words before
+		 * packet 2 begins */
 		const char *f[] = { "at", at, "length", length, NULL };
 		uint64_t down = 24 + 185 + 90, up = 24 + 2 * 185 - gap[i];
 		const struct forth_port_count *n;
@@ -143,8 +143,9 @@ static void credits_are_lost(void **state)
 	pair_fini(&p);
 }
 
-/* A link of a bundle is cut and restored in the pauses. The rest of a truncated
- * packet is not returned a second time, so that the flow continues. */
+/* A link of a bundle is cut and restored in the pauses. The words of the rest
+ * of a truncated packet are not returned a second time, so that the flow
+ * continues. */
 static void truncated_packet_returns_its_credits_once(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };

@@ -59,7 +59,7 @@ static void delayed_packets_keep_their_order(void **state)
 		/* a packet has 8 words of data and 5 words around them */
 		if (k)
 			assert_true(came->cycle >= last + 13);
-		/* the packet waits behind one that was delayed */
+		/* the packet waits behind a packet that was delayed */
 		if (came->cycle > sent->cycle + 100)
 			assert_int_equal(came->cycle, last + 13);
 		late += came->cycle - sent->cycle;
@@ -72,8 +72,9 @@ static void delayed_packets_keep_their_order(void **state)
 	pair_fini(&p);
 }
 
-/* The first packet is late by 100 words and a femtosecond. The second, right
- * behind it, waits for 101 words, because it keeps word boundaries. */
+/* The first packet is late by 100 words and a femtosecond. The second packet,
+ * right behind the first one, waits for 101 words, because packets stay on word
+ * boundaries. */
 static void a_packet_behind_a_late_one_waits_whole_words(void **state)
 {
 	const char *f[] = { "max", "1280000001fs", "frame", "1", NULL };

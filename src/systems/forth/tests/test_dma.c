@@ -39,8 +39,8 @@ static uint64_t counter(const struct rig *r, uint32_t node, const char *name)
 
 /* ---- pipeline (forth.md 11.6) ---- */
 
-/* Returns the pc from the descriptor write to the start on the link, in
- * benchmark mode. */
+/* Returns the number of PCI cycles from the descriptor write to the start on
+ * the link, in benchmark mode. */
 static uint32_t latency(uint32_t qwords, const char *set)
 {
 	struct rig r;
@@ -76,8 +76,8 @@ static void test_latency_is_the_sum_of_stage_parameters(void **state)
 	assert_int_equal(latency(3, "t_linkstart=0"), 14);
 }
 
-/* 11.13: outside benchmark mode a transfer takes longer by its read(q). tr-*
- * presets have no stage for a VOQ. */
+/* 11.13: outside benchmark mode a transfer takes longer by read(q), the time of
+ * its read. tr-* presets have no stage for a VOQ. */
 static void test_read_latency(void **state)
 {
 	static const struct {
@@ -141,7 +141,7 @@ static void test_host2net_room(void **state)
 		 forth_desc_q1(1, 512, (uint32_t)DST, FORTH_DESC_START));
 	rig_wait(&r, 3000);
 	sop = r.sink->log[0].cycle - SER;
-	/* the header word and four payload words have left after 3 beats + 4,
+	/* the header word and four payload words have left after 3 + 4 beats,
 	 * and Check follows */
 	assert_int_equal(
 		r.n[0].bus->log[1].req,
@@ -342,8 +342,8 @@ static void test_cut_through_is_tight(void **state)
 
 /* ---- credits (11.7) ---- */
 
-/* Returns the cc from the first word sent to the updated credit, for a packet
- * of P words of 64 bits. */
+/* Returns the number of NET cycles from the first word sent to the updated
+ * credit, for a packet of P words of 64 bits. */
 static uint32_t rtt(uint32_t p)
 {
 	struct rig r;
@@ -418,8 +418,8 @@ static void overlap(const char *set, bool in_gap)
 	open_rig(&r, "tr-switch", set);
 	t = rig_post(&r, 0, 0, 0, SRC,
 		     forth_desc_q1(0, 62, (uint32_t)DST, FORTH_DESC_START));
-	/* the packet is ready 24 + 5 + 9 cc later, while the NIC waits for the
-	 * split completion */
+	/* the packet is ready 24 + 5 + 9 NET cycles later, while the NIC waits
+	 * for the split completion */
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 1);
 	rig_wait(&r, 1000);
 	read = &r.n[0].bus->log[0];
@@ -436,8 +436,8 @@ static void overlap(const char *set, bool in_gap)
 		assert_int_equal(counter(&r, 0, "gap_writes"), 0);
 	}
 	/* A write during the wait does not end the wait. The completion comes
-	 * after the write. Its first word comes 10 clocks later, as after the
-	 * split response. */
+	 * after the write. The first word of the completion comes 10 clocks
+	 * later, as after the split response. */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_OPS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SPLIT_DURATION),
 			 in_gap ? write->done - read->req : 50);

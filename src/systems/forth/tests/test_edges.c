@@ -72,7 +72,7 @@ static void an_unexpected_completion_is_seen_at_its_end(void **state)
 /* ---- port reset (5.7) ---- */
 
 /* Sends on a flow until the neighbour holds its 512 words. The neighbour
- * returns none. */
+ * returns no credits. */
 static void use_credits(struct rig *r)
 {
 	open_rig(r, "tr-switch", "sink.lanes=8 sink.cap=512 sink.stop=true");
@@ -125,8 +125,9 @@ static void a_port_reset_waits_until_net2host_is_empty(void **state)
 
 /* ---- Net2Host during a write (4.11) ---- */
 
-/* Returns whether first and last word have arrived when the bus takes them.
- * Sets *sharp if the last one arrived exactly at that edge. */
+/* Returns whether the first and the last word have arrived when the bus takes
+ * them. Sets *sharp if the last word arrived exactly at the edge at which the
+ * bus takes it. */
 static bool in_time(const struct rig *r, uint32_t qwords, uint64_t pc0,
 		    bool *sharp)
 {

@@ -137,8 +137,8 @@ static void test_put_direct(void **state)
 	close_both();
 }
 
-/* A put from memory that is not visible goes through a bounce buffer, and an
- * odd tail by message. */
+/* A put from memory that is not visible goes through a bounce buffer. An odd
+ * tail of the put goes by message. */
 static void test_put_tail(void **state)
 {
 	struct weft_ep_mr dst;

@@ -9,7 +9,8 @@
  * buffer overflows, and every packet that does not arrive is in exactly one
  * counter.
  *
- * WEFT_SEED=n replays one scenario, WEFT_ROUNDS=n plays that many. */
+ * WEFT_SEED=n replays the scenario of seed n, WEFT_ROUNDS=n plays n
+ * scenarios. */
 #include "unit/cmocka_all.h"
 
 #include <inttypes.h>
@@ -36,8 +37,8 @@ struct world {
 	/* packets: number that each source sends */
 	uint64_t rng, seed, packets;
 	uint32_t charge; /* charge of the largest packet */
-	/* each node sends to node + turn; turn = 0: to any node, itself
-	 * included */
+	/* each node sends to the node whose number is its own + turn; turn = 0:
+	 * to any node, itself included */
 	uint32_t turn;
 };
 

@@ -30,8 +30,9 @@ static void run(struct pair *p, const char *const *set,
 	pair_run(p, 60000);
 }
 
-/* A symbol on the line has 12 bits. The bits above name its part and must be
- * cleared before the frame leaves the fault. */
+/* A symbol on the line has 12 bits. The bits above name the part of the frame
+ * to which the symbol belongs. They must be cleared before the frame leaves the
+ * fault. */
 static void parts_of_symbols_do_not_leave_the_fault(void **state)
 {
 	static const uint16_t in[] = { 0xfabc, 0x1000, 0x8fff, 0x0801, 0xf000 };
@@ -273,8 +274,8 @@ static void link_survives_random_errors_in_all_parts(void **state)
 	}
 }
 
-/* One link of a bundle loses a delimiter. Register 0xBC counts it, and later
- * packets arrive. */
+/* One link of a bundle loses a delimiter. Register 0xBC counts this error, and
+ * later packets arrive. */
 static void bundle_alignment(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };

@@ -143,7 +143,8 @@ static void a_load_of_almost_nothing_sends_one_packet(void **state)
 }
 
 /* Node 3 sends to a sink that expects nodes 0 to 2, so that all of its packets
- * count as out of order. At a sink that expects node 3 as well, none does. */
+ * count as out of order. At a sink that expects node 3 as well, no packet
+ * counts as out of order. */
 static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 {
 	static const char *const knows[] = { "3", "4" };
@@ -346,8 +347,8 @@ static void listen(struct fab *f, struct ear *e, bool needs_frames)
 	must(weft_filter_add(&f->sw->ports[0], c, &err), &err);
 }
 
-/* A listener hears packets with their credits and credit frames of several
- * lanes, equal to those that a line with real frames carries. */
+/* A listener hears packets with their credits, and credit frames of several
+ * lanes. All are equal to the frames that a line with real frames carries. */
 static void a_listener_hears_what_a_tapped_line_carries(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };

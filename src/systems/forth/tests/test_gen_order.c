@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reordering depth at a sink, for known sequences and for random ones. For
- * these the test compares all pairs of packets. */
+/* Reordering depth at a sink, for known sequences and for random ones. For the
+ * random sequences the test compares all pairs of packets. */
 #include <stdlib.h>
 
 #include "unit/cmocka_all.h"
@@ -52,8 +52,8 @@ static void overtaken_packets_are_counted(void **state)
 	sink_fini(&s);
 }
 
-/* The orders of two sources do not affect each other, but the packets that they
- * hold add up. */
+/* The orders of two sources do not affect each other, but the packets held for
+ * both sources add up. */
 static void sources_have_separate_orders(void **state)
 {
 	struct sink s;

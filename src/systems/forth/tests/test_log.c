@@ -70,8 +70,8 @@ static void packets(struct rig *r, uint32_t n)
 
 /* One packet of 64 words makes two steps of the credit value. A credit takes
  * T_SER 24 + T_CRRX 2 cycles from its record in one log to its record in the
- * other. It takes 90 + 16 cycles from the packet's start to the first credit.
- * Edges of the two clocks add to both (5.8, 11.7). */
+ * other. From the packet's start to the first credit it takes 90 + 16 cycles.
+ * Both times grow by the wait for an edge of the other clock (5.8, 11.7). */
 static void test_round_trip(void **state)
 {
 	static struct log a, b;
@@ -103,7 +103,8 @@ static void test_round_trip(void **state)
 	rig_free(&r);
 }
 
-/* An idle line repeats a credit every 1024 cycles of 1.28 clocks (5.3). */
+/* An idle line repeats a credit every 1024 NET cycles, each of which is 1.28
+ * PCI cycles (5.3). */
 static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 {
 	static struct log a;
@@ -124,7 +125,7 @@ static void test_idle_line_logs_a_credit_every_1024_cycles(void **state)
 	rig_free(&r);
 }
 
-/* Logs of credits that were computed equal logs of credits in real frames. */
+/* The log of computed credits is equal to the log of credits in real frames. */
 static void test_computed_and_sent_credits_log_equally(void **state)
 {
 	static struct log a[2], b[2];
@@ -240,7 +241,8 @@ static uint32_t log_what(struct rig *r, uint32_t index)
 	return rig_r32(r, 0, FORTH_LOG_DATA + 12);
 }
 
-/* The ring has room for 4096 records, so that record n - 4096 is its oldest. */
+/* The ring has room for 4096 records. After n records, its oldest record is
+ * record n - 4096. */
 static void an_overwritten_record_is_not_shown(void **state)
 {
 	struct rig r;
@@ -267,7 +269,7 @@ static void an_overwritten_record_is_not_shown(void **state)
 
 /* A receiver drains nothing for longer than `resync`. The sender requests a
  * resynchronisation, which follows once the buffer is empty (5.7). The register
- * counts it. */
+ * counts the resynchronisation. */
 static void test_resynchronisation_is_logged_and_counted(void **state)
 {
 	struct rig r;

@@ -87,8 +87,9 @@ static void test_stall_is_local(void **state)
 			 forth_desc_q1(2, 512, DST, FORTH_DESC_START));
 	rig_post(&r, 0, 6, 0, SRC, forth_desc_q1(6, 64, DST, FORTH_DESC_START));
 	rig_wait(&r, 30000);
-	/* One packet of 132 words to flow 2 fits into 170. The second packet on
-	 * path 1 waits, so that later ones to flow 2 wait on all paths. */
+	/* One packet of 132 words to flow 2 fits into 170 words. The second
+	 * packet on path 1 waits, so that later packets to flow 2 wait on all
+	 * paths. */
 	assert_int_equal(r.on[0]->n_log, 2 + 1);
 	assert_int_equal(r.on[1]->n_log, 1);
 	assert_int_equal(r.on[2]->n_log, 1);
@@ -112,8 +113,9 @@ static uint32_t state_of(uint32_t p1, uint32_t p2, uint32_t flags,
 	       exp[2] << 14 | exp[3] << 17 | held << 20;
 }
 
-/* 0x1A0: packets 0 to 5 of source 2 have arrived, then 7 before 6. Then 6 is
- * known to be lost, and no notification has reported it. */
+/* 0x1A0: packets 0 to 5 of source 2 have arrived, then packet 7 before packet
+ * 6. Now packet 6 is known to be lost, and no notification has reported the
+ * loss. */
 static void state_of_a_source_can_be_read(void **state)
 {
 	static const uint32_t none[4], six[] = { 2, 2, 1, 1 },
@@ -160,7 +162,7 @@ static void test_single_loss(void **state)
 	rig_wait(&r, 3000);
 	assert_int_equal(rnotes(&r), 8);
 	assert_int_equal(rig_r32(&r, 0, FORTH_RESEQ), 1);
-	/* only the first notification behind the loss has the flag */
+	/* only the first notification behind the loss has the loss flag */
 	word = 0;
 	for (uint32_t i = 0; i < r.n[0].bus->n_log; i++)
 		if (r.n[0].bus->log[i].addr == RIG_RNOTIFY &&
@@ -431,7 +433,7 @@ static void thresholds_that_do_not_fit_are_refused(void **state)
 	}
 }
 
-/* A reset with blocks in use gives them all back. */
+/* A reset while blocks are in use gives back all blocks. */
 static void test_migration_reset(void **state)
 {
 	struct rig r;
@@ -459,8 +461,8 @@ static void post_512(struct rig *r, uint32_t i, uint64_t src)
 	rig_wait(r, 2000);
 }
 
-/* 3.6: the bus aborts a transfer. Blocks of its packets that were not read yet
- * become free, and complete packets leave. */
+/* 3.6: the bus aborts a transfer. The packets of the transfer that were not
+ * read yet lose their blocks, which become free. Complete packets leave. */
 static void aborted_read_gives_its_blocks_back(void **state)
 {
 	static const uint32_t sent[] = { 512, 512, 512, 0, 255, 512 };
@@ -475,7 +477,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	post_512(&r, 0, SRC);
 	post_512(&r, 1, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
-	/* blocks with 256, 256 and 2 words, of which the last has 254 left */
+	/* blocks with 256, 256 and 2 words: the last block has 254 words
+	 * left */
 	post_512(&r, 2, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
 	/* there is no memory at 0x4000: 2 new blocks are taken and given

@@ -73,8 +73,8 @@ static void test_local_departed(void **state)
 	op = &r.n[0].bus->log[1];
 	assert_int_equal(op->addr, RIG_LNOTIFY + 40);
 	assert_true(op->word == forth_lnotify_pack(1, 5, 1));
-	/* the delimiter is at the sink 24 cc after it left, and the packet has
-	 * 133 words */
+	/* the delimiter is at the sink 24 NET cycles after it left, and the
+	 * packet has 133 words */
 	end = r.sink->log[1].cycle - 24 + 133;
 	assert_int_equal(
 		op->req,
@@ -205,8 +205,8 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
 	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
 	assert_true(unknown > 500 && parity > 500);
-	/* 100,000 pc have 78,000 words of 40 bits, of which few have two
-	 * errors */
+	/* the line carries 78,000 words of 40 bits in 100,000 PCI cycles. Few
+	 * words have two errors */
 	assert_in_range(unknown + parity, 2800, 3600);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO1_PARITY), 0);
@@ -343,7 +343,8 @@ static void test_net_counters(void **state)
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_OUT_PACKETS), 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET_DEQ_WORDS), 5);
 	assert_int_equal(rig_r32(&r, 0, FORTH_H2NET_START), 1);
-	/* a store to another counter is ignored, but one to 0x80 clears all */
+	/* a store to another counter is ignored, but a store to 0x80 clears all
+	 * counters */
 	rig_post(&r, 0, 0, 1, SRC, q1(1, 3, 0));
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 3, (uint32_t)DST), 0);
 	rig_wait(&r, 500);
@@ -362,8 +363,9 @@ static void test_net_counters(void **state)
 	rig_free(&r);
 }
 
-/* Returns the qwords that a 4 KB read has moved pc clocks after its REQ#. 192
- * qwords move from 60 on, 192 from 262, 128 from 464. */
+/* Returns the number of qwords that a 4 KB read has moved `pc` PCI clocks after
+ * its REQ#. 192 qwords move from clock 60 on, 192 from clock 262 on, 128 from
+ * clock 464 on. */
 static uint32_t read_by(uint32_t pc)
 {
 	uint32_t sum = 0, start[] = { 60, 262, 464 }, n[] = { 192, 192, 128 };
@@ -401,8 +403,8 @@ static void test_sampler_counts_qwords_per_interval(void **state)
 	rig_send(&r, rig_cc(&r) + 1, forth_header(0, 0, 64, (uint32_t)DST), 0);
 	rig_wait(&r, 3000);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 40 + 1);
-	/* sample 40 is 41 pc after REQ#, of which the first 10 move no data and
-	 * the others one qword each */
+	/* sample 40 is 41 PCI cycles after REQ#. The first 10 of these cycles
+	 * move no data, the others one qword each */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);
@@ -503,7 +505,7 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	for (uint32_t i = 0; i < 8; i++)
 		rig_post(&r, 0, 0, i, SRC, q1(3, 62, 0));
 	rig_wait(&r, 5000);
-	/* the sink never returns 512 words */
+	/* the sink keeps 512 words and never returns them */
 	assert_int_equal(r.sink->n_log, 4);
 	assert_int_equal(rig_r32(&r, 0, FORTH_CREDIT_STATE + 12), 512);
 	forth_port_credit_reset(&r.sink->link);
@@ -514,8 +516,8 @@ static void port_reset_on_both_sides_frees_a_flow_without_credits(void **state)
 	rig_free(&r);
 }
 
-/* 4.9: the link of a NIC is in sync 24 + 16 cycles of 12.8 ns after power-up. A
- * transfer that was posted before leaves then. */
+/* 4.9: the link of a NIC is in sync 24 + 16 cycles of 12.8 ns after power-up.
+ * At that time a transfer leaves that was posted earlier. */
 static void link_state_shows_synchronisation_at_power_up(void **state)
 {
 	struct rig r;

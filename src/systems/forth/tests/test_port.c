@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Link end: exact cycles of packets and credits between two nodes, wake-ups,
- * padding, refresh, loopback, bundles, and equal results with real frames and
- * with computed ones. */
+ * padding, refresh, loopback, bundles, and equal results with real and with
+ * computed frames. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +68,8 @@ static void slow_port(struct pair *p, uint32_t k, const char *late)
 }
 
 /* 4.9, 4.12: a packet on two links begins when the slower link delivers its
- * first word. If the links differ by more than the 16 words of the FIFO, the
- * packet is lost, unless it is shorter than that. */
+ * first word. If the links differ by more than the 16 words of the FIFO,
+ * packets of more than 16 words are lost. */
 static void a_bundle_waits_for_its_slowest_link(void **state)
 {
 	static const struct {
@@ -108,8 +108,9 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 	}
 }
 
-/* 4.9: with powerup an end sends from 16 words after the first comma on, which
- * takes 24 cycles plus the length of the cable. No packet is lost. */
+/* 4.9: with powerup an end sends from 16 words after the first comma on. The
+ * first comma arrives after 24 cycles plus the length of the cable. No packet
+ * is lost. */
 static void power_up_takes_16_comma_words(void **state)
 {
 	static const struct {
@@ -146,8 +147,9 @@ static void power_up_takes_16_comma_words(void **state)
 	}
 }
 
-/* A line is dead until cycle 100 and then delivers its first comma. Its end is
- * in sync 16 words later. Before that it neither receives nor sends. */
+/* A line is dead until cycle 100 and then delivers its first comma. The link
+ * end at the line is in sync 16 words later. Before that time the link end
+ * neither receives nor sends. */
 static void power_up_counts_commas_that_come(void **state)
 {
 	static const char *const on[] = { "powerup", "yes", NULL };
@@ -174,8 +176,8 @@ static void power_up_counts_commas_that_come(void **state)
 }
 
 /* 11.7: the round trip between two NICs on two links takes 90 + P/4 cycles plus
- * the bus of a NIC (6 + 4 pc before the data). P is the number of words of the
- * packet without its delimiter. */
+ * the bus of a NIC (6 + 4 PCI cycles before the data). P is the number of words
+ * of the packet without its delimiter. */
 static void round_trip(void **state)
 {
 	static const uint32_t qwords[] = { 60, 124, 508 };
@@ -314,7 +316,7 @@ static void credit_counters_wrap_without_loss(void **state)
 }
 
 /* Traffic in both directions has equal cycles with computed frames and with
- * real ones. */
+ * real frames. */
 static void taps_change_nothing(void **state)
 {
 	static const char *const links[] = { "1", "2", "4" };

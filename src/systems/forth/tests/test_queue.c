@@ -40,8 +40,9 @@ static void test_descriptor_gives_the_specified_header(void **state)
 	rig_free(&r);
 }
 
-/* Writes four descriptors backwards, dword by dword. The flag is on the last
- * one by position, which is complete last (V14). */
+/* Writes three descriptors backwards, dword by dword, and then the fourth one,
+ * which has the start flag. All four depart in the order of their slots
+ * (V14). */
 static void test_cluster_starts_by_its_last_descriptor(void **state)
 {
 	struct rig r;
@@ -101,7 +102,7 @@ static void test_trigger_inside(void **state)
 }
 
 /* A full ring of N descriptors is legal. One write to slot head - 1 releases
- * it. */
+ * the whole ring. */
 static void full_ring(const char *preset, const char *set, uint32_t depth)
 {
 	struct rig r;
@@ -236,8 +237,8 @@ static void test_round_robin_and_isolation(void **state)
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(forth_hdr_flow(r.sink->log[i].header), i % 8);
 
-	/* the next queue with work is chosen, in ascending order from the last
-	 * one */
+	/* the next queue with work is chosen, in ascending order from the queue
+	 * served last */
 	rig_w32(&r, 0, FORTH_CONTROL, 0);
 	for (uint32_t i = 0; i < 3; i++)
 		rig_post(&r, 0, posted[i], 4, SRC,

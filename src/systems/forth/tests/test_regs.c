@@ -21,8 +21,9 @@ static int down(void **state)
 	return 0;
 }
 
-/* Every register of configuration space: offset, size, reset value, and its
- * values after a store of all ones and after one of zeros (2.2, 2.3). */
+/* Every register of configuration space: offset, size, reset value, its value
+ * after a store of all ones, and its value after a store of zeros (2.2,
+ * 2.3). */
 static const struct cfg_row {
 	uint32_t off, size, reset, ones, zeros;
 } cfg_rows[] = {
@@ -100,8 +101,8 @@ static void test_memory_enable(void **state)
 			 forth_build_pack(1, 3, 8, 64, 3));
 }
 
-/* Registers of BAR1: offset, reset value, values after stores of ones and of
- * zeros. */
+/* Registers of BAR1: offset, reset value, value after a store of ones, value
+ * after a store of zeros. */
 static const struct reg_row {
 	uint32_t off, reset, ones, zeros;
 } reg_rows[] = {

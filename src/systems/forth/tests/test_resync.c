@@ -87,8 +87,8 @@ static void no_effect(void **state)
 	pair_fini(&q);
 }
 
-/* The receiver drains nothing before cycle 30000, then a packet in 50 bus
- * clocks = 39 cycles. A request must wait for the buffer to drain. */
+/* The receiver drains nothing before cycle 30000, and after that one packet per
+ * 50 bus clocks (39 cycles). A request must wait for the buffer to drain. */
 static void drains_first(void **state)
 {
 	struct pair p;

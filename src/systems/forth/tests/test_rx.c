@@ -137,8 +137,8 @@ static void delimiter_is_found_in_any_lane(void **state)
 	pair_fini(&b.p);
 }
 
-/* V07: in each run another bit of header and CRC-16 is wrong, except the
- * first. */
+/* V07: in each run another bit of header and CRC-16 is wrong. The first bit is
+ * left out. */
 static void header_errors(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -214,8 +214,9 @@ static void body_errors(void **state)
 	pair_fini(&b.p);
 }
 
-/* A packet truncated at any word is reported: incomplete header in 0x6C,
- * incomplete payload in 0xBC, and as EOP. */
+/* A packet truncated at any word is reported: an incomplete header in register
+ * 0x6C, an incomplete payload in register 0xBC and to the owner as a truncated
+ * packet. */
 static void truncation_at_any_place_is_reported(void **state)
 {
 	struct bench b;
@@ -328,8 +329,8 @@ static void credit_for_words_never_sent_is_refused(void **state)
 	pair_fini(&b.p);
 }
 
-/* 5.4: a credit for all words that were sent is accepted, but one for a word
- * more is not. */
+/* 5.4: a credit for all words that were sent is accepted, but a credit for one
+ * word more is not. */
 static void all_that_was_sent_may_be_acknowledged(void **state)
 {
 	for (uint32_t more = 0; more < 2; more++) {

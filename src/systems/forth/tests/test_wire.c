@@ -282,8 +282,8 @@ static void front_of_a_frame_equals_the_start_of_the_whole(void **state)
 		}
 }
 
-/* For a frame longer than the room, the encoder returns its length and writes
- * as many symbols as fit. */
+/* If a frame is longer than the room for its symbols, the encoder returns the
+ * length of the frame and writes as many symbols as fit. */
 static void an_encoder_writes_no_symbol_behind_its_room(void **state)
 {
 	enum { ROOM = 11 };

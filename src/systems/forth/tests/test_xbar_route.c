@@ -95,7 +95,7 @@ static void rows_and_inputs(void **state)
 		forth_port_lane_of(
 			&l, forth_header_path(forth_header(1, 0, 8, 0), 5)),
 		3);
-	/* a row for all inputs replaces those of single inputs */
+	/* a row for all inputs replaces the rows of single inputs */
 	assert_int_equal(forth_xbar_route(c, WEFT_ANY_PORT, 5, up, 3, &err), 0);
 	assert_int_equal(out_of(x, 3, 5, 1), 3);
 	weft_sim_free(sim);

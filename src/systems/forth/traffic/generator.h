@@ -27,11 +27,11 @@ struct forth_gen_voq {
 };
 
 /* The packet numbers of one source that have arrived, at a sink that does not
- * expect order. They lie fewer than GEN_WINDOW apart. */
+ * expect order. Any two of these numbers differ by less than GEN_WINDOW. */
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct forth_gen_from {
-	/* one bit per number from `base` on, by number modulo GEN_WINDOW: set
-	 * if the packet has arrived */
+	/* one bit per packet number from `base` on, set if the packet has
+	 * arrived; the index of the bit is the number modulo GEN_WINDOW */
 	uint64_t seen[GEN_WINDOW / 64];
 	uint32_t base; /* all numbers below `base` have arrived */
 	uint32_t held; /* behind base */
@@ -42,7 +42,7 @@ struct forth_gen_from {
 };
 
 /* Contents of the sink's FIFO, in order. The sink keeps them only where faults
- * may overfill the FIFO, because without faults credits prevent that. */
+ * may overfill the FIFO, because without faults credits prevent an overflow. */
 enum { GEN_FIFO = 1024 };
 struct forth_gen_held {
 	uint64_t at; /* bus cycle at which the packet begins to leave */

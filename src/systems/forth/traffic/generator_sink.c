@@ -19,7 +19,7 @@ static bool payload_good(const struct forth_gen *g, const struct weft_frame *f)
 }
 
 /* Drains the packet when the bus is free. F grows at the header, then with each
- * payload qword, and by the remaining charge with the last one (5.2). */
+ * payload qword, and by the remaining charge with the last qword (5.2). */
 static void sink_drain(struct forth_gen *g, const struct weft_frame *f,
 		       const struct forth_port_rx *rx)
 {
@@ -70,7 +70,7 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 }
 
 /* Takes the packet, or drops it without returning its charge, so that the
- * sender loses these credits. */
+ * sender loses the credits of the packet. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 		      const struct forth_port_rx *rx)
 {

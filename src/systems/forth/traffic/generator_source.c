@@ -186,8 +186,8 @@ static uint32_t next_dest(const uint64_t *left, uint32_t from)
 	return k * 64 + (uint32_t)__builtin_ctzll(w);
 }
 
-/* Chooses the next packet: round robin over queues that hold one (6.3) and have
- * credits for it. */
+/* Chooses the next packet: round robin over queues that hold a packet (6.3) and
+ * have credits for it. */
 bool forth_gen_next(void *own, struct forth_port *l, struct forth_port_pkt *p)
 {
 	struct weft_comp *c = own;

@@ -3,10 +3,11 @@
  * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
  * The unit of work is the packet-hop: one packet through one crossbar.
  *
- * The environment variable BOOKSIM may name a BookSim2 binary, and SST a binary
- * of SST with its element merlin. This network, traffic and load then also run
- * there (configurations: booksim.c, merlin.c), one after the other on one core.
- * The benchmark prints the ratios of packet-hops per CPU second. */
+ * Two environment variables may name other simulators: BOOKSIM a BookSim2
+ * binary, SST an SST binary with the element library merlin. This network,
+ * traffic and load then also run there (configurations: booksim.c, merlin.c),
+ * one after the other on one core. The benchmark prints the ratios of
+ * packet-hops per CPU second. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,9 +123,9 @@ int bench_torus(struct bench_ctx *b, struct weft_err *err)
 	return ret;
 }
 
-/* Measures tori of several sizes. The load is half of the capacity of a ring of
- * each size under uniform traffic, so that the load per link is equal in all of
- * them. */
+/* Measures tori of several sizes. Each torus gets half of the load that its
+ * rings can carry under uniform traffic, so that the load per link is equal in
+ * all tori. */
 int bench_scale(struct bench_ctx *b, struct weft_err *err)
 {
 	struct torus_case t[] = { { 8, "8", "0.5", 0, 0 },

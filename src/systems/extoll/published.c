@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL R1: extoll.md section 8, rows EX-01 to EX-17. The model's numbers come
  * from the programs of the experiments, from counters, and from statistics of
- * ports. published_eval.c computes those that need several of these. Letters A
- * and B of the specification are `-16` and `-32` where a row exists for both
- * widths. */
+ * ports. published_eval.c computes the numbers that need several of these
+ * sources. In a row that exists for both widths, `-16` and `-32` stand for
+ * letters A and B of the specification. */
 #include "systems/extoll/published_eval.h"
 
 /* clang-format off */

@@ -125,7 +125,8 @@ double extoll_eval_domains(const struct repro_data *d)
 /* ---- transceivers ---- */
 
 /* Returns the cycles that the transceivers add to a packet's time. The run
- * without them still has 20 of the 40 unit intervals of a cycle. */
+ * without transceivers still includes a delay of 20 unit intervals, which is
+ * half a cycle of 40 unit intervals. */
 static double mgt_cycles(const struct repro_data *d, const char *point)
 {
 	return published_eval_gain(d, NEXT_TO_NONE, point, "net.latency") +

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL driver: the part of a kernel for the processes of a node (extoll.md
- * 6.1). It serves the user libraries (velo.c, rma*.c) and uses host.h and the
- * register map alone.
+/* EXTOLL driver: does for the processes of a node what a kernel does (extoll.md
+ * 6.1). The driver serves the user libraries (velo.c, rma*.c) and uses host.h
+ * and the register map alone.
  *
- * All programs of a node share one struct extoll_kernel. It lies in the node's
- * memory, its address in a register of the NIC, and a test-and-set register
- * guards it, because the programs share no other state. */
+ * All programs of a node share one struct extoll_kernel, and no other state.
+ * The struct lies in the node's memory. One register of the NIC holds its
+ * address, and a test-and-set register is its lock. */
 #ifndef SYSTEMS_EXTOLL_LIB_DRIVER_H
 #define SYSTEMS_EXTOLL_LIB_DRIVER_H
 
@@ -51,9 +51,9 @@ void extoll_drv_close(struct extoll_drv *d);
 void extoll_drv_lock(struct extoll_drv *d);
 void extoll_drv_unlock(struct extoll_drv *d);
 
-/* Allocates VPID `want`, or the lowest free one if want < 0. Returns it, or
- * -EBUSY if it is in use, -ENOSPC if none is left, -EINVAL if it does not
- * exist. */
+/* Allocates VPID `want`, or the lowest free VPID if want < 0. Returns the VPID,
+ * -EBUSY if `want` is in use, -ENOSPC if no VPID is free, or -EINVAL if `want`
+ * is too large. */
 int extoll_drv_vpid(struct extoll_drv *d, int32_t want);
 void extoll_drv_vpid_free(struct extoll_drv *d, uint32_t vpid);
 

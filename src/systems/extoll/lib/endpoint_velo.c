@@ -4,8 +4,8 @@
 
 #include "systems/extoll/lib/endpoint.h"
 
-/* Tags of an EP_MSG that needs several VELO messages: its first one, the
- * others. */
+/* An EP_MSG may need several VELO messages. TAG_FIRST is the tag of the first
+ * of these VELO messages, TAG_MORE that of the others. */
 enum { TAG_FIRST = EP_KINDS, TAG_MORE };
 
 struct first {

@@ -14,7 +14,7 @@ const struct xmem_group xmem_groups[XMEM_GROUPS] = {
 	[XMEM_LARGE] = { 131072, 131072, ATU_GATES },
 };
 
-/* ---- exclusion of processes ---- */
+/* ---- one process at a time ---- */
 
 static void kern_enter(struct xmem *m)
 {
@@ -34,8 +34,8 @@ static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 }
 
 /* Returns the first of n consecutive free entries, or ATU_GATES if there are
- * none. Searches the group for regions of n pages, then the groups for larger
- * ones. */
+ * none. Searches first the group whose regions have up to n pages, then the
+ * groups with larger regions. */
 static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 {
 	for (uint32_t i = 0; i < XMEM_GROUPS; i++) {
@@ -160,8 +160,8 @@ void xmem_close(struct xmem *m)
 	struct xmem_kern *k = m->kern;
 
 	kern_enter(m);
-	/* Waits until the NIC holds no command of this process, because the
-	 * next process with this VPID would get the effects. */
+	/* Waits until the NIC holds no command of this process. Otherwise the
+	 * command would act on the next process with this VPID. */
 	extoll_drv_drain(&m->drv);
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))

@@ -2,10 +2,10 @@
 /* The kernel's part of the RMA (extoll.md 6.1, 3.7, 3.8): processes of the
  * device, their notification rings, registered memory.
  *
- * Registration pins whole pages, finds consecutive entries of the table in the
- * group of their size, and writes them. De-registration clears the entries and
+ * Registration pins whole pages and writes consecutive entries of the table, in
+ * the group for regions of that size. De-registration clears the entries and
  * flushes them from the ATU. It unpins the pages after the ATU's notification,
- * because transfers may use them until then. */
+ * because transfers may use the pages until then. */
 #ifndef SYSTEMS_EXTOLL_LIB_MEMORY_H
 #define SYSTEMS_EXTOLL_LIB_MEMORY_H
 

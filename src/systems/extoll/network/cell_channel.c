@@ -170,9 +170,10 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	return ep->needs_frames ? cell_channel_framed_start(ep, err) : 0;
 }
 
-/* Frees the packets whose last cell is in a slot. No list holds the slots of
- * the owner. If `taken`, a slot that is neither free nor in flight counts as
- * the owner's. */
+/* Frees the packets whose last cell is in a slot of this end: in slots of cells
+ * in flight, and if `taken`, also in slots that the owner holds. No list has
+ * the owner's slots. Therefore every slot that is neither free nor in flight
+ * counts as held. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
@@ -295,8 +296,8 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 }
 
 /* Applies the peer's credits and ACKs only if the reserved credits of the VC or
- * the window are used up, because most calls then need no ring. The rings stay
- * short nevertheless. */
+ * the window are used up. So most calls do not look into the rings of credits
+ * and ACKs. The rings stay short nevertheless. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
@@ -327,7 +328,8 @@ bool cell_channel_room(const struct cell_channel *ep, uint32_t vc)
 }
 
 /* Reports to listeners a cell that starts on the line at cycle s. The last cell
- * carries the id of its packet, because the packet arrives with it. */
+ * of a packet carries the packet's id, because the packet arrives with that
+ * cell. */
 WEFT_COLD static void cell_channel_trace(const struct cell_channel *ep,
 					 const struct ecell *cell, uint64_t s)
 {
@@ -409,8 +411,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	return n;
 }
 
-/* Stores the volume of the port in weft_port.out_*. Leaves out the part of the
- * line that is allocated ahead of time, because it has not been carried yet. */
+/* Stores the volume of the port in weft_port.out_*. Busy cycles that are
+ * allocated ahead of time do not count, because they are still to come. */
 void cell_channel_volume(struct cell_channel *ep)
 {
 	const struct cell_channel_count *n = cell_channel_counts(ep);

@@ -15,23 +15,24 @@
  * clock ("cycles").
  *
  * Reference points. The line is planned t_out cycles ahead. At cycle g this end
- * decides which cell starts on the line at g + t_out: a control cell that is
- * ready by then, otherwise perhaps a data cell, which is then granted and
- * committed at g. At g + t_out the cell's start flit is on the line, or without
- * framing its first flit. The peer's owner sees the cell after the flight time
+ * decides which cell starts on the line at g + t_out. A control cell that is
+ * ready by then goes first. Otherwise this end may grant and commit a data cell
+ * at g. At g + t_out the cell's start flit is on the line, or without framing
+ * its first flit. The peer's owner sees the cell after the flight time
  * (ops.cell, cell_channel_take).
  *
  * Control cells are not events. They depend only on the credits and ACKs that
  * this end owes and on the cells it sends, so that this end computes them when
  * it commits a cell or when the peer asks. Control cells that are ready at or
- * before g + t_out are known at g, because credits take longer than t_out from
- * the grant that frees a slot.
+ * before g + t_out are known at g, because more than t_out cycles pass from the
+ * grant that frees a slot until the slot's credit is ready.
  *
  * Framed lines (a fault sits on the cable, or the link may go down): every cell
  * and control cell is a real frame with sequence numbers, CRC and replay
- * (cell_channel_framed.c). Without errors lines have equal cycles with and
- * without frames. A listener alone does not make a line framed, because it
- * hears equal frames (cell_channel_listen.c). */
+ * (cell_channel_framed.c). Without errors, every cell has the cycles that
+ * it would have on a line without frames. A listener alone does not make a line
+ * framed, because this end builds equal frames for the listener
+ * (cell_channel_listen.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 
@@ -102,8 +103,8 @@ enum {
 	/* void cell: dropped, since its good copy follows (5.6) */
 	ECELL_VOID = 4,
 	ECELL_GONE = 8, /* void cell whose forwarding has not begun */
-	/* SOP of a table-routed packet: dest to dim of the cell are its
-	 * route */
+	/* SOP of a table-routed packet: the fields `dest` to `dim` of the cell
+	 * hold the route */
 	ECELL_TABLE = 16,
 };
 
@@ -113,13 +114,14 @@ struct ecell {
 			 * a copy of its own, which lives as long as its slot
 			 * (cell_channel_put, cell_channel_release) */
 	uint64_t cycle; /* cycle at which the owner sees the first flit */
-	/* Number in the packet of the cell's first flit. Routing flits do not
+	/* Index of the cell's first flit in the packet. Routing flits do not
 	 * count. */
 	uint16_t first;
 	uint8_t flits; /* flits in the cell now, routing flits included */
 	uint8_t flags; /* ECELL_* */
 	uint8_t vc;    /* VC on which it arrived */
-	/* routing flits removed by this crossbar, each leaves an idle cycle */
+	/* number of routing flits that this crossbar has removed; each leaves
+	 * an idle cycle */
 	uint8_t skip;
 	uint8_t vc_out; /* outgoing VC, set by the owner */
 	uint8_t next;	/* next slot in the owner's list, 0xff = end */
@@ -152,7 +154,7 @@ struct cell_channel_ops {
 	 * credit or an ACK may arrive then. Called before that cycle. */
 	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
 	/* Makes sure that an event of the owner runs at `cycle`, when the owner
-	 * sees the cell that was sent last. If it is NULL, wake is called
+	 * sees the cell that was sent last. If `cell` is NULL, `wake` is called
 	 * instead. */
 	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
 	/* Tells the owner that the cell in `slot` is void and its forwarding
@@ -165,8 +167,8 @@ struct cell_channel_ops {
 };
 
 struct cell_channel_count {
-	/* Sent cells and their payload flits. These and the next three are set
-	 * by cell_channel_counts(). */
+	/* Sent cells and their payload flits. cell_channel_counts() sets all
+	 * fields up to `busy`. */
 	uint64_t tx_cells, tx_flits;
 	uint64_t tx_packets, rx_packets, rx_cells;
 	uint64_t busy; /* cycles in which the line was not idle */
@@ -206,9 +208,9 @@ struct cell_channel {
 	const struct cell_channel_ops *ops;
 	struct {
 		RING(uint64_t);
-		/* Credits that this end returns, sorted: cycle << 8 | vc.
-		 * In-band, the credit is ready at that cycle. Beside the data,
-		 * it counts at the peer from that cycle on. */
+		/* Credits that this end returns, sorted: cycle << 8 | vc. An
+		 * in-band credit is ready at that cycle. A credit beside the
+		 * data counts at the peer from that cycle on. */
 	} due;
 	/* cycles from start to effect of a control cell, if same_clk */
 	uint32_t way_ctl;
@@ -266,8 +268,9 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken);
 /* ---- sending ---- */
 
 /* Returns the first cycle >= g (g >= now) at which a data cell may be
- * committed, because the line is free t_out cycles later. Later news may delay
- * that cycle, but an answer of g is certain. */
+ * committed, because the line is free t_out cycles later. Control cells that
+ * become ready later may delay a result later than g. A result of g is
+ * final. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
  * now). Does not check the line. After false, ops.wake is called when the

@@ -15,8 +15,8 @@ void cell_channel_ctl_due(struct cell_channel *ep, uint64_t cycle, uint32_t vc)
 
 /* ---- readiness ---- */
 
-/* Moves the credits and cell ends up to cycle `at` from the rings to the counts
- * of what this end owes. */
+/* Moves the credits and the ends of cells up to cycle `at` from the rings to
+ * the counters owed[] and ack_owed. */
 static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 {
 	for (; !ring_empty(&ep->due); ring_pop(&ep->due)) {
@@ -37,7 +37,7 @@ static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 }
 
 /* Returns the first cycle at which an ACK is ready, for the cells known now.
- * The ACK also covers cells that end while the line is busy, and each of these
+ * The ACK also covers cells that end while the line is busy, and each such cell
  * restarts the idle time. */
 static uint64_t ack_ready(const struct cell_channel *ep)
 {

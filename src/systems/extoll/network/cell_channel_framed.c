@@ -2,15 +2,15 @@
 /* Sending side of a link port on a framed line (extoll.md 4.7): every cell and
  * control cell is a frame.
  *
- * If several are ready, the line sends them in this order: training, NACK, ACK,
- * CREDIT, refresh, replay (cell_channel_retry.c), data. cell_channel_control.c
- * supplies ACK, CREDIT and refresh, at the same cycles as on a line without
- * frames.
+ * If several frames are ready, the line sends them in this order: training,
+ * NACK, ACK, CREDIT, refresh, replay (cell_channel_retry.c), data.
+ * cell_channel_control.c supplies ACK, CREDIT and refresh, at the same cycles
+ * as on a line without frames.
  *
  * A refresh that tells the peer nothing new, on a line that is otherwise quiet,
  * takes its time on the line but is not a frame. So a network at rest has no
  * events. Clock compensation (K28.3) is not a frame either. If the clocks of
- * both ends differ, it takes one flit in front of a cell, at most every COMP
+ * both ends differ, K28.3 takes one flit in front of a cell, at most every COMP
  * cycles. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
@@ -316,7 +316,8 @@ bool cell_channel_framed_missing(const struct cell_channel *ep,
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
 
-/* Frees the packet of a copy if the peer never received this last cell. */
+/* Frees the packet of the copied cell f, if f is the packet's last cell and the
+ * peer has not received f. */
 static void channel_framed_abandon(struct cell_channel *ep,
 				   struct weft_frame *f)
 {

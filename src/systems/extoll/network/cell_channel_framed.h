@@ -29,7 +29,8 @@ struct slow_count {
 	uint64_t control; /* damaged control cells */
 	uint64_t idle;	  /* damaged transmissions without a bad cell */
 	uint64_t pieces;  /* bad cells in a transmission, beyond the first */
-	/* cells refused without a NACK, because one was sent or due */
+	/* cells refused without a NACK, because a NACK was already sent or
+	 * due */
 	uint64_t ignored;
 	uint64_t nacks_in;    /* NACKs received */
 	uint64_t nacks_stale; /* NACKs received without a cell left to resend */
@@ -132,7 +133,7 @@ void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
 uint64_t cell_channel_retry_next(const struct cell_channel *ep);
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle);
 /* cell_channel_retry_heard() queues a received control cell that takes effect
- * at `cycle`. cell_channel_retry_apply() applies all that have taken effect by
+ * at `cycle`. cell_channel_retry_apply() applies the queued control cells up to
  * `cycle`. */
 void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 			      uint32_t type, uint32_t value);

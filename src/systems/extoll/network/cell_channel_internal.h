@@ -7,8 +7,8 @@
 
 #define CELL_CHANNEL_NONE 0xff
 
-/* Puts a copy of the cell into a slot of ep, seen by its owner at `cycle`.
- * Returns the slot. A void cell gets its own copy of the packet. */
+/* Puts a copy of the cell into a slot of ep, whose owner sees the cell at
+ * `cycle`. Returns the slot. A void cell gets its own copy of the packet. */
 uint32_t cell_channel_put(struct cell_channel *ep, const struct ecell *cell,
 			  uint32_t vc, uint64_t cycle);
 /* Converts the cycle at which a flit is on the line to a cycle of the peer's
@@ -45,8 +45,8 @@ void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* For framed ports, in place of the functions without `framed` in their names
- * (cell_channel_framed.c). */
+/* Framed ports use these functions in place of those without `framed` in their
+ * names (cell_channel_framed.c). */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_abandon(struct cell_channel *ep);
 bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
@@ -57,8 +57,9 @@ void cell_channel_framed_commit(struct cell_channel *ep,
 /* Returns the credit of a cell, except for one that arrives again. */
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
-/* Sends a control cell of cell_channel_control.c at cycle `at`. kind is a VC,
- * to return n credits of it, or one of the kinds below. */
+/* Sends a control cell of cell_channel_control.c at cycle `at`. If kind is a
+ * VC, the cell returns n credits of that VC. Otherwise kind is one of the
+ * values below. */
 enum { CELL_CHANNEL_TELL_ACK = EX_VCS, CELL_CHANNEL_TELL_REFRESH };
 void cell_channel_framed_tell(struct cell_channel *ep, uint64_t at,
 			      uint32_t kind, uint32_t n);

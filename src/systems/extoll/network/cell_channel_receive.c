@@ -7,15 +7,15 @@
  *
  * The owner sees a cell before its end, good or bad. This file knows the
  * verdict of the CRC as soon as the frame arrives, and marks a bad cell as void
- * (ECELL_VOID). With 32 bit the SEQ is in front, so that the owner sees a bad
- * cell only with the expected SEQ. With 16 bit the SEQ is at the end, so that
- * the owner sees all bad cells. Only after a NACK is a 16-bit cell held back
- * until its SEQ is known. A bad cell stops here if it starts a packet inside
- * another one, or continues none. A void cell has a packet of its own, with the
- * route that was received.
+ * (ECELL_VOID). On a 32-bit line the SEQ is in front, so that the owner sees a
+ * bad cell only with the expected SEQ. On a 16-bit line the SEQ is at the end,
+ * so that the owner sees all bad cells. Only after a NACK is a 16-bit cell held
+ * back until its SEQ is known. A bad cell stops here if it starts a packet
+ * inside another packet, or continues a packet although none has begun. A void
+ * cell has a packet of its own, with the route that was received.
  *
- * On a line with a fault or a listener the owner gets a packet that is rebuilt
- * from the received bytes (ex_rebuild) instead of the sender's. */
+ * On a line with a fault or a listener the owner does not get the sender's
+ * packet, but one that is rebuilt from the received bytes (ex_rebuild). */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <assert.h>
@@ -126,7 +126,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 }
 
 /* Sets the cycle at which the cell is known to be void, when the last flit of
- * its CRC has passed. Not `paid`: its slot returns no credit. */
+ * its CRC has passed. If not `paid`, the cell's slot returns no credit. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
 	struct cell_channel_framed *s = r->ep->slow;
@@ -323,7 +323,7 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* After noise that ends, commas return at its end. */
+	/* If the noise ends, commas return at the end of the noise. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);
@@ -341,8 +341,8 @@ void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f)
 	at = weft_clock_cycle(&ep->peer->cfg.clk, f->time - ep->port->delay);
 	r.c0 = at + ep->peer->way - 1 - ep->cfg.t_in;
 	if (!ep->same_clk) {
-		/* Cells that arrive faster than the clock of this end reads
-		 * them fill the receive FIFO. */
+		/* The receive FIFO fills if cells arrive faster than the clock
+		 * of this end can read. */
 		come = cell_channel_cross(ep->peer, at);
 		r.c0 = come > s->fifo_free ? come : s->fifo_free;
 		room = r.c0 - come <= FIFO;

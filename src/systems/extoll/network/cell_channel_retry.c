@@ -114,8 +114,8 @@ static void channel_retry_hear(struct cell_channel *ep,
 	} else if (ep->slow->state != CELL_CHANNEL_READY) {
 		return;
 	} else if (kind == EX_C_REFRESH) {
-		/* A refresh carries the absolute count of credits, so that it
-		 * replaces lost ones. */
+		/* A refresh carries the absolute count of credits, and so
+		 * restores lost credits. */
 		uint8_t used = (uint8_t)(ep->slow->cells[vc] - c->value);
 
 		if (used <= ep->peer->cfg.slots)

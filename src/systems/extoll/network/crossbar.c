@@ -5,13 +5,13 @@
  *   np0..2 --> cells --> 36 queues --\            /--> np0..2
  *   lp0..5 --> (channel) per input  --> 9x36 RR --> 9x9 accept --> lp0..5
  *
- * A queue is (output, VC on which the cell arrived), so that cells of two
- * packets never mix in one queue. In each cycle every output that may send
- * grants one cell. A cell may be granted if it has a credit, if it owns its
- * outgoing VC or that VC is free, and if the RAM of its input is not being
- * read. Every input accepts one of the grants to its cells. Outputs and inputs
- * choose round robin (4.2). The arbiter of an output moves on with every grant,
- * accepted or not.
+ * An input has a queue for each output and each VC on which cells arrive, so
+ * that cells of two packets never mix in one queue. In each cycle every output
+ * that may send grants one cell. A cell may be granted if it has a credit, if
+ * it owns its outgoing VC or that VC is free, and if the RAM of its input is
+ * not being read. Every input accepts one of the grants to its cells. Outputs
+ * and inputs choose round robin (4.2). The arbiter of an output moves on with
+ * every grant, accepted or not.
  *
  * Fall-through: t_route cycles from the first flit to the request, t_cross from
  * the grant to the first flit at the output, 5 + 5 = X of table 7.1. A routing
@@ -89,8 +89,8 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 	cell_channel_release(&x->ep[i], slot, c->cycle + c->flits);
 }
 
-/* Queues the cells that are seen by `cycle`. Returns the next cycle at which
- * one arrives. */
+/* Queues the cells that the crossbar sees up to `cycle`. Returns the next cycle
+ * at which it sees a cell. */
 static uint64_t take_cells(struct extoll_xbar *x, uint64_t cycle)
 {
 	uint64_t next = WEFT_NEVER;
@@ -133,9 +133,10 @@ static uint64_t could_go(struct extoll_xbar *x, uint32_t o, uint64_t cycle)
 	return m;
 }
 
-/* Sends the cell at the head of queue (o, bit). Works on a copy, because a
- * cable may lead back to the input of the cell, whose slots move when they are
- * enlarged. */
+/* Sends the cell at the head of queue (o, bit). A cable may lead from the
+ * output back to the input of the cell. Sending may then enlarge that input's
+ * array of slots, and so move the cell. Therefore works on a copy of the
+ * cell. */
 static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 		     uint64_t cycle)
 {
@@ -148,8 +149,9 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 	weft_count(x->comp, EXTOLL_XBAR_CELLS, 1);
 	weft_count(x->comp, EXTOLL_XBAR_PACKETS,
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
-	/* A void SOP gives the channel up, because its good copy starts the
-	 * packet again. A void EOP keeps it, because its good copy follows. */
+	/* A void SOP gives its outgoing VC up, because the good copy of the
+	 * cell starts the packet again. A void EOP keeps the VC, because the
+	 * good copy follows on it. */
 	ends = c.flags & ECELL_VOID ? c.flags & ECELL_SOP : c.flags & ECELL_EOP;
 	x->out[o].lock[c.vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
 	extoll_xbar_queue_pop(x, i, o, bit);
@@ -201,7 +203,8 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 }
 
 /* Lets each input accept one grant and send that cell. Returns the next cycle
- * at which an output that takes part may grant. */
+ * at which an output may grant again: an output whose grant was refused, or one
+ * in `fresh`. */
 static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 			   uint64_t cycle)
 {
@@ -221,8 +224,8 @@ static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 		cell_out(x, o, g->bit[o], cycle);
 		x->fresh |= (uint16_t)(1u << o);
 	}
-	/* Outputs in `fresh` may grant again: a head follows the sent cell, or
-	 * a cell waited for it. */
+	/* Outputs in `fresh` may grant again, because they have sent a cell or
+	 * have got a new request. */
 	for (m = x->fresh & x->asked; m; m &= m - 1) {
 		uint64_t t = x->grant_at[__builtin_ctz(m)];
 
@@ -256,8 +259,8 @@ static uint64_t crossbar_decide(struct extoll_xbar *x, uint64_t cycle)
 	return t < next ? t : next;
 }
 
-/* Prefetches what the first cell in flight to input i will need: its output,
- * and the memory to which that leads. */
+/* Prefetches memory that the first cell in flight to input i will need: its
+ * output, and the state of the peer at that output. */
 static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 {
 	struct ecell *c = &x->ep[i].slot[x->ep[i].way_head];

@@ -149,18 +149,18 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in,
 /* Puts the cell in `slot` of input i into the queue for output o. */
 void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			    uint32_t slot);
-/* Lets packets request whose transit time has ended. Returns the next cycle at
- * which a transit time ends, or WEFT_NEVER. */
+/* Lets packets whose transit time has ended request their outputs. Returns the
+ * next cycle at which a transit time ends, or WEFT_NEVER. */
 uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle);
-/* Updates the counts after a cell has left its queue, and lets the cells
- * request that waited for it. */
+/* Updates the counts after a cell has left its queue, and lets cells that
+ * waited for this cell request their outputs. */
 void extoll_xbar_queue_left(struct extoll_xbar *x, uint32_t i,
 			    const struct ecell *c);
 /* Removes the cell at the head of queue (o, bit). */
 void extoll_xbar_queue_pop(struct extoll_xbar *x, uint32_t i, uint32_t o,
 			   uint32_t bit);
 /* crossbar_order.c: adds the packet of this cell to the order of packets with a
- * hash. Has no effect if it has no hash or is in the order already. */
+ * hash. Has no effect if the packet has no hash or is in the order already. */
 void extoll_xbar_turn_add(struct extoll_xbar *x, uint32_t i,
 			  const struct ecell *c);
 /* Returns true if the packet of this cell has no hash, or no packet with the

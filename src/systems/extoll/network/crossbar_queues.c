@@ -4,11 +4,11 @@
  *
  * A packet of several cells holds its output from SOP to EOP. Suppose that an
  * incomplete packet overtakes earlier packets of its input and VC. The earlier
- * packets may fill the slots that the last cells of the incomplete one need.
+ * packets may fill the slots that the last cells of the incomplete packet need.
  * They may also wait, some links further, for an output that the incomplete
  * packet holds. Datelines do not prevent this deadlock. Therefore the SOP cell
  * of a packet requests only when the whole packet is in the queues, or when no
- * earlier packet of its VC is. */
+ * earlier packet of its VC is in them. */
 #include "systems/extoll/network/crossbar.h"
 #include "weft/trace.h"
 

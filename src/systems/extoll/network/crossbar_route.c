@@ -37,10 +37,10 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops) {
 		/* The route has ended although the packet came over a cable.
-		 * The flit behind it, the low part of H0, is read as the next
-		 * routing flit (3.9; T-29). If that flit is used up, too, the
-		 * packet ends here, because H0 would no longer begin with it:
-		 * our choice. */
+		 * The flit behind the route, the low part of H0, is read as the
+		 * next routing flit (3.9; T-29). If that flit is used up, too,
+		 * the packet ends here, because H0 would lose the flit: our
+		 * choice. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
 		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);

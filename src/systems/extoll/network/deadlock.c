@@ -60,8 +60,8 @@ static const struct weft_port *far_end(const struct waits *w,
 	return place_comp(w, h->place)->ports[h->w.out].peer;
 }
 
-/* Returns true if a head of the place other than `but` can move, or if the
- * place has no heads because its cells are in flight. */
+/* Returns true if a head of place p can move, head number `but` excepted, or if
+ * the place has no heads because its cells are in flight. */
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
@@ -80,9 +80,9 @@ static bool place_takes(const struct waits *w, uint32_t p)
 
 /* ---- cells that can move ---- */
 
-/* Returns true if the channel that the head needs can become free. Follows the
- * packet that holds it to the packet's next cell, which is here or some links
- * behind, and asks whether that cell can move. */
+/* Returns true if the channel that the head needs can become free. Looks for
+ * the next cell of the packet that holds the channel, at this crossbar and then
+ * link by link upstream, and asks whether that cell can move. */
 static bool lock_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_comp *c = place_comp(w, h->place);
@@ -210,7 +210,8 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		/* the next place: its heads keep this one from moving */
+		/* The next place on the path is the one whose heads keep head h
+		 * from moving. */
 		far = far_end(w, h);
 		p = h->place;
 		if (!lock_comes(w, h))

@@ -25,8 +25,8 @@ struct extoll_net_backlog {
 
 /* Operations of a source of traffic, called by the network. */
 struct extoll_net_source {
-	/* Returns the packets that were due from `from` on and before `cycle`,
-	 * but have not been made. */
+	/* Returns the packets that were due in the cycles from .. cycle - 1 and
+	 * have not been made. */
 	struct extoll_net_backlog (*backlog)(const struct weft_comp *c,
 					     uint64_t from, uint64_t cycle);
 	/* Returns true if the source has had a packet to send since before

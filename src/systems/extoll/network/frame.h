@@ -77,8 +77,8 @@ struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 /* Frees packets that are incomplete. */
 void ex_rebuild_drop(struct ex_built *b);
 /* Encodes like ex_wire_link.encode, and puts the part (enum weft_part) of each
- * symbol into its upper bits. Part CONTROL are control symbols and D16.2. Part
- * CELL are type, value and CRC-8 of a control cell. */
+ * symbol into its upper bits. Control symbols and D16.2 get part CONTROL. Type,
+ * value and CRC-8 of a control cell get part CELL. */
 uint32_t ex_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 

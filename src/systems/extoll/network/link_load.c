@@ -8,8 +8,8 @@
 #include "systems/extoll/network/direct_network.h"
 
 /* Visits both directions of all cables. With time 0, at the start, stores the
- * busy time of each. Otherwise computes the load: busy time since then, divided
- * by `time`. */
+ * busy time of each direction. Otherwise computes the load of each direction:
+ * its busy time since the start, divided by `time`. */
 static void links_each(struct extoll_net *n, double time)
 {
 	struct weft_err unused = { 0 };

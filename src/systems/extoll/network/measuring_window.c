@@ -5,8 +5,8 @@
  *
  * If the content has grown by the window's end, the network is either saturated
  * or still filling up. A second window behind the first, twice as long,
- * decides. The first was warm-up if the second shows no growth, or none that
- * lasts. */
+ * decides. The first window belonged to the warm-up if the content does not
+ * grow in the second one, or grows only for a time. */
 #include "systems/extoll/network/direct_network.h"
 
 /* WINDOW_LOOKS: number of samples of a window. WINDOW_STEP: cycles between

@@ -88,8 +88,8 @@ static inline bool netport_room(const struct netport *np, uint32_t cls)
 	return np->q[cls].n < np->depth;
 }
 /* Queues the packet and takes ownership of it. Its first word is ready at
- * `cycle` (>= now), and one more each cycle, up to `avail` bytes of payload
- * (UINT32_MAX = all). Returns a handle for netport_more(). */
+ * `cycle` (>= now), and one more word each cycle, up to `avail` bytes of
+ * payload (UINT32_MAX = all). Returns a handle for netport_more(). */
 struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 				 uint64_t cycle, uint32_t avail);
 /* Sets the available payload to `avail` bytes from now on. The handle of

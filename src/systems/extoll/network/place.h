@@ -70,8 +70,9 @@ extern const struct weft_network_parts ex_network_parts;
 
 /* ---- routes ---- */
 
-/* Returns the VC on which a cell leaves through a link port. vc_in and dim_in
- * are VC and dimension of its arrival (0xff: internal port). */
+/* Returns the VC on which a cell leaves through a link port. vc_in is the VC on
+ * which the cell arrived, dim_in the dimension of the link (0xff: it arrived at
+ * an internal port). */
 static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 				   uint32_t dim_in, uint32_t port,
 				   uint32_t datelines)

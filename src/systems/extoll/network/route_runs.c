@@ -12,8 +12,8 @@ bool ex_run_is_link(uint8_t el)
 	       el & 15;
 }
 
-/* Returns the index of the byte 0xFF that ends the frame, or n if it has
- * none. */
+/* Returns the index of the byte 0xFF that ends the routing frame, or n if the
+ * frame is incomplete or malformed. */
 static uint32_t frame_end(const uint8_t *b, uint32_t n)
 {
 	uint32_t i = 2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes as runs of hops (hostport.md 3.2), the second form of route that a
- * crossbar accepts, besides the nibbles of EXTOLL: bytes in front of the
- * packet, each a port and the number of hops through it.
- * systems/hostport/nic/wire.h has the frame around them. */
+/* Routes as runs of hops (hostport.md 3.2). A crossbar accepts this second form
+ * of route besides the nibbles of EXTOLL. The route is in the first bytes of
+ * the packet. Each byte names a port and the number of consecutive hops that
+ * leave through that port. systems/hostport/nic/wire.h has the frame around
+ * these bytes. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 #define SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receive machine of an EXTOLL line, symbol by symbol (extoll.md 3.10, 4.7),
- * for frames that were damaged. Undamaged frames skip it, because their content
- * is known.
+ * for frames that were damaged. Undamaged frames do not pass through it,
+ * because their content is known.
  *
- * A control symbol ends the current cell. In the wrong place it makes that cell
- * bad, and it may start the next cell. A code error inside a cell makes the
- * cell bad. Its byte is kept as decoded. */
+ * K27.7 starts a cell, K28.1 a control cell. Any control symbol in the middle
+ * of a cell ends that cell as bad, except K29.7 behind the bytes of a 16-bit
+ * cell. A code error inside a cell makes the cell bad. The byte with the code
+ * error is kept as decoded. */
 #include "base/bytes.h"
 #include "systems/extoll/network/frame.h"
 

@@ -71,15 +71,15 @@ static inline void ex_route_set(struct weft_frame *f, uint32_t i, uint32_t nib)
 }
 
 /* Returns the number of nibbles in one routing flit. In all routing flits but
- * the last, one of them is EX_NIB_MORE. */
+ * the last, one of these nibbles is EX_NIB_MORE. */
 static inline uint32_t ex_flit_nibbles(uint32_t width)
 {
 	return width == EX_W16 ? 4 : 8;
 }
 /* Returns the number of routing flits for a route of n nibbles. Table routing
  * needs one flit, with the node in its low 16 bits (10: O-2). Routes of the
- * Host Port (systems/hostport/nic/wire.h) are bytes of the payload and need
- * none. */
+ * Host Port (systems/hostport/nic/wire.h) are bytes of the payload and need no
+ * routing flit. */
 static inline uint32_t ex_route_flits(uint32_t width, uint32_t n)
 {
 	uint32_t k = ex_flit_nibbles(width);

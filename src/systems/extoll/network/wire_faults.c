@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL's lines for faults and captures (weft/wire.h). */
+/* EXTOLL's lines as faults and captures see them (weft/wire.h). */
 #include "systems/extoll/network/cell_channel.h"
 #include "systems/extoll/network/frame.h"
 

@@ -3,8 +3,8 @@
  *
  * A unit calls atu_translate() with a request r. The ATU answers by r->done, 4
  * cycles later if the TLB has the page, otherwise after a host read of 8 bytes.
- * From the answer until atu_finish() the translation is in use. Flushes of its
- * page and fences wait until it is not. */
+ * From the answer until atu_finish() the translation is in use. A flush of its
+ * page, and a fence, wait until that use has ended. */
 #ifndef SYSTEMS_EXTOLL_NIC_ATU_H
 #define SYSTEMS_EXTOLL_NIC_ATU_H
 
@@ -102,7 +102,7 @@ struct atu {
 };
 
 /* Starts a lookup of the translation r. r must live until atu_finish(), or
- * until the answer if that is a fault. */
+ * until the answer if the answer is a fault. */
 void atu_translate(struct atu *a, struct atu_req *r);
 /* Ends the use of a translation. Has no effect after a fault. */
 void atu_finish(struct atu *a, struct atu_req *r);

@@ -2,12 +2,13 @@
 /* HTAX: the on-chip crossbar between host and functional units, see htax.h.
  * Source: extoll.md 2.3, 2.4, 7.1 (H4, N1, N6, H5), 7.5.
  *
- * A request takes part in every arbitration from the cycle on at which it is
+ * A request takes part in every arbitration from the cycle at which it is
  * ready. HTAX runs after all units in a cycle, so that it sees all their
  * requests.
  *
- * Not modelled: the single words of a packet. An input serves one output at a
- * time only if it is an input of the host. */
+ * Not modelled: the single words of a packet, and that an input of a unit
+ * serves one output at a time. For inputs of the host this limit is
+ * modelled. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -315,9 +316,9 @@ void ex_htax_deliver(struct extoll_nic *n)
 /* ---- arbitration ---- */
 
 /* Returns the next cycle at which a request for this output could be granted,
- * because it becomes ready or the output free. Returns WEFT_NEVER if only
- * another event can change the result, because that event runs the
- * arbitration. */
+ * because the request becomes ready or the output becomes free. Returns
+ * WEFT_NEVER if only another event can change the result, because that event
+ * runs the arbitration. */
 static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 {
 	const struct ex_htax *h = &n->htax;
@@ -350,8 +351,8 @@ void ex_htax_event(struct extoll_nic *n)
 		return;
 	host_grant(n, HX_TO_POSTED, c);
 	host_grant(n, HX_TO_NONPOSTED, c);
-	/* Stores and answers compete only for the same unit. Its last winner is
-	 * second. */
+	/* A store and an answer compete only if both are for one unit. The
+	 * input that this unit served last comes second. */
 	if (h->answer.head && h->last[h->answer.head->from] == IN_POSTED)
 		answer_grant(n, c);
 	store_grant(n, c);
@@ -379,7 +380,8 @@ void ex_htax_start(struct extoll_nic *n)
 	weft_bus_window(n->bus, n->posted);
 	n->bus->told = many ? ex_htax_told : NULL;
 	n->htax.ordered = !n->rf_core && weft_bus_of(n->bus)->defer;
-	/* Such a bus takes only one read and one write at a time. */
+	/* A bus for which weft_bus_many() is false takes only one read and one
+	 * write at a time. */
 	n->htax.limit[HX_TO_POSTED] = many ? n->posted : 1;
 	n->htax.limit[HX_TO_NONPOSTED] = many ? n->reads : 1;
 }

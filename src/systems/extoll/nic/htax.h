@@ -42,7 +42,7 @@ struct hx_pkt {
 	 * longer takes a reference with weft_slice_ref(). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
 	uint64_t user[2]; /* for the unit's use */
-	/* 1 + VPID of the mailbox or ring that it writes; 0 = none */
+	/* 1 + VPID of the mailbox or ring that the packet writes; 0 = none */
 	uint16_t box;
 	/* HTAX's own: */
 	uint64_t cycle; /* cycle of the packet's next step in HTAX */
@@ -145,8 +145,9 @@ void ex_htax_arm(struct extoll_nic *n, uint64_t cycle);
 void ex_pkt_free(struct extoll_nic *n, struct hx_pkt *p);
 /* Counts and reports an access of the host that no unit accepts. */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off);
-/* Moves a store of a read pointer in front of the store at the arbiter, which
- * finds no room. Returns true if there was one. */
+/* Called when the store at the arbiter has no room at its unit. Moves a later
+ * store of a read pointer in front of that store. Returns true if it has moved
+ * one. */
 bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
 /* Returns the first later cycle at which another store arrives, because that
  * store could pass the store at the arbiter. */

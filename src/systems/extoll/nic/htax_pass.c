@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTAX: read pointers pass messages and commands that find no room (extoll.md
- * 2.4, 3.3; see htax.c).
+/* HTAX: stores of read pointers pass messages and commands that find no room
+ * (extoll.md 2.4, 3.3; see htax.c).
  *
  * A message may wait for a mailbox of another node, whose messages wait for a
- * mailbox of this one. Stores of read pointers end that wait. They may pass
- * messages and commands, because none depends on them. They stay behind all
- * other register stores, such as those that open a mailbox. */
+ * mailbox of this node. Stores of read pointers end that wait. They may pass
+ * messages and commands, because no message or command depends on them. They
+ * stay behind all other register stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)

@@ -112,9 +112,9 @@ static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, ex_edge(n, cycle));
 }
-/* Returns the cycle of clock `to` at which a signal of time t leaves a
- * synchroniser of k cycles. It takes k - 1/2 periods up to the next edge, k
- * cycles in the mean. */
+/* Returns the cycle of clock `to` at which a signal leaves a synchroniser of k
+ * cycles. The signal enters at time t, takes k - 1/2 periods and then waits for
+ * the next edge: k cycles in the mean. */
 static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 			       uint32_t k)
 {

@@ -116,8 +116,9 @@ SHOWS(interval_target, n->interval[i].port |
 		       (n->interval[i].enable ? EXTOLL_INTERVAL_ENABLE : 0))
 SHOWS(discarded, n->discarded)
 SHOWS(aborts, n->aborts)
-/* A load waits for the stores before it. It so finds no store of its program in
- * HTAX, but VELO may still hold a message because its network port is full. */
+/* A load of this register waits for the stores before it, so that it counts no
+ * store of its own program in HTAX. But VELO may still hold a message, because
+ * its network port is full. */
 SHOWS(waiting, ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0))
 NETPORT(tx_packets)
 NETPORT(tx_cells)

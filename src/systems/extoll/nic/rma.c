@@ -56,8 +56,8 @@ static void rma_drop(struct rma *r)
 	}
 }
 
-/* Frees the commands and packets that still wait for a ring or for the network
- * if the run came to rest. */
+/* If the run came to rest, frees the commands and packets that still wait for a
+ * ring or for the network. */
 static int extoll_rma_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (n->rma && weft_sim_idle(n->comp->sim))
@@ -92,8 +92,9 @@ void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		       ex_edge(r->nic, cycle));
 }
 
-/* Reads host memory. The answer may overtake stores of the host, because these
- * may wait for the command queue, which waits for the answer. */
+/* Reads host memory. The answer may overtake stores of the host. Otherwise a
+ * deadlock is possible: stores may wait for room in the command queue, and the
+ * queue for the answer. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),

@@ -7,8 +7,8 @@
  *
  * Requester and responder share one state machine (rma_transmit.c) with two
  * front ends. It takes a command, translates, reads host memory, and sends. In
- * the responder it also executes locks. The completer hands a lock that is
- * addressed to it over to the responder.
+ * the responder it also executes locks. If a lock is addressed to the
+ * completer, the completer hands it over to the responder.
  *
  * A get that faults at the responder is answered by a response without payload,
  * so that the completer can report the error to the origin.
@@ -390,7 +390,7 @@ bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
  * for the interrupt. */
 void extoll_rma_look(struct extoll_nic *n, uint32_t vpid);
 /* Returns true if `unit` must write a notification, because the command asks
- * for it, or because it failed and errors always notify. */
+ * for it, or because the command failed and errors always notify. */
 bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 			   uint32_t unit, enum extoll_rma_bad bad);
 

@@ -82,7 +82,7 @@ static uint32_t in_ready(struct extoll_rma_in *in)
 }
 
 /* Releases the slots of the packet's first `bytes` bytes. Returns true if the
- * last one is released and the packet is freed. */
+ * packet's last slot is released and the packet is freed. */
 static bool in_release(struct extoll_rma_in *in, uint32_t bytes)
 {
 	struct rma *r = in->rma;

@@ -6,9 +6,9 @@
  * software wrote last. The unit then waits. R1's packets do not carry option
  * INT. Therefore an armed ring interrupts on every notification of responder
  * and completer. Notifications of the requester interrupt only if the command
- * had INT. If software arms the ring after such a notification, but before it
- * has read it, the interrupt follows at once, because that store and the
- * notification may cross. */
+ * had INT. Software may arm the ring when such a notification is in the ring
+ * already, but is still unread. Then the interrupt follows at once, because the
+ * notification may have crossed the store that arms. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"

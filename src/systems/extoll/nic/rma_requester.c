@@ -66,7 +66,7 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 	bool put = c->op == RMA_PUT_BT || c->op == RMA_PUT_QW;
 	struct weft_frame *f;
 
-	/* local address: that of a get is the write address */
+	/* the local address, which for a get is the write address */
 	op->w0 = c->w[get];
 	if (!(extoll_rma_vpid_ctl(r, c->vpid) & RMA_V_ENABLE))
 		return RMA_BAD_VPID;

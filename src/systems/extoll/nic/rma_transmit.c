@@ -9,7 +9,8 @@
  *   NOTI   notification, if asked for or on an error
  *
  * Up to four commands are in progress. The reads of a command start when all
- * reads of the previous command are requested, which may still be in SEND. */
+ * reads of the previous command are requested. The previous command may still
+ * be in SEND then. */
 #include <assert.h>
 #include <string.h>
 
@@ -209,8 +210,8 @@ static enum extoll_rma_tx_state tx_send(struct extoll_rma_txop *op)
 	if (op->got != op->total)
 		avail = op->got > op->skew ? op->got - op->skew : 0;
 	if (!op->sent) {
-		/* Earlier commands must have started to send. Refused ones that
-		 * wait in NOTI do not count. */
+		/* Earlier commands must have started to send. Refused commands
+		 * that wait in NOTI do not count. */
 		for (uint32_t i = u->head; tx_op(u, i) != op; i++)
 			if (!tx_op(u, i)->sent &&
 			    tx_op(u, i)->state != RMA_TX_NOTI)

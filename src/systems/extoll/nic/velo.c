@@ -61,7 +61,7 @@ void extoll_velo_look(struct extoll_nic *n, uint32_t vpid)
 		p->armed = p->wanted = false;
 }
 
-/* Frees the messages that still wait if the run came to rest. */
+/* If the run came to rest, frees the messages that still wait. */
 static int extoll_velo_finish(struct extoll_nic *n, struct weft_err *err)
 {
 	if (weft_sim_idle(n->comp->sim)) {

@@ -21,13 +21,14 @@ enum extoll_velo_rq_state {
 	VELO_RQ_STATES
 };
 
-/* A partial message of a page, or a dropped one whose further bytes are
+/* A partial message of a page, or a dropped message whose further bytes are
  * dropped. */
 struct extoll_velo_open {
 	struct extoll_velo_open *next;
 	uint64_t expires; /* cycle */
 	uint8_t buf[128]; /* header and payload so far */
-	uint16_t have; /* bytes so far: offset in the page of the next store */
+	/* bytes so far: the next store must start at this offset in the page */
+	uint16_t have;
 	/* bytes of the whole message store; 0 = header incomplete */
 	uint16_t need;
 	uint16_t page; /* TC, VPID */
@@ -80,8 +81,8 @@ struct extoll_velo_cp {
 	} cell[EX_VCS];
 	uint8_t vc;   /* VC of the current message */
 	bool discard; /* the current message is dropped */
-	/* Packet of the current message. The completer owns it from its last
-	 * cell on. */
+	/* Packet of the current message. The completer owns the packet once its
+	 * last cell has arrived. */
 	struct weft_frame *pkt;
 	uint64_t stalled; /* cycle at which STALL was entered */
 	/* cycle at which the write of the current message is ready */

@@ -13,8 +13,9 @@
  * (back-pressure).
  *
  * Our reading: with 64-byte slots a long message takes one slot for each 56
- * bytes. All but the last have "end of message" clear and their own length.
- * Void cells do not get here (systems/extoll/network/network_port.c). */
+ * bytes. The status of each slot has the length of that slot's part. All slots
+ * but the last have "end of message" clear. Void cells do not get here
+ * (systems/extoll/network/network_port.c). */
 #include "systems/extoll/nic/nic.h"
 
 enum { CP_WRITES = 8 }; /* most writes not granted by HTAX */

@@ -11,9 +11,9 @@
  * other pages pass. Further bytes of a dropped message are dropped until a
  * store to its page starts a new message.
  *
- * Our reading: a store that is longer than its message is a length error. A
- * message that begins while another one of its page is open makes that one a
- * partial message. */
+ * Our reading: a store that is longer than its message is a length error. If a
+ * message begins while an earlier message of its page is open, the earlier
+ * message is dropped as partial. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -88,7 +88,8 @@ static enum extoll_velo_rq_state rq_drop_as(struct extoll_velo_rq *q,
 	return VELO_RQ_DROP;
 }
 
-/* Appends the bytes of the store. Returns false if they exceed any message. */
+/* Appends the bytes of the store. Returns false if they do not fit into the
+ * buffer, which has room for the longest message. */
 static bool rq_append(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
@@ -271,9 +272,9 @@ static void rq_run(struct extoll_nic *n)
 
 /* ---- calls from outside ---- */
 
-/* Returns true if the requester has room for one more store besides `flying`
- * ones. Each store in flight needs room in the network port, because it may
- * complete a message. */
+/* Returns true if the requester has room for one more store besides the
+ * `flying` stores in flight. Each store needs room in the network port, because
+ * it may complete a message. */
 bool extoll_velo_rq_room(struct extoll_nic *n, uint32_t flying)
 {
 	const struct netport *np = &n->np[EX_NP_VELO];

@@ -29,8 +29,8 @@ static const struct cell_channel_ops feed_port = { .wake = feed_wake };
 
 /* ---- sending ---- */
 
-/* Starts a packet with the route: output, then internal port 0. Its last
- * dimension is that of the output, so that it keeps its VC. */
+/* Starts a packet with the route: output, then internal port 0. ex_meta.dim is
+ * the dimension of that output, so that the packet keeps its VC. */
 static void flow_packet(struct feed *f, struct feed_flow *w)
 {
 	struct weft_frame *p = weft_frame_new(f->comp->sim);

@@ -11,7 +11,8 @@
 
 void exref_seed(uint64_t seed);
 uint32_t dice(uint32_t n);
-/* Draws synchronisers, HTAX, depths of queues and times on the bus. */
+/* Returns random delays of synchronisers and HTAX, depths of queues and times
+ * on the bus. */
 struct ref_hx_cfg exref_hx(void);
 /* Opens one NIC with the parameters of c and of `more`. Its event queue is
  * off. */

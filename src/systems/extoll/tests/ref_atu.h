@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's address translation (extoll.md 3.7, 3.8,
  * 5.5). Three units each request one translation at a time. The answer follows
- * after 4 cycles, or when the table entry has been read. These rules 5.5 leaves
- * open: lookups that are due in one cycle are done in the order of their
- * requests. If two entries hold one page, the lower way is used. An entry is
- * kept when it is valid and has the right owner, whatever the access. A walk
- * whose page is flushed is repeated. */
+ * after 4 cycles, or when the table entry has been read. The reference makes
+ * these choices, which 5.5 leaves open. Lookups that are due in one cycle are
+ * done in the order of their requests. If two entries hold one page, the lower
+ * way is used. An entry is kept when it is valid and has the right owner,
+ * whatever the access. A walk whose page is flushed is repeated. */
 #ifndef EXTOLL_TESTS_REF_ATU_H
 #define EXTOLL_TESTS_REF_ATU_H
 

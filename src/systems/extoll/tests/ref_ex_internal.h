@@ -86,7 +86,7 @@ struct world {
 	struct rx_result *r;
 	struct node *node;
 	uint8_t pos[RX_PKTS], dim[RX_PKTS];
-	/* nibbles left in the first flit of its header */
+	/* by packet: nibbles left in the first flit of the packet's header */
 	uint8_t head[RX_PKTS][8];
 	uint64_t now, end;
 };

@@ -186,8 +186,9 @@ static void to_front(struct ref_hx_work *w, uint32_t place)
 	w->line[0] = i;
 }
 
-/* The first store has no room. Lets the first register store behind it pass if
- * that stores a read pointer. Returns true if one has passed. */
+/* Called when the first store has no room. If the first register store behind
+ * it is a store of a read pointer, moves that store to the front. Returns true
+ * if a store was moved. */
 static bool pass(struct ref_hx *x)
 {
 	struct ref_hx_work *w = &x->w;

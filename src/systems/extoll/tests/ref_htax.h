@@ -4,8 +4,8 @@
  * requests.
  *
  *   units:  write or read, requested at a cycle -> granted -> given to the HT
- *           core; it takes a fixed time on the bus; the answer to a read goes
- *           to the unit of the request
+ *           core -> a fixed time on the bus; the answer to a read goes to the
+ *           unit of the request
  *   host:   stores, each with its time, in order, 16 in the core -> unit */
 #ifndef EXTOLL_TESTS_REF_HTAX_H
 #define EXTOLL_TESTS_REF_HTAX_H
@@ -69,8 +69,8 @@ struct ref_hx_work {
 
 struct ref_hx {
 	struct ref_hx_cfg cfg;
-	/* Returns true if the unit has room for a store besides `flying` in
-	 * flight. NULL: every unit always has room. */
+	/* Returns true if the unit has room for one more store besides the
+	 * `flying` stores in flight. NULL: every unit always has room. */
 	bool (*room)(void *own, uint32_t unit, uint32_t flying);
 	void *own;
 	struct ref_hx_req req[REF_HX_MAX];
@@ -84,17 +84,18 @@ struct ref_hx {
  * `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
-/* Run cycle by cycle, for units that add requests in between. ref_hx_begin()
- * handles the arrivals of cycle `now`. ref_hx_end() grants requests and returns
- * true if there was one. */
+/* For units that add requests during the run: these functions run one cycle at
+ * a time. ref_hx_begin() handles the arrivals of cycle `now`. ref_hx_end()
+ * grants requests and stores, and returns true if it granted any. */
 void ref_hx_reset(struct ref_hx *x);
 void ref_hx_begin(struct ref_hx *x, uint64_t now);
 bool ref_hx_end(struct ref_hx *x);
 /* Returns the time in fs at which the bus has finished a granted request. */
 uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r);
 
-/* Returns the cycle of another clock behind a synchroniser: k - 1/2 periods
- * after t, then the next edge, so that it takes k cycles in the mean. */
+/* Returns the cycle of another clock at which a signal leaves a synchroniser.
+ * The signal enters at time t, takes k - 1/2 periods and then waits for the
+ * next edge: k cycles in the mean. */
 uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
 
 #endif

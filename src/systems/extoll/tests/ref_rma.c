@@ -137,7 +137,7 @@ static void cells(struct program *w, uint32_t np)
 }
 
 /* Counts the packets that have left the network port by this cycle, and runs
- * their units. Returns true if there was one. */
+ * their units. Returns true if any packet has left. */
 static bool leave(struct program *w)
 {
 	const struct ref_rma_left *l = &w->x->left[w->next_left];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: messages and commands that the network does not take delay the stores
- * behind them, but not the read pointers that make room for others (extoll.md
- * 2.4, 3.3). Otherwise two nodes with full mailboxes would wait for each other
- * for ever. */
+/* EXTOLL: if the network accepts no messages and commands, they delay the
+ * stores behind them, except for stores of read pointers, which make room at
+ * other nodes (extoll.md 2.4, 3.3). Otherwise two nodes with full mailboxes
+ * would wait for each other for ever. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -88,8 +88,8 @@ static void test_read_pointer_stays_behind_register_stores(void **state)
 	assert_int_equal(rp(), 2);
 }
 
-/* A read pointer that is stored after a load passes it, but does not count as
- * one of the stores before the load. */
+/* A store of a read pointer that comes after a load passes the load. The load
+ * still waits for all stores that came before it. */
 static void test_load_waits_for_messages_when_a_pointer_passes(void **state)
 {
 	uint32_t n;

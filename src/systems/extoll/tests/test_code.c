@@ -26,7 +26,8 @@ static struct weft_raw *random_line(struct weft_sim *sim, struct weft_rng *r)
 	return raw;
 }
 
-/* Makes up to n errors in order, none of them twice. */
+/* Chooses at most n bits for errors, in ascending order and none of them
+ * twice. */
 static uint32_t random_hits(struct weft_rng *r, struct fault_hit *hit,
 			    uint32_t n, uint32_t symbols)
 {

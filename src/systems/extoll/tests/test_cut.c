@@ -3,7 +3,8 @@
  * register can hold such a route, because requesters add the port themselves.
  * The next crossbar takes the header for routing flits (3.9), so that the
  * number of the sending node decides where the packet goes. The receiver
- * notices it, because the byte of the destination node is wrong. */
+ * notices the wrong destination, because the header's byte of the destination
+ * node is wrong. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

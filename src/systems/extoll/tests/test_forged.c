@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames on an EXTOLL line with a valid CRC that no end has sent: damage that
- * the 8-bit CRC of a control cell does not detect, and damage that resembles a
- * void cell. The link comes to rest, and slots and packets stay consistent. */
+/* Frames on an EXTOLL line that have a valid CRC although neither end sent
+ * them: damage that the 8-bit CRC of a control cell does not detect, and damage
+ * that resembles a void cell. The link comes to rest, and slots and packets
+ * stay consistent. */
 #include "ex_pair.h"
 #include "sim/sim_internal.h"
 

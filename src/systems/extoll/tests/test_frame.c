@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL cells and control cells as line symbols (extoll.md 3.9, 3.10): known
- * answers for both widths, and the receive machine on damaged ones. */
+ * answers for both widths, and the receive machine on damaged cells. */
 #include <string.h>
 
 #include "unit/cmocka_all.h"
@@ -208,8 +208,9 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* Every single bit of every symbol is damaged: as a wrong byte, an invalid
- * code, a lost control symbol. The cell is never good and never void. */
+/* Damages every single bit of every symbol, which gives a wrong byte, an
+ * invalid code or a lost control symbol. The cell then never counts as good or
+ * as void. */
 static void test_single_errors(void **state)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -219,7 +220,7 @@ static void test_single_errors(void **state)
 		for (k = 0; k < n; k++)
 			sym[k] &= 0xfff;
 		if (!(i & 1))
-			/* the comma behind it is not part of the cell */
+			/* the comma behind the cell is not part of it */
 			n -= 2;
 		for (k = 0; k < n * 10; k++) {
 			memcpy(one, sym, sizeof(one));

@@ -176,8 +176,8 @@ static void command(uint64_t cmd)
 	xr_w64(&rr, 0, EXTOLL_ATU_COMMAND, cmd);
 }
 
-/* Starts a walk for page A. While the entry is in flight, changes it to page B
- * and flushes it by `cmd`. */
+/* Starts a walk for page A. While the walk reads the entry of A, changes that
+ * entry to page B and executes the flush `cmd`. */
 static void walk_and(uint64_t cmd)
 {
 	rr.bus[0]->early = true;

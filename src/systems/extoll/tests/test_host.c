@@ -38,8 +38,8 @@ static void check(const struct exproc *p)
 					 byte(k, i + 8 * k));
 }
 
-/* Posts a transfer of page k, from its byte 8 k on. So all differences between
- * lines and memory banks occur. */
+/* Posts a transfer of page k, from its byte 8 k on. So the transfers start at
+ * different bytes of a line and in different memory banks. */
 static void post(struct exproc *p, uint32_t op, uint32_t k)
 {
 	exproc_post(p, OPT,

@@ -117,7 +117,7 @@ static void choose(uint64_t from)
 	}
 }
 
-/* Draws stores. Each happens at the first HT edge after its cycle. */
+/* Chooses random stores. Each happens at the first HT edge after its cycle. */
 static void choose_stores(uint64_t from)
 {
 	uint32_t gap = 1 + dice(20), n = dice(150);

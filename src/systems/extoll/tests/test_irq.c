@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts of the EXTOLL NIC (extoll.md 2.7). None is lost, whatever the
- * order of the event, the store that arms, and the begin of a program's
- * sleep. */
+/* Interrupts of the EXTOLL NIC (extoll.md 2.7). No interrupt is lost, in
+ * whatever order the event, the store that arms and the start of a program's
+ * sleep come. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"
@@ -86,8 +86,8 @@ static int late_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	events_arm(1);
 	ring_arm(0);
 	assert_false(irq());
-	/* a second notification raises it, because the read pointer does not
-	 * cover it */
+	/* a second notification raises the interrupt, because the stored read
+	 * pointer does not cover that notification */
 	notify(1);
 	assert_true(irq());
 	events_arm(2);

@@ -152,7 +152,7 @@ static void a_registration_waits_for_another_process(void **state)
 	exrig_prog(&r, 0, short_main);
 	exrig_start(&r);
 	exrig_run(&r);
-	/* asked while the other process is still in its call */
+	/* short_main registers while long_main is still in its call */
 	assert_true(r.v[1] < r.v[0]);
 	assert_true(r.v[2] > r.v[0]);
 	exrig_free(&r);

@@ -172,8 +172,8 @@ static void test_message_has_header_stamp_and_words(void **state)
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 
-/* 8 bytes are 5 flits, 9 bytes 7 (extoll.md 3.9), 6 in the mean. A load of 0.06
- * is therefore a message in 100 cycles. */
+/* A message of 8 bytes takes 5 flits, one of 9 bytes takes 7 (extoll.md 3.9): 6
+ * in the mean. A load of 0.06 is therefore a message in 100 cycles. */
 static void test_load_counts_the_mean_size(void **state)
 {
 	uint32_t n[2] = { 0 };
@@ -195,8 +195,8 @@ static void test_load_counts_the_mean_size(void **state)
 	assert_int_equal(n[0] + n[1], 50);
 }
 
-/* A device that takes nothing gets `depth` stores, then one for each that it
- * takes. */
+/* A device that takes nothing gets `depth` stores, then one more for each store
+ * that it takes. */
 static void test_idle_device_gets_depth_stores(void **state)
 {
 	open_dev("node=0 nodes=2 load=1000 depth=6");

@@ -222,7 +222,8 @@ static void scene_route(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 		(uint8_t)(pick(r, 0, 30) ? pick(r, 0, 2) : pick(r, 9, 13));
 }
 
-/* Cuts the route short at a cable. The header, of whole words, follows it. */
+/* Cuts the route short at a cable. The header, which consists of whole words,
+ * follows the route. */
 static void scene_cut(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 {
 	uint32_t word = 8 / s->c.flit_bytes, i;

@@ -84,8 +84,8 @@ static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 	assert_int_equal(sent(), n);
 }
 
-/* With `rf_core` the register file is in front of HTAX, so that its stores pass
- * the others. */
+/* With `rf_core` the register file is in front of HTAX, so that stores to
+ * registers pass all other stores. */
 static void test_registers_at_the_core_overtake(void **state)
 {
 	velo_send(ME, 1, 8, 1);
@@ -102,7 +102,8 @@ static int velo_core(void **state)
 	return 0;
 }
 
-/* A new interval applies to stores that arrive at the arbiter after it. */
+/* A new interval applies to all stores that arrive at the arbiter after the
+ * store that sets it. */
 static void test_interval_store_moves_the_stores_behind_it(void **state)
 {
 	const uint64_t at = EXTOLL_INTERVAL_STRIDE + EXTOLL_INTERVAL_TARGET;
@@ -170,8 +171,8 @@ static void spy_cell(void *own, struct netport *np,
 static const struct netport_ops spy = { .cell = spy_cell };
 
 /* Opens the mailbox `late` cycles after the message was sent. Returns whether
- * it got the message, and stores in *d the cycles from the cell to the
- * store. */
+ * the message was written to the mailbox, and stores in *d the cycles from the
+ * cell to the store that opens the mailbox. */
 static bool opened_for(uint32_t late, int64_t *d)
 {
 	uint32_t first;

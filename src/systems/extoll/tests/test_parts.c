@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the EXTOLL crossbar alone: the round-robin arbiter against the
  * formula of extoll.md 4.2 (T-30), the 36 queues of an input against 36 plain
- * ones, and the cycles between cells that are shifted in (4.1; T-31). */
+ * queues, and the cycles between cells that are shifted in (4.1; T-31). */
 #include "ex_feed.h"
 
 #include <string.h>
@@ -59,8 +59,8 @@ static void test_arbiter_all(void **state)
 	}
 }
 
-/* Random requests of 36 get equal grants. None waits for more than 35
- * grants. */
+/* For random requests of 36 queues, arbiter and formula grant alike. No queue
+ * waits for more than 35 grants. */
 static void test_arbiter_random(void **state)
 {
 	struct formula f = { EXTOLL_XBAR_QUEUES, ones(EXTOLL_XBAR_QUEUES) };

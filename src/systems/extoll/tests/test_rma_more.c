@@ -347,7 +347,7 @@ static void test_queue_full(void **state)
 	assert_int_equal(r.v[1], 1);
 	/* Room for 72 descriptors: 16 in the queue, 4 in progress, 4 at the
 	 * network port, 16 in HTAX, 16 + 8 + 8 on HyperTransport. The host
-	 * waits with the others. */
+	 * waits until it can store the other descriptors. */
 	assert_true(r.v[0] > 25 * 7 * WEFT_US);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 100);
 	exrig_free(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tapped EXTOLL lines have the same cycles as untapped ones
- * (systems/extoll/network/cell_channel.h). */
+/* A framed EXTOLL line, here one with a fault that never acts, has the same
+ * cycles as a line without frames (systems/extoll/network/cell_channel.h). */
 #include "ex_pair.h"
 
 #include "base/b8b10.h"

@@ -35,8 +35,8 @@ static void hear(struct weft_listener *l, const struct weft_trace *t)
 struct stage {
 	const char *name;
 	double cycles;
-	/* A synchroniser into another clock takes up to half of its cycle more
-	 * or less. */
+	/* The stage is a synchroniser, which takes up to half a cycle more or
+	 * less. */
 	bool sync;
 };
 
@@ -99,8 +99,8 @@ static bool of_nic(const struct weft_trace *t)
 	return t->kind == WEFT_TRACE_MARK && strstr(t->comp->name, ".nic");
 }
 
-/* Checks the NICs' stages of message `id`, which must arrive and end once,
- * after them. */
+/* Checks the NICs' stages of message `id`. The message must end once, after all
+ * these stages, and must have arrived. */
 static void check(const struct ear *e, uint64_t id, const struct stage *s,
 		  uint32_t n)
 {

@@ -117,8 +117,8 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
-/* Sends a packet from node 0: dst hops through link 0, then to the first
- * internal port. */
+/* Sends a packet from node 0. Its route leaves through link 0 in each of dst
+ * crossbars and ends at the first internal port of the next one. */
 static void runs_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 {
 	struct node *n = c->state;
@@ -305,9 +305,9 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 
 /* ---- T-26 ---- */
 
-/* One packet 0 -> 3 of two cells. The payload of the second is damaged on the
- * first cable. x1 has begun to forward it, so that x2 and x3 each get a void
- * cell, and the network port drops it. */
+/* Sends one cell from node 0 to node 3, and damages its CRC on the first cable.
+ * With cut-through x1 has begun to forward the cell when the CRC arrives. So x2
+ * and x3 each get a void cell, too, which the network port of node 3 drops. */
 static void cut_through(const char *width, bool store_forward, bool runs)
 {
 	struct row r;
@@ -350,7 +350,8 @@ static void test_void_cell_waits_for_a_busy_output(void **state)
 {
 	struct row r;
 
-	/* node 1 always sends long packets to 2, node 0 one short one */
+	/* all packets go to node 2: short ones of node 0, long ones of node
+	 * 1 */
 	row_init(&r, NULL, (const char *[]){ "only", "2", "gap", "1", NULL });
 	r.n[0]->packets = 20;
 	r.n[0]->size = 0;
@@ -459,8 +460,8 @@ static void test_by_table(void **state)
 	assert_true(by_table(true, "1e-4") > plain);
 }
 
-/* One packet 0 -> 3 is damaged on the last cable. The void cell goes to the
- * internal port in the damaged flit, and only port 0 exists. */
+/* Sends one packet 0 -> 3 and damages it on the last cable. The void cell goes
+ * to the internal port that the damaged flit names, but only port 0 exists. */
 static uint64_t wrong_port(const char *width, const char *target, uint32_t bit)
 {
 	char at[4] = { (char)('0' + bit / 10), (char)('0' + bit % 10), 0 };

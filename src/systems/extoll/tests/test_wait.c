@@ -135,8 +135,9 @@ static void test_a_ring_of_full_inputs_is_a_deadlock(void **st)
 			    "s3.lp1/vc0 -> s0.lp1/vc0 (4 inputs)");
 }
 
-/* A circle through the oldest cell of each input does not last, because this
- * cell can leave and frees a slot. */
+/* The oldest cells of the inputs form a circle. One input also has a younger
+ * cell for its end. The circle does not last, because this younger cell can
+ * leave, and so frees a slot. */
 static void test_one_cell_with_another_way_out_dissolves_a_circle(void **st)
 {
 	struct rig g;
@@ -186,8 +187,9 @@ static void test_slots_of_the_pool_dissolve_a_circle(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* s0 has room, but a packet from np0 holds its output. The next cell of that
- * packet is not in the network yet, and its input is full. */
+/* The head in the ring at s0 has room, but a packet from np0 holds its output.
+ * The next cell of that packet has not entered the network yet, and input np0
+ * is full. */
 static void test_a_held_output_closes_a_circle(void **st)
 {
 	struct rig g;
@@ -231,8 +233,7 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, 0, OUT)->room = true;
 	g.x[1].w[0].lock = g.x[1].lock = IN * EX_VCS;
 	g.x[1].comes = true;
-	/* the rest of the packet is at s0, from np0, stopped by a lock of IN
-	 * there */
+	/* the rest of that packet comes from np0 of s0, and holds OUT there */
 	g.x[0].lock = 0;
 	/* the source has not sent that rest yet */
 	assert_false(deadlocked(&g));
@@ -242,8 +243,8 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, IN, 0)->since = OLD; /* the cell that fills the input of s1
 					  * ... */
 	assert_false(deadlocked(&g));	 /* ... leaves to the end */
-	/* Now it does not, because two packets hold each other's outputs
-	 * there. */
+	/* Now that cell does not leave, because two packets at s1 hold each
+	 * other's outputs. */
 	g.x[1].w[1].lock = 0;
 	cell(&g, 1, 0, 0)->lock = IN * EX_VCS;
 	assert_true(deadlocked(&g));

@@ -8,7 +8,8 @@
 
 enum { WARM = 20000, SPAN = 200000, HOT = 8 };
 
-/* Cells and busy cycles so far. The difference of two is that of the window. */
+/* Cells and busy cycles so far. The difference of two marks has those of the
+ * window between them. */
 struct mark {
 	uint64_t got[FEED_FLOWS], busy[EX_PORTS];
 };
@@ -90,8 +91,8 @@ static void test_hot_spot(void **state)
 }
 
 /* Beside the hot spot every input has a stream on a channel of its own, to an
- * output without other streams. The stream gets all of its line that the hot
- * spot leaves. */
+ * output without other streams. The stream gets all cycles of the input's line
+ * that the hot spot does not use. */
 static void test_hot_spot_others(void **state)
 {
 	static const uint8_t to[EX_PORTS] = { 1, 2, 0, 4, 5, 6, 7, 3, HOT };
@@ -182,8 +183,8 @@ static void test_head_of_line(void **state)
 		near((double)alone, SPAN / cell_cycles(width[i], 7), 0.04);
 		/* Another channel may send without limit. */
 		assert_int_equal(free_output(width[i], 2, 1000000), alone);
-		/* On the same channel slots are in use, but the 40 - 28 left
-		 * cover the round trip of a credit. */
+		/* On the same channel 28 slots of input 3 stay in use. The
+		 * other 12 of its 40 cover the round trip of a credit. */
 		assert_int_equal(free_output(width[i], 0, 28), alone);
 	}
 }

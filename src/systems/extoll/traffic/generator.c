@@ -188,9 +188,10 @@ static int extoll_gen_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Handles the arrival of a packet at another source (without a frame), because
- * a packet of the trace here may depend on it. Real frames do not arrive,
- * because ports inside a node are not framed. */
+/* Called without a frame (extoll_gen_replay_done) when a packet of the trace at
+ * this source may be sent, because all packets on which it depends have
+ * arrived. Real frames do not arrive, because ports inside a node are not
+ * framed. */
 static void extoll_gen_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {

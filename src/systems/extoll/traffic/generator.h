@@ -72,7 +72,7 @@ static inline uint32_t extoll_gen_number(const struct weft_frame *f)
 /* generator_source.c: starts the source (ops.start). Returns 0, or a negative
  * errno with a message. */
 int extoll_gen_src_start(struct weft_comp *c, struct weft_err *err);
-/* Sends packets while the network port has room and one is due. */
+/* Sends packets while the network port has room and a packet is due. */
 void extoll_gen_next(struct weft_comp *c);
 /* Releases packets of the trace that depend on packet i, which has arrived. */
 void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);

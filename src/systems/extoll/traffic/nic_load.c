@@ -209,9 +209,10 @@ static void extoll_load_submit(struct weft_port *dev_port,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Handles stores that the NIC has consumed. A store of the read pointer is
- * consumed when it arrives, at l->rp_at. By that time it is distinguished from
- * a store of a message. */
+/* Handles stores that the NIC has consumed. The NIC consumes a store of the
+ * read pointer when that store arrives, at l->rp_at. So if that time has come,
+ * the consumed store is that of the read pointer, otherwise one of a
+ * message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
 	struct extoll_load *l = extoll_load_of(dev_port);

@@ -46,7 +46,7 @@ static void store_tell(struct extoll_load *l, uint8_t space, uint64_t off,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Makes a store in order with the others. `end`: it ends a message. */
+/* Makes a store in order with the others. `end`: the store ends a message. */
 static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t t,
 		       bool end)

@@ -76,7 +76,7 @@ static inline uint64_t extoll_source_due(const struct extoll_source *s)
 	return !s->t.replay && extoll_net_over(s->net) ? ARRIVALS_NEVER
 						       : traffic_due(&s->t);
 }
-/* Returns the flits of a packet of that size, with one for the route. */
+/* Returns the flits of a packet of that size, including one routing flit. */
 uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
 /* extoll_net_source.backlog: returns the packets that are due in the cycles
  * from .. cycle - 1 and not drawn. */

@@ -26,8 +26,8 @@ struct hport_crowd {
 	struct hport_hole *holes;
 };
 
-/* Opens ports for processes 0 to n - 1. The VPID of a process is its number, so
- * that no other process of the node may have a port. Returns 0, -ENODEV,
+/* Opens ports for processes 0 to n - 1. The VPID of each process is its number.
+ * Therefore no other process of the node may have a port. Returns 0, -ENODEV,
  * -ENOMEM or -EBUSY. */
 int hport_crowd_open(struct hport_crowd *c, struct weft_host *h, uint32_t n);
 /* Closes the connection and frees `c`. The ports stay open until the program
@@ -50,8 +50,8 @@ static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 {
 	return p->nq + (size_t)HP_WORDS * p->nq_rp + HP_NQE_CMD;
 }
-/* Issues one trigger for entries that were put into the work queue, 31 at most.
- * Returns how many of these the device did not accept. */
+/* Issues one trigger for up to 31 entries that were put into the work queue.
+ * Returns how many of these entries the device did not accept. */
 uint32_t hport_crowd_trigger(struct hport *p);
 /* Sets the weight of process i: the number of its VCIs that the fetch unit
  * reads before it continues with the next process. */

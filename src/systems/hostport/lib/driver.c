@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver, see driver.h: VPIDs, ports.
  *
- * A port ends in this order. Its Triggerpage accepts no triggers, its context
- * is off, and the device holds nothing of the VPID any more. Then translations,
- * windows and memory are freed, and at last the VPID.
+ * A port ends in these steps: its Triggerpage is closed, its context is turned
+ * off, and the driver waits until the device holds nothing of the VPID. Then
+ * translations, windows and memory are freed, and at last the VPID.
  *
  * The next owner of the VPID has another epoch, so that the device refuses
  * replies and requests to the previous owner that are still in flight. A

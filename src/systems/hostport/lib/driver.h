@@ -177,15 +177,16 @@ int hport_dev_setup(struct hport_drv *d);
 /* Writes the sizes of queues. If `want` is NULL, the sizes are those of
  * appendix B. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want);
-/* Gives CACHE_CMD and polls until the device has done it. Returns CACHE_STATUS.
- * hport_drv_cache() takes the lock; the caller of hport_drv_cache_locked()
- * already holds it. */
+/* Writes CACHE_CMD and polls until the device has executed it. Returns
+ * CACHE_STATUS. hport_drv_cache() takes the lock; the caller of
+ * hport_drv_cache_locked() already holds it. */
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
 				uint64_t arg0, uint64_t arg1);
-/* Gives CACHE_CMD as posted stores and does not wait, because a load would
- * stall the bus for other processes. The caller holds the lock. */
+/* Writes CACHE_CMD by posted stores. Does not wait until the device has
+ * executed it, because the loads of such a wait would stall the bus for other
+ * processes. The caller holds the lock. */
 static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 					uint64_t arg0, uint64_t arg1)
 {
@@ -200,7 +201,7 @@ void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
  * route. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 /* Ends the ownership of a VPID: the next owner gets another epoch, and all
- * nodes learn it, so that requests to the old owner are refused. */
+ * nodes learn the new epoch, so that requests to the old owner are refused. */
 void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
@@ -252,8 +253,8 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 /* Maps the driver pages of ULTRA. Returns 0 or a negative errno. */
 int hport_ultra_setup(struct hport_drv *d);
 /* Returns whether an ULTRA port of another process names the VPID. The driver
- * does not give out such a VPID, because its owner would be notified of packets
- * of that process. */
+ * does not give out such a VPID, because its new owner would get the
+ * notifications of that ULTRA port. */
 bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
 /* Gives back all ULTRA ports of a process that has ended. */
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);

@@ -76,8 +76,9 @@ struct hport_c_ultra_route {
 	uint8_t el[20];
 };
 
-/* Sets the receive queue of a port: memory, or if the region has 0 bytes,
- * packet slots on the device. */
+/* Sets the receive queue of an ULTRA port: memory that the driver allocates, or
+ * if on_device is set, packet slots on the device. Output: phys, the address of
+ * the memory. */
 struct hport_c_ultra_queue {
 	uint32_t upid, slices, words, on_device;
 	uint64_t phys;

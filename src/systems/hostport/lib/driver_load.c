@@ -104,9 +104,9 @@ static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 	return k->failed;
 }
 
-/* Finds the device. For a caller of the monitor also loads the driver and sets
- * the device up. Returns 0 or a negative errno, -EBUSY when another program has
- * loaded the driver. */
+/* Finds the device. If the caller is the monitor, also loads the driver and
+ * sets the device up. Returns 0 or a negative errno, -EBUSY when another
+ * program has loaded the driver. */
 static int driver_load_attach(struct weft_host *h,
 			      const struct hport_memory *how,
 			      struct weft_dev **dev_p)

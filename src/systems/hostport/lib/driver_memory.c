@@ -4,8 +4,8 @@
  *
  * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
  * the memory that programs also use. It gives a block back when no page of the
- * block is in use. When programs leave no block of some size, the page
- * allocator cannot give one of that size either. */
+ * block is in use. A request for 2^n pages fails when no block has such a piece
+ * free and programs have left no block of that size. */
 #include "systems/hostport/lib/driver_memory.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	for (size_t i = 0; i < k->blocks.n; i++)
 		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
 			return mem;
-	/* takes a new block, the largest that the node has and that is long
+	/* takes the largest block that the node has left, if that is large
 	 * enough */
 	b = calloc(1, sizeof(*b));
 	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
@@ -138,8 +138,8 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	return NULL;
 }
 
-/* Gives memory back. Returns its pages, or 0 when the page allocator does not
- * own it. */
+/* Gives memory back. Returns the number of pages given back, or 0 when the page
+ * allocator does not own the memory. */
 static uint32_t pages_give(struct hport_drv *d, const void *mem)
 {
 	struct hport_kmem *k = &d->kernel->kmem;

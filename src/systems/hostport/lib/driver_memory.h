@@ -11,8 +11,9 @@
  * Every page is marked reserved while the driver has it.
  *
  * Tables of the driver are in the region. `kind` selects the method for queues.
- * With HPORT_MEM_AUTO queues are allocated by the page allocator, or in the
- * region if they are too long for it or it has no piece of that size. */
+ * With HPORT_MEM_AUTO queues are allocated by the page allocator. A queue is
+ * allocated in the region if it is too long for the page allocator, or if the
+ * page allocator has no free piece of the size. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_MEMORY_H
 
@@ -23,7 +24,7 @@ struct hport_drv;
 
 enum {
 	HPORT_KPAGE = 4096,
-	/* orders of blocks: 1 to 512 pages, which are 2 MiB */
+	/* number of block orders: blocks have 1 to 512 pages (2 MiB) */
 	HPORT_ORDERS = 10,
 };
 
@@ -36,14 +37,15 @@ struct hport_runs {
 	uint32_t *len;
 };
 
-/* Sets up one free run of `pages` pages. Returns false without memory. */
+/* Sets up one free run of `pages` pages. Returns false when no memory is
+ * left. */
 bool hport_runs_init(struct hport_runs *r, uint32_t pages);
 void hport_runs_fini(struct hport_runs *r);
-/* Takes a run of pages. Returns its first page, or -1 when no run is long
- * enough. */
+/* Takes a run of pages. Returns the number of its first page, or -1 when no run
+ * is long enough. */
 int64_t hport_runs_take(struct hport_runs *r, uint64_t pages);
-/* Gives back the run that starts at `page`. Returns its pages, or 0 when no run
- * starts there. */
+/* Gives back the run that starts at `page`. Returns how many pages the run has,
+ * or 0 when no run starts there. */
 uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
 
 /* ---- powers of two in a block of 2^order pages (free_runs.c) ---- */
@@ -70,7 +72,8 @@ uint32_t hport_order(uint64_t pages);
 
 /* ---- memory (driver_memory.c) ---- */
 
-/* Contiguous pages of the node from which one of the two allocators takes. */
+/* Contiguous pages of the node, from which one of the two allocators gives
+ * memory. */
 struct hport_area {
 	uint8_t *mem;
 	weft_phys_t phys; /* physical address of mem, read once */

@@ -37,7 +37,7 @@ struct server {
 	int ret;
 };
 
-/* Serves the oldest miss of the VPID that follows the one served last. */
+/* Serves the oldest miss of the VPID that follows the VPID served last. */
 static void serve_next(struct server *s)
 {
 	uint32_t best = 0, best_after = UINT32_MAX;
@@ -72,7 +72,7 @@ static void serve_next(struct server *s)
 	hport_drv_unlock(d);
 }
 
-/* Takes all records and serves one miss. Returns whether it found work. */
+/* Takes all records and serves one miss. Returns whether there was work. */
 static bool serve_some(struct server *s)
 {
 	uint32_t told = s->rp, from = s->rp;
@@ -145,7 +145,7 @@ static int server_main(struct weft_host *h, void *arg)
 				       s->always ? WEFT_NEVER
 						 : weft_host_now(h) + nap) &&
 		    !serve_some(s)) /* no record was in the ring, because the
-				       interrupt was for a process */
+				     * interrupt was for a process */
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret) {
@@ -167,9 +167,10 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Starts the driver's one thread that serves. Returns -EBUSY if one already
- * serves. Otherwise waits for its end, unless `always` is set, because a caller
- * that serves for ever waits outside the call, where it can be ended. */
+/* Starts the thread that serves; the driver has only one. Returns -EBUSY if the
+ * thread already runs. Otherwise returns when the thread has ended, or if
+ * `always` is set, at once: a caller that serves for ever waits in
+ * hport_serve(), where the wait can be ended. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

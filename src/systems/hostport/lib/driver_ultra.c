@@ -35,8 +35,8 @@ int hport_ultra_setup(struct hport_drv *d)
 	return k->uport ? 0 : -ENOMEM;
 }
 
-/* Offsets of a port of the requester (unit 0) or the completer in the driver
- * pages. */
+/* Offset in the driver pages of register `reg` of a port. `unit` is 0 for the
+ * requester, HP_ULTRA_CPL for the completer. */
 #define REG_AT(unit, upid, reg)                                                \
 	(HP_ULTRA_DRIVER | (unit) | HP_ULTRA_PAGE(upid) | (reg))
 #define OWNER_REG(unit) ((unit) ? HP_UC_OWNER : HP_UR_OWNER)
@@ -144,9 +144,9 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, HP_UC_SIZE, 0);
 		driver_ultra_put(d, unit, upid, HP_UC_BASE, 0);
 	} else {
-		/* Waits until queued packets have left. If some cannot leave,
-		 * the port stays taken, because another owner must not get
-		 * their route. */
+		/* Waits until queued packets have left. If a packet cannot
+		 * leave, the port stays taken, because another owner must not
+		 * get the route of that packet. */
 		until = weft_host_now(d->host) +
 			weft_host_time(d->host, T_ultra_drain);
 		over = !has_packets(d, upid);
@@ -164,10 +164,10 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, OWNER_REG(unit), 0);
 }
 
-/* Returns whether a process may write the register. It may not set the address
- * of memory or the slice of the packet queue, because they could belong to
- * another process. It may direct notifications only to a port of its own or to
- * none. */
+/* Returns whether a process may write the register. The registers for the
+ * address of memory and for the slice of the packet queue are the driver's
+ * alone, because a process could name memory or a slice of another process. A
+ * process may direct notifications only to a port of its own or to none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
 	const struct hport_kport *p;

@@ -2,9 +2,9 @@
 /* The common endpoint over the Host Port: opening, memory, waiting. See
  * endpoint.h.
  *
- * A region is a window (hostport.md 4.7). A key is Win-ID and capability, and
- * an address is an offset in the window, which begins and ends at a word. The
- * NIC of the node with the memory checks both. */
+ * A region is a window (hostport.md 4.7), which begins and ends at a word. A
+ * key is Win-ID and capability, and an address is an offset in the window. The
+ * NIC of the node with the memory checks key and address. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -24,8 +24,8 @@ enum {
 	HOSTPORT_EP_UNIT = 64,
 	HOSTPORT_EP_WQ = 64,
 	HOSTPORT_EP_REQUESTS = 8,
-	/* notifications of this node's own instructions, and status
-	 * notifications */
+	/* number of entries of the notification queue for this node's own
+	 * instructions and for status notifications */
 	HOSTPORT_EP_OWN_NOTES = HOSTPORT_EP_WQ + 32,
 };
 
@@ -139,9 +139,8 @@ static int hostport_ep_start(struct ep *e)
 		e->eager_max /= 2;
 	if (e->eager_max < HOSTPORT_EP_FAST)
 		e->eager_max = HOSTPORT_EP_FAST;
-	/* Requests enough room for other processes with the usual attributes,
-	 * because the first process decides the size of all queues of the
-	 * node. */
+	/* Requests at least the sizes that the usual attributes need, because
+	 * the first process decides the size of all queues of the node. */
 	slots = e->slots > HOSTPORT_EP_SLOTS ? e->slots : HOSTPORT_EP_SLOTS;
 	eager = e->eager_max > HOSTPORT_EP_EAGER ? e->eager_max
 						 : HOSTPORT_EP_EAGER;

@@ -140,9 +140,9 @@ void hostport_ep_poll(struct ep *e)
 			ep_piece_done(e, p,
 				      n.n ? (const uint8_t *)n.data : NULL);
 		} else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots) {
-			/* frees the slot when the instruction ends, but not on
-			 * errors from HP_ERR_TVPID_INV on: these are later
-			 * refusals by the target */
+			/* Frees the slot when the instruction ends. Error codes
+			 * from HP_ERR_TVPID_INV on do not free it, because they
+			 * are later refusals by the target. */
 			x->sdr_busy[s] = false;
 		}
 	}

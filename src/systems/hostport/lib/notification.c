@@ -3,7 +3,7 @@
  * 4.6, 4.8, 6).
  *
  * Entries are given back in batches, because each update of the read pointer
- * makes a status notification of its own. */
+ * causes a status notification of its own. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool nq_take(struct hport *p, struct hport_note *n);
 /* ---- giving back ---- */
 
 /* Updates a pointer by counts of up to 31, and repeats an update that is not
- * accepted. Consumes status notifications meanwhile, because each update makes
+ * accepted. Consumes status notifications meanwhile, because each update causes
  * one and the queue must not fill up. */
 static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {

@@ -6,7 +6,7 @@
  * exactly one notification. The user receives one notification for all segments
  * of a message. The API tag of a segment holds:
  *
- * [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's
+ * [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's tag
  *
  * Segments that do not fit into the work queue at once are posted when
  * notifications are taken. */

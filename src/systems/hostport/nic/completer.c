@@ -74,8 +74,8 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	bool usable = hp_in_usable(n, &q->in, c), wants;
 
 	/* Reserves an entry of the notification queue first, if the packet will
-	 * need one that its origin has not reserved. Messages for the RDR or a
-	 * posted buffer reserve theirs in PLACE. */
+	 * need an entry that its origin has not reserved. Messages for the RDR
+	 * or a posted buffer reserve their entry in PLACE. */
 	if (q->kind == CPL_ACK)
 		wants = hp_is_extra(&q->in.head);
 	else
@@ -250,7 +250,7 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 /* Sends the acknowledge if one was requested. Without a request, reports an
  * error of this node to the origin, with two exceptions: a message, whose error
  * is reported only on request (posted, 6.3), and a packet that its sender ended
- * early, because the sender knows of it (8.10). */
+ * early, because the sender knows of the error (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
 	bool wanted = HP_CMD_BYTE(q->in.cmd) & HP_A;
@@ -495,9 +495,9 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
-/* Handles a job that follows an older job of its key which waits for room.
- * Moves payload of more than a line to the unit's buffer, so that it can leave
- * the network. */
+/* Handles a job behind an older job of the same key. If the older job waits for
+ * room, moves payload of more than a line to the unit's buffer, so that the
+ * payload can leave the network. */
 static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

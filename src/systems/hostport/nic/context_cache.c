@@ -93,8 +93,8 @@ static void ctx_filled(struct hp_nic *n, struct hp_dma *d)
 }
 
 /* Reads the context unless it is already being read or written back. When no
- * entry is free or too many write-backs are in flight, the next transfer to end
- * tries again. */
+ * entry is free or too many write-backs are in flight, the read is tried again
+ * at the end of the next transfer. */
 static void ctx_fill(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_ctx_cache *x = &n->ctx;

@@ -66,8 +66,8 @@ static inline uint32_t hp_used(uint32_t rp, uint32_t wp, uint32_t size)
 	return wp >= rp ? wp - rp : wp + size - rp;
 }
 
-/* Executes CACHE_CMD. Flush (all) and remove (one) write dirty contexts back. A
- * query returns HP_CACHE_PRESENT or 0. */
+/* Executes CACHE_CMD. The commands flush (all contexts) and remove (one
+ * context) write dirty contexts back. A query returns HP_CACHE_PRESENT or 0. */
 uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid);
 /* Returns whether write-backs are in flight. */
 bool hp_ctx_busy(const struct hp_nic *n);

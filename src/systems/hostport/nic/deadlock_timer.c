@@ -2,8 +2,8 @@
 /* Deadlock timer of the network ports (hostport.md 2.3, 4.10). It expires when
  * a port has a packet of which every byte is in the device, and the network
  * accepts no word for dl_counter cycles. IRQ_STATUS reports each expiry once.
- * An expiry does not prove a deadlock, as in ATOLL, because a receiver without
- * room may also be the reason. */
+ * As in ATOLL, an expiry does not prove a deadlock: a receiver without room may
+ * also be the reason. */
 #include "systems/hostport/nic/nic.h"
 
 static bool empty(const struct hp_nic *n, uint32_t p)

@@ -4,12 +4,12 @@
  *
  * A unit puts a record into a FIFO. The driver takes a record by a load of the
  * FIFO's register (4.10). If the driver has set up a ring in main memory (our
- * own), the device instead writes two words there, first the record and last
- * its bit of IRQ_STATUS, and then interrupts.
+ * own), the device instead writes two words into the ring, the record and then
+ * the record's bit of IRQ_STATUS, and interrupts.
  *
  * A load holds the bridge until its answer arrives, and triggers of all
  * processes wait meanwhile. A write of 16 bytes delays no process. Therefore
- * misses of one process cost a driver with a ring its own time, but they do not
+ * with a ring, misses of one process cost time of the driver only and do not
  * delay other processes. Misses are written first, and error records use no
  * more than half of the ring, because instructions wait for misses. */
 #include "systems/hostport/nic/nic.h"

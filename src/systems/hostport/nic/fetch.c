@@ -28,8 +28,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* Lists a VPID with more VCIs again. A VPID with weight w stays in front until
- * w of its VCIs were fetched. */
+/* Puts a VPID that has more VCIs back into a list. A VPID with weight w stays
+ * at the front until w of its VCIs were fetched. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -50,9 +50,9 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&u->first) = (uint16_t)vpid;
 }
 
-/* Holds a VPID out of the turn, because it has used up its share or
- * instructions of it wait for the driver. In the latter case all of its
- * instructions could be set aside otherwise. */
+/* Keeps a VPID out of the turn, because the VPID has used up its share or some
+ * of its instructions wait for the driver. If fetching went on while
+ * instructions wait, all instructions of the VPID could be set aside. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -143,8 +143,8 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 }
 
 /* Executes a pointer command. Each update of a pointer that the process owns
- * makes a status NQE (6.2). The status is requested before packets use the room
- * that the update made, because they could take the entry that the status
+ * requests a status NQE (6.2). The request comes before packets use the room
+ * that the update made, because they could take the NQ entry that the status
  * needs. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
@@ -265,8 +265,8 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	/* counts tagged VCIs, which were not fetched; others are counted
-	 * already */
+	/* counts a tagged VCI, because it was not fetched; other VCIs were
+	 * counted when they were fetched */
 	hp_share_add(n, vpid, req);
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);
@@ -374,8 +374,8 @@ static void turn_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	hp_fetch_go(n);
 }
 
-/* Starts the next VCI of each listed VPID while u->op has a free slot. VPIDs
- * with weight left go first. */
+/* Starts the fetch of the next VCI of each listed VPID while u->op has a free
+ * slot. VPIDs in u->first are served before those in u->turn. */
 static void turn_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;

@@ -27,8 +27,8 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_shares *u = &n->fetch.share;
 	struct hp_ahead *a = ahead_of(n, vpid);
 
-	/* only VCIs of the former owner that are not sent still count, because
-	 * the answers to its gets do not arrive */
+	/* stops counting gets of the former owner, because their answers do not
+	 * arrive any more; its VCIs that are not sent yet still count */
 	if (a)
 		a->out = 0;
 	if (a && !a->n)
@@ -71,11 +71,11 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid)
  * with weight w is w * (least + (all - least) / sum), where sum is the weight
  * of all VPIDs that share the slots.
  *
- * All VPIDs with instructions in the slots share them, with three exceptions. A
- * VPID that had at most one get or unread VCI at any time does not count for
- * gets. A VPID with an instruction set aside does not count, because no VCI of
- * it is fetched. A VPID without progress for vpid_recent cycles does not count,
- * because its answers may wait for a page of the target. */
+ * All VPIDs with instructions in the slots share them, with three exceptions.
+ * For gets, a VPID does not count if it never had more than one get or unread
+ * VCI at a time. A VPID with an instruction set aside does not count, because
+ * no VCI of it is fetched. A VPID without progress for vpid_recent cycles does
+ * not count, because its answers may wait for a page of the target. */
 static bool part_full(const struct hp_nic *n, const struct hp_ahead *me,
 		      enum hp_share_of of, uint32_t all, uint32_t least)
 {

@@ -16,7 +16,7 @@ struct hp_req;
 struct hp_ahead { /* fetched instructions of a VPID */
 	uint16_t vpid;
 	uint32_t n; /* number of instructions whose packet has not left the
-		       network port */
+		     * network port */
 	/* number of those instructions in n that are not decoded yet */
 	uint32_t unread;
 	/* number of gets and atomics whose answer is pending */
@@ -35,15 +35,15 @@ struct hp_shares {
 	 * different VPID was fetched last */
 	uint16_t last_vpid;
 	uint64_t last, last_other;
-	/* weight of each VPID, and the part of it that is left before the next
-	 * VPID is served; NULL while all weights are 1 */
+	/* weight of each VPID, and the part of the weight that is left before
+	 * the next VPID is served; NULL while all weights are 1 */
 	struct hp_weight {
 		uint8_t is, left;
 	} * weight;
 };
 
 /* Counts the VCI of `req` as fetched, until its packet has left. Further calls
- * for it do nothing. */
+ * with the same `req` do nothing. */
 void hp_share_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req);
 /* Notes that a VCI was decoded. `three` says whether an answer will arrive. An
  * invalid VCI is noted, too, with `three` false. */

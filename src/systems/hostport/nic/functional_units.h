@@ -102,9 +102,9 @@ struct hp_access {
 	uint64_t rights; /* HP_WIN_RD, HP_WIN_WR */
 	uint64_t off, len;
 };
-/* Checks an access. Returns HP_ERR_NOERR or the first error that applies, in
- * the order of 6.3: 4, 6, 7, 5 for a window of the origin, 9, 10, 12, 13, 11
- * for one of the target. */
+/* Checks an access. Returns HP_ERR_NOERR or the first error that applies.
+ * Errors (numbers of 6.3) are tested in the order 4, 6, 7, 5 for a window of
+ * the origin, and 9, 10, 12, 13, 11 for a window of the target. */
 enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k);
 /* Returns the virtual address of a window that was looked up. */
 uint64_t hp_win_va(const struct hp_look *k);
@@ -157,7 +157,8 @@ struct hp_walk {
 	/* number of the page that has no translation, or UINT32_MAX */
 	uint32_t fault;
 	uint32_t room; /* number of elements of at[] */
-	/* physical page, at the page number modulo `room`, or HP_WALK_NONE */
+	/* at[i % room]: number of the physical page of page i of the walk, or
+	 * HP_WALK_NONE while it is not translated */
 	uint64_t *at;
 	/* memory of at[] if there are more pages than some[] holds */
 	uint64_t *list;
@@ -166,8 +167,8 @@ struct hp_walk {
 	bool asking[HP_AHEAD];
 	struct hp_walk *next; /* next walk in the list of tlb.c */
 	hp_fn go;
-	/* Called when the driver has been asked for a page, whose answer takes
-	 * long. May be NULL. */
+	/* Called when a page was requested from the driver, because the
+	 * driver's answer takes long. May be NULL. */
 	hp_fn missed;
 	void *arg;
 };
@@ -236,8 +237,8 @@ static inline bool hp_pull_failed(const struct hp_pull *p)
 {
 	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
 }
-/* Returns whether the first bytes have arrived and no translation is in
- * flight. */
+/* Returns whether the payload has failed, or its first bytes have arrived and
+ * no translation is in flight. */
 static inline bool hp_pull_ready(const struct hp_pull *p)
 {
 	return hp_pull_failed(p) || (hp_walk_known(&p->walk) && p->got);
@@ -304,8 +305,8 @@ void hp_push_start(struct hp_nic *n, struct hp_push *p);
 void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network can deliver other packets. `vpid` is
- * a receiver without room, whose limit includes the packet, or HP_VPIDS.
- * Returns false when the buffer and the area have no room. */
+ * the receiver without room whose limit includes the packet, or HP_VPIDS when
+ * no limit applies. Returns false when the buffer and the area have no room. */
 bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
 /* Gives back the room of a parked packet. */
@@ -387,8 +388,8 @@ static inline uint32_t hp_in_size(const struct hp_in *in)
 
 /* ---- receivers without room (receiver_room.c) ---- */
 
-/* Returns whether a packet waits for room in the queues of this VPID. The
- * context shows that as STALL_RX. */
+/* Returns whether a packet waits for room in the queues of this VPID. While one
+ * waits, the context has STALL_RX set. */
 static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 {
 	for (const struct hp_in *in = n->room.head; in; in = in->next)
@@ -412,8 +413,8 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
 /* Ends the wait of a packet that has found room. */
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Returns whether no older packet of the receiver must continue before this
- * packet. */
+/* Returns whether the packet need not wait for an older packet of its
+ * receiver. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
 /* Gives one of rx_places waiting slots to a packet (struct hp_in) whose
  * receiver has no room. Returns false when no slot is free. Implements

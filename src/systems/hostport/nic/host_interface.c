@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host interface of the Host Port: its reads and writes of main memory.
  *
- * Reads and writes have one queue each. Both are served in order and at the
- * same time. A bus of packets takes several transactions at a time, any other
- * bus takes one of each kind (bus.h). The bus reads whole words, so that bytes
- * beside the requested ones are cut off again. */
+ * Reads and writes have one queue each. Each queue is served in order, and both
+ * queues are served at the same time. A packet bus takes several transactions
+ * at a time, any other bus takes one read and one write (bus.h). The bus reads
+ * whole words, so that bytes beside the requested ones are cut off again. */
 #include <assert.h>
 
 #include <stdlib.h>
@@ -94,8 +94,8 @@ struct hp_dma *hp_dma_put(struct hp_nic *n, weft_phys_t addr, const void *data,
 	return hp_dma_write(n, addr, s, done, arg);
 }
 
-/* Ends a transaction. Starts the next one before its answer is processed, so
- * that the bus does not idle. */
+/* Ends a transaction. Starts the next transaction before the ended one is
+ * reported to its requester, so that the bus does not idle. */
 static void dma_over(struct hp_nic *n, void *arg)
 {
 	struct hp_dma *d = arg;

@@ -127,8 +127,8 @@ void hp_net_ports(struct hp_nic *n)
 	}
 }
 
-/* Extends the valid bytes of a packet. Once the packet is complete, the network
- * port drops its handle. */
+/* Extends the valid bytes of a packet. Does nothing once all bytes were valid,
+ * because the network port's handle t->pkt is invalid then. */
 void hp_net_more(struct hp_nic *n, struct hp_tx *t, uint32_t bytes)
 {
 	if (t->avail == UINT32_MAX)

@@ -35,9 +35,9 @@ struct hp_rx {
 	uint32_t n_slots;
 	struct hp_rx *next, *chain;
 };
-/* Notes that the consumer has taken the first `bytes` user bytes, and gives
- * their cells back to the network, because they block the packets behind
- * them. */
+/* Notes that the consumer has taken the first `bytes` user bytes. Gives the
+ * cells of these bytes back to the network, because held cells block later
+ * packets. */
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
 /* Gives back all cells, because the consumer has a copy of all that arrived. */
 void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
@@ -55,8 +55,9 @@ struct hp_tx {
 	/* time of the first word, in cycles of the network port */
 	uint64_t cycle;
 	uint32_t avail, total;
-	/* Called when the network port takes the packet, if it had no room at
-	 * first. May be NULL. The sender sets it while pkt is NULL. */
+	/* Called when the network port takes the packet, if the port had no
+	 * room at first. May be NULL. The sender sets this callback while pkt
+	 * is NULL. */
 	void (*taken)(struct hp_nic *n, struct hp_tx *tx);
 	/* Called when the last word has left the network port's queue. May be
 	 * NULL. */
@@ -82,10 +83,10 @@ struct hp_net {
 	struct hp_rx *rx_pool, *rx_all;
 };
 
-/* Sends f from `cycle` on. `bytes` user bytes are valid, or all if it is
- * UINT32_MAX. Takes the frame. Requests of one network port keep their order,
- * and so do replies. Returns a handle that is valid until sent() has
- * returned. */
+/* Sends f from `cycle` on, and takes ownership of it. The first `bytes` user
+ * bytes are valid, or all if `bytes` is UINT32_MAX. Requests of one network
+ * port keep their order, and so do replies. Returns a handle that is valid
+ * until sent() has returned. */
 struct hp_tx *hp_net_send(struct hp_nic *n, struct weft_frame *f, uint32_t skip,
 			  uint64_t cycle, uint32_t bytes,
 			  void (*sent)(struct hp_nic *, struct hp_tx *),

@@ -242,8 +242,8 @@ struct hp_ultra;
 struct hp_block {
 	const char *name;
 	int (*init)(struct hp_nic *n, struct weft_err *err);
-	/* Handles accesses of the host to the block's BAR (enum hp_bar). Only
-	 * ULTRA has them. hp_reply() answers a load. */
+	/* Handle stores and loads of the host in the block's BAR (enum hp_bar).
+	 * Only ULTRA has such a BAR. hp_reply() answers a load. */
 	void (*store)(struct hp_nic *n, const struct weft_bus_note *note);
 	void (*load)(struct hp_nic *n, const struct weft_bus_note *note);
 	/* Handle tagged accesses: conditional store, store, load. Return true
@@ -253,7 +253,7 @@ struct hp_block {
 	bool (*tput)(struct hp_nic *n, const struct weft_bus_note *note);
 	bool (*tload)(struct hp_nic *n, const struct weft_bus_note *note,
 		      uint64_t *val_p);
-	/* Executes CACHE_CMD for its structure. Returns CACHE_STATUS. */
+	/* Executes CACHE_CMD for the block's cache. Returns CACHE_STATUS. */
 	uint64_t (*cache)(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			  uint64_t arg1);
 	/* Takes a packet of the block's group (ULTRA). */
@@ -352,8 +352,8 @@ struct hp_nic {
 	struct hp_marks marks;
 	struct hp_ctx_cache ctx;
 	struct hp_fetch_unit fetch;
-	/* number of VCIs that have reached the device, and sum of the times in
-	 * ns at which they did */
+	/* number of VCIs that have reached the device, and sum of their times
+	 * of arrival in ns */
 	uint64_t vcis;
 	double vci_at;
 	struct hp_sched sched[HP_PARTS];

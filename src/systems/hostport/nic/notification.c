@@ -4,9 +4,9 @@
  * unit -> context -> entry of the NQ (NQ_WP++) -> t_nqe -> 64 bytes -> irq
  *
  * An NQE without a reservation that finds no room waits, in order with other
- * NQEs of its VPID, so that none is overwritten or dropped. Status NQEs merge,
- * because a requested one is only a bit of the context (STAT) until it is
- * written. cause[] keeps the last command that requested it. */
+ * NQEs of its VPID, so that none is overwritten or dropped. Status NQEs merge:
+ * a requested status is only a bit of the context (STAT) until its NQE is
+ * written. cause[] keeps the last command that requested the status. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/functional_units.h"
@@ -133,8 +133,8 @@ static void nqe_context(struct hp_nic *n, struct hp_ctx_req *r,
 	bool on = c->w[0] & HP_CTX_EN;
 
 	n->notify.looking--;
-	/* no entry is reserved, because no instruction of this VPID expects the
-	 * answer */
+	/* no entry can be reserved for the NQE, because no instruction of this
+	 * VPID expects an answer */
 	if (!HP_CTX(c->w, HP_F_NQ_RESV))
 		e->reserved = false;
 	if (on && (e->reserved || (hp_nq_free(c, n->reg.nq_size) &&
@@ -188,9 +188,9 @@ static void status_done(struct hp_nic *n, void *arg)
 	hp_pool_put(n->notify.pool, s);
 }
 
-/* Writes the status once the queue has room and the VCIs that were triggered
- * before it have been fetched or are parked (T15). Reads the pointers after
- * this NQE has taken its entry (T13, O14). */
+/* Writes the status NQE once the queue has room and all VCIs that were
+ * triggered before were fetched or are parked (T15). The pointers in the status
+ * NQE already count its own entry (T13, O14). */
 static void status_try(struct hp_nic *n, struct hp_ctx *c)
 {
 	bool behind =

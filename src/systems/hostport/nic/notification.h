@@ -40,7 +40,8 @@ struct hp_notify {
 	 * 8:5 command, 4:0 parameter; allocated on first use */
 	uint16_t *cause;
 	struct hp_status *pool, *all;
-	/* numbers of entries that request a context, are written, and wait */
+	/* numbers of entries whose context is being read, that are being
+	 * written, and that wait for room */
 	uint32_t looking, writing, waiting;
 	struct hp_nqe *live;
 };
@@ -56,10 +57,10 @@ void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
 /* Ends the entries of a closed VPID that wait for room. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for room of a VPID, because its RDR_RP, PRQ_WP or
- * NQ_RP has moved, or because it was closed. */
+ * NQ_RP has moved, or because the VPID was closed. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid);
-/* Retries packets that wait for queues of the completers or responders, because
- * these have room. */
+/* Retries packets that wait for the queues of the completers or responders,
+ * because the queues have room again. */
 void hp_rx_ready(struct hp_nic *n);
 /* Returns how many entries are free for new reservations (4.9). */
 static inline uint32_t hp_nq_free(const struct hp_ctx *c, uint32_t nq_size)

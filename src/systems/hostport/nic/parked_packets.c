@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that wait for a translation or for room at their receiver (our own;
- * in hostport.md 8.8 the unit waits, and with it all packets that the network
- * holds behind this one).
+/* Packets that wait for a translation or for room at their receiver (our own).
+ * In hostport.md 8.8 the unit waits instead, and packets behind the waiting
+ * packet stay in the network.
  *
  * A packet that waits is moved into the buffer of its unit if the buffer has
  * room, and is stored from there. Otherwise it is moved into pages of main

@@ -3,23 +3,23 @@
  * entry of its notification queue, no words of its RDR, or no posted buffer.
  *
  * Such a packet takes one of rx_places waiting slots. Its job is set aside and
- * its payload leaves the network. When the receiver has room, its oldest packet
- * continues. Without a free slot the packet is refused, with ERR_ROUTE_BROKEN
- * to the origin. If the receiver is closed (VPID_EN), the packet is refused
- * with ERR_TVPID_INV.
+ * its payload leaves the network. When the receiver has room, the oldest packet
+ * that waits for this receiver continues. Without a free slot the packet is
+ * refused, with ERR_ROUTE_BROKEN to the origin. If the receiver is closed
+ * (VPID_EN), the packet is refused with ERR_TVPID_INV.
  *
  * A receiver may use as many slots, bytes of a unit's buffer and pages of the
  * parking area as stay free for others, so that one receiver takes half and two
  * take a third each. Then neither units nor network ports ever wait for a
- * receiver. With rx_places = 0 the unit waits, as in the thesis, and so do the
- * packets that the network holds behind this one. A message of more than a line
- * also makes its unit wait when no buffer has room and the driver has given no
- * area.
+ * receiver. With rx_places = 0 the unit waits, as in the thesis, and so do
+ * packets behind the waiting packet in the network. A message of more than a
+ * line also makes its unit wait when no buffer has room and the driver has
+ * given no area.
  *
  * Messages for the RDR or posted buffers continue in the order of their
- * arrival. Other packets need only an entry of the notification queue, so that
- * they may pass packets that have one reserved and wait for space. No packet
- * passes an older one of its ordering key. */
+ * arrival. Other packets need only an entry of the notification queue. They may
+ * pass messages that have reserved their entry and wait for space. No packet
+ * passes an older packet of its ordering key. */
 #include "systems/hostport/nic/completer.h"
 
 /* number of cycles until pending transactions are checked again */
@@ -82,7 +82,7 @@ static struct hp_push *push_of(struct hp_in *in)
 
 /* Moves the payload out of the network. Up to a line is already in the job's
  * record, more goes to the unit's buffer or main memory. Returns false when
- * these have no room. */
+ * neither has room. */
 static bool payload_leaves(struct hp_nic *n, struct hp_in *in)
 {
 	struct hp_push *p = push_of(in);
@@ -117,9 +117,9 @@ bool hp_room_stand(struct hp_nic *n, void *packet)
 
 /* ---- list of waiting packets ---- */
 
-/* Returns whether no older packet of the same receiver must continue before
- * `me`. An older packet must if it waits for an NQ entry, if both need space
- * for a message, or if both have the same ordering key. */
+/* Returns whether `me` may continue now. An older packet of the same receiver
+ * goes first if it waits for an NQ entry, if both packets need space for a
+ * message, or if both have the same ordering key. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *me)
 {
 	const struct hp_in *in = n->room.head;

@@ -97,9 +97,10 @@ enum {
 	/* the NIC's counters, in the order of HP_COUNTERS */
 	HP_R_COUNTERS = 0x100,
 	/* The network as management knows it (our own): number of nodes, number
-	 * of this node, and routing elements to the crossbar of the node stored
-	 * in ROUTE_NODE, without the last element, which delivers. The elements
-	 * are a count and four words, with the first element in the lowest
+	 * of this node, and the route to the node whose number was stored in
+	 * ROUTE_NODE. The route ends at the crossbar of that node and lacks the
+	 * last element, which delivers the packet. It is read as a count of
+	 * elements and four words, with the first element in the lowest
 	 * byte. */
 	HP_R_NODES = 0xF80,
 	HP_R_NODE = 0xF88,
@@ -117,10 +118,10 @@ enum {
 	 * units wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
-	/* A store names a VPID whose context is off, and ends the waits for its
-	 * memory or translations. A load returns how many parts of the device
-	 * still hold something of that VPID. It returns 0 only after the last
-	 * store to the VPID's memory. */
+	/* A store names a VPID whose context is off, and ends the waits of this
+	 * VPID for room in its queues or for translations. A load returns how
+	 * many parts of the device still hold something of that VPID. It
+	 * returns 0 only after the last store to the VPID's memory. */
 	HP_R_VPID_QUIET = 0xFE8,
 	/* registers that the driver's instances on one node share */
 	/* load: 0 if the load has taken the lock. Store: releases the lock */
@@ -153,8 +154,8 @@ enum {
 };
 enum { HP_EVENT_WORDS = 2 }; /* number of words of a record in the ring */
 
-/* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when no record is left. The
- * value is our own, because VPID 0 exists. */
+/* IRQ_VPID, ERR_LOG and TLB_MISS read all ones when no record is left. This
+ * value is our own: 0 would be a record of VPID 0. */
 #define HP_NONE		    (~0ULL)
 #define HP_LOG_MAKE(cmd, v) (HP_PUT(cmd, 63, 48) | HP_PUT(v, 15, 0))
 #define HP_LOG_CMD(w)	    ((uint32_t)HP_GET(w, 63, 48))
@@ -208,7 +209,7 @@ enum hp_trigger {
 	HP_T_PRQ_WP = 5,
 	HP_T_COMMANDS
 };
-enum { HP_T_CODES = 512 }; /* number of addresses of a page */
+enum { HP_T_CODES = 512 }; /* number of trigger addresses in a Triggerpage */
 
 /* Offset of a trigger in its page, and offset of a page in the aperture. */
 #define HP_TRIGGER(cmd, par)  (HP_PUT(cmd, 11, 8) | HP_PUT(par, 7, 3))
@@ -315,8 +316,8 @@ enum hp_err {
 
 #define HP_VCI_W0(cmd, rlen, roff)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(rlen, 39, 32) | HP_PUT(roff, 31, 0))
-/* Bits of W0 (our own): epoch of the owner that the instruction means.
- * HP_EPOCH_ANY means any owner of the VPID. */
+/* Bits of W0 (our own): epoch of the owner for whom the instruction is meant.
+ * HP_EPOCH_ANY stands for any owner of the VPID. */
 #define HP_VCI_OWNER_PUT(epoch) HP_PUT(epoch, 47, 40)
 #define HP_VCI_W1(tvpid, tag)	(HP_PUT(tvpid, 63, 48) | HP_PUT(tag, 47, 0))
 #define HP_VCI_CMD(w)		((uint32_t)HP_GET((w)[0], 63, 48))
@@ -444,8 +445,8 @@ enum {
 	HP_RS_NR = 7,
 	HP_RS_HEAD = 8,
 };
-/* Ports in routing elements. Bits 3:0 count hops, and are 1 for ports other
- * than links. */
+/* Ports in routing elements. Bits 3:0 of an element are the number of hops,
+ * which is 1 for ports other than links. */
 enum {
 	HP_PORT_NP = 0, /* + 0..3 */
 	HP_PORT_LP = 4, /* + 0..5 */
@@ -491,11 +492,11 @@ enum {
 	/* [31:16] upper bound (exclusive), [15:0] lower bound */
 	HP_UR_SLICE = 0x38,
 	HP_UR_PTRS = 0x40, /* load: [31:16] WP, [15:0] RP; store: sets both to
-			      the lower bound */
+			    * the lower bound */
 	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port. OWNER of requester and completer is for the
- * driver. */
+/* Page of a completer port. The registers OWNER of requester and completer only
+ * store a value for the driver. */
 enum {
 	HP_UC_CTRL = 0x00,
 	/* port that sends the packets; a completer port has only one */
@@ -513,7 +514,7 @@ enum {
 	/* completer: packets stay on the device and are read by loads */
 	HP_ULTRA_ON_DEVICE = 1 << 1,
 	HP_ULTRA_CPL_IRQ = 1 << 2, /* completer: interrupt for each packet */
-	/* completer, load: number of stores not handed over yet */
+	/* completer, load: set while stores are not handed to the bus yet */
 	HP_ULTRA_STORES = 1 << 3,
 	HP_ULTRA_ROUTE_MAX = 16,
 };

@@ -159,7 +159,7 @@ static bool wants_sent(const struct req *q)
 	return !q->in.vci.ack && !q->in.vci.three;
 }
 
-/* Ends the present stage of the job when nothing is pending for it. Frame
+/* Ends the present stage of the job when no work of the stage is pending. Frame
  * generation and translation run side by side. */
 static void stage_check(struct hp_nic *n, void *arg)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responder units (hostport.md 8.3): requests of other nodes that return data
- * of memory of this node: GET, FAST_GET, FAA and CAS.
+/* Responder units (hostport.md 8.3): requests of other nodes that are answered
+ * with data of this node's memory: GET, FAST_GET, FAA and CAS.
  *
  * LOOKUP  context; window and its check
  * FRAME   response frame along the return route; pages translated
  * OUTPUT  the response leaves, payload as it arrives; atomics: one word
- *         read, changed and written before it is read again (5.6)
+ *         read, changed and written before another atomic reads it (5.6)
  * FINISH  notification where one was requested or the request was refused
  *
  * A request that needs a page from the driver is set aside in FRAME after its
@@ -36,7 +36,7 @@ static uint32_t rsp_main(const struct rsp *q)
 
 /* ---- LOOKUP ---- */
 
-/* Returns the bytes of the operands, which are the only payload of a
+/* Returns the number of bytes of the operands, which are the only payload of a
  * request. */
 static uint32_t operand_bytes(const struct rsp *q)
 {
@@ -129,7 +129,7 @@ static bool frame_make(struct hp_nic *n, struct rsp *q)
 	return true;
 }
 
-/* Ends the present stage of the job when nothing is pending for it. */
+/* Ends the present stage of the job when no work of the stage is pending. */
 static void stage_check(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;

@@ -30,7 +30,8 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 
 /* ---- the block ---- */
 
-/* Executes remove and query: ARG0 is the offset, the count is the length. */
+/* Executes remove and query. ARG0 is the offset of the route, and the count in
+ * the command is its length. */
 static uint64_t route_cache(struct hp_nic *n, uint64_t cmd, uint64_t arg0,
 			    uint64_t arg1)
 {

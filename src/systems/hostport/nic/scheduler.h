@@ -44,8 +44,8 @@ struct hp_job {
 	 * in hp_sched.places */
 	bool placed;
 	bool live; /* in use, so that it is not in the pool */
-	/* The job never waits for other jobs. It must not be in a unit behind a
-	 * job that may wait for it. */
+	/* A prompt job never waits for other jobs. It must not be in a unit
+	 * behind a job that may wait for the prompt job. */
 	bool prompt;
 	uint8_t fu, stage;
 	/* mask of the units that may take the job; 0 allows all */
@@ -140,8 +140,8 @@ struct hp_sched {
 	/* puts, issues: numbers of jobs queued and issued. slots: number of
 	 * slots with a job in the queue */
 	uint64_t puts, issues, slots;
-	/* SB13: sum over these slots of `width` less the number of jobs
-	 * issued */
+	/* SB13: `width` less the number of jobs issued, summed over the slots
+	 * that `slots` counts */
 	uint64_t waste;
 	struct hp_job *pool, *all;
 };

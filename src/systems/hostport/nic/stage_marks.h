@@ -18,8 +18,8 @@ struct hp_marks {
 			uint64_t id;
 			uint32_t vpid;
 		});
-	} wait; /* messages triggered and not fetched, in order; id 0 marks one
-		 * that was taken */
+	} wait; /* messages triggered and not fetched, in order; id 0 marks a
+		 * message that was taken */
 	size_t head; /* number of entries at the front that were taken */
 };
 

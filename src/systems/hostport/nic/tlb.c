@@ -151,9 +151,9 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 /* ---- the driver ---- */
 
 /* Answers the requests that wait for a page of the VPID with entry i, oldest
- * first. If `all` is set, answers those for any page. Their callbacks run in a
- * later event of this cycle, because the host's store is still being
- * handled. */
+ * first. If `all` is set, answers the requests for all pages of the VPID. The
+ * callbacks run in a later event of this cycle, because the host's store is
+ * still being handled. */
 static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       bool all, uint32_t i)
 {
@@ -170,11 +170,11 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 	}
 }
 
-/* Inserts a translation. A page in use keeps its entry. Another page takes its
- * old entry or a free one. Otherwise it takes the least recently used entry of
- * the VPIDs that have most entries, so that a process that uses many pages
- * replaces its own. Among equal entries the lowest number is taken, so that
- * runs repeat. */
+/* Inserts a translation. A page in use keeps its entry. Otherwise the
+ * translation takes the page's old entry, a free entry, or the least recently
+ * used entry of the VPIDs that have most entries, so that a process that uses
+ * many pages replaces its own. Among equal entries the lowest number is taken,
+ * so that runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {

@@ -56,8 +56,8 @@ struct ultra_port {
 	uint32_t ready;
 	uint32_t flying;
 	uint64_t tag; /* first word */
-	/* notifications in flight. Only one of them is for a packet that was
-	 * not accepted, and further ones merge. */
+	/* number of notifications in flight. Only one of them is for refused
+	 * packets, and further refusals merge. */
 	uint32_t nqes;
 	bool failing, fail_owed;
 	uint64_t fail_tag;

@@ -83,7 +83,7 @@ static void ultra_requester_completed(struct ultra_port *p, uint32_t flags,
 }
 
 /* Notifies the process of a packet that was not accepted (step 5a). One such
- * notification is in flight at a time, and further ones merge. */
+ * notification is in flight at a time, and further refusals merge. */
 static void ultra_requester_refused(struct ultra_port *p, uint64_t tag)
 {
 	hp_count(p->u->n, HP_K_ULTRA_REFUSED, 1);

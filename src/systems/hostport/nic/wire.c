@@ -127,8 +127,9 @@ bool hp_route_fits(const struct hp_route *r)
 	return r->nf && hops <= HP_HOPS_MAX && tail_bytes(r) <= EX_RUNS_BYTES;
 }
 
-/* Writes the elements of a route. Replaces an element with a special meaning,
- * which cannot be part of a route, by that of the high availability port. */
+/* Writes the elements of a route. An element with a special meaning cannot be
+ * part of a route, and is replaced by the element of the high availability
+ * port. */
 static uint8_t *way_write(uint8_t *b, const uint8_t *el, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

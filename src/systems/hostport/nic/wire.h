@@ -4,8 +4,8 @@
  *
  * A packet is one weft_frame from the network port that sends it to the one
  * that takes it (systems/extoll/network/wire.h: ex_meta with no command words,
- * EX_ROUTE_RUNS). All of it is payload of the frame, as bytes, words most
- * significant byte first:
+ * EX_ROUTE_RUNS). The whole packet is payload of the frame, as bytes. Words
+ * have their most significant byte first:
  *
  *   DHASH, forward elements, [branches,] VPID element, [separator, return
  *   elements,] 0xFF ... to 8 bytes
@@ -19,11 +19,12 @@
  * frame are padding. All of the routing frame is in the first cell.
  *
  * Branches (R; the thesis has the multicast port and no format): a multicast
- * element is followed by a list of branches, each its length in bytes and its
- * elements, which may again end in a multicast element with branches. On the
- * wire: 0xF2, bytes of the list, the list. The multicast port sends one copy
- * along each branch; the last copy, of a branch that ends in a network port,
- * has no list. DTAG is HP_DTAG_ALL: any Host Port takes it.
+ * element is followed by a list of branches. A branch is its length in bytes
+ * and its elements. The elements may end in another multicast element, with a
+ * list of its own. On the wire a list has the byte 0xF2, the length of the list
+ * in bytes, and the list. The multicast port sends one copy of the packet along
+ * each branch. A copy whose branch ends in a network port has no list. DTAG is
+ * HP_DTAG_ALL, so that any Host Port takes the packet.
  *
  * Internal ports of a crossbar: 0 and 1 are network ports NP0 and NP1, 2 is the
  * service port: multicast port and high availability port of the node. */
@@ -74,8 +75,9 @@ struct hp_head {
 #define HP_C3(dtag, n)	 ((uint64_t)(dtag) << 32 | (uint32_t)(n))
 #define HP_C3_DTAG(c)	 ((uint32_t)((c) >> 32))
 #define HP_C3_SIZE(c)	 ((uint32_t)(c)&0xffffff)
-/* Bits of C3 of a request (our own): epoch of the owner that the sender means,
- * or 0 for any. The byte is free because a packet has 8 MiB at most. */
+/* Bits of C3 of a request (our own): epoch of the owner for whom the request is
+ * meant, or 0 for any owner. The byte is free because a packet has 8 MiB at
+ * most. */
 #define HP_C3_OWNER(c)	       ((uint32_t)(c) >> 24)
 #define HP_C3_OWNER_PUT(epoch) ((uint64_t)((epoch)&0xff) << 24)
 

@@ -9,7 +9,7 @@
  * executed twice. It also compares the effect of each instruction on memory.
  *
  * messages   to any process
- * RMA        to a line of its own in the window of one of a few servers */
+ * RMA        to the process's line in the window of one of a few servers */
 #include <errno.h>
 
 #include "systems/hostport/programs/crowd.h"

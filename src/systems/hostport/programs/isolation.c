@@ -5,8 +5,8 @@
  *
  *   victims     messages to themselves, or puts, `depth` in flight; latency
  *               and number
- *   neighbours  one instruction in a period, which ends in a fault or, with
- *               fault = no, does not:
+ *   neighbours  one instruction in each period. The instruction ends in a
+ *               fault, unless fault = no:
  *
  *                 kind           instruction       fault
  *                 triggers       trigger without   none
@@ -31,8 +31,8 @@
 
 /* ---- setting up ---- */
 
-/* Opens windows. They have many pages if the TLB has to miss pages, otherwise
- * only those that are used. */
+/* Opens windows. A window has many pages if the TLB has to miss pages,
+ * otherwise only the pages that instructions use. */
 static bool windows_open(struct hpn_actor *a, struct hport *p)
 {
 	struct hpn_scene *s = a->of;

@@ -40,8 +40,7 @@ struct hpn_actor {
 	struct hpn_scene *of;
 	uint32_t id, depth, out, filled;
 	uint64_t posted, done, failed, tries;
-	/* time at which an instruction was posted, at its number modulo
-	 * HPN_SLOTS */
+	/* since[i % HPN_SLOTS]: time at which instruction i was posted */
 	weft_time_t since[HPN_SLOTS];
 	weft_time_t sum, max;
 	weft_time_t next; /* time of the next attempt of a neighbour */

@@ -217,9 +217,9 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 			 !isolation_process_endless(a);
 
 	hport_crowd_on(p, h);
-	/* Without a period the process issues its next instruction when one
-	 * ends. An actor whose instructions never end cannot run in this
-	 * way. */
+	/* Without a period the process issues its next instruction when an
+	 * earlier instruction ends. An actor whose instructions never end
+	 * cannot run in this way. */
 	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Ports on a bench (exrig with hostport.nic), and processes that use one
- * by its registers, Triggerpages and queues alone. */
+/* Host Ports on a bench (exrig with hostport.nic), and processes that use a
+ * Host Port by its registers, Triggerpages and queues alone. */
 #ifndef HOSTPORT_TESTS_HPPROC_H
 #define HOSTPORT_TESTS_HPPROC_H
 
@@ -81,7 +81,8 @@ void hpproc_to(uint64_t *w, uint32_t byte, uint32_t node, uint32_t vpid,
 /* Takes the next NQE and clears its entry. Returns false after 100 us without
  * an NQE. */
 bool hpproc_nqe(struct hpproc *p, uint64_t *w);
-/* Increments NQ RP by the number of entries taken, which makes status NQEs. */
+/* Increments NQ RP by the number of entries taken. The device answers each
+ * update by a status NQE. */
 void hpproc_free(struct hpproc *p);
 /* Takes the next NQE that is not a status. Gives entries back before the queue
  * is full. */

@@ -42,8 +42,7 @@ struct ref_job {
 	uint32_t id, unit, stage;
 	uint64_t key, due;
 	bool ordered;
-	/* the job may enter only units without jobs that are not prompt
-	 * (8.5) */
+	/* the job may enter only units whose jobs are all prompt (8.5) */
 	bool prompt;
 	uint32_t units;		   /* mask of the units that may take the job */
 	uint32_t time[REF_STAGES]; /* number of cycles in each stage */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Context cache of the Host Port (hostport.md 4.3, 8.8) through its internal
- * functions, with accesses in any order. The test checks which contexts it
- * keeps, replaces and writes back, and that no change is lost. */
+ * functions, with accesses in any order. The test checks which contexts the
+ * cache keeps, replaces and writes back, and that no change is lost. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edges of queues, caches and windows of the Host Port (hostport.md 4.2, 4.6,
  * 4.7, 7.3, 8.8): the entry that is replaced, the packet that is handled first,
- * and the first one beyond a limit. */
+ * and the first value beyond a limit. */
 #include "unit/cmocka_all.h"
 
 #include "hpend.h"

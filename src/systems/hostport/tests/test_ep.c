@@ -61,7 +61,7 @@ static struct weft_ep_event next(struct end *e, enum weft_ep_kind kind)
 /* ---- messages ---- */
 
 /* Numbers of instructions that the sender (near) and the receiver (far) issue
- * for a message and its answer of 0 bytes. A credit may add one. */
+ * for a message and its answer of 0 bytes. A credit may add one instruction. */
 static const struct {
 	uint32_t bytes, near, far;
 } ways[] = {

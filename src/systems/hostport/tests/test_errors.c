@@ -9,7 +9,7 @@
 #include "hpend.h"
 #include "systems/hostport/nic/nic.h"
 
-/* ---- places that report them ---- */
+/* ---- places that report errors ---- */
 
 enum {
 	NEAR = 1,     /* origin NQE */

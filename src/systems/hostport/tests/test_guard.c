@@ -86,9 +86,9 @@ static void an_offset_that_wraps_does_not_reach_below_a_window(void **state)
 
 /* ---- translations ---- */
 
-/* Opens window 0 at an address that the other process uses too. The page is
- * missing here, and the driver's answer for the page of the other VPID must not
- * be used. */
+/* Opens window 0 at a virtual address that the other process uses too. The put
+ * waits for its own page. When the driver inserts the page of the other VPID,
+ * the put must not use that page. */
 static void near_answer(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);
@@ -296,7 +296,7 @@ static void rests(struct hpend *e)
 }
 
 /* Closes a port during its message. Once the device reports that it holds
- * nothing of the VPID, it reads no more bytes of that memory. */
+ * nothing of the VPID, the device reads no more bytes of the message. */
 static void near_message(struct hppair *t, struct hpend *e)
 {
 	hppair_meet(e);

@@ -22,8 +22,8 @@ enum {
 enum { FIRST = 10, BESIDE = 20 };
 #define VA 0x10000000ull
 
-/* Operation of the process. Its last page is missing, at the origin or at the
- * target. */
+/* Operation of the process that misses pages. The last page of the operation is
+ * missing, at the origin or at the target. */
 struct way {
 	uint32_t byte;
 	uint64_t bytes;

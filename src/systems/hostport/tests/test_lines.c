@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Caches of windows and routes of the Host Port (hostport.md 8.8) through their
  * internal functions, with accesses in any order. The test checks which lines
- * they keep and replace, and the content of a copy while memory changes. */
+ * the caches keep and replace, and the content of a cached copy while memory
+ * changes. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

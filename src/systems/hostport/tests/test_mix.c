@@ -5,7 +5,8 @@
  *
  *   in order      per ordering key (context, target, type) notifications arrive
  *                 at the target in the order of the work queue
- *   out of order  everything arrives once, in any order, and some overtake
+ *   out of order  everything arrives once, in any order, and some packets
+ *                 overtake others
  *
  * `test_mix SEED [N]` runs N mixes. */
 #include <inttypes.h>

@@ -190,8 +190,8 @@ static void the_origin_hears_of_counts_that_are_wrong(void **state)
 
 static void cast_origin(struct scene *s, struct hpproc *p)
 {
-	/* the multicast port of node 1 delivers to node 1 and forwards to that
-	 * of node 2, which delivers to nodes 2 and 3 */
+	/* the multicast port of node 1 delivers to node 1 and forwards to the
+	 * multicast port of node 2, which delivers to nodes 2 and 3 */
 	static const uint8_t el[] = { 0x41, 0xa1, 1,	0x01, 7,    0x41,
 				      0xa1, 1,	  0x01, 2,    0x41, 0x01 };
 	uint64_t w[HP_WORDS];

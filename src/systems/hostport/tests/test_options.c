@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of the Host Port that other scenarios leave at their defaults
- * (hostport.md appendix B, 14.3). The test checks that each option changes its
- * behaviour and nothing else. */
+ * (hostport.md appendix B, 14.3). The test checks that each option changes the
+ * behaviour for which it stands and nothing else. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- rx_block_limit ---- */
 
-/* bytes; the region has no space for the second message */
+/* lengths of messages in bytes; the region has no space for both */
 enum { FULL = 64000, MORE = 2400 };
 
 static void near_limit(struct hppair *t, struct hpend *e)

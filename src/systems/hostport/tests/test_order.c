@@ -54,8 +54,8 @@ static void put_fast(struct hpproc *p, uint32_t vpid, uint64_t tag)
 
 /* ---- O01 ---- */
 
-/* Makes contexts of many targets. They share their queues, because no process
- * reads them. */
+/* Makes contexts of many targets. The contexts share their queues, because no
+ * process reads the queues. */
 static int o01_far(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;
@@ -315,7 +315,7 @@ static void test_o06_same_unit(void **state)
 	b = put_key(&s, 2);
 	c = put_key(&s, 1);
 	hp_sched_slot(&s);
-	/* both are in one unit, because `a` has not left */
+	/* jobs a and c are in one unit, because a has not left it */
 	assert_int_equal(c->fu, a->fu);
 	assert_int_not_equal(b->fu, a->fu);
 	assert_int_equal(s.n_queue, 0);

@@ -25,7 +25,8 @@ static void irq_is(struct exrig *r, uint32_t bits, uint64_t raised)
 	assert_int_equal(exrig_counter(r->node[0].nic, "irqs"), raised);
 }
 
-/* Checks that each kind has its bit, which stays set while records are left. */
+/* Checks that each kind of record has its bit, which stays set while records of
+ * the kind are left. */
 static int records(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hp_nic *n = nic_of(r);

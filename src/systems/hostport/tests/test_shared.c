@@ -36,9 +36,10 @@ static void on_nodes(uint32_t n, exrig_fn fn, exrig_fn second)
 
 /* ---- an endpoint in queues whose size another process chose ---- */
 
-/* Sizes for two nodes with 8 requests each. A slot needs two notifications of
- * each node, besides 2 * 20 and 96 for other uses. The receive region of 320
- * words is never full. The send region has 256 words. */
+/* Sizes for two nodes with 8 requests each. For each node a slot needs two
+ * notifications and 320 words of the receive region. Other uses need 2 * 20 +
+ * 96 notifications and one unit of 64 words. A message needs 256 words of the
+ * send region. */
 static const struct {
 	uint32_t nq, rdr, sdr;
 	int ret;

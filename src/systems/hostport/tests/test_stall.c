@@ -104,8 +104,8 @@ static void test_a_stopped_port_raises_its_interrupt_once(void **state)
 	assert_int_equal(scene.irq[2], 0);
 }
 
-/* With a limit of 300 us the timer has not expired when the test first reads
- * IRQ_STATUS, but when it reads it again. */
+/* With a limit of 300 us the timer has not expired when the test reads
+ * IRQ_STATUS for the first time, but has expired at the second read. */
 static void test_the_timer_counts_cycles_of_the_core(void **state)
 {
 	assert_int_equal(run(true, "30000"), 1);

@@ -251,7 +251,7 @@ static void tagged_packet(struct ultra_end *e, uint64_t tag)
 
 /* Makes one store for each reason of refusal: the tag of another process, a tag
  * in the program's own data, a Triggerpage, the management page, the driver's
- * registers of its port. */
+ * registers of the process's own port. */
 static void regs_near(struct ultrarig *t, struct ultra_end *e)
 {
 	struct weft_proc *p = tagged_proc(e, VPID);

@@ -111,8 +111,8 @@ static void messages_are_taken_in_any_order(void **state)
 		HPORTS_ONE(in_any_order);
 }
 
-/* Takes messages of three of the region's eight units, without their bytes.
- * Some of them wrap at the end of the region. */
+/* Takes messages that fill three of the region's eight units each, without
+ * copying their bytes. Some of the messages wrap at the end of the region. */
 static int unread(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	open_small(h);

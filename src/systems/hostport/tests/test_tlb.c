@@ -197,8 +197,8 @@ static void test_used_translation_is_not_swapped_out(void **state)
 	hppair_free(&t);
 }
 
-/* Inserts all pages of a transfer by one bulk insert, so that it has no
- * miss. */
+/* Inserts all pages of a transfer by one bulk insert, so that the transfer has
+ * no miss. */
 static void near_bulk(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8 * HP_PAGE);

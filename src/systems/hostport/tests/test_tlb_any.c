@@ -22,7 +22,7 @@ struct entry {
 static struct {
 	struct entry at[SIZE];
 	uint64_t clock, hits, misses, faults;
-	/* the walk uses one page while its bytes are not 0 */
+	/* uses page walk_page while walk.bytes is not 0 */
 	struct hp_walk walk;
 	uint64_t walk_page;
 } ref;
@@ -72,9 +72,9 @@ static bool in_use(uint16_t vpid, uint64_t vpage)
 	       ref.walk.va == vpage * HP_PAGE;
 }
 
-/* Returns the entry to replace: the oldest one of the VPID that has most
- * entries. The new owner counts the entry that it gets. A VPID that has fewer
- * entries than others loses none. */
+/* Returns the entry to replace: the oldest entry of the VPID that has most
+ * entries. The new translation already counts as an entry of its VPID. A VPID
+ * that has fewer entries than others loses none. */
 static struct entry *victim(uint16_t vpid)
 {
 	uint32_t most = owned(vpid) + 1;
@@ -384,8 +384,8 @@ static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(bulk(6, SIZE, 103, phys) & ~HP_CACHE_BUSY, 0);
 	rest(h);
 	assert_int_equal(hpdrv_get(&drv, HP_R_CACHE_STATUS), 0);
-	/* the third entry is a fault; the last two replace the first ones of
-	 * their owner */
+	/* the third entry is a fault; the last two entries replace the first
+	 * entries of the same VPID */
 	assert_int_equal(there(n, 5), 0xb);
 	assert_int_equal(there(n, 6), 0x1c0);
 	return 0;

@@ -244,7 +244,8 @@ static void wrong_source(void **state)
 	ultrarig_free(&t);
 }
 
-/* Sends a packet for this port number of another node. */
+/* Lets the port accept only packets of another node (HPID 3), so that the first
+ * packet of node 0 is discarded. */
 static void node_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t tag, w[ULTRARIG_MAX];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports of ULTRA that change owners (hostport.md 9.3, 9.8): values that the
- * previous owner left in their registers, and VPIDs that they name. */
+ * previous owner left in the registers of a port, and VPIDs that the registers
+ * name. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -179,8 +180,8 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Names its VPID in a port of its own, and gives both back before the attacker
- * takes the port. */
+/* Names its VPID in a port of its own, and gives VPID and port back before the
+ * attacker takes the port. */
 static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport_attr want = { .vpid = THEIRS };
@@ -214,7 +215,7 @@ static void notifications_of_a_port_reach_no_later_owner(void **state)
 {
 	HPORTS_ONE(names_others, victim);
 	assert_int_equal(named, MINE); /* the value of the new owner, and not of
-					  the earlier one */
+					* the earlier one */
 }
 
 /* ---- packets that do not leave ---- */

@@ -29,9 +29,9 @@ static void setup_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* The seven steps, seen by the control messages: registers that are enabled
- * when each message leaves or has arrived. The origin's user tries to send all
- * the time. */
+/* The seven steps of the path set-up, checked at the control messages:
+ * registers that are enabled when each message leaves or has arrived. The
+ * origin's user tries to send all the time. */
 static struct {
 	struct ultra_ctl ctl; /* callbacks of the bench */
 	uint32_t sent, got;

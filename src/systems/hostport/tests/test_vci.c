@@ -11,8 +11,8 @@
 static const struct row {
 	const char *bits;
 	uint32_t least, most; /* of L */
-	/* imm: words that are sent even without L. first: index of the first
-	 * one */
+	/* imm: number of words that are sent even without L. first: index of
+	 * the first word */
 	uint32_t imm, first;
 	bool three, rma;
 } rows[] = {

@@ -84,8 +84,8 @@ static void every_crossbar_takes_one_hop_off_the_first_element(void **state)
 
 /* ---- random routes ---- */
 
-/* Draws the elements of a random route and the list of its outputs. Returns
- * their number. */
+/* Draws the elements of a random route and the list of its outputs. Returns the
+ * number of outputs. */
 static uint32_t random_way(struct weft_rng *g, struct hp_route *r,
 			   uint8_t *outs)
 {
@@ -154,8 +154,9 @@ static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 	memcpy(weft_slice_data(f->payload), b, n);
 }
 
-/* Cuts a frame with branches at every byte n, at its end or during its arrival.
- * The parser rejects it or asks for more, and reads no byte beyond n. */
+/* Cuts a frame with branches after n bytes, for every n: the frame ends there,
+ * or only n bytes have arrived. The parser rejects the frame or asks for more
+ * bytes, and reads none beyond n. */
 static void a_head_with_branches_is_whole_or_not_there(void **state)
 {
 	static const uint8_t b[] = { 0xff, 0x0c, 0xf2, 5,    0x41, 0x62,

@@ -82,8 +82,8 @@ enum coh_bus coh_cache_local(struct coh_cache *c, uint64_t addr, bool write,
 			     struct coh_line **line_p);
 /* Reacts to a request of another cache. Writes `bytes` bytes of an Update at
  * addr into the line. Copies a line that the cache held to `copy`, because the
- * cache may have to supply it. Returns the actions, with the state before in
- * *was_p. */
+ * cache may have to supply it. Sets *was_p to the state before the request.
+ * Returns the actions. */
 struct coh_snoop coh_cache_snoop(struct coh_cache *c, enum coh_bus bus,
 				 uint64_t addr, const uint8_t *update,
 				 uint32_t bytes, uint8_t *copy,

@@ -30,8 +30,8 @@ struct answers {
 	int32_t supplier;
 };
 
-/* Lets all caches except the requester's answer in the order of their numbers,
- * beginning behind the requester. */
+/* Lets every cache answer except the cache of the requester, in the order of
+ * their numbers, beginning behind the requester. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;
@@ -112,7 +112,7 @@ static uint64_t snoop_upgrade(struct weft_comp *c, struct coh_txn *t)
 	return t->data;
 }
 
-/* Lets the target allocate a line that no cache holds, in state E. The line is
+/* Lets the target allocate in state E a line that no cache holds. The line is
  * complete at once if the Update brings all its bytes, otherwise when memory
  * has sent it. */
 static uint64_t update_allocate(struct weft_comp *c, struct coh_txn *t,

@@ -40,7 +40,7 @@ EVAL(hvia_eval_rdma_with, published_eval_way(d, 1))
 EVAL(hvia_eval_rdma_without, published_eval_way(d, 2))
 
 /* Returns the least or greatest gain by prefetch. The points of hvia/prefetch
- * are pairs without and with it. */
+ * are pairs without and with prefetch. */
 static double published_eval_gain(const struct repro_data *d, double sign)
 {
 	double best = NAN;
@@ -60,7 +60,7 @@ EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
 /* Returns the mean difference between blocking and polling. The points of
- * hvia/waits are such pairs. */
+ * hvia/waits are pairs of the two. */
 double hvia_eval_block_mean(const struct repro_data *d)
 {
 	double sum = 0;

@@ -52,7 +52,7 @@ static int open_dma(struct atoll_port *p)
 	p->sdr = atoll_region(p, p->a.bytes, ATOLL_SDR_BASE);
 	p->rdq = atoll_region(p, q, ATOLL_RDQ_BASE);
 	/* Room for one flit more than the largest message, because the host
-	 * port accepts a flit only if a whole one fits. */
+	 * port accepts a flit only if it has room for a whole flit. */
 	p->rdr_size = p->a.bytes + ATOLL_FLIT;
 	p->rdr = atoll_region(p, p->rdr_size, ATOLL_RDR_BASE);
 	if (!p->sdq || !p->sdr || !p->rdq || !p->rdr)

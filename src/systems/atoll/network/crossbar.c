@@ -36,11 +36,11 @@ void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 	}
 }
 
-/* Checks that the thresholds suit the cables (hostport.md 2.1). Flits arrive
- * even after a link has told its peer to stop: those in flight, and those that
- * leave before the stop acts or that the peer's crossbar has granted by then,
- * because a granted flit leaves t_out later. The free bytes must hold them
- * all. */
+/* Checks that the thresholds suit the cables (hostport.md 2.1). Flits still
+ * arrive after a link has told its peer to stop: flits in flight, flits that
+ * leave before the stop takes effect, and flits that the peer's crossbar
+ * granted earlier, which leave t_out after the grant. The free bytes of the
+ * buffer must hold all of these flits. */
 int atoll_xbar_start(struct atoll_xbar *x, struct weft_err *err)
 {
 	for (uint32_t l = 0; l < AT_LINKS; l++) {
@@ -151,8 +151,9 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	in->want = o;
 	if (!at_char_good(ch) ||
 	    (o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer)) {
-		/* Such a route leads nowhere, so the packet goes to the
-		 * management, which can inspect it. */
+		/* A route with a wrong character, or to a link without a cable,
+		 * leads nowhere. The packet goes to the management, which can
+		 * inspect it. */
 		atoll_link_count(x, AX_K_PARITY, 1);
 		at_line(f)->flags |= AT_RETRIEVED;
 		in->want = (uint8_t)x->mgmt;
@@ -341,8 +342,9 @@ static uint64_t in_next(const struct atoll_xbar *x,
 	return r > c && r < t ? r : t;
 }
 
-/* Gives OutPort o to an InPort if it is free, and moves a flit through it if
- * possible, at cycle c. Returns the next cycle at which it can do more. */
+/* Runs OutPort o at cycle c: grants the OutPort to an InPort if the OutPort is
+ * free, and moves a flit through it if possible. Returns the next cycle at
+ * which OutPort o can do more. */
 static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];

@@ -86,8 +86,8 @@ struct atoll_link_in {
 };
 
 struct atoll_link_out {
-	uint8_t owner, last; /* InPort that holds the OutPort or AX_NONE, InPort
-				granted last */
+	uint8_t owner, last; /* owner: InPort that holds the OutPort, or
+				AX_NONE; last: InPort granted last */
 	uint64_t free;	     /* cycle from which the line is free */
 	bool stopped;
 	uint64_t stopped_at;
@@ -97,7 +97,8 @@ struct atoll_link_out {
 	uint64_t since;
 };
 
-/* Link port: state of one cable. The cable is guarded if a fault sits on it. */
+/* Link port: state of one cable. The cable is guarded if a fault is attached to
+ * it. */
 struct atoll_link_link {
 	struct weft_port *port;
 	uint8_t tx_seq, rx_seq, acked;
@@ -137,7 +138,7 @@ struct atoll_xbar {
 	struct atoll_link_link link[AT_LINKS];
 	/* Histograms in cycles: a hop from link to link, the crossbar alone. */
 	struct weft_hist *hop, *fall;
-	/* histogram in ns, from host port to host port */
+	/* histogram of the time in ns from host port to host port */
 	struct weft_hist *way;
 };
 

@@ -5,11 +5,11 @@
  * The receiver accepts flits in sequence only. It asks once for the first flit
  * that is damaged, missing or without room, and drops all others until that
  * flit arrives. A link port that hears no state flit for `timeout` cycles
- * resends its flits. If the peer has stopped it, it asks for the peer's state
- * instead. After `attempts` timeouts it only waits for its peer, so that a run
- * with a dead cable comes to an end. The port of a cable without a fault keeps
- * no copies and sends no acknowledgements. This does not change its cycles,
- * because state characters take no time on the line. */
+ * resends its flits. A link port that its peer has stopped asks for the peer's
+ * state instead. After `attempts` timeouts a link port only waits for its peer,
+ * so that a run with a dead cable comes to an end. The port of a cable without
+ * a fault keeps no copies and sends no acknowledgements. This does not change
+ * the cycles of the port, because state characters take no time on the line. */
 #include "systems/atoll/network/crossbar.h"
 
 /* Largest number of flits without acknowledgement. It is less than half of the
@@ -120,8 +120,8 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 }
 
 /* Drops a flit that is out of order, damaged or without room. Requests a resend
- * once, since further requests would restart it. Acknowledges an old flit again
- * because the first acknowledgement may be lost. */
+ * once, since further requests would restart the resend. Acknowledges an old
+ * flit again because the first acknowledgement may be lost. */
 static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 			     struct weft_frame *f, bool old)
 {
@@ -152,9 +152,10 @@ static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 		return;
 	}
 	if (head && k->open) {
-		/* Damage has turned the end of the previous packet into another
-		 * sign, since the CRC does not cover those signs. The inserted
-		 * end takes no room, because it was not on the line. */
+		/* Damage has turned the end sign of the previous packet into
+		 * another sign. The CRC did not notice it, because these signs
+		 * are not under the CRC. The inserted end takes no room,
+		 * because it was not on the line. */
 		struct weft_frame *end = weft_frame_new(x->comp->sim);
 
 		*at_line(end) =

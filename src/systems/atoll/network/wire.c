@@ -91,8 +91,9 @@ const struct weft_wire atoll_wire = { .name = "atoll",
 
 /* ---- damaged frames ---- */
 
-/* Makes symbols [from, to) of the line the payload. Returns false if there are
- * too many, or if the control bit of one of them is not that of k. */
+/* Copies the bytes of line symbols [from, to) into the payload of f. Returns
+ * false if the symbols are too many, or if the control bit of a symbol differs
+ * from k. */
 static bool take_bytes(struct weft_frame *f, uint32_t from, uint32_t to,
 		       uint16_t k)
 {

@@ -64,8 +64,8 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 #define AT_ROOM(f) ((f)->u[3])
 #define AT_BORN(f) ((f)->u[4])
 
-/* Returns the routing character of a port (R): [2:0] is the port, [3] makes the
- * parity even. */
+/* Returns the routing character of a port (reconstruction): [2:0] is the port,
+ * [3] makes the parity even. */
 static inline uint8_t at_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);
@@ -95,7 +95,7 @@ void at_decode(struct weft_frame *f);
 
 /* Encodes a frame as characters with the part (enum weft_part) in their upper
  * bits. CONTROL stands for start and end, CREDIT for state flits. Returns the
- * number of characters. Writes nothing if max is less. */
+ * number of characters. Writes nothing if max is less than this number. */
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 

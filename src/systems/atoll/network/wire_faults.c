@@ -20,8 +20,8 @@ static bool at_control(const struct weft_frame *f)
 	return at_line(f)->kind == AT_STATE;
 }
 
-/* State flits are both credits and acknowledgements. Routing characters are the
- * whole header. */
+/* A fault on credits or on acknowledgements hits state flits. A fault on the
+ * header hits routing characters. */
 const struct weft_wire_faults atoll_wire_faults = {
 	.encode_parts = at_encode_parts,
 	.targets = { [WEFT_PART_CONTROL] = 1u << WEFT_PART_CONTROL,

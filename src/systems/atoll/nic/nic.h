@@ -99,7 +99,7 @@ struct at_rx {
 	uint64_t rdq_base, rdr_base;
 	uint32_t rdq_size, rdq_rp, rdq_wp, rdr_size;
 	uint64_t rdr_rp, rdr_wp, start; /* positions in bytes, not wrapped */
-	/* writes in flight: of payload, of descriptors */
+	/* numbers of writes in flight: of payload, of descriptors */
 	uint32_t writes, descs;
 };
 
@@ -125,9 +125,9 @@ struct at_nic {
 	struct at_dma *pool;
 };
 
-/* dma.c: queues a read, or a write of `data`, behind earlier ones of its kind.
- * Returns the transaction, which the NIC owns. Calls `done`, unless NULL, at
- * completion. Copies the data. */
+/* dma.c: queues a read, or a write of `data`, behind earlier transactions of
+ * its kind. Returns the transaction, which the NIC owns. Calls `done`, unless
+ * NULL, at completion. Copies the data. */
 struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 		      const void *data, uint32_t bytes, uint32_t hp,
 		      void (*done)(struct at_nic *, struct at_dma *));

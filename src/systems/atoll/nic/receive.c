@@ -29,7 +29,7 @@ bool at_rx_room(void *own, uint32_t np)
 	       r->rdr_wp - r->rdr_rp + AT_FLIT <= r->rdr_size;
 }
 
-/* Reports the levels, and the state unless it is NULL, to listeners. */
+/* Reports the fill levels to listeners, and `state` unless it is NULL. */
 static void rx_tell(const struct at_nic *n, uint32_t hp, const char *state)
 {
 	const struct at_rx *r = &n->rx[hp];

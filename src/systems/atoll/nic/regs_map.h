@@ -60,8 +60,9 @@ enum {
  * while stores to main memory are in flight. */
 enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
-/* Fields of PIO_STATUS: a packet has arrived, the management had removed it
- * from the network, words readable now, payload bytes. */
+/* Fields of PIO_STATUS. PACKET: a packet has arrived; RETRIEVED: the management
+ * has removed the packet from the network; WORDS: number of words readable now;
+ * BYTES: number of payload bytes. */
 #define ATOLL_STATUS_PACKET    (1ULL << 63)
 #define ATOLL_STATUS_RETRIEVED (1ULL << 62)
 #define ATOLL_STATUS_WORDS(s)  ((uint32_t)((s) >> 32 & 0xffff))
@@ -107,8 +108,8 @@ enum {
 	ATOLL_M_DL_STATE = 0x40,  /* + 8 * OutPort */
 };
 enum { ATOLL_IRQ_DEADLOCK = 1, ATOLL_IRQ_ROUTE = 2, ATOLL_IRQ_RECEIVED = 4 };
-/* Fields of DL_STATE: the deadlock condition holds now, InPort granted, InPort
- * that waits. */
+/* Fields of DL_STATE. COND: the deadlock condition holds now; GRANTED: InPort
+ * with the grant; WAITS: InPort that waits. */
 #define ATOLL_DL_COND	    (1ULL << 16)
 #define ATOLL_DL_GRANTED(s) ((uint32_t)(s)&0xff)
 #define ATOLL_DL_WAITS(s)   ((uint32_t)((s) >> 8) & 0xff)

@@ -10,7 +10,8 @@
 
 #include "systems/atoll/nic/nic.h"
 
-/* PIECE: bytes of a read of payload. QUEUED: flits that fit into the queue. */
+/* PIECE: bytes per read of the payload. QUEUED: flits that fit into the
+ * queue. */
 enum { PIECE = 512, QUEUED = 16 };
 
 /* ---- flits ---- */

@@ -42,8 +42,8 @@ static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
 	return ret;
 }
 
-/* Builds a route: steps in x, then in y, then the host port. Returns its
- * characters, or 0 if they are too many. */
+/* Builds a route: steps in x, then in y, then the host port. Returns the number
+ * of its characters, or 0 if the route is too long. */
 static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
 			   uint32_t port, uint8_t *r)
 {
@@ -244,7 +244,7 @@ static int mgr_main(struct weft_comp *c)
 /* ---- ring ---- */
 
 /* Builds the route round the border of the mesh from node s over `hops` links.
- * Sets *d_p to its end and returns its characters. */
+ * Sets *d_p to the node at its end. Returns the number of its characters. */
 static uint32_t ring_route(const struct at_work *a, uint32_t s, uint32_t hops,
 			   uint32_t port, uint8_t *r, uint32_t *d_p)
 {

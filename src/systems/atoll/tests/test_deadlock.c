@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* Sends the packets that would form a deadlock one after the other, so that
- * neither condition nor interrupt occurs. */
+/* Sends the packets of the deadlock, but one after the other, so that neither
+ * condition nor interrupt occurs. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
@@ -170,9 +170,9 @@ static void no_condition(void **state)
 	weft_sim_free(r.sim);
 }
 
-/* Two neighbours send to a host port that loads its words one by one. While no
- * flit has room, the OutPort of the host port is granted to one neighbour,
- * stopped, and wanted by the other. */
+/* Two neighbours send to a host port by PIO, from which the receiver loads the
+ * words one by one. While the host port has no room for a flit, its OutPort is
+ * granted to one neighbour, stopped, and wanted by the other. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -258,7 +258,8 @@ static void link_side(struct mesh *r, struct weft_host *h, uint32_t node)
 
 static void takes_one(struct mesh *r, struct weft_host *h, uint32_t node)
 {
-	/* This call also clears a counter, but that of another OutPort. */
+	/* passed to atoll_retrieve(), which also clears the counter of OutPort
+	 * 7; the test waits for that of OutPort 4 */
 	struct atoll_deadlock d = { .out = 7, .waits = 2 };
 	struct atoll_port *p = mesh_open(h, 0, ATOLL_DMA);
 	struct atoll_msg m;

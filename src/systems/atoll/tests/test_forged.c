@@ -45,8 +45,8 @@ static struct atoll_port *open_port(struct weft_host *h, enum atoll_mode mode)
 	return p;
 }
 
-/* Sends three packets. The first is sent like a retrieved one, because then the
- * sender gives its header. */
+/* Sends three packets. The first is sent as a retrieved packet is, because
+ * atoll_again() lets the sender choose the header word. */
 static void send_all(struct weft_host *h)
 {
 	const uint8_t route[] = { AT_LINK0, 1 };
@@ -110,7 +110,7 @@ static void flip(struct weft_frame *f)
 	f->raw->sym[n - 1] ^= LINE_EOP ^ LINE_EOF;
 }
 
-/* Sends the far end's state as if the flit had arrived. */
+/* Sends the state flit that the far end would send if the flit had arrived. */
 static void acknowledge(const struct weft_frame *f)
 {
 	struct weft_port *back = &t.p.nic[1]->ports[ATOLL_PAIR_LINK];
@@ -142,8 +142,8 @@ static void line_filter(struct weft_comp *c, struct weft_frame *f)
 static WEFT_COMPONENT(line, .name = "test.line", .kind = WEFT_KIND_FAULT,
 		      .doc = "test", .ops = { .filter = line_filter });
 
-/* Runs the programs with a fault on frames of a node. `set` holds its settings,
- * ended by NULL. */
+/* Runs the programs with a fault on frames of a node. `set` lists the settings
+ * of the fault and ends with NULL. */
 static struct weft_comp *run_with(const struct weft_class *fault, uint32_t node,
 				  const char *const *set)
 {

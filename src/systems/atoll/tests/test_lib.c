@@ -331,8 +331,8 @@ static void nothing_is_stored_to_a_port_that_is_closed(void **state)
 
 /* ---- waiting flits ---- */
 
-/* The receiver takes no flit. Flits wait for its link at the InPorts of both
- * senders, and for no other link. */
+/* The receiver takes no flit. Flits wait at the InPorts of both senders for the
+ * link to the receiver, and no flit waits for another link. */
 static void waits(struct weft_host *h)
 {
 	struct atoll_port *p[2] = { open_port(h, 0, ATOLL_PIO),

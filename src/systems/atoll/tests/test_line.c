@@ -122,7 +122,7 @@ static void damaged_route(void **state)
 	}
 }
 
-/* Node 1 sends to node 0, whose states are damaged. */
+/* Node 1 sends to node 0, whose state flits are damaged. */
 static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[] = { 5, 1 };
@@ -144,7 +144,8 @@ static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* A state with a wrong bit is ignored, because another state follows (L02). */
+/* A state flit with a wrong bit is ignored, because another state flit follows
+ * (L02). */
 static void damaged_state(void **state)
 {
 	for (uint32_t bit = 0; bit < 8; bit++) { /* bit of the last word */
@@ -207,7 +208,7 @@ static void stop_continue(void **state)
 }
 
 /* L03: between stop and continue a buffer frees at least cont_free - stop_free
- * bytes. Therefore the bytes sent bound the number of stops. */
+ * bytes. Therefore the number of bytes sent limits the number of stops. */
 static void a_link_continues_at_the_higher_threshold(void **state)
 {
 	enum { BYTES = 4 * 8000, STEP = 1024 };

@@ -68,7 +68,8 @@ static void queues(uint32_t ctrl)
 		t.sdr[i] = 0x1000 + i;
 }
 
-/* Writes descriptor i, whose `bytes` start at word i of the region. */
+/* Writes descriptor i. Its payload of `bytes` bytes starts at word i of the
+ * region. */
 static void describe(uint32_t i, uint32_t bytes, uint32_t chars)
 {
 	volatile uint64_t *d = t.sdq + 8 * (i % ENTRIES);
@@ -354,8 +355,7 @@ static void a_message_raises_the_interrupt_that_was_asked_for(void **state)
 	run(dma_tells, NULL);
 }
 
-/* Sends wrong descriptors. A descriptor with a route is sent as an empty
- * packet. */
+/* Sends wrong descriptors, each of which becomes an empty packet. */
 static void dma_wrong(void)
 {
 	queues(ATOLL_CTRL_DMA);

@@ -173,9 +173,9 @@ static void what_was_said_is_heard(void **state)
 		}
 }
 
-/* Every bit of data flits and states is checked. In a head, the data bits of
- * the number and of routing characters are not, because the link checks the
- * sequence and the crossbar checks parity (2.2). */
+/* Every bit of data flits and state flits is checked. In a head the data bits
+ * of the sequence number and of routing characters are not checked here,
+ * because the link checks the sequence and the crossbar checks parity (2.2). */
 static void a_bit_that_is_wrong_is_noticed(void **state)
 {
 	const uint8_t bytes[] = { 9, 0x0c, 5, 6 };

@@ -187,7 +187,8 @@ static void at_reset_the_lowest_port_is_first(void **state)
 		}
 }
 
-/* Later the port behind the one served last goes first, in a circle. */
+/* After a grant the port behind the granted InPort has precedence, in a
+ * circle. */
 static void ports_take_turns(void **state)
 {
 	struct weft_sim *sim;

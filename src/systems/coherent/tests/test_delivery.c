@@ -79,7 +79,7 @@ static uint64_t seen_memory(const struct times *t, uint64_t arrival)
 	uint64_t first = t->gap + t->port +
 			 t->rcd; /* the first poll opens the row, which delays
 				    all others by t_rcd */
-	/* cycle at which the last poll is granted before the write requests the
+	/* cycle of the last grant to a poll before the write requests the
 	 * interconnect */
 	uint64_t before = first + (ask - 1 - first) / period * period;
 	uint64_t free = before + poll, next = before + period, written;
@@ -155,8 +155,9 @@ static void by_hand(void **state)
 	/* invalidate: memory is written at 1007 + 6, and the read takes 4 + 6 +
 	 * 1 + 4 more */
 	assert_int_equal(seen_invalidate(t, 1000), 1013 + 15);
-	/* memory: polls of 10 cycles begin every 15 from 7 on: 997, 1012. The
-	 * write requests at 1002, is granted at 1007 and done at 1016. */
+	/* memory: polls of 10 cycles begin every 15 cycles from cycle 7 on:
+	 * 997, 1012. The write requests the interconnect at 1002, is granted at
+	 * 1007 and done at 1016. */
 	assert_int_equal(seen_memory(t, 1000), 1016 + 10);
 }
 
@@ -213,7 +214,7 @@ static void mailbox_delays_words_and_loses_none(void **state)
 static void poll_is_a_word(void *arg, uint32_t core, const struct coh_op *op,
 			   uint64_t cycle, uint64_t value)
 {
-	if (core) /* all cores except 0 poll nothing */
+	if (core) /* only core 0 polls */
 		return;
 	assert_int_equal(op->bytes, 4);
 	assert_false(op->store);

@@ -147,8 +147,8 @@ static void make_items(struct watcher *w)
 	}
 }
 
-/* Builds with a sanitizer run a third of the operations, because these already
- * reach all code. */
+/* A build with a sanitizer executes a third of the operations, because a third
+ * already reaches all code. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 3 };
 #else

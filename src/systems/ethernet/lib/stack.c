@@ -90,8 +90,8 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 /* ---- acknowledgements ---- */
 
 /* Handles the acknowledgement of a segment. Restarts keep-alive, because a
- * segment shows that the peer is alive. Answers a probe, which carries no data
- * and the number before the expected one. */
+ * segment shows that the peer is alive. Answers a probe: a segment without data
+ * whose number is one less than the expected number. */
 static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;

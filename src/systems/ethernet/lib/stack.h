@@ -11,16 +11,17 @@
  * Connections join two stations and keep bytes in order. Not modelled: their
  * start and end, windows, congestion control.
  *
- * TCP resends lost bytes. Segments acknowledge all bytes before the expected
- * one. A receiver sends an acknowledgement alone at once after a segment that
- * is not the expected one, otherwise 40 ms after data that no segment has
- * acknowledged. A sender goes back to the first unacknowledged byte after a
- * time-out, which doubles, or after the third equal acknowledgement. Receivers
- * keep only segments in order, and always have room. (More frequent
+ * TCP resends lost bytes. Each segment acknowledges all bytes before the byte
+ * that its sender expects next. A receiver sends a segment without data that
+ * only acknowledges: at once after an unexpected segment, otherwise 40 ms after
+ * data that no segment has acknowledged. A sender goes back to the first
+ * unacknowledged byte after a time-out, or after the third equal
+ * acknowledgement. Each further time-out is twice as long, up to a limit.
+ * Receivers keep only segments in order, and always have room. (More frequent
  * acknowledgements of a real stack are part of the time of a frame.) A sender
  * that gives up resets the connection, so that its peer fails with -ECONNRESET.
  * A receiver without a segment for two hours sends nine probes (keep-alive),
- * and fails with -EHOSTDOWN if none is answered.
+ * and fails with -EHOSTDOWN if no probe is answered.
  *
  * M-VIA's VIs deliver unreliably: a receiver reports a gap (-EIO), or that no
  * frame arrived within its time-out (-ETIMEDOUT). */
@@ -55,7 +56,7 @@ struct stack_cost {
 	weft_time_t call;      /* time of library and system call */
 	weft_time_t transmit;  /* time of protocol and driver per frame */
 	weft_time_t interrupt; /* time of interrupt entry and handler */
-	/* time of the interrupt to restart the transmitter */
+	/* time of the interrupt that restarts the transmitter */
 	weft_time_t restart;
 	weft_time_t receive; /* time of the protocol per received frame */
 	weft_time_t detect;  /* time of the poll that finds the message */

@@ -41,8 +41,8 @@ enum mac_kind {
 
 /* One movement of bytes, by DMA of the MAC. data always has a buffer: the owner
  * fills it before mac_moved() for a read, and finds the bytes in it for a
- * write. The MAC keeps its reference, so that the owner needs one of its own to
- * use the bytes after mac_moved(). */
+ * write. The MAC keeps its reference, so that the owner needs a reference of
+ * its own to use the bytes after mac_moved(). */
 struct mac_move {
 	enum mac_kind kind;
 	uint64_t addr;

@@ -10,8 +10,9 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Largest number of control frames that wait. One XOFF and one XON can wait for
- * each time that the FIFO fills and drains. */
+/* Largest number of waiting control frames. Each time that the receive FIFO
+ * fills and drains, an XOFF and an XON join them. A control frame beyond this
+ * number is dropped. */
 enum { MAC_CTL_MAX = 4 };
 
 /* Registers that a load does not change. */
@@ -167,8 +168,8 @@ void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 void mac_tx_kick(struct mac *m);
 void mac_tx_event(struct mac *m);
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
-/* Sends a control frame before those in the FIFO. Takes ownership of f, and
- * drops it if too many wait. */
+/* Sends a control frame before the frames in the FIFO. Takes ownership of f,
+ * and drops it if MAC_CTL_MAX control frames wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
 /* Sends the next frame if the line is free, otherwise wakes when the line
  * becomes free. Called after each change of the queue or of the pause. */

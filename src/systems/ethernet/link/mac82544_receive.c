@@ -22,8 +22,9 @@ static void send_pause(struct mac *m, uint16_t quanta)
 	mac_tx_control(m, eth_pause_new(m->comp->sim, src, quanta));
 }
 
-/* Sends XOFF above the high mark, and again after half of its time, so that the
- * sender stays paused. Sends XON below the low mark. */
+/* Sends XOFF when the FIFO is above the high mark. Repeats XOFF after half of
+ * its pause time, so that the sender stays paused. Sends XON below the low
+ * mark. */
 static void fifo_changed(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;

@@ -17,7 +17,7 @@ enum {
 	/* pause time of sent XOFF frames, in units of 512 bits */
 	MAC_FCTTV = 0x0170,
 	MAC_TCTL = 0x0400,
-	MAC_TIPG = 0x0410, /* [9:0] gap less 4 byte times: 8 = 96 ns */
+	MAC_TIPG = 0x0410, /* [9:0]: gap minus 4 byte times; 8 gives 96 ns */
 	MAC_FCRTL = 0x2160,
 	MAC_FCRTH = 0x2168,
 	MAC_RDBAL = 0x2800,

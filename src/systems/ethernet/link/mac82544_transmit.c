@@ -35,7 +35,7 @@ static void write_back(struct mac *m)
 
 /* ---- the line ---- */
 
-/* Removes the first frame of the FIFO, which has left. */
+/* Removes the first frame of the FIFO after the frame has left the line. */
 static void mac82544_transmit_retire(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;
@@ -87,7 +87,8 @@ void mac_tx_next(struct mac *m)
 	weft_time_t now = weft_now(m->comp), at = tx->free;
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
-		mac82544_transmit_retire(m); /* the descriptors had no frame */
+		mac82544_transmit_retire(m); /* no frame was built from the
+						descriptors of this entry */
 	if (!m->port->peer)
 		return; /* nothing leaves without a cable, because STATUS.LU is
 			   0 */

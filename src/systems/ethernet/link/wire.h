@@ -6,8 +6,8 @@
  * A frame is one weft_frame whose payload reaches from the destination to the
  * last byte of data or padding. The payload is always carried, also in runs
  * without payload, because switches and receivers read it. The FCS is right
- * unless the frame has line symbols (raw): these are the bytes from the first
- * one of the preamble to the last one of the FCS. */
+ * unless the frame has line symbols (raw): the bytes from the first byte of the
+ * preamble to the last byte of the FCS. */
 #ifndef SYSTEMS_ETHERNET_LINK_WIRE_H
 #define SYSTEMS_ETHERNET_LINK_WIRE_H
 
@@ -73,9 +73,9 @@ static inline weft_time_t eth_frame_end(const struct weft_frame *f)
 	return f->time + eth_frame_time(f);
 }
 
-/* Inserts an arriving frame in order of the ends, because a fault may let
- * frames overlap. eth_line_take() removes a frame that has ended by now, or
- * returns NULL. */
+/* eth_line_add() inserts an arriving frame into a list by the time of its end,
+ * because a fault may let frames overlap. eth_line_take() removes the first
+ * frame that has ended by `now`, or returns NULL. */
 void eth_line_add(struct weft_frame **line, struct weft_frame *f);
 struct weft_frame *eth_line_take(struct weft_frame **line, weft_time_t now);
 /* Frees a list of frames. */

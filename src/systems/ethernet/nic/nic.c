@@ -176,7 +176,7 @@ static void stores_take(struct eth_nic *n)
 	}
 }
 
-/* Defers the store to phase 1, because the MAC decides on actions there. */
+/* Defers the store to phase 1, because the MAC acts in that phase. */
 static void mac_wrote(struct weft_comp *c, uint32_t index, uint64_t val)
 {
 	struct eth_nic *n = c->state;

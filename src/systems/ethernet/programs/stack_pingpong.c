@@ -121,9 +121,9 @@ static void stack_pingpong_sized(struct pingpong *p, double ns)
 	weft_series_add(p->w.c, "utilisation", "B", "%", (double)p->len, u);
 }
 
-/* Closes the connection. The wire carries no end of a connection. Therefore a
+/* Closes the connection. No frame on the wire ends a connection. Therefore a
  * node publishes that it has received all bytes, and resends lost bytes until
- * its peer has published it, too. */
+ * its peer has published the end, too. */
 static void stack_pingpong_close(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

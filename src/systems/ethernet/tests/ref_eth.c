@@ -25,7 +25,8 @@ struct ref {
 	const struct ref_eth_cfg *cfg;
 	const struct ref_eth_frame *in;
 	uint32_t n, used, dropped;
-	uint32_t copies[QUEUE];	  /* copies of frame i that have not left yet */
+	uint32_t copies[QUEUE];	  /* number of copies of frame i that have not
+				     left yet */
 	uint32_t next[REF_PORTS]; /* next frame that each port receives */
 	int64_t where[STATIONS];
 	uint64_t seen[STATIONS];

@@ -51,8 +51,9 @@ static void one_frame(void **state)
 	macrig_fini(&r);
 }
 
-/* Returns the interval between full frames that are sent one at a time, or with
- * the next one fetched ahead, which leaves only the time of the wire. */
+/* Returns the interval between full frames. The MAC sends them one at a time if
+ * `ahead` is 0. If `ahead` is 1, it fetches the next frame meanwhile, so that
+ * the interval is only the time of the wire. */
 static weft_time_t interval(uint32_t ahead)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;

@@ -65,7 +65,8 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 	r->s[1]->latency[MAC_RX_BACK] = at(c->back);
 }
 
-/* Grants descriptors frame by frame. A run up to a time includes that time. */
+/* Grants descriptors frame by frame. weft_sim_run() also runs the events at the
+ * time that it gets. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {

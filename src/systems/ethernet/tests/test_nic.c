@@ -446,10 +446,11 @@ static void mvia_reports_a_lost_frame(void **state)
 
 /* Each frame of the message is lost in turn. It is sent again together with the
  * following frames, which the receiver has not kept. If the first frame is
- * lost, three more frames show the loss at once. If the second or third is
- * lost, one or two frames acknowledge the frames before it, and the time-out of
- * 200 ms starts then. If the last is lost, no frame follows. Then the
- * acknowledgement of the frames before it arrives 40 ms later. */
+ * lost, three more frames show the loss at once. If the second or third frame
+ * is lost, the frames after it make the receiver acknowledge the frames before
+ * it, and the time-out of 200 ms starts then. If the last frame is lost, no
+ * frame follows. Then the acknowledgement of the frames before it arrives 40 ms
+ * later. */
 static void tcp_repeats_a_lost_frame(void **state)
 {
 	static const char *const frame[] = { "1", "2", "3", "4" };

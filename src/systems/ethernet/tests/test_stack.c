@@ -373,8 +373,8 @@ static int answers_late(struct weft_host *h, struct bench *b)
 }
 
 /* The sender sends four segments, the first one again, and the second one
- * without bytes, because none are left when its work is done. A segment with
- * the last byte follows. */
+ * without bytes, because no bytes are left when the work for it is done. A
+ * segment with the last byte follows. */
 static void a_late_answer_ends_the_repetition(void **state)
 {
 	struct bench *b = run(answers_late, 0);

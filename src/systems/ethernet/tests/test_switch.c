@@ -46,8 +46,9 @@ static void switch_delays_by_its_mode_and_frame_length(void **state)
 	assert_int_equal(through("cut", 60), ns(176 + 1500));
 }
 
-/* A frame for an unknown station is sent to all other ports, for a known one to
- * its port, and for a station on its own input port to none. */
+/* A frame for an unknown station is sent to all other ports. A frame for a
+ * known station is sent to the port of the station, unless the frame has
+ * arrived by that port. */
 static void frames_leave_by_the_port_of_their_station(void **state)
 {
 	struct feed d;

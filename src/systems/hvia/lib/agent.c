@@ -250,9 +250,9 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
 			/* The store also clears the cause of a completion
-			 * after the load. The status of that completion is
-			 * visible after the next load. Therefore the queues are
-			 * checked again after it. */
+			 * between the load before and the store. The status of
+			 * that completion is visible after the last load.
+			 * Therefore the queues are checked again here. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}

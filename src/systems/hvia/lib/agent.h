@@ -72,10 +72,11 @@ struct hvia_kvi {
 	weft_time_t again, deadline;
 	/* payload bytes of a frame: the lower of the limits of both cards */
 	uint32_t payload;
-	/* State of the reliable service on this side and on the remote side:
-	 * next frame expected, error bits. A disconnect carries them, because
-	 * the acknowledgement may be lost with the connection. said: theirs has
-	 * arrived with a disconnect and was not applied yet */
+	/* State of the reliable service on this side (mine) and on the remote
+	 * side (theirs): next frame expected, error bits. A disconnect carries
+	 * this state, because the acknowledgement may be lost with the
+	 * connection. said: a disconnect has brought the state of the remote
+	 * side, which was not applied yet */
 	struct {
 		uint16_t next, error;
 		bool said;
@@ -93,7 +94,7 @@ struct hvia_client {
 	struct hvia_client *next;
 };
 
-/* A queue for whose next completion a client sleeps. */
+/* A queue whose next completion wakes a sleeping client. */
 struct hvia_armed {
 	uint32_t vi, queue;
 	/* status word of the oldest descriptor of the queue */
@@ -250,7 +251,7 @@ struct hvia_leaving {
 	weft_time_t again;
 };
 
-/* A queue for whose completion a client sleeps. */
+/* A queue whose completion wakes a sleeping client. */
 struct hvia_wait {
 	struct hvia_client *client;
 	struct hvia_armed q;
@@ -379,7 +380,7 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
  * up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* Sends packets again that are due and have no answer, or gives them up.
+/* Sends again, or gives up, the packets that are due and have no answer.
  * Returns the time of the next call. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */

@@ -41,8 +41,8 @@ static uint64_t agent_connections_mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Computes the delay from the id, which contains the station's address, so that
- * two stations do not collide again. */
+/* Computes the delay from the id, which was computed from the address of the
+ * station, so that two stations do not collide again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 {
 	weft_time_t first = weft_host_time(h, T_hvia_connect_again);

@@ -23,8 +23,9 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	if (!a->host.l1 || !a->host.l2)
 		return -ENOMEM;
 	hvia_att_fini(&a->att);
-	/* The two levels have separate memory here. The allocator counts both
-	 * against the bytes of level 1, so that neither exceeds its memory. */
+	/* Each level has memory of its own here. The allocator takes the size
+	 * of level 1 as the limit for both levels together, so that neither
+	 * level exceeds its memory. */
 	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
 	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
 	agent_store(a, h, HVIA_ATT_HOST_L2, l2);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel agent: connection packets (hvia.md 6.3). The header is that of 3.8
- * with two fields of its own. The body is Weft's own choice, because the source
- * prints none:
+ * with two fields added, at 20 and 22. The body is Weft's own choice, because
+ * the source prints none. Offset, field, and length in bytes:
  *
  * 20  REQ, ACCEPT: payload bytes of a frame of this card;
  *     DISCONNECT: next frame that the reliable service wanted   2
  * 22  DISCONNECT: status bits of the frame that it refused      2
- * 42  random id of the connection        8
- * 50  maximum transfer size              4
- * 54  reliability                        2
- * 56  flags: peer 1, RDMA write 2,       1
- * 57  length of sender's discriminator   1
- * 58  length of receiver's discriminator 1
- * 60  quality of service                 8
- * 68  sender's discriminator            16
- * 84  receiver's discriminator          16 */
+ * 42  id of the connection                                      8
+ * 50  maximum transfer size                                     4
+ * 54  reliability                                               2
+ * 56  flags: peer 1, RDMA write 2, RDMA read 4                  1
+ * 57  length of sender's discriminator                          1
+ * 58  length of receiver's discriminator                        1
+ * 60  quality of service                                        8
+ * 68  sender's discriminator                                   16
+ * 84  receiver's discriminator                                 16 */
 #include "systems/hvia/lib/agent.h"
 
 #include <string.h>
@@ -69,8 +69,9 @@ void agent_send(struct hvia_agent *a, struct weft_host *h,
 	agent_store(a, h, HVIA_KTX_LENGTH, sizeof(f));
 }
 
-/* Quadwords of the window that carry fields, beginning with those of all types.
- * Only these are read, because a load takes 0.8 us. */
+/* Quadwords of the window that carry fields. All types use the first
+ * WORDS_SHORT of them. The other quadwords of the window are not read, because
+ * a load takes 0.8 us. */
 static const uint8_t words[] = { 0, 8, 16, 40, 48, 56, 64, 72, 80, 88, 96 };
 enum { WORDS_SHORT = 5, WORDS = sizeof(words) };
 

@@ -42,9 +42,9 @@ static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 	       conn_addr_same(&k->remote, &r->from);
 }
 
-/* Connects two peers that have both requested the connection. The lower address
- * answers and the other waits for the answer, because otherwise both would
- * accept. */
+/* Connects two peers that have both requested the connection. The peer with the
+ * lower address answers and the other waits for the answer, because otherwise
+ * both would accept. */
 static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		      struct hvia_request *r)
 {
@@ -137,8 +137,9 @@ static bool agent_peers_about(const struct hvia_kvi *k,
 	return k->proc && k->id == p->id && !memcmp(k->remote.mac, p->mac, 6);
 }
 
-/* Handles an accept. A peer's accept carries the id of the other request, which
- * both peers use from then on. */
+/* Handles an accept. A peer's accept carries the id of the request of this
+ * node, although the peer has sent a request of its own. Both peers use the id
+ * of the accept from then on. */
 static void got_accept(struct hvia_agent *a, struct weft_host *h,
 		       const struct hvia_pkt *p)
 {

@@ -21,7 +21,7 @@ struct hvia_ep_head {
 	/* len: bytes of data that follow. consumed: number of messages of the
 	 * peer consumed so far */
 	uint32_t len, consumed;
-	uint64_t imm, addr, key, a; /* operands of EP_ATOMIC: imm is b */
+	uint64_t imm, addr, key, a; /* EP_ATOMIC: imm is operand b */
 	uint32_t id;
 	int32_t status;
 };
@@ -44,8 +44,8 @@ struct hvia_ep {
 	struct ep core;	   /* first member */
 	size_t stride;	   /* bytes from a slot to the next */
 	uint32_t seen;	   /* event count of the card before the last poll */
-	uint32_t skip;	   /* queues that the next poll leaves out */
-	weft_time_t first; /* cost of the first queue polled next */
+	uint32_t skip;	   /* 1 + number of queues to leave out, or 0 */
+	weft_time_t first; /* time charged for the next queue that is polled */
 	VIP_NIC_HANDLE nic;
 	VIP_PROTECTION_HANDLE ptag;
 	struct hvia_ep_peer *peer;
@@ -184,7 +184,8 @@ static void hvia_ep_poll(struct ep *e)
 	struct ep_peer *own = &e->peer[e->me];
 	struct hvia_ep_peer *p = &x->peer[e->me];
 
-	/* Otherwise the event may concern a queue that this poll leaves out. */
+	/* Keeps the old count if this poll leaves queues out, because the event
+	 * may concern one of them. */
 	if (!x->skip)
 		x->seen = vipl_nic(x->nic)->client->event;
 	for (uint32_t i = 0; i < e->n; i++) {
@@ -222,7 +223,8 @@ static bool spin(struct hvia_ep *x, weft_time_t deadline)
 		return true;
 	}
 	/* A poll at the moment of the event misses the event, because the
-	 * library's threads are younger than this one and run after it. */
+	 * library's threads are younger than the calling thread and run after
+	 * it. */
 	at = (uint32_t)(into / poll) + 1;
 	x->skip = at - 1;
 	x->first = at * poll - into;

@@ -139,9 +139,9 @@ static uint32_t handle_pop(struct hvia_att *a)
 	}
 	if (n)
 		heap[i] = h;
-	/* Level 1 may have shrunk below freed handles. They are dropped now, so
-	 * that none is left when level 1 grows. Level 1 grows only if no handle
-	 * is free. */
+	/* Level 1 may have shrunk below freed handles. Such handles are dropped
+	 * now, so that none is left when level 1 grows. Level 1 grows only if
+	 * no handle is free. */
 	if (a->spare_handles.n && heap[0] >= a->region.n)
 		vec_clear(&a->spare_handles);
 	return first;

@@ -21,8 +21,9 @@ struct hvia_att_region {
 	uint32_t l2;
 };
 
-/* A free block, as a node of a treap by index. `most` is the longest block in
- * its subtree, so that a search skips subtrees without room. */
+/* A free block, as a node of a treap by index. `most` is the length of the
+ * longest block in its subtree, so that a search skips subtrees without
+ * room. */
 struct hvia_att_node {
 	uint32_t at, len, most;
 	uint32_t left, right; /* 0: none */

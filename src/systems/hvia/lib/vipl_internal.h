@@ -47,7 +47,8 @@ struct vipl_queue {
 	uint32_t open;
 	/* a thread has linked a descriptor and not rung its doorbell yet */
 	bool posting;
-	/* queue of a reliable VI whose descriptors are given to the card */
+	/* the queue holds descriptors that the reliable service itself gives to
+	 * the card, not those of the program */
 	bool raw;
 	struct vipl_notify *notify;
 	/* Completion queue. */
@@ -196,8 +197,8 @@ static inline VIP_RETURN vipl_call(struct vipl_nic *n, enum hvia_call op,
 weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
 
 /* vipl_vi.c */
-/* Fills in the attributes of a VI. For a remote VI n is NULL, because its tag
- * is not valid on this node. */
+/* Fills in the attributes of a VI. `n` is NULL for a VI of a remote node,
+ * because the tag of such a VI is not valid on this node. */
 void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		   const struct vipl_nic *n);
 /* Drops a reference to the VI. The last one frees the VI. */
@@ -220,8 +221,8 @@ static inline struct vipl_posted *vipl_queue_at(const struct vipl_queue *q,
 	return number - q->first < q->n ? &q->ring[number % q->size] : NULL;
 }
 /* Sleeps until one of the queues may have a completion, or an error has
- * arrived. Does not arm queues of reliable VIs and empty queues, because the
- * card does not complete them. */
+ * arrived. Does not arm an empty queue or the program's queue of a reliable VI,
+ * because the card completes no descriptor of such a queue. */
 int vipl_sleep(struct vipl_nic *n, struct vipl_queue **q, uint32_t count,
 	       uint32_t seen, weft_time_t deadline);
 /* Returns the token of a descriptor (2.3). */

@@ -44,7 +44,8 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 /* Names under which programs for VI NICs of other makers open a card. Those
  * NICs had completion queues and reliable delivery. */
 static const struct {
-	/* format with the device's number; without a number it is device 0 */
+	/* format of the name with the number of the device; a name without a
+	 * number means device 0 */
 	const char *format;
 	bool own;
 } nic_names[] = {

@@ -29,7 +29,8 @@ enum {
 	REL_TRIES = 20,
 };
 enum { REL_DESC = 4096 }; /* bytes, more than the longest descriptor */
-/* smaller cards split a frame into several Ethernet frames */
+/* least payload of a frame; cards with a smaller payload split a frame into
+ * several Ethernet frames */
 enum { REL_PAYLOAD_MIN = 128 };
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
@@ -87,7 +88,8 @@ struct vipl_rel {
 	uint32_t tries;
 	weft_time_t again;
 	/* Receiving. */
-	/* next frame expected, and last frame acknowledged */
+	/* next frame expected now, and next frame expected according to the
+	 * last acknowledgement sent */
 	uint32_t next, told;
 	bool owe; /* an acknowledgement is due */
 	/* status bits to be sent with the acknowledgement, or 0 */

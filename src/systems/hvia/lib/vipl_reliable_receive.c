@@ -11,7 +11,7 @@
 static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 				    uint32_t code)
 {
-	r->next--; /* not acknowledged */
+	r->next--; /* the refused frame is not acknowledged */
 	r->error = status;
 	r->v->k->mine.error = (uint16_t)status;
 	r->owe = true;
@@ -144,7 +144,7 @@ static void got_frame(struct vipl_rel *r, const struct rel_slot *s,
 	r->next++;
 	r->owe |= (h->flags & REL_LAST) != 0;
 	(h->flags & REL_RDMA ? got_rdma : got_send)(r, s);
-	/* set in the moment of the completion, so that the agent's disconnect
+	/* set at the moment of the completion, so that the agent's disconnect
 	 * acknowledges every message that the program has received */
 	r->v->k->mine.next = (uint16_t)r->next;
 }

@@ -159,7 +159,7 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end)
 
 /* ---- the card ---- */
 
-/* Posts a slot. Removes the slots that the card has sent from the queue first,
+/* Posts a slot. First removes from the queue all slots that the card has sent,
  * because a slot is reused as soon as the card is done with it. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes)
@@ -284,7 +284,7 @@ void vipl_rel_connected(struct vipl_vi *v)
 }
 
 /* Accepts the newest descriptor of a queue, which the caller has just linked.
- * Flushes it or reports an error if it cannot be served. */
+ * If the descriptor cannot be served, flushes it or reports an error. */
 void vipl_rel_posted(struct vipl_vi *v, uint32_t dir)
 {
 	struct vipl_rel *r = v->rel;

@@ -151,7 +151,8 @@ static bool address_translation_check(struct hv_att *a)
 	return e->first && e->first <= HVIA_PAGE;
 }
 
-/* Requests level-2 entry k, which arrives after ATT_L2. */
+/* Requests level-2 entry k after `before` cycles of computing. The entry is
+ * there in state ATT_ADD. State ATT_L2 reads it from a table in host memory. */
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
 	if (n->ctrl & HVIA_CTRL_ATT_HOST)
@@ -185,7 +186,8 @@ static void att_check(struct hv_nic *n)
 	ask_l2(n, n->p.t_lcheck);
 }
 
-/* Returns true if k is inside the entry and the table. */
+/* Returns true if page k is inside the region's entry and level 2 of the
+ * table. */
 static bool l2_valid(const struct hv_att *a)
 {
 	return a->k < a->e.pages && (uint64_t)a->e.l2 + a->k < L2_MAX;

@@ -194,8 +194,8 @@ void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token)
 		hv_vi_fail(n, vi, queue, HVIA_ERROR_VI_OVERRUN, token);
 		return;
 	}
-	/* a message starts. The send engine takes it from `bells` with its
-	 * descriptor */
+	/* A message starts. The send engine takes the message from `bells`
+	 * together with the descriptor of this doorbell. */
 	if (queue == HVIA_Q_SEND && weft_heard(n->comp)) {
 		vec_push(&n->bells,
 			 (struct hv_bell){ weft_msg_open(n->comp), vi });

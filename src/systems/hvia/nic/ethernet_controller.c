@@ -43,8 +43,8 @@ void hv_gec_put(struct hv_nic *n, const struct hv_tx_frame *f)
 }
 
 /* Ends a write of the tail register, then gives the next ready frame to the MAC
- * if the MAC may have another descriptor. Runs at these times, and when the MAC
- * has sent a frame. */
+ * if the MAC may have another descriptor. Runs when a tail write ends, when a
+ * frame becomes ready, and when the MAC has sent a frame. */
 void hv_gec_tx_event(struct hv_nic *n)
 {
 	struct hv_gec *g = &n->gec;

@@ -15,9 +15,9 @@ struct hv_nic;
 enum { HV_PORT_BUS, HV_PORT_LINK };
 
 enum hv_unit {
-	HV_U_BOOK,  /* receive engine: bookkeeping and completion */
-	HV_U_WRITE, /* receive engine: writes */
-	HV_U_RECV,  /* receive engine: front */
+	HV_U_BOOK,  /* receive engine: bookkeeping and completion stage */
+	HV_U_WRITE, /* receive engine: write stage */
+	HV_U_RECV,  /* receive engine: front stage */
 	HV_U_SEND,
 	HV_U_ATT,
 	HV_U_TX,   /* GEC: controller of Tx descriptors */
@@ -152,8 +152,9 @@ struct hv_send {
 	/* Position of the next packet: byte in the message, segment, byte in
 	 * the segment. */
 	uint32_t offset, i_seg, seg_off;
-	/* Packet that is being built: its bytes in all, bytes read so far,
-	 * pieces of the present look-up that were read. */
+	/* Packet that is being built. n, got: its bytes in all, bytes read so
+	 * far; piece: number of pieces of the present look-up that were
+	 * read. */
 	struct weft_slice frame;
 	uint32_t n, got, piece;
 	uint32_t status;
@@ -202,8 +203,9 @@ struct hv_apb {
 };
 enum { HV_APB_MAX = 16 };
 
-/* Job from the front of the receive engine to its writes: bytes of a packet,
- * the end of a packet, or the end of a message. Jobs stay in order. */
+/* Job that the front stage of the receive engine gives to the write stage:
+ * bytes of a packet, the end of a packet, or the end of a message. Jobs stay in
+ * order. */
 struct hv_job {
 	uint32_t vi, handle;
 	uint32_t desc; /* region of the descriptor that will be completed */
@@ -239,7 +241,8 @@ struct hv_recv {
 	struct weft_slice frame;
 	uint64_t trace; /* trace id of the message */
 	struct hv_head h;
-	/* bytes of the packet: in total, and already passed to the writes */
+	/* bytes of the packet: in total, and already given to the write
+	 * stage */
 	uint32_t n, pos;
 	uint32_t handle;   /* region of the look-up */
 	struct hv_job job; /* RECV_HAND: job that waits for room */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to HVIA-GE (class hvia.nic). See nic.c.
  *
- * All units run at the card's clock. This is the clock of the host bus if both
- * are equally fast. The local bus between GEC and MAC has a clock of the card's
- * frequency and unknown phase, so that its cycles count from the event that
- * starts them. A unit does one thing at a time and has one wake-up: `go(state,
- * cycles)` sets the next state and its time. Wake-ups of one edge run in the
- * order of enum hv_unit, so that the receive engine precedes the send engine,
- * and the table runs after both. */
+ * All units run at the card's clock. The card uses the clock of the host bus if
+ * both clocks have the same frequency. The local bus between GEC and MAC has a
+ * clock of the card's frequency and unknown phase, so that its cycles count
+ * from the event that starts them. A unit does one thing at a time and has one
+ * wake-up: `go(state, cycles)` sets the next state and its time. Wake-ups of
+ * one edge run in the order of enum hv_unit, so that the receive engine
+ * precedes the send engine, and address translation runs after both. */
 #ifndef SYSTEMS_HVIA_NIC_NIC_H
 #define SYSTEMS_HVIA_NIC_NIC_H
 
@@ -222,8 +222,8 @@ void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* Fetches the head of the receive queue if needed, or marks the send queue for
  * the send engine. */
 void hv_vi_work(struct hv_nic *n, uint32_t vi, uint32_t q);
-/* Returns true if the descriptors that are posted to queue q now must be
- * flushed. */
+/* Returns true if queue q of the VI is in a state in which posted descriptors
+ * must be flushed. */
 static inline bool hv_vi_flushing(const struct hv_vi *v, uint32_t q)
 {
 	return v->state == HVIA_VI_ERROR || v->q[q].flush ||
@@ -254,7 +254,7 @@ void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
 /* Drops descriptors fetched from a region, except those that an engine is
- * working on. hv_vi_holds() returns true if such an exception is left. */
+ * working on. hv_vi_holds() returns true if such a descriptor is left. */
 void hv_vi_forget(struct hv_nic *n, uint32_t handle);
 bool hv_vi_holds(const struct hv_nic *n, uint32_t handle);
 
@@ -351,8 +351,8 @@ void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
 /* Looks up addresses for the VI's next packet and stores them in the prefetch
- * buffer. Continues with the waiting packet, or with the next work, if prefetch
- * is off. */
+ * buffer. If prefetch is off, continues with the waiting packet or with the
+ * next work instead. */
 void hv_place_ahead(struct hv_nic *n);
 /* Drops prefetched addresses of a VI. hv_apb_forget() drops those of a region,
  * or all if the handle is ~0. */
@@ -376,8 +376,8 @@ void hv_put(struct hv_nic *n, const struct hv_job *j);
 /* Queues a job with bytes. Waits for room if necessary, then calls
  * hv_recv_handed(). */
 void hv_hand(struct hv_nic *n, const struct hv_job *j);
-/* Runs the next step of the writes. hv_book_event() runs the next step of the
- * bookkeeping. */
+/* Runs the next step of the write stage. hv_book_event() runs the next step of
+ * the bookkeeping. */
 void hv_write_event(struct hv_nic *n);
 void hv_book_event(struct hv_nic *n);
 

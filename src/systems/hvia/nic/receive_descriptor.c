@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receive descriptors of HVIA-GE (hvia.md 5.3, 5.4). A descriptor is fetched as
  * soon as it is the head of a VI's queue, so that a packet rarely waits for it.
- * This file also completes it. */
+ * hv_head_complete() completes a head that gets no further bytes. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"

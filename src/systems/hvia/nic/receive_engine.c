@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Front of the receive engine of HVIA-GE (hvia.md 5.3, 5.5). A state is named
- * after the event for which the engine waits. Its function runs after that
- * event.
+/* Front stage of the receive engine of HVIA-GE (hvia.md 5.3, 5.5). A state is
+ * named after the event for which the engine waits. Its function runs after
+ * that event.
  *
  * HDR    frame at the engine, header read    CHK    checks
  * STALL  previous descriptor completed       LOOKUP prefetch buffer
  * XS SEG segment read (receive_address.c)    XA     translation
- * HAND   room at the writes (receive_write.c)
+ * HAND   room at the write stage (receive_write.c)
  * XD RD DCHK  receive descriptor fetched and checked (receive_descriptor.c)
  *
  * The engine works on one packet or one descriptor at a time. Packets have

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Second and third part of the receive engine of HVIA-GE (hvia.md 5.3 WR, LAST;
- * 7.1 T4, T5). Bytes are written to host memory, one packet after the other.
- * When they are visible, the engine does its bookkeeping and completes the
- * receive descriptor. Meanwhile the front handles the next packet, so that a
- * short packet waits only for the writes of the packet before (7.2). */
+/* Second and third stage of the receive engine of HVIA-GE (hvia.md 5.3 WR,
+ * LAST; 7.1 T4, T5). Bytes are written to host memory, one packet after the
+ * other. When they are visible, the engine does its bookkeeping and completes
+ * the receive descriptor. Meanwhile the front stage handles the next packet, so
+ * that a short packet waits only for the writes of the packet before (7.2). */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -176,9 +176,9 @@ static void write_status(struct hv_nic *n)
 	n->book.dma.txn.trace_id = j->trace;
 }
 
-/* Completes the head. A link may have been set after the descriptor was read.
- * It is read now, because the owner may reuse the descriptor after the
- * completion. */
+/* Completes the head. The link to the next descriptor may have been set after
+ * the descriptor was read. Such a link is read now, because the owner may reuse
+ * the descriptor after the completion. */
 static void book_compl(struct hv_nic *n)
 {
 	struct hv_vi *v = &n->vi[ring_front(&n->book.q)->vi];

@@ -4,8 +4,8 @@
  *
  * BAR0 holds doorbells, a page per VI. BAR1 holds control registers, kernel
  * packets and the VI table. All values are little endian, and registers have 64
- * bits. The source prints no register, so that offsets are those of hvia.md 2.2
- * [R]. Choices that 2.2 leaves open are marked "own". */
+ * bits. The source prints no register, so that the offsets are those that
+ * hvia.md 2.2 reconstructs. Choices that 2.2 leaves open are marked "own". */
 #ifndef SYSTEMS_HVIA_NIC_REGS_MAP_H
 #define SYSTEMS_HVIA_NIC_REGS_MAP_H
 
@@ -83,9 +83,10 @@ enum {
 	HVIA_ERR_POP = 0x048,
 	/* token of the error that ERR_POP returned last */
 	HVIA_ERR_INFO = 0x050,
-	/* Own, 6.2. A store of a handle makes the card drop its prefetched
-	 * addresses and the receive descriptors fetched from the region. A load
-	 * returns 1 while an engine works with the region. */
+	/* Own, 6.2. A store of a handle makes the card drop the addresses that
+	 * it has prefetched from the region, and the receive descriptors that
+	 * it has fetched from the region. A load returns 1 while an engine
+	 * works with the region. */
 	HVIA_ATT_BUSY = 0x058,
 	/* Own, 6.2: compaction by level-2 indices. A store to COUNT moves so
 	 * many entries, lowest index first, in 2 cycles each. A load of COUNT
@@ -184,7 +185,8 @@ static inline uint64_t hvia_vi_entry(uint32_t vi, uint32_t byte)
 enum {
 	HVIA_VI_0 = 0,	/* state, flags, ptag, remote VI, MAC[0..1] */
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */
-	HVIA_VI_2 = 16, /* maximum transfer size, posted send, receive (RO) */
+	HVIA_VI_2 = 16, /* maximum transfer size; numbers of posted sends and
+			   receives (RO) */
 	/* Own (reserved in 3.4): command. A store sets the flags that are ones
 	 * and clears those of bits 15:8. A load returns the flags. */
 	HVIA_VI_3 = 24,
@@ -207,10 +209,10 @@ enum {
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,
-	/* Own: completions of this VI have 16 bytes, with their number among
+	/* Own: each completion of this VI has 16 bytes, with its number among
 	 * all completions of the card in Reserved. Completion queues in
-	 * software need it, because they find several completions at a time and
-	 * must order them. */
+	 * software sort by this number, because they find several completions
+	 * at a time. */
 	HVIA_VIF_STAMP = 1 << 5,
 };
 
@@ -329,7 +331,7 @@ enum {
 	HVIA_F_OFFSET = 26, /* offset in the message; RDMA: immediate data */
 	/* RDMA: remote address; SEND: immediate data in the low half */
 	HVIA_F_VA = 30,
-	HVIA_F_HANDLE = 38, /* RDMA: remote */
+	HVIA_F_HANDLE = 38, /* RDMA: handle of the remote region */
 	HVIA_F_DATA = 42,
 	HVIA_F_MIN = 60, /* without FCS */
 	HVIA_F_MTU = 1514,

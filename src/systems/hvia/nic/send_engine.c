@@ -226,9 +226,9 @@ static void write_status(struct hv_nic *n)
 	hv_vi_status(n, s->vi, &s->dma, s->desc_pa, w, false);
 }
 
-/* Completes the descriptor. A link may have been set after the descriptor was
- * read. It is read now, because the owner may reuse the descriptor after the
- * completion. */
+/* Completes the descriptor. The link to the next descriptor may have been set
+ * after the descriptor was read. Such a link is read now, because the owner may
+ * reuse the descriptor after the completion. */
 static void send_compl(struct hv_nic *n)
 {
 	struct hv_send *s = &n->send;

@@ -24,7 +24,8 @@
 #include "systems/hvia/programs/host_main_load.h"
 #include "vipl.h"
 
-/* largest argc: the program, and words of 255 characters */
+/* largest argc: the name of the program, and as many words as 255 characters
+ * can hold */
 enum { ARGS = 129 };
 
 struct mainp {

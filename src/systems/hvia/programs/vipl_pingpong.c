@@ -111,7 +111,8 @@ static void vipl_pingpong_reap(struct vipl_pingpong *v, uint64_t until)
 
 /* Sends, then posts the next receive while the message is in flight. If the
  * receive were posted earlier, the card would fetch both descriptors at once,
- * and the processor's accesses to the card would delay its reads on the bus. */
+ * and the processor's accesses to the card would delay the card's reads on the
+ * bus. */
 static int vipl_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct vipl_pingpong *v = (struct vipl_pingpong *)p;
@@ -175,8 +176,8 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* Reads the clocks on the partner, because node 0 reads them before each round
- * trip. */
+/* Makes the partner read the clock and its processor time before each message,
+ * as node 0 does before each round trip, because a reading takes time. */
 static void vipl_pingpong_ready(struct pingpong *p)
 {
 	if (!p->begins) {

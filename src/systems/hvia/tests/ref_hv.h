@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reference of HVIA-GE's timing (hvia.md 5.2, 5.3, 7): two cards and a cable,
- * stepped by every clock. It has one VI with messages in a chain of posted
- * descriptors, receives of one or two segments that are posted before, and
- * prefetch. It handles addresses, lengths and times, but no bytes. */
+ * stepped by every clock. It has one VI, whose messages are a chain of posted
+ * descriptors. Receives of one or two segments are posted before the sends.
+ * Prefetch is on. The reference handles addresses, lengths and times, but no
+ * bytes. */
 #ifndef HVIA_TESTS_REF_HV_H
 #define HVIA_TESTS_REF_HV_H
 

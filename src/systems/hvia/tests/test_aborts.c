@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every transaction of HVIA-GE that a bus can abort (hvia.md 5.2 to 5.6), on
- * PCI-X with a fault that hits the transaction of a given number: the errors
- * that the program gets. */
+/* Errors that a program gets when a bus aborts a transaction of HVIA-GE
+ * (hvia.md 5.2 to 5.6). The bus is PCI-X with a fault that hits the transaction
+ * of a given number. Every transaction of the card that a bus can abort is
+ * tested. */
 #include "hvduo.h"
 
 #include <string.h>

@@ -82,7 +82,8 @@ static void worked_example(void)
 	for (uint32_t i = 0; i < 3; i++)
 		page[i] = phys + (2 - i) * HVIA_PAGE;
 	h = hvrig_region(r, 0x10000E00, 2 * HVIA_PAGE, page, HVRIG_PTAG, 0);
-	/* the second of three pages stays in the middle in reverse order */
+	/* the three pages are in memory in reverse order, so that the second
+	 * page is still in the middle */
 	mem[HVIA_PAGE + 0xA10] = 0x5A;
 	d = hvrig_desc(r, 8, 0);
 	hvrig_seg(d, (void *)(uintptr_t)0x10001A10, h, 1);
@@ -221,8 +222,8 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
-	/* 5 packets; the second crosses the page at 4096, the fifth that at
-	 * 8192 */
+	/* 5 packets; the second crosses the page border at 4096, the fifth that
+	 * at 8192 */
 	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);

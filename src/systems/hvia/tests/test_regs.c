@@ -424,7 +424,7 @@ static void vi_store(uint32_t vi, uint32_t byte, uint64_t val)
 }
 
 /* Checks that stores to one entry leave its neighbours unchanged and that the
- * card clears the flags that flush. */
+ * card clears the flush flags. */
 static int table(struct weft_host *h, struct bench *b)
 {
 	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };

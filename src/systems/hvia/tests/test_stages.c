@@ -108,7 +108,8 @@ static void a_message_tells_the_steps_of_a_miss(void **state)
 					    "n1 translates the data's address",
 					    FROM_THE_WRITE NULL };
 
-	/* one message only, because the next descriptor is fetched behind it */
+	/* one message only, because the card fetches the next descriptor after
+	 * a message */
 	messages = 1;
 	told(WEFT_TRACE_MARK, NULL, "0", want);
 }

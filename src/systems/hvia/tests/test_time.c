@@ -295,8 +295,8 @@ static int pair_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-22: with one entry, the prefetch buffer holds only the VI that was prepared
- * last. With two entries each VI has one. */
+/* T-22: with one entry, the prefetch buffer holds only the addresses of the VI
+ * that was prepared last. With two entries each VI has an entry. */
 static void two_vis(void **state)
 {
 	for (uint32_t n = 1; n <= 2; n++) {
@@ -310,8 +310,8 @@ static void two_vis(void **state)
 		bench_start(b);
 		bench_run(b);
 		assert_string_equal(bench_failure(b, 0), "");
-		/* VI 10 was prepared before VI 11. With one entry, VI 11 has
-		 * replaced that of VI 10 */
+		/* VI 10 was prepared before VI 11. With one entry, the
+		 * addresses of VI 11 have replaced those of VI 10 */
 		t = hvrig_stage(b, 1, "data", 0) - hvrig_stage(b, 1, "poll", 0);
 		near(t, (n == 1 ? 65 + 67 : 65) * T_NS, T_NS);
 		assert_int_equal(

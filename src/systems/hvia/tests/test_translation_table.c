@@ -15,8 +15,8 @@
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* Builds with a sanitizer run fewer operations, because these already reach all
- * code. */
+/* A build with a sanitizer executes fewer operations, because fewer operations
+ * already reach all code. */
 #ifdef __SANITIZE_ADDRESS__
 static uint32_t operations = 40000;
 #else

@@ -157,7 +157,7 @@ static void tags_that_were_destroyed_are_given_again(void **state)
 }
 
 /* Takes all VIs of the card, lowest number first. When the process ends, all
- * return. */
+ * VIs are free again. */
 static int all_vis(struct weft_host *h, struct bench *b)
 {
 	static VIP_VI_HANDLE vi[HVIA_VIS];
@@ -210,7 +210,8 @@ static int loses(struct weft_host *h, struct bench *b)
 	side_errors(&s, 1);
 	assert_int_equal(s.n_err, 1);
 	assert_int_equal(s.err[0].ErrorCode, VIP_ERROR_CONN_LOST);
-	/* the card has the state too, and accepts no descriptor for the VI */
+	/* the VI is in ERROR on the card too, and the card accepts no
+	 * descriptor for it */
 	assert_int_equal(card(&s)->vi[0].state, HVIA_VI_ERROR);
 	assert_int_equal(VipRecvDone(s.vi, &d), VIP_DESCRIPTOR_ERROR);
 	assert_int_equal(d->CS.Status, VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE |

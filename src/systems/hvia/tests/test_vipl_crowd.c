@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many connections of VIPL: the time to make them, and that both sides notice
- * their ends, with and without losses (hvia.md 6.3). */
+/* Many connections of VIPL (hvia.md 6.3): the time that all of them take, and
+ * their ends, which both sides must notice, with and without losses. */
 #include "viprig.h"
 
 #include <stdlib.h>

@@ -501,8 +501,8 @@ static bool has_error(const struct side *s, VIP_ERROR_CODE code)
 }
 
 /* Checks that an RDMA read ends with FORMAT_ERROR and moves no byte. Like any
- * error of a descriptor, it ends a reliable connection and leaves an unreliable
- * one. */
+ * error of a descriptor, this error ends a reliable connection, but an
+ * unreliable one stays up. */
 static int reads(struct weft_host *h, struct bench *b)
 {
 	bool reliable = levels[b->v[8]].level != VIP_SERVICE_UNRELIABLE;

@@ -138,9 +138,9 @@ static void tag_refused(struct things *t, void *x)
 	assert_int_equal(VipSetViAttributes(t->s.vi, &a), VIP_INVALID_PTAG);
 }
 
-/* Checks that calls refuse x as a memory handle. Skips the handle that is in
- * use, because a memory handle is the card's own index and equals that of an
- * earlier region. */
+/* Checks that calls refuse x as a memory handle. Skips x if it is the handle in
+ * use, because a memory handle is the card's own index, so that a new region
+ * can have the handle of an earlier one. */
 static void mem_refused(struct things *t, void *x)
 {
 	VIP_MEM_HANDLE m = (VIP_MEM_HANDLE)(uintptr_t)x;

@@ -94,8 +94,8 @@ static int pieces(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Receives messages that node 1 sends while it compacts its table. No message
- * may be lost. */
+/* Receives messages that node 1 sends after it has compacted its table. No
+ * message may be lost. */
 static int meanwhile(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -163,8 +163,8 @@ static int takes_away(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Checks that a complete message has the bytes of its sender, and none that
- * were written to its pages later. */
+/* Checks that no received message contains bytes that its sender wrote to the
+ * pages after it had deregistered them. Counts the complete messages. */
 static int checks(struct weft_host *h, struct bench *b)
 {
 	struct side s;

@@ -237,9 +237,9 @@ static int asks_nobody(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Repeats a request after 1, 2, 4 .. 64 ms and then every 100 ms, each up to a
- * quarter later. The first eight take 127 to 159 ms, so that 14 to 17 are sent
- * in a second. */
+/* Repeats a request after 1, 2, 4 .. 64 ms and then every 100 ms. Each delay is
+ * up to a quarter longer than that. The first eight packets take 127 to 159 ms,
+ * so that 14 to 17 packets are sent in a second. */
 static void a_request_is_repeated_later_and_later(void **state)
 {
 	run(asks_nobody, NULL);

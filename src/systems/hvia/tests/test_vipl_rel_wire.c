@@ -16,8 +16,8 @@ static void open_rel(struct side *s, struct weft_host *h, struct bench *b)
 	side_handler(s);
 }
 
-/* Opens an unreliable VI with 40 receives whose attributes claim that it is
- * reliable. */
+/* Opens an unreliable VI whose attributes claim that it is reliable, and posts
+ * 40 receives to it. */
 static void open_forger(struct side *s, struct weft_host *h, struct bench *b)
 {
 	side_open(s, h, b, "hvia0", 1 << 17);
@@ -202,8 +202,8 @@ static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
 }
 
 /* The wrong packets have more bytes than the message, fewer bytes, more than
- * are left of the message, fewer at its end, a beginning inside it, or an end
- * without a beginning. */
+ * are left of the message, fewer at the end of the message, a beginning inside
+ * the message, or an end without a beginning. */
 static void a_message_is_as_long_as_it_says(void **state)
 {
 	static const struct rel_head wrong[] = {

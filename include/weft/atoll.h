@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL for programs (hostport.md 2). A process opens one of four host ports,
- * sends messages along routes that it gives itself, and receives messages. One
- * process per node may be the management process, which clears deadlocks.
+ * sends messages along routes that the process chooses, and receives messages.
+ * One process per node may be the management process, which clears deadlocks.
  *
  * A route is a list of crossbar ports, one for each node on the way. Ports 4..7
  * are links. The last port is a host port (0..3) of the target. */
@@ -31,7 +31,8 @@ struct atoll_msg {
 	uint32_t tag;	     /* tag of the sender, 16 bits */
 	uint32_t bytes;
 	/* A retrieved message is a packet that atoll_retrieve took out of the
-	 * network. route[] is the rest of its route from this node on. */
+	 * network. route[] is the rest of the packet's route, from this node
+	 * on. */
 	bool retrieved;
 	uint8_t route[24];
 	uint32_t n_route;
@@ -89,8 +90,8 @@ bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline);
  * other expired counters, because their packets have moved on. Returns false
  * when no OutPort is blocked. */
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
-/* Takes the packet of that deadlock out of the network. The packet arrives as a
- * message with `retrieved`. Returns false when the packet has moved on
+/* Takes the packet of deadlock *d out of the network. The packet arrives as a
+ * message with `retrieved` set. Returns false when the packet has moved on
  * meanwhile. */
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d);
 

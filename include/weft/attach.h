@@ -3,12 +3,12 @@
  * starts.  A library inside the process (the libfabric provider, a test)
  * is written against this header and weft/ep.h alone.
  *
- * The process has an endpoint (struct weft_ep). An agent on its node makes the
- * calls of the endpoint on the node's NIC, at the cost that a program of the
- * simulator would pay. Between calls the process is *running* and simulated
- * time stands still. A call that hands over (wait, now, mr_reg...) lets
- * simulated time pass. The other calls only write into memory shared with the
- * simulator.
+ * The process has an endpoint (struct weft_ep). An agent on the same node
+ * carries out the endpoint's calls on the NIC of that node, and pays what a
+ * program of the simulator would pay. Between calls the process is *running*
+ * and simulated time stands still. A call that hands over (wait, now,
+ * mr_reg...) lets simulated time pass. The other calls only write into memory
+ * shared with the simulator.
  *
  * Any thread may call open, close, wait, idle and stat at any time. All other
  * functions are for one thread at a time, so callers with several threads need
@@ -22,7 +22,7 @@ WEFT_C_BEGIN
 
 struct weft_att;
 
-/* How the computation of a process takes simulated time. */
+/* How much simulated time the computation of a process takes. */
 enum weft_att_clock {
 	WEFT_CLOCK_FIXED, /* Calls cost the times of a table, so that runs are
 			   * reproducible. */
@@ -51,7 +51,7 @@ struct weft_att_info {
 	weft_time_t cost_call; /* processor time that a call of a library
 				* takes */
 	/* The next fields describe the endpoint as in weft_ep_info. `caps` are
-	 * the operations that its NIC has. */
+	 * the operations that the node's NIC has. */
 	uint32_t max_msg, max_put, align;
 	uint32_t caps, emulated;
 	char nic[32];
@@ -69,8 +69,8 @@ struct weft_att_info {
  *   -EIO           this process was forked from one that is attached */
 int weft_att_open(struct weft_att **a_p);
 /* Undoes one weft_att_open. The last call detaches the process. A process that
- * ends without it is detached too, and its peers get the event of a dead
- * peer. */
+ * ends without this call is detached, too, and its peers get the event of a
+ * dead peer. */
 void weft_att_close(struct weft_att *a);
 /* Returns node, rank and limits of this process; valid until the last close. */
 const struct weft_att_info *weft_att_info(const struct weft_att *a);
@@ -92,8 +92,8 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
  * - poll takes events that have arrived, without a hand-over and without
  *   simulated time. Data of WEFT_EV_RECV are valid until release.
  * - wait hands over until an event has arrived (0) or simulated time has
- *   reached the deadline (-ETIMEDOUT). It is for programs that wait for the
- *   endpoint alone. All others use weft_att_wait.
+ *   reached the deadline (-ETIMEDOUT). Only programs that wait for nothing but
+ *   the endpoint use it. All other programs use weft_att_wait.
  * - -EAGAIN: the ring is full. Call weft_att_wait or wait, then poll, then
  *   repeat the operation.
  * - -EIO: the process is detached, because the simulator has ended or has
@@ -117,8 +117,8 @@ bool weft_att_gone(const struct weft_att *a);
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the simulated time at which all posted operations are done, except
  * operations that wait until a peer polls its messages. Reading the clock costs
- * a little time, so that a loop around it ends. The call hands over only when
- * an operation was posted since the last hand-over. In an untimed run
+ * a little time, so that a loop that waits for a time ends. The call hands over
+ * only when an operation was posted since the last hand-over. In an untimed run
  * (WEFT_CLOCK_NONE) it returns the simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
 /* Returns the simulated time at which the process was last resumed. Any thread
@@ -134,24 +134,25 @@ weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last);
 int weft_att_wait(struct weft_att *a, uint32_t real_us);
 /* Hands over if the caller polls in vain. The caller makes this call after a
  * poll without an event when it will poll again soon. The first 15 calls in a
- * row return at once, later ones hand over for about 1 ms, and for up to 8 ms
- * after many. A posted operation or an event starts the count again. Returns as
- * weft_att_wait does. */
+ * row return at once. Later calls hand over for about 1 ms, and after many
+ * calls for up to 8 ms. A posted operation or an event starts the count again.
+ * Returns as weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
 /* Begins a call of a library above (MPI). `looks` is true for calls that test
  * and return (MPI_Test).
  *
  * Polls in a row are counted inside one call. A call that returns without an
  * event shows that its caller does not wait for that event, so its polls do not
- * count for the next call. Calls with `looks` differ, because a loop of them
- * waits: their polls are counted together. After 15 polls without an event
- * inside such calls, or after 256 polls in calls of other kinds, the next poll
- * lets 2 us of simulated time pass, or less if an event arrives. So a loop of
- * tests makes progress at a rate that does not depend on real time. */
+ * count for the next call. Polls of calls with `looks` are counted over all
+ * such calls together, because a caller that loops over such calls waits. After
+ * 15 polls without an event inside such calls, or after 256 polls in calls of
+ * other kinds, the next poll lets 2 us of simulated time pass, or less if an
+ * event arrives. So a loop of tests makes progress at a rate that does not
+ * depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
-/* Reports that the caller made progress without an event, by a message that it
- * had polled before. The count of polls in a row starts again, because a caller
- * that makes progress does not wait. */
+/* Reports that the caller made progress without an event, because it handled a
+ * message that it had polled before. The count of polls in a row starts again,
+ * because a caller that makes progress does not wait. */
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
 void weft_att_leave(struct weft_att *a);
@@ -161,10 +162,10 @@ void weft_att_leave(struct weft_att *a);
  * state. Does not hand over. */
 void weft_att_aside(struct weft_att *a);
 /* Starts together with the other processes of a job. All `ranks` processes with
- * this job number call it. They are resumed together when all earlier
- * operations have reached their targets, at the simulated time *t_p, a multiple
- * of 10 ms. Returns 0, or -EPIPE when one of them has died, or -EIO when
- * detached. */
+ * this job number make this call. The processes are resumed together when all
+ * earlier operations have reached their targets, at the simulated time *t_p, a
+ * multiple of 10 ms. Returns 0, or -EPIPE when one of them has died, or -EIO
+ * when detached. */
 int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
 		   weft_time_t *t_p);
 /* Ends measuring for this process. */
@@ -174,7 +175,8 @@ void weft_att_over(struct weft_att *a);
  * weft_att_epoch does. */
 int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks);
 /* Returns a file descriptor that is readable while an event may have arrived,
- * for wait objects such as fi_wait's. It belongs to the attachment. */
+ * for wait objects such as fi_wait's. The descriptor belongs to the
+ * attachment. */
 int weft_att_fd(struct weft_att *a);
 /* Hands over, and arms the file descriptor for the next event. Returns 0,
  * -EAGAIN when an event has arrived already, or -EIO when detached. */
@@ -202,11 +204,11 @@ int weft_att_stat(struct weft_att *a, const char *name);
 /* Counts one call of number `stat` that moved `bytes` bytes. Does not hand
  * over. */
 void weft_att_stat_add(struct weft_att *a, int stat, uint64_t bytes);
-/* Each posts a mark for the begin or the end of a call between the other
- * operations, so that the agent can measure the call and show it on the
- * timeline. Calls may be nested. The client counts a call that posts nothing,
- * and the agent counts all others. Does not hand over. Does nothing in an
- * untimed run. */
+/* Each function posts a mark for the begin or the end of a call, in order with
+ * the posted operations, so that the agent can measure the call and show it on
+ * the timeline. Calls may be nested. The client counts a call that posts
+ * nothing, and the agent counts all others. Does not hand over. Does nothing in
+ * an untimed run. */
 void weft_att_stat_begin(struct weft_att *a, int stat);
 void weft_att_stat_end(struct weft_att *a, int stat);
 /* Ends a call without counting it, because the caller will repeat the call

@@ -16,14 +16,14 @@
  * store the change of state with its time (WEFT_TOLD_TAKEN), or have the note
  * queued without an arrival and drain the queue whenever it polls
  * (WEFT_TOLD_QUIET). Nothing may become visible before note->time.  A device
- * that takes the notes of its own reads calls weft_bus_settle before it uses
- * the bytes.
+ * that takes the notes of its own reads calls weft_bus_settle before the device
+ * uses the bytes.
  *
  * The buses differ:
  *
  *                 bus.pcix, bus.pci        bus.ht (packets)
- *   submitted     one read, one write      any number, served in order but
- *                                          for reads with any_order
+ *   submitted     one read, one write      any number, served in order
+ *                                          except reads with any_order
  *   write DONE    last datum has moved     last byte is on the link: a device
  *                                          that must not queue more than n
  *                                          packets counts DONEs
@@ -87,7 +87,8 @@ struct weft_bus_txn {
 	uint32_t latency_timer; /* bus clocks that a tenure may last once
 				 * another master waits; 0 = no limit */
 	uint32_t cookie;	/* free for the device's use */
-	uint64_t trace_id;	/* id of the message that it belongs to, or 0 */
+	uint64_t trace_id;	/* id of the message that the transaction
+				 * belongs to, or 0 */
 	bool trace_last;	/* true when the end of this transaction is the
 				 * arrival of the message */
 	/* Set by a fault: extra clocks of the bridge between the split response
@@ -99,8 +100,9 @@ struct weft_bus_txn {
 	enum weft_bus_error
 		error; /* error of bus.pcix that the transaction meets */
 	/* Reads on packet buses: the answer may pass stores of the host. A
-	 * device sets this when it needs the answer before it can take stores,
-	 * because otherwise both would wait for each other. */
+	 * device that can take no stores before it has the answer sets this,
+	 * because otherwise the answer would wait for the stores and the stores
+	 * for the answer. */
 	bool relaxed;
 	/* Reads: the answer may arrive before those of earlier reads (bus.ht
 	 * with several banks of memory). */
@@ -159,8 +161,8 @@ struct weft_bus_note {
 	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
 				 * n = BAR n */
 	bool level;
-	/* MEM_READ: the bytes may be filled late, because the device settles
-	 * before it reads them. */
+	/* MEM_READ: the bytes may be filled late, because the device calls
+	 * weft_bus_settle before it reads the bytes. */
 	bool lazy;
 	bool last;  /* BURST: this is the last burst */
 	bool timer; /* BURST: the latency timer cut the burst short */
@@ -227,10 +229,11 @@ struct weft_bus_ops {
 	/* Asserts PERR# or SERR# for the device. NULL: the bus has no such
 	 * lines. */
 	void (*signal)(struct weft_port *dev_port, enum weft_bus_signal line);
-	/* For the host. Puts a store into the bridge's posted-write buffer. It
-	 * has 4..64 bytes, a multiple of 4, or 1 or 2 bytes in configuration
-	 * space. On bus.ht it lies inside an aligned line of 64 bytes. Returns
-	 * false when the buffer is full: the host then waits for NOTE_STORED.
+	/* For the host. Puts a store into the bridge's posted-write buffer. The
+	 * store has 4..64 bytes, a multiple of 4, or 1 or 2 bytes in
+	 * configuration space. On bus.ht the store lies inside an aligned line
+	 * of 64 bytes. Returns false when the buffer is full: the host then
+	 * waits for NOTE_STORED.
 	 */
 	bool (*pio_store)(struct weft_port *host_port, uint32_t dev,
 			  uint8_t space, uint64_t off, const void *data,
@@ -240,8 +243,9 @@ struct weft_bus_ops {
 	 * load is in flight at a time, unless `loads` returns more. */
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);
-	/* Returns how many loads may be in flight at a time. Each has a number
-	 * below that, and its answer carries the number. NULL: 1. */
+	/* Returns how many loads may be in flight at a time. Each load has a
+	 * number below this limit, and the answer carries the number of its
+	 * load. NULL: 1. */
 	uint32_t (*loads)(struct weft_port *host_port);
 	/* Starts a load as pio_load does, but with a number. The loads of
 	 * pio_load have number 0. */
@@ -252,9 +256,9 @@ struct weft_bus_ops {
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	/* Returns the clock in whose cycles the bus counts at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Each serves the function weft_bus_window, weft_bus_consumed or
-	 * weft_bus_defer below and returns its result. NULL: the bus has no
-	 * back-pressure. */
+	/* Each does the work of a function below (weft_bus_window,
+	 * weft_bus_consumed, weft_bus_defer) and returns that function's
+	 * result. NULL: the bus has no back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
@@ -265,19 +269,19 @@ struct weft_bus_ops {
 	 * flight. NULL or false: one read and one write. */
 	bool (*many)(struct weft_port *dev_port);
 	/* Starts a tagged access. Tagged loads and conditional stores count as
-	 * loads: one of them is in flight at a time, behind all earlier stores,
-	 * and WEFT_NOTE_ANSWERED ends it. A device that has not called
-	 * takes_tagged gets none of them, and the answer is all ones with
-	 * response tag 0. Returns false when the buffer has no room for a
-	 * tagged store. On a bus without tagged accesses this and the next two
-	 * functions are NULL. */
+	 * loads: only one tagged load or conditional store is in flight at a
+	 * time, behind all earlier stores, and WEFT_NOTE_ANSWERED ends it. A
+	 * device that has not called takes_tagged gets no tagged accesses, and
+	 * the host gets all ones with response tag 0 as answer. Returns false
+	 * when the buffer has no room for a tagged store. On a bus without
+	 * tagged accesses this and the next two functions are NULL. */
 	bool (*pio_tagged)(struct weft_port *host_port, uint32_t dev,
 			   const struct weft_bus_tagged *r);
 	/* Makes the bus give tagged accesses to the device. Returns true. */
 	bool (*takes_tagged)(struct weft_port *dev_port);
-	/* Answers a tagged load by its data and whether they are valid, or a
-	 * conditional store by whether it was done, without data. Called as
-	 * reply is. */
+	/* Answers a tagged load with its data, where `status` says whether the
+	 * data are valid. Answers a conditional store without data, where
+	 * `status` says whether the store was done. Called as reply is. */
 	void (*tagged_reply)(struct weft_port *dev_port, const void *data,
 			     uint32_t bytes, bool status);
 };
@@ -307,13 +311,13 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  * weft_bus_consumed empties slots. While no slot is empty, further stores wait
  * in the bus in their order. No store is lost, because in the end the bridge is
  * full and the host's pio_store returns false. The store that waited longest
- * arrives at the first bus clock after consumed.
+ * arrives at the first bus clock after weft_bus_consumed.
  *
  * NOTE_LOAD follows all stores that were submitted before the load, but needs
  * no slot. A device that wants to take the stores in its slots first defers the
- * answer. Answers to the device's own reads pass stores that wait for a slot.
- * When the read is `relaxed`, its answer also passes stores that wait in the
- * host's bridge.
+ * answer. Answers to the device's own reads overtake stores that wait for a
+ * slot. When the read is `relaxed`, its answer also overtakes stores that wait
+ * in the host's bridge.
  *
  * The functions return false, and do nothing, on a bus without back-pressure
  * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
@@ -414,8 +418,8 @@ void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
 /* For the receiver. Asks for an arrival at the time of each note that is in its
  * queue and not yet due. Notes that were queued without an arrival
- * (WEFT_TOLD_QUIET) get one, too, because the receiver no longer polls but
- * waits for one of them. */
+ * (WEFT_TOLD_QUIET) get an arrival, too, because the receiver no longer polls
+ * but waits for a note. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

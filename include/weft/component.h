@@ -28,7 +28,7 @@ enum weft_ptype {
 	WEFT_P_STR,   /* char[size], size up to 4096, always terminated */
 };
 
-/* How a number is known, printed by `weft describe`. */
+/* Origin of a number, as `weft describe` prints it. */
 enum weft_source {
 	WEFT_STATED,	    /* printed in the source document */
 	WEFT_DERIVED,	    /* follows from stated numbers */
@@ -95,8 +95,8 @@ enum weft_reg_access { WEFT_RO, WEFT_RW, WEFT_W1C, WEFT_HW, WEFT_MIXED };
  * component's register file (weft_reg_file, a cell of 64 bits for each
  * register) unless hooks give other values. A write changes only bits of `rw`.
  * Ones written to bits of `w1c` clear these bits. All other bits keep their
- * value. A `bare` register has no cell, only hooks, because large arrays need
- * no copy of their values. */
+ * value. A `bare` register has no cell, only hooks, so that a large array needs
+ * no copy of its values. */
 struct weft_reg {
 	const char *name;
 	uint8_t space; /* 0 = configuration space, 1 + n = BAR n */
@@ -151,8 +151,9 @@ struct weft_place {
 				      * whole */
 };
 
-/* Parts of a direct network, given to the component of the network. Its
- * ops.fini frees `switches`, and `topo` by topo_free. */
+/* Parts of a direct network, given to the component of the network. The
+ * ops.fini of that component frees `switches`, and frees `topo` by
+ * topo_free. */
 struct weft_network {
 	struct topology *topo;
 	struct weft_comp **switches; /* switches by node, all set before
@@ -174,8 +175,9 @@ struct weft_ops {
 	 * final. Returns 0, or a negative errno with a message. */
 	int (*start)(struct weft_comp *c, struct weft_err *err);
 	/* Phase 0: takes a message that arrived on `port`; f is NULL for
-	 * weft_post. May change state and wake the component, but must not
-	 * decide, because other arrivals of this moment may follow. Owns f. */
+	 * weft_post. May change state and wake the component, but must make no
+	 * decision yet, because other arrivals of this moment may follow. Owns
+	 * f. */
 	void (*arrive)(struct weft_comp *c, uint32_t port,
 		       struct weft_frame *f);
 	/* Phase 1: handles the wake-up of weft_wake(c, tag, t). */
@@ -195,10 +197,10 @@ struct weft_ops {
 	int (*main)(struct weft_comp *c);
 	/* KIND_SWITCH: sets routes, after init and before start. Packets that
 	 * enter at port `in` (WEFT_ANY_PORT: at any port) on path number `path`
-	 * for destination d < n leave through port to[d]. They leave nowhere if
-	 * d >= n or to[d] is WEFT_ANY_PORT. A NIC without multipath uses path
-	 * 0. Returns 0, or a negative errno with a message. NULL: the class has
-	 * no tables. */
+	 * for destination d < n leave through port to[d]. Such packets leave
+	 * through no port if d >= n or to[d] is WEFT_ANY_PORT. A NIC without
+	 * multipath uses path 0. Returns 0, or a negative errno with a message.
+	 * NULL: the class has no tables. */
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
 	/* Brings counters up to date in the middle of a run, for classes that
@@ -215,14 +217,14 @@ struct weft_ops {
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
-	 * to 3, later stages nearer to the wake-up. The kernel calls it only
-	 * when many components are at work, because their state then misses the
-	 * caches. The kernel has prefetched the first lines of the state. NULL:
-	 * these lines are enough. */
+	 * to 3, later stages nearer to the wake-up. The kernel calls this op
+	 * only when many components are at work, because only then does their
+	 * state miss the caches. The kernel has prefetched the first lines of
+	 * the state. NULL: these lines are enough. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
 	/* KIND_FAULT with two bus ports (device's side, bus's side): takes a
 	 * note that the bus sends to the device behind `port`, at the time of
-	 * sending. Hands it on by weft_bus_tell. */
+	 * sending. Hands the note on by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
 	/* Fills in how much waits to leave through a link port, for pictures of
@@ -230,11 +232,11 @@ struct weft_ops {
 	 * effect on the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
-	/* Ends and switches of direct networks: takes the component's position
-	 * in the network, after init and before start. A switch has ports np0..
-	 * to its node and lp0.. for cables, and an end has np0.. to its switch.
-	 * Returns 0, or a negative errno with a message. NULL: the class cannot
-	 * be part of a direct network. */
+	/* For the ends and switches of direct networks: takes the component's
+	 * position in the network, after init and before start. A switch has
+	 * ports np0.. to its node and lp0.. for cables, and an end has np0.. to
+	 * its switch. Returns 0, or a negative errno with a message. NULL: the
+	 * class cannot be part of a direct network. */
 	int (*place)(struct weft_comp *c, const struct weft_place *at,
 		     struct weft_err *err);
 	/* Class of a whole direct network (fabric.net): takes the network's
@@ -270,14 +272,14 @@ struct weft_class {
 	/* NICs: protocol above the wire that captures show
 	 * (weft_wire_capture.more); 0: the wire has one protocol. */
 	uint8_t capture_upper;
-	/* Ends of direct networks: classes of the network around them. NULL:
-	 * the experiment names all. */
+	/* For the ends of direct networks: classes of the network around such
+	 * an end. NULL: the experiment names all. */
 	const struct weft_network_parts *network_parts;
 };
 
-/* Defines `const struct weft_class weft_class_<id>`. A line CLASS(id) in the
- * system.def of its system lists it, or the array `weft_plugin_classes` of a
- * shared object does. */
+/* Defines `const struct weft_class weft_class_<id>`. The class is listed by a
+ * line CLASS(id) in the file system.def of its system, or in the array
+ * `weft_plugin_classes` of a shared object. */
 #define WEFT_COMPONENT(id, ...)                                                \
 	const struct weft_class weft_class_##id = {                            \
 		.api_version = WEFT_API_VERSION,                               \

@@ -7,13 +7,13 @@
  * uses a disk at a time.  docs/storage.md has the protocol.
  *
  * Order.  Requests in flight are served in any order.  A request sees the
- * effects of all requests that had ended when it was submitted.  FLUSH, and a
- * WRITE or ZERO with FUA, end when bytes are on the medium: for FLUSH those of
- * all writes that had ended before, for FUA those of the request itself.
+ * effects of all requests that had ended when it was submitted.  A FLUSH ends
+ * when the bytes of all writes that had ended before it are on the medium. A
+ * WRITE or ZERO with FUA ends when its own bytes are on the medium.
  *
- * Memory.  A request uses its buffers until its event has been polled.  The NIC
- * reads and writes buffers in a region of weft_disk_reg in place. The library
- * copies all other buffers through its own pages.
+ * Memory.  A request uses its buffers until its event has been polled.  Buffers
+ * inside a region of weft_disk_reg are read and written in place by the NIC.
+ * The library copies all other buffers through its own pages.
  *
  * Time.  submit and poll take processor time but never wait. Only `wait` and
  * weft_disk_do wait.  A request without an answer is sent again after
@@ -63,7 +63,7 @@ struct weft_disk_attr {
 struct weft_disk_info {
 	uint64_t size;	      /* bytes */
 	uint32_t sector;      /* bytes of a sector, 512 or 4096; offsets and
-			       * lengths of requests are multiples */
+			       * lengths of requests are multiples of this */
 	uint32_t max_request; /* bytes that one request of the protocol moves;
 			       * the library divides larger requests */
 	uint32_t targets;
@@ -123,11 +123,11 @@ struct weft_disk_event {
 /* Numbers since open. */
 struct weft_disk_stats {
 	uint64_t requests; /* requests of the protocol, each counted once
-			    * whatever its attempts */
+			    * however often it was sent */
 	uint64_t retries;  /* requests sent again after a time-out */
 	uint64_t damaged;  /* requests sent again because of a wrong CRC */
-	uint64_t stale;	   /* records received of an earlier attempt or
-			    * session */
+	uint64_t stale;	   /* received records that belong to an earlier attempt
+			    * or session */
 	uint64_t sessions; /* restarts of targets that the library noticed */
 	uint64_t read_bytes, write_bytes;
 };
@@ -159,8 +159,8 @@ int weft_disk_reg(struct weft_disk *d, void *p, size_t len);
  * the region: poll, then repeat the call) or -EINVAL (not a region). */
 int weft_disk_dereg(struct weft_disk *d, void *p);
 
-/* Starts a request, whose event poll returns.  *op and its segments are copied.
- * Returns
+/* Starts a request. weft_disk_poll returns the event of the request. *op and
+ * its segments are copied. Returns
  *   0        there will be one event with op->ctx
  *   -EAGAIN  no room now: poll, then repeat the call
  *   -EINVAL  offset or length is not a multiple of the sector, READ or WRITE of

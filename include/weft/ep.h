@@ -121,8 +121,8 @@ struct weft_ep_info {
 	uint32_t caps;	  /* WEFT_EP_...: operations that the endpoint
 			   * offers */
 	/* The operations of `caps` that the library carries out by messages to
-	 * the peer's library. The peer's library answers when its program calls
-	 * it. */
+	 * the peer's library. The peer's library answers when the peer's
+	 * program calls the library. */
 	uint32_t emulated;
 	uint32_t max_msg; /* bytes of the longest message */
 	uint32_t max_put; /* bytes of the longest put or get */
@@ -153,15 +153,16 @@ struct weft_ep_ops {
 	 *   -EINVAL  no such region */
 	int (*mr_dereg)(struct weft_ep *ep, const struct weft_ep_mr *mr);
 
-	/* Starts an operation whose event poll returns. *op is copied. Returns
+	/* Starts an operation. poll returns the event of the operation. *op is
+	 * copied. Returns
 	 *   0          there will be one event with op->ctx
 	 *   -EAGAIN    no resources now: poll, then post again
 	 *   -EMSGSIZE  MSG: len > info.max_msg
 	 *   -EINVAL    no such node, a key that does not cover the bytes, an
 	 *              atomic on an address that is not a multiple of 8
 	 *   -EOPNOTSUPP  a code that info.caps does not have
-	 * A region that does not exist is detected only by its node, and the
-	 * event is then WEFT_EV_ERROR. */
+	 * Only the target node detects that a region does not exist. The event
+	 * is then WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
 	/* Makes progress with operations in flight, and takes up to max events.

@@ -27,11 +27,12 @@ enum weft_forth_post {
 enum {
 	WEFT_FORTH_LNOTIFY = 1 << 0,  /* notify the sender when the transfer
 				       * has left */
-	WEFT_FORTH_RNOTIFY = 1 << 1,  /* notify the receiver when it has
-				       * arrived */
-	WEFT_FORTH_RIRQ = 1 << 2,     /* interrupt the receiver when it has
-				       * arrived */
-	WEFT_FORTH_HOLD = 1 << 3,     /* no start flag: a later one starts it */
+	WEFT_FORTH_RNOTIFY = 1 << 1,  /* notify the receiver when the transfer
+				       * has arrived */
+	WEFT_FORTH_RIRQ = 1 << 2,     /* interrupt the receiver when the
+				       * transfer has arrived */
+	WEFT_FORTH_HOLD = 1 << 3,     /* no start flag: a later transfer starts
+				       * this one */
 	WEFT_FORTH_ANNOUNCE = 1 << 4, /* announces the size of its group: see
 				       * weft_forth_desc */
 };
@@ -84,9 +85,10 @@ struct weft_forth_info {
 /* One transfer.  Addresses are multiples of 8. With info.groups a transfer
  * belongs to one of 64 groups of its sender, and the receiver is notified once
  * for each group. A transfer with ANNOUNCE (and RNOTIFY or RIRQ) says in
- * `remote` how many qwords the other transfers of its group carry. Its own
- * qword is not written. The sender may use a group's number again when it knows
- * that the receiver has seen the notification of the group. */
+ * `remote` how many qwords the other transfers of its group carry. The qword of
+ * the transfer with ANNOUNCE itself is not written. The sender may use a
+ * group's number again when it knows that the receiver has seen the
+ * notification of the group. */
 struct weft_forth_desc {
 	weft_phys_t local;
 	uint32_t remote;
@@ -150,14 +152,15 @@ bool weft_forth_flush(struct weft_forth *f, uint32_t dst, weft_time_t deadline);
 /* Returns the last remote notification as the NIC wrote it: count, flow and
  * error bits (forth.md 3.8). */
 uint64_t weft_forth_remote_word(const struct weft_forth *f);
-/* Returns the number of remote notifications so far, modulo 2^32, as the last
- * of them contains it. */
+/* Returns the number of remote notifications so far, modulo 2^32. The number
+ * comes from the last notification. */
 uint32_t weft_forth_remote_count(const struct weft_forth *f);
 struct weft_forth_note {
 	uint32_t count;	 /* remote notifications so far */
 	uint32_t flow;	 /* destination in the packet's header: this node */
-	uint32_t source; /* number of the sender with multipath, otherwise 0 */
-	uint32_t group;	 /* group with info.groups, otherwise 0 */
+	uint32_t source; /* with multipath: number of the sender; otherwise 0 */
+	uint32_t group;	 /* with info.groups: number of the group; otherwise
+			  * 0 */
 	bool bad_body;	 /* the CRC-32 of the packet was wrong */
 	bool loss;	 /* earlier packets of this source were lost */
 };
@@ -205,7 +208,7 @@ struct weft_forth_counters {
 	uint32_t irq_pc, irqs, local_notes, remote_notes;
 	uint32_t split_ops, split_pc;
 	uint32_t body_crc, header_align, h2net_full, net2h_full;
-	/* Counters of the network block, which a read clears. */
+	/* Counters of the network block. A read clears a counter. */
 	uint32_t out_cc, in_cc, out_packets, out_words, in_packets, in_words;
 	uint32_t header_crc, net_align, backpressure_cc, line_errors;
 	uint32_t h2net_start, net2h_start;
@@ -287,7 +290,8 @@ uint32_t weft_forth_log_count(struct weft_forth *f);
  */
 void weft_forth_log_read(struct weft_forth *f, uint32_t first, uint32_t n,
 			 struct weft_forth_event *e_p);
-/* Each returns the name of a number in the log, or "?" for an unknown number.
+/* Each returns the name for a number in an entry of the log, or "?" for an
+ * unknown number.
  */
 const char *weft_forth_unit_name(uint32_t unit);
 const char *weft_forth_event_name(uint32_t event);
@@ -298,8 +302,8 @@ struct weft_forth_reseq {
 	uint32_t losses, sync_lost, overflows; /* 10-bit counters */
 	uint32_t out_of_sync;		       /* sources that are out of
 						* sync, one bit each */
-	uint32_t held, held_max;	       /* headers held now, and at
-						* most */
+	uint32_t held, held_max;	       /* number of headers held now,
+						* largest number so far */
 };
 /* Reads the state of resequencing. */
 void weft_forth_reseq_read(struct weft_forth *f, struct weft_forth_reseq *r_p);

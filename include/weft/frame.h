@@ -2,9 +2,10 @@
 /* Frames and payloads.
  *
  * A frame is one transmission on a link: its first word moves at a known time,
- * and a word follows every `word_fs`. A frame has one owner. Sending gives it
- * away, and the receiver owns it from its arrival on. Fields of the protocol
- * are in `u` (see <nic>_wire.h). The payload is a reference-counted slice.
+ * and a word follows every `word_fs`. A frame has one owner. Sending gives the
+ * frame away, and the receiver owns the frame from its arrival on. Fields of
+ * the protocol are in `u` (see <nic>_wire.h). The payload is a
+ * reference-counted slice.
  *
  * A frame that was damaged carries its line symbols in `raw` instead, and the
  * receiver's state machine takes these one by one. */
@@ -63,10 +64,11 @@ struct weft_frame {
 
 /* Returns a frame of zeros that the caller owns. */
 struct weft_frame *weft_frame_new(struct weft_sim *sim);
-/* Frees a frame with its symbols and drops its reference to the payload. */
+/* Frees a frame with its symbols, and drops the frame's reference to the
+ * payload. */
 void weft_frame_free(struct weft_frame *f);
-/* Returns a copy that the caller owns. It shares the payload by a reference of
- * its own and has symbols of its own. */
+/* Returns a copy that the caller owns. The copy shares the payload by a
+ * reference of its own, and has symbols of its own. */
 struct weft_frame *weft_frame_dup(const struct weft_frame *f);
 /* Returns room for n symbols, not initialised. The caller puts it into
  * weft_frame.raw, and the frame frees it. */

@@ -67,8 +67,8 @@ uint64_t weft_io_load64(struct weft_host *h, const struct weft_io *io,
  * no such errors. */
 bool weft_io_error(const struct weft_host *h);
 /* Each stores naturally aligned bytes, ordered as the window's attribute says.
- * It blocks the thread while the bridge's buffer is full, but does not wait
- * until the device has the bytes. */
+ * The call blocks the thread while the bridge's buffer is full, but does not
+ * wait until the device has the bytes. */
 void weft_io_store32(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint32_t val);
 void weft_io_store64(struct weft_host *h, const struct weft_io *io,
@@ -113,10 +113,11 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
  *
  * A thread begins as the monitor, which reaches all pages of every device. The
  * monitor makes processes and domains (virtual machines) and gives pages of
- * BARs to them. Their accesses then reach the device without the monitor. A
- * page has one owner at most. A thread that enters a process (or a domain, as
- * its kernel) reaches only the pages that were mapped there, and cannot leave.
- * The virtual addresses of a process do not disclose which pages they are.
+ * BARs to them. Accesses of these processes and domains then reach the device
+ * without the monitor. A page has one owner at most. A thread that enters a
+ * process (or a domain, as its kernel) reaches only the pages that were mapped
+ * there, and cannot leave. The virtual addresses of a process do not disclose
+ * which pages they are.
  *
  * A call without the right to make it does nothing, returns false and is
  * counted. An access of a process to a page that it does not have is a page
@@ -146,8 +147,8 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
 /* Frees a process. Its pages are unmapped and can be mapped for another
  * process. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p);
-/* Maps pages of the process's domain (or, by the monitor, its own) into a
- * process.  Returns false when another process has one of the pages, the
+/* Maps pages of the process's domain into the process. The monitor may also map
+ * its own pages.  Returns false when another process has one of the pages, the
  * caller may not give them, or the window does not fit. */
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
@@ -157,13 +158,13 @@ void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
 /* For the monitor. Lets any number of processes map a page of the monitor,
  * because a tag, and not the page, names the process. Returns false when the
- * page is not the monitor's, or a process has it. */
+ * page is not the monitor's, or a process has the page. */
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
 /* For the monitor. Sets the tag of the process's tagged accesses. Returns false
  * without the right. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
-/* Returns the process of this thread, or in a driver's call the process of the
+/* Returns the process of this thread or, in a driver's call, the process of the
  * caller. Returns NULL outside processes. */
 struct weft_proc *weft_proc_self(struct weft_host *h);
 /* For the monitor or a kernel of the process's domain. Puts this thread into
@@ -180,7 +181,8 @@ bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 enum weft_turn_kind {
 	WEFT_TURN_END,
-	WEFT_TURN_AGAIN, /* next turn behind the other ready processes */
+	WEFT_TURN_AGAIN, /* next turn after those of the other ready
+			  * processes */
 	WEFT_TURN_SLEEP, /* next turn at the time `until` */
 	WEFT_TURN_WAIT,	 /* next turn when a device has changed *p */
 };
@@ -232,8 +234,9 @@ struct weft_drv {
 	/* Called when the node is freed. No thread runs any more, and no other
 	 * function of this header may be called. May be NULL. */
 	void (*fini)(void *own);
-	/* Mask of BARs that are reserved for the driver: for threads in its
-	 * calls, and for threads that it has started. */
+	/* Mask of BARs that are reserved for the driver: only threads in the
+	 * driver's calls, and threads that the driver has started, may use
+	 * these BARs. */
 	uint32_t bars;
 };
 
@@ -296,10 +299,10 @@ void *weft_mem_alloc(struct weft_host *h, size_t bytes, size_t align,
  * p may be NULL. */
 void weft_mem_free(struct weft_host *h, void *p);
 /* Allocates ordinary memory of the program, zeroed, which no device reaches.
- * Its offset in pages depends on the program's calls alone, so that the times
- * of transfers do not depend on the process that runs the simulator. Memory
- * that a program has not freed is freed with its node. Returns NULL when the
- * memory is used up. */
+ * The offset of the memory in its page depends on the program's calls alone, so
+ * that the times of transfers do not depend on the process that runs the
+ * simulator. Memory that a program has not freed is freed with its node.
+ * Returns NULL when the memory is used up. */
 void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 /* Returns memory as weft_host_calloc does, at a multiple of `align`: a power of
  * two from 16 to 4096. */
@@ -344,7 +347,7 @@ void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 /* ---- waiting, time, cost ---- */
 
 /* Returns the present time of the thread.  Reading the clock takes a little
- * time, so that a loop around it ends. */
+ * time, so that a loop that waits for a time ends. */
 weft_time_t weft_host_now(struct weft_host *h);
 /* Keeps the processor busy for a time. */
 void weft_host_cpu(struct weft_host *h, weft_time_t cost);
@@ -397,8 +400,8 @@ void weft_host_nap(struct weft_host *h, weft_time_t cost);
 uint32_t weft_host_node(struct weft_host *h);
 /* Returns the number of nodes of the machine. */
 uint32_t weft_host_nodes(struct weft_host *h);
-/* Puts a value into a store of names that all nodes share. It stands for an
- * out-of-band network, so that nodes can exchange addresses at the start. A
+/* Puts a value into a table of names that all nodes share. The table stands for
+ * an out-of-band network, so that nodes can exchange addresses at the start. A
  * second value of a name replaces the first. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
 /* Blocks until a node has put a value of this name, and returns it. */

@@ -13,9 +13,10 @@
  *	hport_wait(p, &n, WEFT_NEVER);
  *	hport_close(p);
  *
- * Every instruction has one notification. An instruction without acknowledge
- * that the target refuses has two, the second with the error. FAA and CAS
- * return the word that is in memory afterwards. The old value of FAA is result
+ * Every instruction has one notification. If an instruction asks for no
+ * acknowledge and the target refuses it, a second notification has the error.
+ * FAA and CAS return the word that is in memory afterwards. The old value of
+ * FAA is result
  * - addend. CAS has stored when the result is `swap`, unless memory held that
  * value before. */
 #ifndef WEFT_HOSTPORT_H
@@ -55,15 +56,15 @@ struct hport_attr {
 };
 
 /* Opens a port through the node's driver, which the first program of the node
- * loads. a NULL gives defaults and any VPID. Afterwards the program is a
- * process (weft/host.h) whose tag is the VPID of its first port. Returns 0 and
- * a port for hport_close, or -ENODEV, -ENOMEM, -EBUSY (the VPID is taken),
- * -ENOSPC (no VPID is left) or -EPERM (flags). */
+ * loads. With a == NULL the port has defaults and any VPID. Afterwards the
+ * program is a process (weft/host.h) whose tag is the VPID of its first port.
+ * Returns 0 and a port for hport_close, or -ENODEV, -ENOMEM, -EBUSY (the VPID
+ * is taken), -ENOSPC (no VPID is left) or -EPERM (flags). */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
-/* Waits until the device no longer uses the port, because it could write to
- * freed memory otherwise, and frees the port. When a process ends, its ports
- * are closed. */
+/* Frees the port. Waits before that until the device no longer uses the port,
+ * because otherwise the device could write to freed memory. When a process
+ * ends, its ports are closed. */
 void hport_close(struct hport *p);
 /* Returns the VPID of the port. */
 uint32_t hport_vpid(const struct hport *p);
@@ -72,7 +73,7 @@ uint32_t hport_hpid(const struct hport *p);
 /* Loads a register of the information page, which all processes may read
  * (4.10). Returns its value. */
 uint64_t hport_info(struct hport *p, uint32_t off);
-/* Returns the sizes of the queues. They may be the choice of another process.
+/* Returns the sizes of the queues. Another process may have chosen these sizes.
  */
 struct hport_sizes hport_sizes_of(const struct hport *p);
 
@@ -91,17 +92,19 @@ struct hport_memory {
 /* Loads the node's driver before the first hport_open would do so. Returns 0,
  * -EBUSY (the driver is loaded), -ENODEV, -ENOMEM or -EINVAL (*m). */
 int hport_load(struct weft_host *h, const struct hport_memory *m);
-/* Serves translations as the node's driver until all programs of the node that
- * have opened a port have closed it. Finding and pinning a page takes the time
- * `service`. With `always` it serves without end, but does nothing between
+/* Serves translations as the node's driver until each program of the node that
+ * has opened a port has closed its port. Finding and pinning a page takes the
+ * time `service`. With `always` it serves without end, but does nothing between
  * requests, so that the run can end. Returns 0, -ENODEV, -ENOMEM, -EPERM (not
  * the monitor) or -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
-/* Routing handle of another process: the owner of the VPID at the time of
- * hport_connect, or its next owner if it then has none. */
+/* Routing handle of another process: the process that owns the VPID at the
+ * time of hport_connect or, if the VPID has no owner at that time, the next
+ * owner. */
 struct hport_peer {
-	uint32_t off, len; /* offset and length of the route, in its table */
+	uint32_t off, len; /* offset and length of the route in the table of
+			    * routes */
 	uint32_t vpid;
 	uint32_t epoch; /* number of the VPID's owner; 0: any owner */
 };
@@ -171,7 +174,8 @@ int hport_window_lock_others(struct hport *p, uint32_t id, uint32_t hpid,
 enum {
 	HPORT_ACK = 1,	/* notify when the instruction has arrived at its
 			 * target */
-	HPORT_MORE = 2, /* trigger it together with the next instruction */
+	HPORT_MORE = 2, /* trigger this instruction together with the next
+			 * one */
 };
 
 struct hport_tag {
@@ -184,8 +188,8 @@ struct hport_tag {
 int hport_fast_send(struct hport *p, const struct hport_peer *to,
 		    uint32_t flags, struct hport_tag tag, const uint64_t *words,
 		    uint32_t n);
-/* Sends bytes from offset `off` of the send data region. They must not change
- * until the notification. Returns as hport_fast_send does. */
+/* Sends bytes from offset `off` of the send data region. The bytes must not
+ * change until the notification arrives. Returns as hport_fast_send does. */
 int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	       struct hport_tag tag, uint64_t off, uint64_t bytes);
 /* Returns the send data region, and its size in *bytes_p. */
@@ -231,21 +235,21 @@ int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
 /* Triggers the instructions that HPORT_MORE has left untriggered. Returns 0,
  * -ENXIO (the port is switched off, as later posts report too) or -EIO. */
 int hport_flush(struct hport *p);
-/* Cuts sends, puts and gets of more bytes into segments of this size (a
- * multiple of 8; 0: no cutting, the default), each acknowledged. The program
- * gets one notification for a whole message. Its API tags have 24 bits, because
- * segments use the other bits. Receivers with this MTU get every segment of a
- * message, in any order if the port is not ordered. Segments that find no room
- * in the work queue are posted while notifications are taken. Returns 0,
- * -ENOMEM, or -EAGAIN while a message is in flight. */
+/* Cuts each send, put and get that is longer than `bytes` into segments of that
+ * size, each acknowledged. `bytes` is a multiple of 8, or 0 for no cutting (the
+ * default). The program gets one notification for a whole message. Its API tags
+ * have 24 bits, because segments use the other bits. Receivers with this MTU
+ * get every segment of a message, in any order if the port is not ordered.
+ * Segments that find no room in the work queue are posted while notifications
+ * are taken. Returns 0, -ENOMEM, or -EAGAIN while a message is in flight. */
 int hport_set_mtu(struct hport *p, uint32_t bytes);
 /* Returns true while segments wait for room. The caller then takes
  * notifications. */
 bool hport_unposted(const struct hport *p);
-/* Issues instructions as tagged conditional stores of 64 bytes and triggers as
- * tagged loads (hostport.md 10), or as plain accesses when `on` is false. The
- * tag of the thread's process must be the VPID. A thread of the monitor has tag
- * 0. Returns false when the bus has no tagged accesses. */
+/* Makes the port write instructions by tagged conditional stores of 64 bytes
+ * and trigger them by tagged loads (hostport.md 10), or by plain accesses when
+ * `on` is false. The tag of the thread's process must be the VPID. A thread of
+ * the monitor has tag 0. Returns false when the bus has no tagged accesses. */
 bool hport_use_tags(struct hport *p, bool on);
 /* Reports that the port has reached barrier `id` (0..31). The device only
  * counts such reports (14.3). Returns true when the device accepted the report.
@@ -257,7 +261,8 @@ bool hport_barrier(struct hport *p, uint32_t id);
 enum hport_event {
 	HPORT_DONE,	/* an instruction of this port has ended */
 	HPORT_MESSAGE,	/* a message was received */
-	HPORT_ACCESSED, /* another process made an RMA access, or was refused */
+	HPORT_ACCESSED, /* another process made an RMA access, or tried to and
+			 * was refused */
 	HPORT_ULTRA,	/* a notification of an ULTRA port */
 };
 
@@ -298,8 +303,9 @@ bool hport_idle(struct hport *p, bool irq, weft_time_t deadline);
 /* Copies a message out of the receive data region, unless `to` is NULL, and
  * frees its room there. */
 void hport_take(struct hport *p, const struct hport_note *n, void *to);
-/* Posts a buffer for one long message. With `pa` addr is physical. Returns 0,
- * -EAGAIN (the queue is full) or -ENXIO (the port is switched off). */
+/* Posts a buffer for one long message. With `pa`, addr is a physical address.
+ * Returns 0, -EAGAIN (the queue is full) or -ENXIO (the port is switched
+ * off). */
 int hport_post(struct hport *p, uint64_t addr, uint64_t bytes, bool pa,
 	       uint64_t cookie);
 

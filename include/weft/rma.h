@@ -16,8 +16,8 @@
  *
  * Requests of any size are cut at pages of 4 KB, and the last piece gives the
  * notifications. Requests of one port to one other port are carried out in
- * order. The sender of a put does not learn that it was refused. The target
- * port gets a notification with an error instead. */
+ * order. The sender of a put does not learn that the put was refused. The
+ * target port gets a notification with an error instead. */
 #ifndef WEFT_RMA_H
 #define WEFT_RMA_H
 
@@ -60,8 +60,8 @@ struct rma_attr {
 	uint32_t slots;	  /* slots of the notification ring; 0 = 16384 (256
 			   * KB) */
 	uint64_t memlock; /* RLIMIT_MEMLOCK in bytes; 0 = no limit */
-	uint32_t lazy;	  /* notifications between two stores of the read
-			   * pointer to the NIC; 0 = 4 */
+	uint32_t lazy;	  /* number of notifications after which the read
+			   * pointer is stored to the NIC; 0 = 4 */
 };
 
 /* Units that write a notification. Their bits may be combined. */
@@ -86,7 +86,7 @@ struct rma_noti {
 	uint32_t bytes; /* bytes moved, or the class of a notification put */
 	uint16_t node;	/* node and VPID of the other side */
 	uint8_t vpid;
-	uint8_t unit;	 /* unit that wrote it: RMA_NOTI_* */
+	uint8_t unit;	 /* unit that wrote the notification: RMA_NOTI_* */
 	uint8_t command; /* command: RMA_CMD_* */
 	uint8_t mode;
 	uint8_t error;	       /* units that refused the request: RMA_NOTI_* */
@@ -109,8 +109,8 @@ static inline int32_t rma_noti_lock_value(const struct rma_noti *n)
 {
 	return (int32_t)(uint32_t)(n->value >> 32);
 }
-/* Returns true, from a lock response, when the condition held and the lock was
- * changed. */
+/* Returns true when a lock response says that the condition held and the lock
+ * was changed. */
 static inline bool rma_noti_lock_result(const struct rma_noti *n)
 {
 	return (n->value >> 24 & 0xff) == 1;
@@ -158,9 +158,10 @@ int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
 /* ---- requests ---- */
 
 /* Each moves [offset, offset + bytes) of a region to (put) or from (get)
- * `there`. For qw all three are multiples of 8, so that no byte masks are
- * needed. `noti` are the RMA_NOTI_* to be written. Returns RMA_SUCCESS when the
- * NIC has the request, or RMA_INV_VALUE. */
+ * `there`. The functions with qw need multiples of 8 for offset, bytes and
+ * `there`, so that no byte masks are needed. `noti` are the RMA_NOTI_* to be
+ * written. Returns RMA_SUCCESS when the NIC has the request, or
+ * RMA_INV_VALUE. */
 typedef int rma_post_fn(struct rma_port *p, struct rma_handle *c,
 			const struct rma_region *r, size_t offset, size_t bytes,
 			rma_nla_t there, uint32_t noti, uint32_t modifier);
@@ -211,7 +212,7 @@ bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
 const volatile uint64_t *rma_noti_ring(const struct rma_port *p,
 				       size_t *bytes_p);
 /* Arms the interrupt, which the next notification raises. A notification of the
- * requester raises it only if the connection has RMA_CONN_IRQ. */
+ * requester raises the interrupt only if the connection has RMA_CONN_IRQ. */
 void rma_noti_arm(struct rma_port *p);
 /* Sleeps until an interrupt of the NIC, or until the deadline.  Returns true
  * after an interrupt. */

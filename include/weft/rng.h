@@ -14,8 +14,8 @@ struct weft_rng {
 };
 /* Returns the next 64 random bits of the stream. */
 uint64_t weft_rng_u64(struct weft_rng *r);
-/* Returns a number from 0..n-1, each with equal probability; n > 0. It may draw
- * more than one number from the stream. */
+/* Returns a number from 0..n-1, each with equal probability; n > 0. A call may
+ * draw more than one number from the stream. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n);
 /* Returns a number from [0, 1), a multiple of 2^-53, by one draw. */
 double weft_rng_real(struct weft_rng *r);

@@ -35,7 +35,8 @@ struct weft_port;
 struct weft_line_listener {
 	/* Called for each frame on the line from `start` on, in the order in
 	 * which the frames are on the line. `start` may be before or after now,
-	 * because some owners compute frames late or plan them. */
+	 * because the owners of some ports compute frames late or plan frames
+	 * ahead. */
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner of the port: reports all frames that were on the
@@ -83,8 +84,8 @@ struct weft_port {
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
 	weft_time_t out_end; /* time at which the last frame leaves the line */
-	weft_time_t out_run; /* time on the line of the last frames up to
-			      * out_end that follow each other without a gap */
+	weft_time_t out_run; /* length of the busy period that ends at out_end:
+			      * frames that follow each other without a gap */
 	char name[24];
 };
 
@@ -104,26 +105,26 @@ struct weft_comp {
 	uint64_t *regs;		 /* register file, see weft_reg_cell */
 	struct weft_comp *owner; /* host of a program, or NULL */
 	struct weft_port *on;	 /* KIND_FAULT: port that the fault is on */
-	uint32_t on_index;	 /* KIND_FAULT: its number among the filters of
-				  * that port */
+	uint32_t on_index;	 /* KIND_FAULT: number of the fault among the
+				  * filters of `on` */
 	const struct reg_map *regmap;
 	bool inited;
 	char *name; /* name in the experiment: "n3.nic" */
 };
 
 /* Returns zeroed memory near the component's state, at a multiple of 64 bytes,
- * for tables whose size depends on parameters. It lives as long as the
+ * for tables whose size depends on parameters. The memory lives as long as the
  * component and cannot be freed. Ends the program when memory runs out. */
 void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
 
 /* Returns the port of c called `name`, or NULL. */
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 
-/* Sends f out of p. Its first word is on the line at `start` (>= now), and f
- * arrives at the peer at start + delay (ops.arrive, phase 0). Takes f. A line
+/* Sends f out of p. The first word of f is on the line at `start` (>= now), and
+ * f arrives at the peer at start + delay (ops.arrive, phase 0). Takes f. A line
  * carries one frame at a time, therefore the sender remembers when the line is
- * free (words * word_fs after start). A frame that begins before that fails a
- * check of the run, unless weft_port.beside is set. */
+ * free (words * word_fs after start). A frame that begins before the line is
+ * free fails a check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
 /* Returns the part of out_busy that belongs to the time after now, because
@@ -163,15 +164,15 @@ void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
  * event of the later one is ignored. All zeros: not set. */
 struct weft_timer {
 	weft_time_t at;	   /* time of the live wake-up + 1; 0 = not set */
-	weft_time_t stale; /* time + 1 of a superseded wake-up, which is used
-			    * again if possible */
+	weft_time_t stale; /* time + 1 of a superseded wake-up, which a later
+			    * arming may use again */
 };
 /* Ensures that ops.event(c, tag) runs at t or earlier. */
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
 		    weft_time_t t);
 /* Returns true, and clears the timer, when it is due now. Returns false for the
- * event of a superseded or cancelled wake-up. The handler of the event calls it
- * first, because events of superseded wake-ups still run. */
+ * event of a superseded or cancelled wake-up. The handler of the event calls
+ * this function first, because events of superseded wake-ups still run. */
 bool weft_timer_due(struct weft_comp *c, struct weft_timer *tm);
 /* Clears the timer. Its event still runs, but weft_timer_due returns false in
  * it. */
@@ -192,7 +193,7 @@ static inline void weft_count(struct weft_comp *c, uint32_t i, uint64_t n)
 
 /* Carries out a host's load of `size` bytes (1, 2, 4, 8), naturally aligned,
  * and calls the hooks of the register's row. An access of 8 bytes to registers
- * of 32 bits covers two of them.  Returns the value, little-endian; 0 at an
+ * of 32 bits covers two registers.  Returns the value, little-endian; 0 at an
  * offset without a register. */
 uint64_t weft_reg_load(struct weft_comp *c, uint8_t space, uint32_t off,
 		       uint32_t size);
@@ -310,7 +311,7 @@ void weft_sim_stop(struct weft_sim *sim);
  * in real time. The kernel calls fn when no event is left at the present time.
  * `idle` is true when no event is left at all. fn may sleep, and may add events
  * at the present time. fn returns true when the kernel has to check for events
- * again. It returns false when time may pass or, when idle, the run ends. NULL
+ * again. fn returns false when time may pass or, when idle, the run ends. NULL
  * removes the gate. */
 typedef bool (*weft_gate_fn)(void *arg, bool idle);
 void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);

@@ -5,9 +5,10 @@
  * A message has a number from the host access that begins it to the last action
  * of a NIC for it. Transactions (weft_bus_txn.trace_id) and frames
  * (weft_frame.trace_id) carry this number, or 0 without a listener. weft_mark
- * names the stage in which the message was since its previous mark. Therefore
- * its stages add up to its time, whichever components mark. The kernel marks
- * the stages of bus transactions, and departures and arrivals of frames.
+ * names the stage in which a message was since the previous mark of this
+ * message. Therefore the stages of a message add up to its time, whichever
+ * components set the marks. The kernel marks the stages of bus transactions,
+ * and departures and arrivals of frames.
  *
  * Times may be later than now. Texts are constants, or live as long as the
  * component. No function of this header changes a run. Without a listener each
@@ -20,17 +21,18 @@
 WEFT_C_BEGIN
 
 enum weft_trace_kind {
-	WEFT_TRACE_OPEN,  /* message id begins at `from`; value is its parent's
-			   * id */
-	WEFT_TRACE_MARK,  /* stage `name` of message id ends at `to` */
-	WEFT_TRACE_END,	  /* message id ends; value 1: the message has
+	WEFT_TRACE_OPEN,  /* message `id` begins at `from`; `value` is the id of
+			   * its parent message */
+	WEFT_TRACE_MARK,  /* stage `name` of message `id` ends at `to` */
+	WEFT_TRACE_END,	  /* message `id` ends; `value` 1: the message has
 			   * arrived */
-	WEFT_TRACE_SPAN,  /* track `name` does `text` (number value) in
+	WEFT_TRACE_SPAN,  /* track `name` does `text` (with number `value`) in
 			   * from..to */
 	WEFT_TRACE_STATE, /* machine `name` is in state `text` from `from` on */
 	WEFT_TRACE_LEVEL, /* queue `name` holds `value` from `from` on */
-	WEFT_TRACE_SENT,  /* a program sends a message to node value */
-	WEFT_TRACE_GOT,	  /* a program has received a message from node value */
+	WEFT_TRACE_SENT,  /* a program sends a message to node number `value` */
+	WEFT_TRACE_GOT,	  /* a program has received a message from node number
+			   * `value` */
 };
 
 struct weft_trace {
@@ -112,8 +114,8 @@ static inline uint64_t weft_msg_open(const struct weft_comp *c)
 	return weft_heard(c) ? weft_trace_open(c, 0) : 0;
 }
 /* Begins a part of message id, for a message that leaves in several packets.
- * The part gets all marks that id has so far. Returns its number, or 0 when id
- * is 0. */
+ * The part gets all marks that message `id` has so far. Returns the number of
+ * the part, or 0 when id is 0. */
 static inline uint64_t weft_msg_fork(const struct weft_comp *c, uint64_t id)
 {
 	return weft_told(c, id) ? weft_trace_open(c, id) : 0;

@@ -37,8 +37,9 @@ struct weft_comp;
 struct weft_frame;
 struct weft_bus_note;
 
-/* A user's mistake in one line that names the thing and the remedy. The first
- * function that knows the cause fills it. Its callers pass it on unchanged. */
+/* A user's mistake, described in one line that names the wrong thing and the
+ * remedy. The first function that knows the cause fills it. Its callers pass it
+ * on unchanged. */
 struct weft_err {
 	int code; /* positive errno, 0 = no error */
 	char msg[480];

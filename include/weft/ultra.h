@@ -2,9 +2,9 @@
 /* ULTRA for programs (hostport.md 9): one burst of stores sends a packet of a
  * tag and up to 31 words along a path. The receiver polls its own memory.
  *
- * A path leads from one requester port to one completer port. Both sides set it
- * up: the receiver calls ultra_accept, the sender ultra_connect. The caller
- * provides the transport of their control messages (Host Port FAST_SENDs
+ * A path leads from one requester port to one completer port. Both sides set up
+ * the path: the receiver calls ultra_accept, the sender ultra_connect. The
+ * caller provides the transport of the control messages (Host Port FAST_SENDs
  * between drivers, or the out-of-band network). */
 #ifndef WEFT_ULTRA_H
 #define WEFT_ULTRA_H
@@ -31,8 +31,8 @@ struct ultra_drv {
 	struct weft_dev *dev;
 	struct weft_io mgmt;  /* registers of the Host Port */
 	struct weft_io ports; /* driver pages of the ports */
-	bool traps; /* true when registers are set by calls of the node's
-		     * driver, false when by stores of the program */
+	bool traps; /* true: calls of the node's driver set registers; false:
+		     * stores of the program do */
 	uint32_t node, hpid, n_ports, max_words;
 };
 
@@ -106,15 +106,16 @@ bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
  * nothing, when the device has no room or n is above 7. */
 bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		     const uint64_t *w, uint32_t n);
-/* Returns, by a load, the number of words that the device has sent, modulo the
- * size of the port's part of the queue. */
+/* Returns the device's read pointer, by a load: the position in the packet
+ * queue, in words, up to which the device has sent the port's packets. */
 uint32_t ultra_read_pointer(struct ultra_tx *tx);
-/* Takes a packet if one has arrived. Drops its words beyond max. Returns its
- * words of payload, or -1. */
+/* Takes a packet if one has arrived. Drops its words beyond max. Returns the
+ * number of payload words of the packet, dropped words included, or -1. */
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max);
 /* Takes a packet of exactly n words by tagged loads, from a port whose packets
  * stay on the device. Reads no status word, because the answer of the first
- * load says whether a packet has arrived. Returns false without one. */
+ * load says whether a packet has arrived. Returns false when no packet has
+ * arrived. */
 bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t n);
 /* Polls until a packet arrives, and takes it. Returns as ultra_poll does, -1 at

@@ -37,7 +37,8 @@ enum velo_ret {
 	VELO_INVALID_MBOX = -7, /* the VPID does not exist or is taken */
 	VELO_INVALID_NODE = -8,
 	/* No credit. velo_send never returns it, because the hardware stops
-	 * senders by itself. It exists for programs that check for it. */
+	 * senders by itself. The value exists for programs that check for
+	 * it. */
 	VELO_TRY_AGAIN = -9,
 	VELO_INV_MTT = -10,
 };
@@ -46,8 +47,8 @@ struct velo_port;
 
 struct velo_attr {
 	uint64_t mailbox; /* bytes of the mailbox; 0 = 2 MB */
-	uint32_t lazy;	  /* slots between two stores of the read pointer; 0 =
-			   * 4 */
+	uint32_t lazy;	  /* number of slots after which the read pointer is
+			   * stored to the NIC; 0 = 4 */
 	uint16_t pd;	  /* protection descriptor, equal among partners */
 	bool small;	  /* slots of 64 bytes in the mailbox */
 	bool vpid_given;  /* use `vpid`, not the lowest free VPID */
@@ -89,7 +90,7 @@ void velo_disconnect(struct velo_connection *c);
 int velo_send(struct velo_connection *c, const void *buf, uint32_t len,
 	      uint32_t tag, uint32_t mtt);
 /* Sends as velo_send does, and the message raises the receiver's interrupt if
- * that is armed. Returns as velo_send does. */
+ * the interrupt is armed. Returns as velo_send does. */
 int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 		  uint32_t tag, uint32_t mtt);
 

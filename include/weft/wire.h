@@ -26,8 +26,8 @@ enum weft_part {
 	WEFT_PART_PAYLOAD,
 	WEFT_PART_CRC,
 	WEFT_PART_CELL, /* rest of a control cell, after its first symbol */
-	WEFT_PART_ACK,	/* this kind and all below are control cells, as CREDIT
-			 * is */
+	WEFT_PART_ACK,	/* this and all following kinds are control cells, as
+			 * CREDIT is */
 	WEFT_PART_NACK,
 	WEFT_PART_REFRESH,
 	WEFT_PARTS
@@ -54,13 +54,13 @@ struct weft_wire_faults {
 	 * with the part of each symbol in bits 12 and up. */
 	uint32_t (*encode_parts)(const struct weft_frame *f, uint16_t *sym,
 				 uint32_t max);
-	/* Parts of symbols, as a mask of 1 << part, that each target of a fault
-	 * hits; 0: the wire has no such part. */
+	/* For each target of a fault the parts of symbols that the fault hits,
+	 * as a mask of 1 << part; 0: the wire has no such part. */
 	uint32_t targets[WEFT_PARTS];
 	enum weft_line_code code;
-	/* Symbol of an idle line, or 0. In 10-bit codes it can have wrong bits,
-	 * too. A receiver reports a code of the other disparity as this symbol
-	 * with WEFT_SYM_DISP. */
+	/* Symbol of an idle line, or 0. In 10-bit codes the symbol of an idle
+	 * line can have wrong bits, too. A receiver reports a code of the other
+	 * disparity as this symbol with WEFT_SYM_DISP. */
 	uint16_t comma;
 	uint32_t idle_flags; /* weft_frame.flags of a frame of four commas */
 	bool whole_words;    /* a frame has words * word() symbols */
@@ -107,8 +107,8 @@ struct weft_wire_capture {
 struct weft_wire {
 	const char *name; /* name of the wire, such as "forth" */
 	/* Writes the first `max` line symbols of an undamaged frame (byte plus
-	 * WEFT_SYM_K). Returns the number of all its symbols. sym may be NULL
-	 * to count them. */
+	 * WEFT_SYM_K). Returns the number of all symbols of the frame. With sym
+	 * == NULL it only counts the symbols. */
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
 	/* Writes the symbols in front of a payload that the run does not carry.
@@ -120,8 +120,8 @@ struct weft_wire {
 	 * weft_port.listener, so that a capture needs no component on the
 	 * line. */
 	bool tells;
-	const struct weft_wire_faults *faults;	 /* NULL: of all faults only
-						  * fault.delay can be used */
+	const struct weft_wire_faults *faults;	 /* NULL: fault.delay is the
+						  * only fault for this wire */
 	const struct weft_wire_capture *capture; /* NULL: captures leave this
 						  * wire out */
 };

@@ -37,8 +37,8 @@ enum assoc_state {
 	 * replaced. */
 	ASSOC_FILLING,
 	/* The entry was removed while it waited for its data. assoc_find does
-	 * not return it. It is not replaced before the data arrive, because
-	 * they will be written to it. */
+	 * not return it. The entry is not replaced before the data arrive,
+	 * because the data will be written to the entry. */
 	ASSOC_GONE,
 };
 
@@ -81,8 +81,8 @@ static inline uint32_t assoc_size(const struct assoc *a)
 	return a->sets * a->ways;
 }
 
-/* Returns the entry of the key, or ASSOC_NONE if it is neither valid nor being
- * filled. Returns the first one if a key has been put twice. */
+/* Returns the entry of the key, or ASSOC_NONE if no entry of the key is valid
+ * or being filled. Returns the first such entry if a key has been put twice. */
 static inline uint32_t assoc_find(const struct assoc *a, uint32_t set,
 				  uint32_t owner, uint64_t key)
 {
@@ -118,8 +118,8 @@ static inline void assoc_put(struct assoc *a, uint32_t i, uint32_t owner,
 }
 
 /* Removes entry i, so that assoc_find no longer returns it. An entry that is
- * being filled is not reused before its data have arrived, because they will be
- * written there. */
+ * being filled is not reused before its data have arrived, because the data
+ * will be written there. */
 static inline void assoc_remove(struct assoc *a, uint32_t i)
 {
 	struct assoc_entry *e = &a->at[i];

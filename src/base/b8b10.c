@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See b8b10.h. An element of enc holds the code and, in bit 10, the disparity
- * after it. An element of dec holds the symbol. Both tables are made at build
- * time (b8b10_gen.c). */
+ * after the code. An element of dec holds the symbol. Both tables are made at
+ * build time (b8b10_gen.c). */
 #include "base/b8b10.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process of the operating system, identified by a descriptor of the kernel.
- * Its number alone does not suffice, because a later process may get the same
- * one. */
+ * The process number alone does not suffice, because a later process may get
+ * the same number. */
 #ifndef BASE_PIDFD_H
 #define BASE_PIDFD_H
 

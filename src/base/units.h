@@ -36,7 +36,8 @@ struct units_rows {
 	const void *at;
 	size_t bytes; /* of a row */
 };
-/* Returns name i of a struct units_rows. It is a `next` for units_nearest. */
+/* Returns name i of a struct units_rows. units_nearest can take this function
+ * as `next`. */
 const char *units_rows_next(void *rows, size_t i);
 
 #endif

@@ -53,7 +53,8 @@ static int check_cmp(enum weft_ptype type, const union check_val *a,
 }
 
 /* Compares the value with the bound of n characters at text. Stores -1, 0 or 1
- * in *cmp_p. A clock's bound that is given as a time limits the period. */
+ * in *cmp_p. If the value is a clock and the bound is given as a time, the
+ * bound applies to the clock's period. */
 static int check_bound(enum weft_ptype type, const char *text, size_t n,
 		       const union check_val *val, int *cmp_p,
 		       struct weft_err *err)

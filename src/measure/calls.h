@@ -47,7 +47,7 @@ void calls_sort(struct calls *c);
 void calls_free(struct calls *c);
 
 /* Fills `to`, which must be empty, with the calls of all ranks. The call with
- * the most time is first. max is the longest call of any rank. */
+ * the most time is first. `max` of a row is the longest call of any rank. */
 void calls_sum(const struct calls *c, struct calls *to);
 /* Returns the time in fs from the first start to the last end, or 0 if nothing
  * was measured. */

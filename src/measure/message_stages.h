@@ -54,8 +54,8 @@ struct story {
 	size_t n_uses;
 };
 
-/* Add an element and return a pointer to it, which is valid until the next one
- * is added. */
+/* Add an element and return a pointer to it, which is valid until the next
+ * element is added. */
 struct story_msg *story_msg_add(struct story *s, const char *from,
 				const char *to);
 void story_stage_add(struct story_msg *m, const char *comp, const char *stage,

@@ -41,8 +41,8 @@ struct view {
 struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n);
-/* Returns the values of one kind, one per interval. They are zero at the first
- * call. */
+/* Returns the values of one kind, one per interval. At the first call all
+ * values are zero. */
 uint64_t *view_values(const struct view *v, struct view_port *p,
 		      enum view_what what);
 /* Sets the number of intervals. Call it before any view_values. */

@@ -212,7 +212,7 @@ void result_counter_set(struct weft_result *r, const char *name,
 	size_t k = 0;
 
 	c->value = v;
-	/* Counters share the text of their unit, because there are few
+	/* All counters of one unit share one text, because there are few
 	 * units. */
 	unit = unit ? unit : "";
 	while (k < r->n_units && strcmp(r->units[k], unit))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of the observations of a run, in their order: the end of the
- * warm-up (MSER-5: White, Cobb and Spratt, 2000), and the confidence interval
- * of the mean after it (batch means).
+/* Statistics of the observations of a run, which are added in order of time:
+ * the end of the warm-up (MSER-5: White, Cobb and Spratt, 2000), and the
+ * confidence interval of the mean after the warm-up (batch means).
  *
- * A batch has 5 observations. When all batches are used, each two neighbours
- * are merged into one, so that memory is bounded. */
+ * A batch has 5 observations. When all batches are used, pairs of neighbouring
+ * batches are merged, so that memory is bounded. */
 #ifndef MEASURE_STEADY_STATE_H
 #define MEASURE_STEADY_STATE_H
 

@@ -240,9 +240,9 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	for (i = 0; !has && i < raw->n; i++)
 		has = bits_match(parts, raw->sym[i]);
 	b->seen += has;
-	/* Hits bits `bit` to `bit` + `flips` - 1 of the chosen parts in the
-	 * frames that have such a part, from number `frame` on, `count`
-	 * frames. */
+	/* Bits `bit` to `bit` + `flips` - 1 of the chosen parts are wrong in
+	 * `count` frames. Only frames that have such a part count, and number
+	 * `frame` of them is the first. */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		for (i = 0; i < raw->n; i++)
 			for (k = 0;
@@ -302,9 +302,10 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* Handles the planned error. If frames have used up the bits before the error,
- * it lies later by now. Otherwise it falls on the commas of the idle line,
- * because the filter has seen all frames up to now. */
+/* Handles the planned error. If frames have passed since the error was planned,
+ * the error may lie later by now, and is planned again. Otherwise the error
+ * falls on the commas of the idle line, because the filter has seen all frames
+ * up to now. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)

@@ -10,8 +10,8 @@
  *
  * The receiver gets invalid codes from a line that is down: it loses sync at
  * once and regains it after 16 words of commas. Invalid codes are counted
- * (0x88) until sync is lost. The model leaves out the output of the
- * deserialiser on a dead line after that. */
+ * (0x88) until sync is lost. Codes that a deserialiser gives on a dead line
+ * after the loss of sync are not modelled. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -57,7 +57,7 @@ static const struct weft_param drop_params[] = {
 
 enum { TARGET_PACKET, TARGET_CONTROL };
 
-/* Part of the control cells that each target names. */
+/* For each target the kind of the control cells that it names. */
 static const uint8_t cells[] = { WEFT_PARTS,	   WEFT_PARTS,
 				 WEFT_PART_ACK,	   WEFT_PART_NACK,
 				 WEFT_PART_CREDIT, WEFT_PART_REFRESH };

@@ -7,8 +7,9 @@
  *	100   7  0   8
  *
  * The last column names packets that must have arrived before this packet is
- * sent. Their lines stand above it, so that no packet can wait for itself. A
- * `-` stands for an empty id or an empty list. */
+ * sent. The lines of those packets stand above the line of this packet, so
+ * that no packet can wait for itself. A `-` stands for an empty id or an empty
+ * list. */
 #ifndef NET_PACKET_TRACE_H
 #define NET_PACKET_TRACE_H
 
@@ -19,15 +20,16 @@ struct trace_pkt {
 	uint32_t src, dst, bytes;
 	uint32_t deps;	/* number of packets on which this packet depends */
 	uint32_t wait;	/* number of these packets that have not arrived yet */
-	uint32_t first; /* index of its first dependant in trace.next */
+	uint32_t first; /* index in trace.next of the packet's first
+			 * dependant */
 	uint32_t n;	/* number of dependants */
 };
 
 struct trace {
 	struct trace_pkt *pkt;
 	uint32_t n;
-	uint32_t *next; /* indices of dependants, those of each packet in a row,
-			 * see trace_pkt.first */
+	uint32_t *next; /* indices of dependants; the dependants of one packet
+			 * are adjacent, see trace_pkt.first */
 	/* indices of packets ordered by source, cycle and line */
 	uint32_t *order;
 	/* index in `order` of the first packet of each source, and behind them

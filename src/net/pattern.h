@@ -83,8 +83,8 @@ bool pattern_sends(const struct pattern *p);
  * are not random. */
 uint32_t pattern_dest(struct pattern *p, struct weft_rng *rng);
 
-/* Writes a random permutation of 0..n-1 to at. It depends on seed and n only,
- * so that every node can compute it for itself. */
+/* Writes a random permutation of 0..n-1 to at. The permutation depends on seed
+ * and n only, so that every node can compute it for itself. */
 void pattern_permute(uint64_t seed, uint32_t *at, uint32_t n);
 
 #endif

@@ -11,8 +11,9 @@ enum { UP, DOWN }; /* index into topology.port */
 
 /* ---- one dimension ---- */
 
-/* Returns true if one of the `len` cables from coordinate `at` on in this
- * direction, in the row of `node` in `dim`, is cut. */
+/* Returns true if a cable is cut between coordinate `at` and the coordinate
+ * `len` steps further in this direction, in the row along `dim` that holds
+ * `node`. */
 static bool row_cut(const struct topology *t, uint32_t node, uint32_t dim,
 		    uint32_t at, uint32_t len, uint32_t dir)
 {
@@ -66,7 +67,7 @@ static uint32_t row_dir(const struct topology *t, uint32_t node, uint32_t dim,
 	if (!row_cut(t, node, dim, a, dir == UP ? len : k - len, dir))
 		return dir;
 	/* The shorter direction is cut, so that the packet takes the other
-	 * direction unless it is cut, too. */
+	 * direction unless that direction is cut, too. */
 	dir = !dir;
 	return row_cut(t, node, dim, a, dir == UP ? len : k - len, dir)
 		       ? TOPO_NO_PORT

@@ -45,7 +45,8 @@ struct topo_ports {
 	uint8_t first, links;
 };
 
-/* A cut cable. It would leave `node` in the positive direction of `dim`. */
+/* A cut cable: the one that would lead from `node` in the positive direction of
+ * `dim`. */
 struct topo_cut {
 	uint32_t node, dim;
 };
@@ -72,9 +73,9 @@ struct topology {
 	struct topo_cut cut[TOPO_CUTS]; /* grid */
 	uint32_t n_cuts;
 	/* graph: */
-	uint8_t *table;	   /* port by node * nodes + destination */
-	uint32_t *far;	   /* neighbour by node * links + port - first */
-	uint8_t *far_port; /* port of the cable at that neighbour */
+	uint8_t *table;	   /* ports, at [node * nodes + destination] */
+	uint32_t *far;	   /* neighbours, at [node * links + port - first] */
+	uint8_t *far_port; /* port of the same cable at the neighbour */
 };
 
 /* ---- routes ---- */
@@ -115,8 +116,8 @@ uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port);
 uint32_t topo_far_port(const struct topology *t, uint32_t s, uint32_t port);
 /* Returns which ports of s have a cable that is a dateline, as a mask. */
 uint32_t topo_datelines(const struct topology *t, uint32_t s);
-/* Returns the dimension of a port, or 0xff. Callers need it because a packet
- * that changes its dimension returns to the even channel. */
+/* Returns the dimension of a port, or 0xff. Callers need the dimension, because
+ * a packet that changes to another dimension returns to the even channel. */
 static inline uint32_t topo_dim(const struct topology *t, uint32_t port)
 {
 	return t->dim[port];
@@ -157,8 +158,8 @@ int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 void topo_fini(struct topology *t);
 void topo_free(struct topology *t);
 
-/* Removes the cable at this port. Returns false if it does not exist or a grid
- * already has TOPO_CUTS cuts. */
+/* Removes the cable at this port. Returns false if the port has no cable, or if
+ * a grid already has TOPO_CUTS cuts. */
 bool topo_cut(struct topology *t, uint32_t node, uint32_t port);
 
 #endif

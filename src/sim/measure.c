@@ -152,9 +152,9 @@ void result_collect(struct weft_sim *sim)
 /* ---- manifest ---- */
 
 /* Above this number of components a full manifest would be the largest part of
- * a run's memory. It then holds the parameters of the first component of each
- * class, under the name of the class. Of other components it holds only the
- * parameters that differ from these. */
+ * a run's memory. The manifest then holds the parameters of the first component
+ * of each class, under the name of the class, and of the other components only
+ * those parameters that differ from the first component's. */
 enum { MANIFEST_ALL = 4096 };
 
 /* For each class the component with which the others are compared, or NULL. */

@@ -198,8 +198,8 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 	}
 }
 
-/* Returns a key of 63 bits. They suffice because times within a bucket differ
- * only in their low 22 bits. */
+/* Returns a key of 63 bits. So many bits suffice, because times within a bucket
+ * differ only in their low 22 bits. */
 static inline uint64_t radix_key(const struct evq_event *e)
 {
 	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
@@ -312,8 +312,8 @@ static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 		spare_push(q, v);
 }
 
-/* Returns the next occupied bucket of level 0. First moves events of the levels
- * above down to that level if it is empty. */
+/* Returns the next occupied bucket of level 0. If level 0 is empty, first moves
+ * events of the levels above down to level 0. */
 RARE static uint32_t next_bucket(struct evq *q)
 {
 	uint32_t l = 0;
@@ -338,8 +338,8 @@ RARE static uint32_t next_bucket(struct evq *q)
 	}
 }
 
-/* Removes the earliest event of a thin bucket. Returns false if it is later
- * than `until`. */
+/* Removes the earliest event of a thin bucket. Returns false if this event is
+ * later than `until`. */
 static bool pop_thin(struct evq *q, uint32_t i, uint64_t until,
 		     struct evq_event *ev_p)
 {

@@ -18,8 +18,8 @@ enum {
 /* The host access that a device received last. */
 struct trace_access {
 	const struct weft_comp *comp, *bus;
-	/* time at which the host asked for it, time at which it began on the
-	 * bus, and time at which it arrived at the device */
+	/* times at which the host asked for the access, the access began on the
+	 * bus, and the access arrived at the device */
 	weft_time_t begin, start, end;
 	weft_time_t taken;
 };

@@ -3,7 +3,7 @@
  * experiment alternately without and with a capture, and takes the smallest CPU
  * time of each, so that other load on the machine counts little.  The capture
  * is written to a file, because writing is part of the cost.  The second number
- * compares two runs without a capture. It only shows the noise of the
+ * compares two runs without a capture. This number only shows the noise of the
  * measurement, because such runs execute no code of captures. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft bench exec`: measures small messages between two processes over
  * libfabric. In real time it compares Weft's provider with providers of
- * libfabric, which run alternately. In simulated time it measures the rate of
- * messages for which a process blocks. The processes are bench/fabric.c. Each
- * case runs several times and the best result counts, because other load only
- * makes a run slower. */
+ * libfabric, which run alternately. In simulated time it measures the message
+ * rate of processes that block for each message. The processes are
+ * bench/fabric.c. Each case runs several times and the best result counts,
+ * because other load only makes a run slower. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static int way_run(struct fabric_bench *f, struct way *w, uint32_t messages,
 	bench_exec_best(&w->latency, value_of(out[0], "latency "), true);
 	bench_exec_best(&w->rate, value_of(out[0], "rate "), false);
 	bench_exec_best(&w->blocked, value_of(out[0], "blocking "), false);
-	/* Finds the number in "..., 1234 hand-overs, ...". It includes
+	/* Finds the number in "..., 1234 hand-overs, ...". The number includes
 	 * hand-overs before the clock starts. */
 	h = strstr(out[0], " hand-overs");
 	while (h && h > out[0] && h[-1] != ' ')

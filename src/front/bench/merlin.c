@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs SST's merlin for comparison. The router is hr_router. The endpoint is
  * offered_load, which sends packets at regular times to random nodes. merlin
- * prints neither packets nor hops. Therefore the bench takes the packets that
- * offered_load should send, and the mean number of hops in dimension order.
- * That product is a little larger than what merlin did: by 2 % with the longest
+ * prints neither packets nor hops. Therefore the bench multiplies the packets
+ * that offered_load should send by the mean number of hops in dimension order.
+ * The product is a little larger than what merlin did: by 2 % with the longest
  * packets at the highest load, where packets wait for room.
  *
  * The time to build the network must not count, therefore the bench makes two

@@ -44,7 +44,7 @@ struct cli_cmd {
 	const char *formats; /* "table|json|csv"; the first is the default */
 	size_t min_args, max_args;
 	int (*run)(struct cli *c);
-	const char *more; /* text that follows in its help, or NULL */
+	const char *more; /* text at the end of the command's help, or NULL */
 	bool rest;	  /* true: options end at the first argument, because
 			   * the words after it are a program's */
 };

@@ -20,7 +20,7 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 	e->view = c->out != NULL;
 	opts.partial = true;
 	/* Checks the experiment before the followed file is made, because a run
-	 * that cannot be built must not leave one. */
+	 * that cannot be built must not leave such a file. */
 	if (c->follow && run_check(e, NULL, err))
 		return -EINVAL;
 	if (c->follow && follow_open(c->follow, &f, err))

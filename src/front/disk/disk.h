@@ -38,7 +38,7 @@ const char *disk_target_param(const struct exp *e, const char *name);
 
 /* ---- launch.c ---- */
 
-/* The disk to be served. It is exec_job.own of the launcher. */
+/* The disk to be served. The launcher gets this struct as exec_job.own. */
 struct disk_job {
 	const char *socket; /* path of the socket as the user gave it; NULL: a
 			     * socket in the job's folder */

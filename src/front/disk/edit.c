@@ -25,7 +25,7 @@ static bool is_target(const struct doc_node *w)
 	return p && p->kind == DOC_SCALAR && !strcmp(p->text, DISK_TARGET);
 }
 
-/* Appends the targets of an experiment's workload to seq. They become
+/* Appends the targets of an experiment's workload to seq. The targets become
  * background programs, because the run must end when the attached process
  * ends. */
 static void take_targets(struct doc *d, const struct doc_node *old,

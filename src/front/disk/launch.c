@@ -110,8 +110,8 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 	word(w, "targets=%s", k->targets);
 	word(w, "report=%s", k->report);
 	word(w, "ready=%s/ready", j->folder);
-	/* Up to 8 MB are in flight to a target. Their time on the target's line
-	 * is below this time-out of 50 ms. */
+	/* Up to 8 MB are in flight to a target. These bytes take less time on
+	 * the target's line than this time-out of 50 ms. */
 	word(w, "timeout=50000");
 	if (j->clock != WEFT_CLOCK_NONE)
 		word(w, "gather=50");

@@ -132,8 +132,8 @@ static void start_command(struct serve *s)
 	s->client = start(s->command[1] ? s->command : line, false);
 }
 
-/* Waits until nbdkit or the command has ended. Without a command it waits for a
- * signal to end. */
+/* Waits until nbdkit or the command has ended. Without a command it waits until
+ * a signal asks it to end. */
 static void attend(struct serve *s)
 {
 	bool command = *s->command;

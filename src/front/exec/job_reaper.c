@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends the processes that a job has left, and removes its files. weft does
- * this itself, unless it was killed. Then the keeper does it, a process `weft
+/* Ends the processes that a job has left, and removes its files. Normally weft
+ * does this itself. If weft was killed, the keeper does it: a process `weft
  * exec --keep SOCKET`. The keeper reads from its input the job's folder, and a
  * dot when weft has cleaned up. When the input ends without the dot, weft has
  * died. */

@@ -92,8 +92,8 @@ static int mpi_find(const struct exec_job *j, const struct mpi_starter *s,
 				 "exec: --mpiexec '%.200s': no such program",
 				 j->mpiexec);
 	}
-	/* Searches the folder bin next to lib, for PREFIX/lib/libmpi.so and for
-	 * PREFIX/lib/MACHINE/libmpi.so. */
+	/* The command is in PREFIX/bin. The library is in PREFIX/lib or
+	 * PREFIX/lib/MACHINE. */
 	for (const char *const *u = up; end && *u; u++)
 		for (const char *const *n = s->names; *n; n++) {
 			snprintf(path, size, "%.*s%s/%s", (int)(end - lib), lib,

@@ -26,8 +26,8 @@ void exec_host_address(uint32_t node, char host[EXEC_HOST]);
 
 /* Launchers of openmpi.c, mpich.c and script.c. */
 extern const struct exec_launcher exec_openmpi, exec_mpich, exec_script;
-/* Each prepares the environment and files with which this MPI runs on the
- * machine. */
+/* Each prepares the environment and the files with which one MPI (named by the
+ * function) runs on the machine. */
 int openmpi_settle(struct exec_job *j, struct weft_err *err);
 void mpich_settle(struct exec_job *j);
 
@@ -55,8 +55,8 @@ struct mpi_starter {
 	const char *const *names; /* names to search, ended by NULL */
 	bool mpich;
 };
-/* Returns true when the user has given such a command with its arguments as the
- * job's program. */
+/* Returns true when the job's program is the command of *s, which the user has
+ * given with its arguments. */
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);
 /* Puts the command and its options, without the program, into *a. Puts nothing
  * when mpi_given is true. Takes the command of --mpiexec, otherwise the command

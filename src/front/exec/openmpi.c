@@ -55,10 +55,10 @@ static const char *const openmpi_timed[][2] = {
 	{ NULL, NULL },
 };
 
-/* Returns true if osc/rdma of Open MPI 4.1 cannot be used. It stores the state
- * of rank r on node r / ceil(ranks / nodes), but looks for it on node r *
- * nodes / ranks. If these nodes differ for a rank, it uses the state of
- * another rank. */
+/* Returns true if osc/rdma of Open MPI 4.1 cannot be used. osc/rdma stores the
+ * state of rank r on node r / ceil(ranks / nodes), but looks for that state on
+ * node r * nodes / ranks. If these nodes differ for a rank, osc/rdma uses the
+ * state of another rank. */
 static bool openmpi_miscounts(const struct exec_job *j)
 {
 	uint64_t nodes = 0, each;
@@ -101,8 +101,8 @@ static void openmpi_env(struct exec_job *j)
 	}
 	if (openmpi_miscounts(j) && !getenv("OMPI_MCA_osc"))
 		exec_env(j, "OMPI_MCA_osc", "pt2pt,sm");
-	/* Files of Open MPI are in the job's folder, so that they are removed
-	 * with it. */
+	/* Open MPI puts its files into the job's folder, so that they are
+	 * removed with the folder. */
 	exec_env(j, "OMPI_MCA_orte_tmpdir_base", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_rdma_backing_directory", "%s", j->folder);
 	exec_env(j, "OMPI_MCA_osc_sm_backing_directory", "%s", j->folder);

@@ -4,8 +4,8 @@
  *
  * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
  * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
- * Components whose class has parameters `node` and `nodes` (U32) get in them
- * the number of the node and the number of nodes. */
+ * If a class has parameters `node` and `nodes` (U32), they are set to the
+ * number of the component's node and the number of all nodes. */
 #ifndef FRONT_EXP_BUILD_H
 #define FRONT_EXP_BUILD_H
 
@@ -27,8 +27,8 @@ struct exp_build {
 	struct {
 		VEC(struct exp_node);
 	} nodes;
-	/* Ends that a fabric joins: NICs in the order of nodes, then traffic
-	 * components. */
+	/* The ends that a fabric joins: NICs in the order of nodes, then
+	 * traffic components. */
 	struct {
 		VEC(struct weft_comp *);
 	} ends;
@@ -46,8 +46,8 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
-/* Checks the parts of a fabric that need no ends, so that mistakes are found
- * before thousands of nodes are built. */
+/* Checks what can be checked of a fabric before its ends are built, so that
+ * mistakes are found before thousands of nodes are built. */
 int build_fabric_check(const struct doc_node *n, struct weft_err *err);
 /* Builds a fabric that build_fabric_check has accepted. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,
@@ -106,7 +106,8 @@ struct fabric_gen {
 	const char *name, *doc;
 	const char *const *keys; /* keys of the mapping beside "type", ended by
 				  * NULL */
-	/* Checks the mapping before ends exist; may be NULL. */
+	/* Checks the mapping before the fabric's ends are built; may be
+	 * NULL. */
 	int (*check)(const struct doc_node *map, struct weft_err *err);
 	int (*build)(struct exp_build *b, const struct doc_node *map,
 		     struct weft_err *err);

@@ -190,8 +190,8 @@ static const struct weft_network_parts *default_parts(const struct exp_build *b)
 		       : &none;
 }
 
-/* Settings of a part of the network, from a key of the fabric, over the default
- * class of the part. */
+/* Settings of one part of the network: those that a key of the fabric gives, on
+ * top of the default class of the part. */
 struct part {
 	struct doc_node text, base;
 	struct doc_item item;
@@ -340,7 +340,7 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 	return 0;
 }
 
-/* Connects the end's ports np0.. to those of its switch. */
+/* Connects ports np0.. of an end to ports np0.. of its switch. */
 static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
 		    struct weft_err *err)
 {

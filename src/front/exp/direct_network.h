@@ -26,7 +26,7 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
 /* Cuts cables, completes and checks the routes, and builds the network. Takes
- * the topology, even when it fails. */
+ * the topology, even when the call fails. */
 int direct_build(struct exp_build *b, const struct doc_node *map,
 		 struct topology *t, struct weft_err *err);
 

@@ -120,8 +120,9 @@ void expect_judge(const struct doc_node *expect, struct weft_result *r);
 enum { RECORD_PARTS = 32 }; /* largest number of record.parts */
 int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
-/* Returns true when `all`, a pattern or a list of patterns matches the name.
- * `none` matches no name, and list == NULL matches every name. */
+/* Returns true when `list` matches the name. The list is one pattern or
+ * several, or `all`, which matches every name like list == NULL, or `none`,
+ * which matches no name. */
 bool record_matches(const struct doc_node *list, const char *name);
 /* Returns a list of patterns as texts, ended by NULL, which the caller
  * frees. */

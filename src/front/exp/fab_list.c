@@ -87,8 +87,8 @@ static int list_cable(struct exp_build *b, const struct doc_node *n,
 /* ---- routes ---- */
 
 /* Adds routes to end d. Each switch that is cabled to component c and has no
- * route to d yet gets one through c. The switch is appended to `queue`, so that
- * later steps give routes to its neighbours. Returns the new length of the
+ * route to d yet gets a route through c. The switch is appended to `queue`, so
+ * that later steps give routes to its neighbours. Returns the new length of the
  * queue. */
 static uint32_t list_step(struct list *l, const struct weft_comp *c, uint32_t d,
 			  uint32_t *queue, uint32_t n)

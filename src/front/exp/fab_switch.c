@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fabric `switch`: one switch s0, or `count` parallel ones s0, s1... End i is
- * at port ports[i] (default i) of each switch, and its link k leads to switch
- * k. */
+ * at port ports[i] (default i) of each switch, and link k of the end leads to
+ * switch k. */
 #include <stdio.h>
 
 #include "front/exp/build.h"

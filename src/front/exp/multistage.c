@@ -54,8 +54,8 @@ uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 	if (turn &&
 	    dest / stages_ends(s, level) == index / stages_twins(s, level))
 		return dest / stages_ends(s, level - 1) % s->down[level];
-	/* The parent depends on the path number, or on the destination if that
-	 * is 0. */
+	/* The parent depends on the path number or, for path 0, on the
+	 * destination. */
 	parent = path ? (path - 1) / stages_twins(s, level)
 		      : dest / stages_ends(s, level - 1);
 	return s->down[level] + parent % s->up[level + 1];

@@ -11,7 +11,7 @@
 #include "front/exp/section.h"
 #include "weft/sim.h"
 
-/* Sets the source of an override's values to the override, for messages. */
+/* Marks the values of an override as coming from the override, for messages. */
 static void set_mark(struct doc_node *n, struct exp_set *set)
 {
 	n->at = set->at;
@@ -76,7 +76,7 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 		return doc_fail(set->at, err, "experiment grows too large");
 	set_mark(val, set);
 	/* A value with `set` marks the override as used when a section reads
-	 * its key. This is needed where the key may be unknown. */
+	 * the value. The mark is needed where the key may be unknown. */
 	val->set = shared || set->lenient ? set : NULL;
 	if (!val->set)
 		set->used++;

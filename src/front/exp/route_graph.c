@@ -105,8 +105,8 @@ static void search_free(struct search *s)
 }
 
 /* Computes the distances of nodes to d over all cables, or with `ranked` only
- * over routes that go down to d. Returns the number of nodes that were reached.
- * They are listed in todo. */
+ * over routes that go down to d. Lists the nodes that were reached in s->todo,
+ * and returns their number. */
 static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 {
 	uint32_t head = 0, tail = 0;
@@ -129,7 +129,8 @@ static uint32_t search_from(struct search *s, uint32_t d, bool ranked)
 	return tail;
 }
 
-/* Returns the lowest port of s whose neighbour is nearer to the destination. */
+/* Returns the lowest port of node `at` whose neighbour is nearer to the
+ * destination. */
 static uint8_t route_graph_nearer(const struct search *s, uint32_t at,
 				  bool ranked)
 {

@@ -68,8 +68,8 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 	return e->story.end > e->story.begin;
 }
 
-/* Reads the stages of a message. Returns true when they lie in order between
- * its begin and its end. */
+/* Reads the stages of a message. Returns true when the stages are in order and
+ * lie between the begin and the end of the message. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
 	sqlite3_stmt *st = load_query(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints `weft explain` as a table or as JSON. Times are whole numbers of
- * femtoseconds. A table shows hundredths of a nanosecond. They are rounded so
- * that the lines add up to the last line exactly. */
+ * femtoseconds. A table shows hundredths of a nanosecond. These times are
+ * rounded so that the lines add up to the last line exactly. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static void cell_ns(struct table *t, uint64_t from, uint64_t v, uint32_t n)
 		table_cell(t, "%" PRIu64, shown);
 }
 
-/* Prints a row. `sum` is the sum of the rows above it. It sets the rounding of
- * the row. */
+/* Prints a row. `sum` is the sum of all rows above this row, and decides how
+ * the row is rounded. */
 static void print_row(struct table *t, const char *where, const char *stage,
 		      struct columns sum, struct columns c, bool trip,
 		      uint32_t n, uint64_t whole)

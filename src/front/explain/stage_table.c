@@ -93,7 +93,7 @@ static char *stage_table_where(const char *comp, const char *from,
 	return out;
 }
 
-/* Returns the position on the route of the switch that stage i is in. Returns 0
+/* Returns which switch of the route stage i belongs to, from 1 on. Returns 0
  * for a stage outside switches and for a message without an answer. */
 static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 {

@@ -21,8 +21,8 @@
 /* ms to wait for other runs that append to the file */
 #define DB_PATIENCE_MS 60000
 
-/* Settings while a new file is filled. It needs no journal and no shared lock,
- * because no other process knows the file yet. */
+/* Settings while a new file is filled. The file needs no journal and no shared
+ * lock, because no other process knows the file yet. */
 static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"
@@ -178,10 +178,10 @@ static sqlite3_int64 db_set(struct db *d, const struct run_set *s)
 
 /* ---- the file ---- */
 
-/* Opens a results file. It may come from any source, therefore no code in it is
- * executed. A file whose writer was killed while appending is repaired by
- * opening it for writing. A file without write permission is read without a
- * repair. */
+/* Opens a results file. The file may come from any source, therefore no code in
+ * the file is executed. A file whose writer was killed while appending is
+ * repaired by opening it for writing. A file without write permission is read
+ * without a repair. */
 static int db_open(const char *path, sqlite3 **sql_p)
 {
 	int rc = sqlite3_open_v2(path, sql_p, SQLITE_OPEN_READWRITE, NULL);

@@ -25,7 +25,7 @@ void out_real(double v, char buf[32]);
 /* Copies the first sentence of a text, or as much as fits. */
 void out_sentence(const char *text, char *line, size_t size);
 
-/* terminal.c: returns true if --show names this metric, or if it was not
+/* terminal.c: returns true if --show names this metric, or if --show was not
  * given. */
 bool out_shown(const struct run_set *s, const char *name);
 /* Each prints a part of a table. An empty part prints nothing. */
@@ -70,8 +70,8 @@ struct out_format {
 };
 extern const struct out_format out_formats[]; /* ended by name == NULL */
 
-/* A row: a published number, and the verdict on the value that the model gives
- * for it in one of the sets. */
+/* A row: a published number, the value that the model gives for it in one of
+ * the sets, and the verdict. */
 struct out_row {
 	const char *system;
 	const struct repro_row *row;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes pcapng files, see pcapng.h. Times are in units of 100 ps (if_tsresol
- * 10), because Wireshark reads finer units wrongly. It multiplies the part
- * below a second by 10^9 in 64 bits, which overflows at 18.4 ms when the unit
- * is 1 ps.
+ * 10), because Wireshark reads finer units wrongly. Wireshark multiplies the
+ * part below a second by 10^9 in 64 bits, which overflows at 18.4 ms when the
+ * unit is 1 ps.
  *
  * Models report a transmission before its time, or late. Therefore records wait
  * in memory until no earlier record can be reported. They are sorted many at a

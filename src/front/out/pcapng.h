@@ -30,8 +30,8 @@ bool pcapng_full(const struct pcapng *p);
 /* Returns true when the file has reached its limit and takes no more
  * records. */
 bool pcapng_over(const struct pcapng *p);
-/* Writes the records before `until`. All of these must be known, because the
- * file is in order of time. */
+/* Writes the records before `until`. All records before `until` must have been
+ * reported, because the file is in order of time. */
 void pcapng_write(struct pcapng *p, weft_time_t until);
 /* Writes the remaining records and closes the file. Returns 0, or a negative
  * errno with a message. */

@@ -57,12 +57,12 @@ static struct mark mark_of(const struct run_point *p)
 /* The saturation point. The network saturates above the highest steady load,
  * because at higher loads fewer flits arrive than are offered. */
 struct knee {
-	double good;	 /* highest steady load, as it arrived; NAN: no load is
-			  * steady */
+	double good;	 /* highest steady load, or its rate of arrival if that
+			  * is lower; NAN: no load is steady */
 	double bad;	 /* lowest offered load that is not steady */
 	double most;	 /* largest rate of arrival of any point */
 	double high;	 /* highest load offered */
-	double high_in;	 /* load that arrived at `high` */
+	double high_in;	 /* rate of arrival when the offered load was `high` */
 	const char *how; /* state of the first load that is not steady */
 };
 

@@ -32,7 +32,7 @@ struct lines {
 };
 
 /* Returns true if the experiment shows a metric that can be drawn over an axis.
- * With `rivals` it must have two axes or more. */
+ * With `rivals` the sweep must have two axes or more. */
 bool lines_there(const struct run_set *s, bool rivals);
 /* Makes picture number i of the set. Returns false if it does not exist. */
 bool lines_get(const struct run_set *s, size_t i, struct lines *l);

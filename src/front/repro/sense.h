@@ -4,8 +4,8 @@
  * Each parameter of each class that an experiment uses is halved and doubled,
  * one parameter at a time. A parameter that is not a number is switched to
  * another word. All rows of the experiment are then read again. If a row then
- * fails, and the parameter is one of those that change the row most, the last
- * value at which the row passes is searched. Every trial is a process of its
+ * fails, and the parameter is one of those that change the row most, a search
+ * finds the last value at which the row passes. Every trial is a process of its
  * own. A machine that is refused, runs too long or crashes therefore costs only
  * that trial. Points of a sweep that no row reads, or whose machine has no
  * component of the class, keep their results and do not run again. */
@@ -17,9 +17,10 @@
 /* Scales of numbers, in units of 1/256. */
 enum { SENSE_ONE = 256, SENSE_HALF = 128, SENSE_DOUBLE = 512 };
 enum { SENSE_TEXT = 48 };
-/* Of each row the SENSE_SHOWN parameters that change it most are shown, with
- * the last value at which the row passes. The search for that value stops at
- * 1/SENSE_STEPS of the interval from the unchanged value to half or double. */
+/* For each row the SENSE_SHOWN parameters that change the row most are shown,
+ * with the last value at which the row passes. The search for that value
+ * stops at 1/SENSE_STEPS of the interval from the unchanged value to half or
+ * double. */
 enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
 /* A parameter with its value in the machines of a job. */
@@ -57,14 +58,14 @@ struct sense_side {
 	bool pass;
 	bool search;	       /* `last` is to be searched */
 	char last[SENSE_TEXT]; /* numbers: last value at which the row passes;
-				* "" if it passes up to `value` */
+				* "" if the row passes up to `value` */
 };
 
 struct sense_move {
 	struct sense_side low, high;
 };
 
-/* Effect of one parameter on all rows of its job, in their order. */
+/* Effect of one parameter on all rows of a job, in the order of the rows. */
 struct sense_found {
 	size_t job;
 	struct sense_param param;
@@ -84,7 +85,7 @@ struct sense {
 int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err);
 /* Writes the value times scale / 256 as text. Switches take the next word
  * (scale above 1) or the previous one. Returns false if no such value exists or
- * it is out of range. */
+ * the value is out of range. */
 bool sense_scaled(const struct sense_param *p, uint32_t scale,
 		  char text[SENSE_TEXT]);
 bool sense_is_number(const struct sense_param *p);
@@ -100,9 +101,9 @@ enum sense_end sense_try(struct repro *r, size_t job,
 size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
-/* Tries both sides of a parameter for all rows of the job. With `search` it
- * only searches the last values at which rows pass, for the sides whose
- * `search` is set. */
+/* Tries both sides of a parameter for all rows of the job. With `search` the
+ * function only searches the last values at which rows pass, for the sides
+ * whose `search` is set. */
 void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
 /* Varies all parameters of all jobs in `jobs` processes, after the reproduction
@@ -124,7 +125,8 @@ struct sense_movers {
 
 /* Returns the relative change of the row on one side; 0 without a trial. */
 double sense_moved(const struct out_row *o, const struct sense_side *s);
-/* Returns the parameters that have an effect, ordered by its size. */
+/* Returns the parameters that have an effect, ordered by the size of the
+ * effect. */
 struct sense_movers sense_movers(const struct sense *s,
 				 const struct out_row *o);
 /* Returns true if the row has a value on this side and fails. */

@@ -109,7 +109,8 @@ static bool scale_u64(uint64_t *v, enum weft_ptype type, uint32_t scale)
 }
 
 /* Divides the period by the scale, because a faster clock has a shorter period.
- * The fraction stays reduced: the factors can only have twos in common. */
+ * Removes common factors of two from the new fraction. Other common factors may
+ * remain. */
 static bool scale_clock(struct weft_clock *c, uint32_t scale)
 {
 	if (!c->num || c->num > UINT64_MAX / SENSE_DOUBLE ||

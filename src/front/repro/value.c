@@ -69,8 +69,8 @@ static double op_sum(double a, double b)
 	return a + b;
 }
 
-/* Combines all metrics and counters that match by op. Returns NAN when none
- * matches. */
+/* Combines, by `op`, all metrics and counters that match `glob`. Returns NAN
+ * when none matches. */
 static double value_fold(const struct repro_data *d, const char *point,
 			 const char *glob, double (*op)(double, double))
 {

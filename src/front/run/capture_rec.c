@@ -2,10 +2,10 @@
 /* Records of a capture, docs/captures.md.
  *
  * A record of Ethernet has the bytes from destination to FCS. A record of
- * another wire has struct head, the symbols, and a bit for each symbol that is
- * set for control symbols. If the head has the flag HEAD_BAD, a second bit for
- * each symbol follows, which is set for invalid codes. In a run without payload
- * records end in front of the payload and have no bits. */
+ * another wire has struct head, the symbols, and one bit for each symbol, set
+ * for control symbols. If the head has the flag HEAD_BAD, a second bit for each
+ * symbol follows, set for invalid codes. In a run without payload records end
+ * in front of the payload and have no bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,8 +148,8 @@ void capture_hear(struct weft_line_listener *tap, const struct weft_frame *f,
 	}
 	if (!pcapng_full(cap->file) || cap->writing)
 		return;
-	/* The line that has just reported sends no later report of a frame
-	 * before `at`. */
+	/* The line has just reported a frame at `at`, and will report no
+	 * earlier frame. */
 	capture_settle(cap);
 	pcapng_write(cap->file, at < now ? at : now);
 }

@@ -26,8 +26,8 @@ static void handlers_restore(void)
 }
 
 /* Reports a crash. Some of its calls are not allowed in a signal handler, but
- * the process ends anyway. Its return repeats the instruction that crashed, so
- * that the previous handler gets the signal. */
+ * the process ends anyway. When the function returns, the instruction that
+ * crashed runs again, so that the previous handler gets the signal. */
 static void crashed(int sig, siginfo_t *info, void *context)
 {
 	const struct weft_host *h = weft_host_self();

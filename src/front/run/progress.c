@@ -54,9 +54,9 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* Writes the start of the line, with the number of the experiment among all, to
- * `head`, and its end, with the time left, to `left`. `share` is the part of
- * this experiment that is done. */
+/* Writes the two ends of the line: to `head` the number of the experiment among
+ * all, to `left` the time left. `share` is the part of this experiment that is
+ * done. */
 static void progress_ends(const struct progress *p, uint64_t now, double share,
 			  char head[160], char left[64])
 {

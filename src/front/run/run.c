@@ -122,8 +122,8 @@ static struct weft_result *case_finish(struct exp_case *c,
 	if (weft_sim_finish(c->sim, &err))
 		result_fail(r, err.msg);
 	while (c->partial && r->n_failures > failures)
-		/* drops messages about programs that wait, because the run was
-		 * stopped early */
+		/* drops the failures that report waiting programs, because the
+		 * run was stopped early */
 		free(r->failures[--r->n_failures]);
 	result_counter_set(r, "sim.time", "fs", weft_sim_now(c->sim));
 	exp_case_judge(c, r);

@@ -11,7 +11,7 @@
 struct run_point;
 /* Observer that is called while a run lasts. */
 struct run_watch {
-	/* Called when a point is finished, in the order of their ends. */
+	/* Called for each finished point, in the order in which points end. */
 	void (*point)(struct run_watch *w, const struct run_point *p);
 	/* Called five times a second when points run in this process. */
 	void (*tick)(struct run_watch *w, const char *point,
@@ -109,11 +109,11 @@ void signals_catch(bool on);
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Makes process pid the one whose end ends the run; 0: none. The first request
- * to end is then sent to it as SIGTERM and does not end the run itself. */
+/* Names the process whose end will end the run; 0: none. The first request to
+ * end is then only passed on to this process, as SIGTERM. */
 void signals_ward(pid_t pid);
 /* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
- * stops it five times a second. */
+ * stops the simulation five times a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
 /* Returns true if a tick of the timer has stopped the run since the last
  * call. */

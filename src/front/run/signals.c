@@ -2,7 +2,7 @@
 /* Handles signals during a run: a tick for the progress line, and the user's
  * request to end (SIGINT, SIGTERM, or SIGHUP when the terminal has gone).
  * Handlers only stop the simulation between two events, and the run does the
- * rest. They have a stack of their own, because programs have small stacks.
+ * rest. Handlers have a stack of their own, because programs have small stacks.
  *
  * A program that spins without a call never returns to the simulation.
  * Therefore a run that uses two more seconds of processor time after the

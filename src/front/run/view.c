@@ -2,7 +2,7 @@
 /* Records the ports of the network over the time of a run, for `weft report`.
  *
  * The length of a run need not be known in advance: intervals begin short, and
- * when all are used, each two neighbours are merged into one. The number of
+ * when all are used, pairs of neighbouring intervals are merged. The number of
  * values is bounded, so a network with very many ports has one row for each
  * component instead of each port. No event is added, so that recording does not
  * change the run. */

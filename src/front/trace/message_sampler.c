@@ -28,8 +28,8 @@ struct pair {
 		VEC(struct begun);
 	} begun; /* messages that were sent and not received, in order */
 	size_t head;
-	struct kept last; /* last message that was received; stages NULL: it has
-			   * been kept or joined */
+	struct kept last; /* last message that was received; stages NULL: that
+			   * message has been kept or joined */
 };
 
 struct keeper {
@@ -40,7 +40,8 @@ struct keeper {
 	struct {
 		VEC(struct pair);
 	} pairs;
-	bool begun, sent; /* a message has begun; a program has sent one */
+	bool begun, sent; /* begun: a message has begun; sent: a program has
+			   * sent a message */
 };
 
 /* ---- stages ---- */

@@ -14,7 +14,7 @@ struct keep_part {
 
 struct keeper;
 /* Returns a keeper that listens from now on, as long as the simulation exists.
- * The parts must live as long. */
+ * The array `part` must live as long as the keeper. */
 struct keeper *keeper_open(struct weft_sim *sim, const struct keep_part *part,
 			   size_t n);
 /* Adds the story of the run, and metrics part.NAME, to r. */

@@ -111,8 +111,8 @@ void picks_add(struct picks *p, struct kept *m)
 	if (m->number % p->step == 0)
 		vec_push(&p->nth, sampler_pick_copy(m));
 	if (p->nth.n > PICKS_NTH) {
-		/* Doubles n and drops the kept messages that are no longer an
-		 * n-th one. */
+		/* Doubles n and drops the kept messages whose number is not a
+		 * multiple of the new n. */
 		p->step *= 2;
 		for (size_t i = 0; i < p->nth.n; i++)
 			if (p->nth.at[i].number % p->step == 0)

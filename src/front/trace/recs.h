@@ -41,8 +41,8 @@ const struct rec *recs_find(struct recs *r, uint64_t id);
 /* Returns the messages that are still open, one by one, and NULL behind the
  * last. */
 const struct rec *recs_next(struct recs *r, size_t *i_p);
-/* Returns a hash of the texts, not of their addresses, so that it is equal in
- * every run. */
+/* Returns a hash of the texts, not of their addresses, so that the hash is
+ * equal in every run. */
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index);
 /* Returns a hash of the addresses. It is faster, but differs from run to run,

@@ -41,7 +41,8 @@ struct timeline {
 	struct part **parts; /* hash table of all parts */
 	struct {
 		VEC(const struct weft_comp *);
-	} nodes; /* one component of each node; the pid is its index + 1 */
+	} nodes; /* one component of each node; the node's pid is the index +
+		  * 1 */
 	uint32_t tids;
 	uint64_t flows;
 	bool some, enough;

@@ -13,9 +13,9 @@ struct timeline;
 int timeline_open(const char *path, uint64_t limit, struct timeline **t_p,
 		  struct weft_err *err);
 void timeline_listen(struct timeline *t, struct weft_sim *sim);
-/* timeline_again drops the events so far and continues from now. It keeps them
- * if the file is a pipe, which cannot be truncated. timeline_enough stops the
- * recording. */
+/* timeline_again drops the events so far and continues from now. If the file is
+ * a pipe, which cannot be truncated, timeline_again keeps those events.
+ * timeline_enough stops the recording. */
 void timeline_again(struct timeline *t);
 void timeline_enough(struct timeline *t);
 /* Writes the messages that have not ended. Called after the simulation has

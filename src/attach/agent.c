@@ -225,8 +225,8 @@ static void agent_step(struct att_agent *g)
 	if (agent_give(g))
 		return att_agent_park(g);
 	if (stalled && !n) {
-		/* Lets time pass, as a program does that repeats a command
-		 * until the endpoint accepts it. */
+		/* Lets the time of one attempt pass, because a program would
+		 * also repeat a command until the endpoint accepts it. */
 		if (weft_prog_time(g->prog) == before)
 			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 	} else if (!n && !g->srv->over && !agent_called(g)) {

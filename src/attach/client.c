@@ -23,8 +23,8 @@ static struct {
 
 /* Ends the attachment in a child of fork. The child does not inherit the
  * segment (MADV_DONTFORK), because the agent serves one process per segment.
- * Empty memory in state GONE takes its address, so that a late access in the
- * child finds an ended attachment. */
+ * Empty memory in state GONE is mapped at the segment's address, so that a late
+ * access in the child finds an ended attachment. */
 static void on_fork(void)
 {
 	const int prot = PROT_READ | PROT_WRITE;

@@ -57,11 +57,12 @@ struct weft_att {
 	uint64_t seq; /* number of the last command that asked for a reply */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
 	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
-	/* empty polls of earlier calls, none of which waited */
+	/* empty polls in earlier calls that returned without a wait */
 	_Atomic uint32_t vain;
 	bool glances;	  /* the process is inside a call that polls and returns
 			   * (MPI_Test) */
-	uint32_t glanced; /* waits of weft_att_idle in a row that expired */
+	uint32_t glanced; /* number of waits of weft_att_idle that expired, in a
+			   * row */
 	uint64_t acts;	  /* value of direct_acts at the last poll */
 	/* Calls: */
 	atomic_flag stat_lock;
@@ -99,10 +100,10 @@ void att_cpu_charge(struct weft_att *a);
 
 /* client_stat.c */
 /* Moves marks into the ring, but leaves room for one command. att_post of that
- * command publishes them. */
+ * command publishes the marks, too. */
 void att_marks_put(struct weft_att *a);
-/* Sets `busy` of the marks that are not in the ring yet to 0, because a command
- * has charged the processor time in front of them. */
+/* Sets `busy` to 0 in the marks that are not in the ring yet, because a command
+ * has already charged the processor time before these marks. */
 void att_marks_after(struct weft_att *a);
 
 /* client_ep.c */

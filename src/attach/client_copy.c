@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread of the process that copies its memory for the simulator, see
- * copy.h. */
+/* A thread of the attached process. It copies memory of the process for the
+ * simulator, see copy.h. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

@@ -134,8 +134,8 @@ void att_marks_put(struct weft_att *a)
 	for (; n < a->n_marks && a->tail - a->head + 1 < a->seg->n_cmds; n++) {
 		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
 
-		/* A mark has no payload, so the end of its payload is that of
-		 * the command in front of it. */
+		/* A mark has no payload, so its tx_end is that of the command
+		 * in front of the mark. */
 		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
 					      .flags = a->mark[n].flags,
 					      .busy = (a->mark[n].busy - done),

@@ -15,7 +15,7 @@ enum {
 	POLLS = 16, /* empty polls in a row before the client waits */
 	VAIN = 256, /* limit of empty polls in all calls that returned without a
 		     * wait */
-	NAP_US = 1000, /* length of the first sleep in us; one more for each
+	NAP_US = 1000, /* length of the first sleep in us; NAP_US more for each
 			* PEERS processes */
 	PEERS = 16,
 	SIMULATOR_CHECK_NS =
@@ -38,9 +38,9 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * then. Does nothing if the client waits already (naps). Its state may then be
- * RUN, because the simulator has resumed it, and the client must poll before it
- * waits again. */
+ * then. Does nothing if the client waits already (naps). The state of a client
+ * that naps may be RUN, because the simulator has resumed it, and the client
+ * must poll before the next wait. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
@@ -262,7 +262,8 @@ int weft_att_idle(struct weft_att *a)
 		a->empty = a->vain = 0;
 		return -EAGAIN;
 	}
-	/* In an untimed run the processor is free for other processes now. */
+	/* Only the process of an untimed run has `glances` set here. The
+	 * process gives the processor to other processes. */
 	if (a->glances) {
 		sched_yield();
 		return -EAGAIN;

@@ -40,9 +40,10 @@ static inline bool att_copy_ready(int fd, bool out, uint64_t end)
 	return true;
 }
 
-/* Transfers all n bytes. Returns false if the peer has closed the socket or
- * `end` passes before the last byte (0: no limit). The limit covers the whole
- * transfer, so that a peer cannot extend it by sending single bytes. */
+/* Transfers all n bytes. Returns false if the peer has closed the socket, or if
+ * `end` passes before the last byte. With end == 0 there is no limit. The limit
+ * covers the whole transfer, so that a peer cannot extend it by sending single
+ * bytes. */
 static inline bool att_copy_io(int fd, void *buf, size_t n, bool out,
 			       uint64_t end)
 {

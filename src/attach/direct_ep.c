@@ -29,8 +29,8 @@ bool direct_event(struct direct *d, const struct weft_ep_event *ev)
 	return true;
 }
 
-/* Returns true if a new operation may start. DIRECT_OPS events stay free, so
- * that operations in flight always find room for theirs. */
+/* Returns true if a new operation may start. DIRECT_OPS entries of the queue
+ * stay free, so that operations in flight always find room for their events. */
 static bool ev_room(const struct direct *d)
 {
 	return d->ev_tail - d->ev_head < DIRECT_EVENTS - DIRECT_OPS;

@@ -159,19 +159,20 @@ struct direct_peer {
 					   * mapped */
 	uint8_t *out;			  /* this process's ring to the peer */
 	const uint8_t *in;		  /* ring of the peer to this process */
-	uint16_t *units; /* size of each message read, in units, at the index of
-			  * its first unit; DIRECT_FREED: freed */
+	uint16_t *units; /* for each message read, at the index of its first
+			  * unit: the size in units, or DIRECT_FREED if the
+			  * message was freed */
 	struct pidfd who;
 	bool knows_who;
 	uint64_t put, room;  /* bytes sent to the peer; largest value of `put`
 			      * for which the ring has room */
-	uint64_t got, freed; /* bytes read from the peer; bytes freed of
-			      * these */
-	uint64_t told;	     /* value of `freed` that the sender knows */
+	uint64_t got, freed; /* number of bytes read from the peer; number of
+			      * these bytes that were freed */
+	uint64_t told;	     /* value of `freed` last reported to the sender */
 	bool met;	     /* this process is listed in the peer's senders */
 	bool wants;	     /* the peer knows that this process needs room */
-	bool left, broken;   /* the peer has left, which was reported; the peer
-			      * broke the format */
+	bool left, broken; /* left: the user has been notified that the peer has
+			    * left; broken: the peer broke the format */
 };
 
 /* An operation that the target's library executes in pieces. */
@@ -196,8 +197,8 @@ struct direct_reply {
 				    * the reply is sent */
 };
 
-/* A region in private memory of its owner, against which requests are checked
- * because no peer can write here. */
+/* The owner's private record of a region. Requests are checked against this
+ * record, because no peer can write to it. */
 struct direct_own {
 	uint64_t addr, len;
 	uint32_t age;
@@ -253,9 +254,9 @@ static inline uint64_t direct_size(uint64_t len)
 /* direct_hub.c */
 /* Returns the sizes and offsets of a run's memory. */
 struct direct_lay direct_layout(uint32_t nodes, uint32_t slots);
-/* Returns the seals that shared memory must have. They fix its size. With
- * `readers` only mappings made before sealing may write, where the kernel
- * supports that. */
+/* Returns the seals that shared memory must have. The seals fix the size of the
+ * memory. With `readers` they also forbid writing through mappings that are
+ * made after the sealing, where the kernel supports that. */
 int direct_seals(bool readers);
 /* Makes and maps anonymous shared memory. With `readers` it is sealed so that
  * later mappings are read-only. Returns NULL on failure, else the descriptor

@@ -101,7 +101,7 @@ void direct_commit(struct direct *d, uint32_t to, struct direct_head *h,
 	h->at = p->put;
 	if (!p->met) {
 		/* The first message to this peer: registers as a sender, so
-		 * that the peer maps this memory. */
+		 * that the peer maps the memory of this process. */
 		d->peer[to].met = true;
 		direct_peer_open(d, to, WANT_MEET);
 	}

@@ -156,8 +156,8 @@ static int direct_rma_move(struct direct *d, uint32_t to, void *buf,
 	}
 	if (d->no_cma)
 		return -EPERM;
-	/* The simulator supplies the pidfd, because a number from the peer
-	 * itself could be that of another process. */
+	/* The simulator supplies the pidfd, because a pid that the peer itself
+	 * supplied could belong to another process. */
 	if (!p->knows_who && !direct_want(d, WANT_WHO, to, -1, &p->who.fd) &&
 	    p->who.fd >= 0)
 		p->who.pid = pid_of(p->who.fd);

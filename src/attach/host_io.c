@@ -5,8 +5,8 @@
 #include "attach/host_client.h"
 #include "base/minmax.h"
 
-/* Longer tagged accesses are cut to this length, which the simulator refuses,
- * because the limit is 64 bytes. */
+/* Length to which longer tagged accesses are cut. The simulator refuses an
+ * access of this length, because the limit is 64 bytes. */
 enum { TAGGED_MAX = 68 };
 
 /* ---- devices ---- */
@@ -93,8 +93,8 @@ static struct att_host_cmd access_of(enum att_host_kind kind,
 }
 
 /* Returns the cost of a store of n bytes at `off`, and the largest number of
- * stores of the bus that it may need: of 64-byte lines with write combining, of
- * words otherwise. */
+ * bus stores that the store may become: one for each 64-byte line with write
+ * combining, otherwise one for each word. */
 static struct host_takes store_takes(const struct weft_host *h,
 				     const struct weft_io *io, uint64_t off,
 				     uint32_t n)

@@ -153,7 +153,7 @@ static void unpin_some(struct weft_host *h, uint64_t va, uint64_t pages)
 }
 
 /* Pins the last pages first, as the node does for a program in the simulator,
- * so that both get equal addresses. */
+ * so that the process and such a program get equal addresses. */
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {

@@ -64,8 +64,8 @@ void weft_host_sleep(struct weft_host *h, weft_time_t until)
 }
 
 /* Spends `cost`. In an untimed run the process does not wait for a short sleep.
- * Only after GLANCES short sleeps or reads of the clock it hands over, so that
- * a loop of them ends. */
+ * It hands over only after GLANCES short sleeps or reads of the clock, so that
+ * a loop of such calls ends. */
 void weft_host_nap(struct weft_host *h, weft_time_t cost)
 {
 	struct att_host_cmd c = { .kind = ATT_H_NAP, .val = cost };
@@ -148,8 +148,9 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
  * changed. The process compares the word itself, after a SYNC has brought the
  * thread to the present time. No time passes between comparison and wait, so
  * that no wake-up is lost. With post=all there is no SYNC, and a wake-up may
- * come in between. Therefore the simulator compares the number of the word's
- * last wake-up with `wakes` before the comparison. */
+ * come between comparison and wait. Therefore the simulator compares the number
+ * of the word's last wake-up with the value that `wakes` had before the
+ * comparison. */
 static bool word_wait(struct weft_host *h, struct att_host_cmd *c,
 		      const uint32_t *p, uint32_t old, uint64_t *val_p)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol between an attached process and the simulator: the messages of their
- * socket, and the segment of memory that the simulator hands over on it.
+ * socket, and the segment of memory that the simulator hands over on the
+ * socket.
  *
  *   process                                          simulator
  *     commands  ---- ring, 64 bytes each, payload in tx --->  agent of its node

@@ -59,7 +59,7 @@ struct att_flow {
 	uint32_t src, dst;
 	uint64_t messages, bytes;
 };
-/* A rank: its node and its measured part. over is 0 for a part without a common
+/* A rank: its node and its measured part. `over` is 0 if the part has no common
  * end. */
 struct att_rank {
 	uint32_t rank, node;
@@ -75,7 +75,7 @@ struct att_server *att_server_new(const struct att_opts *opts,
 void att_server_free(struct att_server *s);
 /* Returns the value of WEFT_SOCKET for the processes. */
 const char *att_server_socket(const struct att_server *s);
-/* Makes the agents of a simulation that has not started yet agents of this
+/* Connects the agents of a simulation that has not started yet with this
  * server; for exp.listener. Returns 0 or negative errno with err set. */
 int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err);
 /* Drops the agents, so that no process can join any more; for exp.on_close. */

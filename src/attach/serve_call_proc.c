@@ -38,8 +38,8 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 	return (uint16_t)n->procs.n;
 }
 
-/* Moves the client's thread into p. From then on the host checks its accesses
- * by the tables of p. */
+/* Moves the client's thread into p. From then on the host checks accesses of
+ * the thread by the tables of p. */
 static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);

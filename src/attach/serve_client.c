@@ -159,9 +159,10 @@ void att_run(struct att_client *c)
 	 * att_show, and so miss the events. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
-	 * segment gets a byte. The byte follows the state, because the client
-	 * may poll at once and WAIT hides events. The send may fail on a full
-	 * socket, which is readable already because of its unread bytes. */
+	 * segment gets a byte. The byte is sent after the state has changed,
+	 * because the client may poll at once and WAIT hides events. The send
+	 * may fail on a full socket, which is readable already because of its
+	 * unread bytes. */
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)

@@ -229,8 +229,8 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
-/* Repeats hand-overs to clients that ran at the hand-over and wait now, because
- * they may have missed its events. */
+/* Repeats the last hand-over to each client that was running at that hand-over
+ * and waits now, because the client may have missed the events. */
 static void gate_missed(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that call weft/host.h themselves (weft exec --raw): each of their
- * threads has a thread on the node that makes its calls. That thread waits for
- * the process inside its turn, so that the rest of the simulation cannot
- * distinguish it from a program of the simulator (serve_host.c: turns and
- * ends; serve_call.c: calls; serve_call_proc.c: calls of processes, domains,
- * drivers and threads; serve_call_mem.c: memory). */
+/* Processes that call weft/host.h themselves (weft exec --raw). For each thread
+ * of such a process the node has a thread, which makes the calls. The node's
+ * thread waits while the process has its turn, so that the rest of the
+ * simulation cannot distinguish the node's thread from a program of the
+ * simulator (serve_host.c: turns and ends; serve_call.c: calls;
+ * serve_call_proc.c: calls of processes, domains, drivers and threads;
+ * serve_call_mem.c: memory). */
 #ifndef ATTACH_SERVE_HOST_H
 #define ATTACH_SERVE_HOST_H
 

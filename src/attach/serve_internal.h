@@ -97,11 +97,11 @@ struct att_agent {
 	weft_time_t cost_clock; /* cost of reading the clock on this node */
 	bool opened, parked, ended;
 	bool waiting;	   /* the agent is inside agent_wait */
-	weft_time_t until; /* deadline of that wait */
+	weft_time_t until; /* deadline of agent_wait */
 	bool plans;	   /* the agent's next deadline has changed */
 	bool mourns;	   /* regions or messages of detached clients remain */
-	uint32_t near; /* number of steps since the last poll of the endpoint
-			* that resumed clients */
+	uint32_t near; /* number of steps that resumed clients, counted since
+			* the last poll of the endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -237,7 +237,8 @@ struct att_client {
 
 struct att_conn {
 	int fd;
-	struct pidfd who; /* the connected process, later the client's */
+	struct pidfd who; /* handle of the connected process; after the hello
+			   * `c` owns it */
 	uint64_t since;
 	struct att_client *c; /* client of the connection; NULL: no hello yet */
 	struct att_hello hello;
@@ -299,7 +300,8 @@ struct att_server {
 	struct {
 		VEC(struct att_agent *);
 	} agents; /* by node */
-	/* Both threads use these fields, under the lock. */
+	/* The watcher and the simulation use the next fields, under the
+	 * lock. */
 	pthread_mutex_t lock;
 	struct {
 		VEC(struct att_client *);
@@ -337,7 +339,7 @@ struct att_server {
 	struct att_measure measure;
 };
 
-/* Shows a line to the user. May be called from both threads. */
+/* Shows a line to the user. Both the watcher and the simulation may call it. */
 void att_say(struct att_server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -423,7 +425,7 @@ void att_push(struct att_client *c, const struct att_event *e);
 /* Delivers a message. m is released when the client releases the message. */
 void att_push_msg(struct att_client *c, const struct att_event *e,
 		  const struct att_msg *m);
-/* Moves events that waited into the ring while it has room. */
+/* Moves waiting events into the ring while the ring has room. */
 void att_push_late(struct att_client *c);
 /* Publishes all events pushed so far to the client. */
 void att_show(struct att_client *c);
@@ -431,7 +433,8 @@ void att_show(struct att_client *c);
 void att_run(struct att_client *c);
 /* Detaches a client that broke the protocol and reports why. */
 void att_break(struct att_client *c, const char *why);
-/* Detaches a client. Its peers get an error event unless it left properly. */
+/* Detaches a client. The client's peers get an error event unless the client
+ * left properly. */
 void att_gone(struct att_client *c);
 /* Handles a rank that ended before it was attached: all clients get an error
  * event, now and when they join. */

@@ -251,7 +251,7 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 	ssize_t n;
 
 	if (k->c && s->o.direct) {
-		/* An attached client sends requests for its peers. */
+		/* An attached client sends requests of the direct path. */
 		int ret;
 
 		pthread_mutex_lock(&s->lock);

@@ -109,7 +109,7 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 }
 
 /* Queues an answer. Without one_ring an answer takes no place at the peer, so
- * that it must not wait behind operations that do. */
+ * that it must not wait behind operations that take a place. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,
@@ -124,7 +124,7 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 
 	if (!(o->code & e->ep.info.caps) || o->code & (o->code - 1))
 		return -EOPNOTSUPP; /* the atomic must be a single bit, because
-				       it is also an index */
+				     * it is also an index */
 	if (o->dst >= e->n)
 		return -EINVAL;
 	if (o->code == WEFT_EP_MSG)
@@ -314,8 +314,8 @@ static void ep_close(struct weft_ep *ep)
 	struct ep *e = (struct ep *)ep;
 
 	e->nic->stop(e);
-	/* The closed NIC has forgotten its regions, so that none is closed
-	 * there. */
+	/* The closed NIC has forgotten its regions, so that they need not be
+	 * closed there. */
 	while (e->mr) {
 		struct ep_region *r = e->mr;
 

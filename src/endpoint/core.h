@@ -25,8 +25,8 @@
  * struct ep_head that the kind uses. */
 enum ep_kind {
 	EP_MSG = 1, /* imm, data: a message of the user */
-	/* imm, id, len: request that the receiver fetches len bytes at addr of
-	 * region key */
+	/* imm, id, len: asks the receiver to fetch len bytes at addr of region
+	 * key */
 	EP_RTS,
 	EP_NOTIFY, /* imm, a: an earlier put of `a` bytes is complete */
 	EP_FIN, /* id, status: the receiver has fetched the bytes of an RTS */
@@ -62,7 +62,8 @@ enum {
 	EP_PAGE = 4096,
 	EP_BOUNCE = EP_PAGE, /* bytes of a bounce buffer */
 	EP_BOUNCES = 16,
-	EP_STAGES = 2, /* buffers for long messages that the NIC cannot reach */
+	EP_STAGES = 2, /* buffers for copies of long messages whose own memory
+			* the NIC cannot reach */
 	EP_LANDS = 8,  /* landing buffers for received long messages */
 	EP_CACHE = 6,  /* registrations kept for single transfers */
 	EP_MAX_LEN = 1 << 24,
@@ -88,9 +89,10 @@ struct ep_buf {
 	bool busy;
 };
 
-/* An operation of the user, or an answer to one of a peer (internal). Its bytes
- * [0, direct) are sent by the NIC, the rest as messages of data_kind, then one
- * message of last_kind. A kind of 0 is left out. */
+/* An operation of the user, or an answer to an operation of a peer (internal).
+ * The NIC moves the bytes [0, direct) itself. The remaining bytes leave as
+ * messages of data_kind, and one message of last_kind follows. A kind of 0
+ * means no such message. */
 struct ep_op {
 	struct ep_op *next;
 	/* the request. An answer has only dst, buf and len */
@@ -145,7 +147,7 @@ struct ep_piece {
 	struct ep_msg *msg; /* message whose bytes the transfer fetches */
 	struct ep_buf *bounce;
 	size_t off, len;
-	uint32_t skip; /* bytes of the transfer before the wanted ones */
+	uint32_t skip; /* bytes of the transfer before the wanted bytes */
 	uint64_t end;  /* end of the transfer, for the NIC's library */
 	bool failed;
 };
@@ -187,8 +189,8 @@ struct ep {
 	struct ep_buf bounce[EP_BOUNCES], stage[EP_STAGES], land[EP_LANDS];
 	uint32_t lands;
 	uint8_t *eager;
-	/* clock for the ages of registrations, each of which gets a new
-	 * value */
+	/* counter that gives each use of a registration, and each key that the
+	 * core chooses, a new value */
 	uint64_t age;
 	struct weft_ep_event *ev;
 	uint32_t ev_head, ev_tail;
@@ -196,7 +198,7 @@ struct ep {
 	uint32_t turn;
 };
 
-/* The library for a NIC. A function that may be NULL says so. */
+/* The library for a NIC. A function may be NULL only if its comment says so. */
 struct ep_nic_ops {
 	const char *name;
 	/* size of its endpoint, whose first member is struct ep */
@@ -205,7 +207,7 @@ struct ep_nic_ops {
 			    * message */
 	/* default sizes. eager 0 sends all messages as short ones */
 	uint32_t max_msg, slots, eager;
-	uint32_t requests; /* most requests without an answer, to one peer */
+	uint32_t requests; /* limit of unanswered requests to one peer */
 	/* number of landing buffers, or 0 for no long messages */
 	uint32_t lands;
 	/* Number of bits of the length in a key base << bits | length. With 0
@@ -225,9 +227,9 @@ struct ep_nic_ops {
 	/* Closes the NIC. Called after a failed start, too. */
 	void (*stop)(struct ep *e);
 
-	/* Sends one message with h->len bytes of data (EP_RTS: none). Copies or
-	 * sends them before it returns, so that the caller may reuse them.
-	 * Returns false without room. */
+	/* Sends one message with h->len bytes of data (EP_RTS: none). Has
+	 * copied or sent the data when it returns, so that the caller may reuse
+	 * their memory. Returns false without room. */
 	bool (*message)(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data);
 	/* Gives everything that has arrived to ep_in, ep_put_in and
@@ -239,16 +241,18 @@ struct ep_nic_ops {
 	/* Makes sure that the operations of earlier calls leave. NULL if that
 	 * is not necessary. */
 	void (*flush)(struct ep *e);
-	/* Reads credits that arrive without a message. NULL if none do. */
+	/* Reads credits that arrive without a message. NULL if all credits
+	 * arrive in messages. */
 	void (*credits)(struct ep *e, uint32_t dst);
 	/* Frees the message of a place, after it was handled or released. NULL
 	 * if the library need not know. */
 	void (*msg_free)(struct ep *e, struct ep_msg *m);
 
 	/* Makes [r->p, r->p + r->len) known to the NIC, and lets peers write to
-	 * it if `write`. Fills in addr, key and its own fields. Returns 0 or
-	 * negative errno. If region_open and region_close are NULL, the NIC
-	 * needs no regions, and the core names them. */
+	 * it if `write`. Fills in r->addr, r->key and the library's own fields
+	 * of r. Returns 0 or negative errno. If region_open and region_close
+	 * are NULL, the NIC needs no regions, and the core chooses address and
+	 * key. */
 	int (*region_open)(struct ep *e, struct ep_region *r, bool write);
 	/* Undoes region_open. */
 	void (*region_close)(struct ep *e, struct ep_region *r);
@@ -256,22 +260,24 @@ struct ep_nic_ops {
 	 * negative errno. NULL if the library needs none. */
 	int (*pool_open)(struct ep *e, struct ep_region *r);
 
-	/* Calls ep_piece_done for transfers whose end poll does not report.
-	 * NULL if poll reports all. */
+	/* Calls ep_piece_done for transfers whose end `poll` does not report.
+	 * NULL if `poll` reports the ends of all transfers. */
 	void (*reap)(struct ep *e);
 	/* Issues the next piece of a put or get. Returns false without room. If
-	 * it is NULL, all operations are in the peer's list, see `direct`. */
+	 * `remote` is NULL, puts and gets are in the list of their peer like
+	 * all operations, see `direct`. */
 	bool (*remote)(struct ep *e, struct ep_op *op);
-	/* Announces a put after its last piece. If it is NULL, the core sends
-	 * EP_NOTIFY when all pieces have ended. */
+	/* Announces a put after its last piece. If `notify` is NULL, the core
+	 * sends EP_NOTIFY when all pieces have ended. */
 	void (*notify)(struct ep *e, struct ep_op *op);
 	/* Gets the bytes of an EP_RTS into m->land, as piece p, and sets
 	 * m->data. Returns false without room. */
 	bool (*fetch)(struct ep *e, struct ep_msg *m, struct ep_piece *p);
 
-	/* prepare, direct and issued are for NICs that put without a list of
-	 * pieces, otherwise NULL. prepare may set op->direct of a put, a get,
-	 * or (with h) the answer to a get. */
+	/* `prepare`, `direct` and `issued` are for NICs that carry out a put
+	 * without a list of pieces, and are NULL for other NICs. `prepare` may
+	 * set op->direct of a put, of a get, or (with h) of the answer to a
+	 * get. */
 	void (*prepare)(struct ep *e, struct ep_op *op,
 			const struct ep_head *h);
 	/* Issues a part of [op->off, op->direct). Returns false without
@@ -287,8 +293,8 @@ struct ep_nic_ops {
 /* Opens an endpoint on a NIC. Returns 0 and *ep_p, or negative errno. */
 int ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	    const struct ep_nic_ops *nic, struct weft_ep **ep_p);
-/* Initialises a list of operations. ep_list_pop returns the first one of a list
- * that must not be empty. */
+/* Initialises a list of operations. ep_list_pop removes and returns the first
+ * operation of a list, which must not be empty. */
 void ep_list_init(struct ep_list *l);
 void ep_list_push(struct ep_list *l, struct ep_op *op);
 struct ep_op *ep_list_pop(struct ep_list *l);
@@ -316,8 +322,8 @@ uint64_t ep_ask(struct ep *e, uint32_t node, const char *what);
 bool ep_takes_place(const struct ep *e, enum ep_kind kind);
 /* Sends the operations for which there are credits and room in the NIC. */
 void ep_progress_out(struct ep *e);
-/* Sends EP_CREDIT to each peer to which credits for half of its places are
- * owed. */
+/* Sends EP_CREDIT to each peer to which this node owes credits for half of the
+ * peer's places. */
 void ep_return_credits(struct ep *e);
 
 /* ---- core_in.c ---- */
@@ -330,7 +336,8 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 /* Returns the place of a message of kind EP_MSG, or NULL if the sender broke a
  * rule. The caller copies the bytes to m->eager. */
 struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h);
-/* Takes credits from the count of consumed messages that src reports. */
+/* Adds the credits that follow from the count of consumed messages that src
+ * reports. */
 void ep_credits_in(struct ep *e, uint32_t src, uint32_t consumed);
 /* Returns true if ep_give would return a message. */
 bool ep_in_ready(struct ep *e);

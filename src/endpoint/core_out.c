@@ -145,9 +145,9 @@ void ep_progress_out(struct ep *e)
 		list_out(e, &e->peer[d].todo);
 }
 
-/* Returns credits when half of the places are owed. Sends answers first,
- * because a peer with credits may request again, and an answer must be free for
- * that request. */
+/* Returns credits to a peer when this node owes credits for half of the peer's
+ * places. Sends answers first, because a peer with credits may request again,
+ * and the new request needs a free entry for its answer. */
 void ep_return_credits(struct ep *e)
 {
 	for (uint32_t d = 0; d < e->n && !e->notes.head; d++) {

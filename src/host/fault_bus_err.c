@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault.bus on the port of a device on bus.pcix: accesses that go wrong. The
  * fault chooses the access and the error (enum weft_bus_error). The bus carries
- * out errors of requests of the device, the device those of accesses to it.
- * PERR# and SERR# of the device are counted here and passed on to the bus. */
+ * out errors of the device's requests. The device carries out errors of
+ * accesses to it. PERR# and SERR# of the device are counted here and passed on
+ * to the bus. */
 #include <errno.h>
 #include <string.h>
 
 #include "host/fault_bus.h"
 
-/* Accesses of devices (DMA) and of the host (HOST), and by error the accesses
- * that it may hit. */
+/* Accesses of devices (DMA) and of the host (HOST), and for each error the
+ * accesses that the error may hit. */
 #define DMA  (1u << FB_READS | 1u << FB_WRITES)
 #define HOST (1u << FB_LOADS | 1u << FB_STORES)
 static const uint8_t meets[] = {

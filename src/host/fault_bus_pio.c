@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault.bus on the port of a host: stores and loads that the bridge does not
- * pass on. It holds eight stores and the one load that a host may have in
- * flight, and keeps their order. Memory accesses of devices pass. */
+ * pass on. The fault holds eight stores and the one load that a host may have
+ * in flight, and keeps their order. Memory accesses of devices pass. */
 #include <assert.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
  *
  * Blocks of up to 32 KiB come from chunks of 64 KiB that begin at a page, in
  * size classes of four steps between powers of two. A freed block serves the
- * next one of its class. A larger block has pages of its own, and begins at
- * one. */
+ * next request of its class. A larger block has pages of its own, and begins at
+ * the start of a page. */
 #ifndef HOST_HEAP_H
 #define HOST_HEAP_H
 

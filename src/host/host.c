@@ -223,9 +223,10 @@ static const struct weft_bus_host_ops host_bus_ops = {
 };
 
 /* Asks for an arrival event if the note needs one. Programs see memory only
- * when they run, and the host settles before that. So a store to memory that no
- * program polls needs none, and neither does a free place in the bridge that no
- * thread waits for. A thread that starts to wait asks for arrivals. */
+ * when they run, and the host settles before a program runs. So a store to
+ * memory that no program polls needs no arrival event, and neither does a free
+ * place in the bridge that no thread waits for. A thread that starts to wait
+ * asks for arrivals. */
 static enum weft_told host_told(struct weft_port *port,
 				const struct weft_bus_note *note)
 {

@@ -89,8 +89,8 @@ struct weft_proc {
 	bool kernel, started;
 	uint32_t domain, n_maps;
 	struct host_map *maps; /* sorted by virtual page */
-	/* Light processes: turn function, and the word or time that it waits
-	 * for. */
+	/* Light processes: turn function, and the word or time for which the
+	 * process waits. */
 	weft_turn_fn fn;
 	void *arg;
 	struct weft_proc *next; /* next process in its queue or hash chain */
@@ -181,7 +181,7 @@ struct weft_host {
 	/* Function and argument of weft_thread_start. */
 	int (*fn)(struct weft_host *h, void *arg);
 	void *arg;
-	uint32_t calls; /* number of driver calls that it is inside */
+	uint32_t calls; /* number of driver calls that the thread is inside */
 	struct weft_proc *caller;
 	bool killed; /* the thread ends as soon as it is outside driver calls */
 	jmp_buf *ending; /* longjmp target that ends the thread */
@@ -319,7 +319,7 @@ void host_gate_leave(struct weft_host *h);
 
 /* host_proc.c */
 /* Finds the page of a process at a virtual address. Returns false and counts a
- * page fault if it has none. */
+ * page fault if there is no page at that address. */
 bool host_translate(struct weft_host *h, uint64_t va, struct host_place *pl);
 /* Counts an access or call that is not allowed. Returns false. */
 static inline bool host_refuse(struct weft_host *h)
@@ -340,7 +340,7 @@ void host_procs_fini(struct host *hp);
 /* light_processes.c */
 /* Returns true if a light process waits for a word in [p, p + n). */
 bool host_crew_polled(const struct host *hp, const void *p, size_t n);
-/* Makes light processes ready that wait for a word in [p, p + n). */
+/* Wakes light processes that wait for a word in [p, p + n). */
 void host_crew_stored(struct host *hp, const void *p, size_t n);
 
 /* host_kernel.c */

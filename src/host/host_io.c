@@ -63,8 +63,8 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-/* Performs a load on a bus that takes several loads. The thread holds the
- * gate. */
+/* Performs a load on a bus that takes several loads at a time. The thread holds
+ * the gate. */
 static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
@@ -90,7 +90,7 @@ static void load_beside(struct weft_host *h, const struct weft_dev *d,
 	memcpy(data, l->data, n);
 	h->load_error = l->error;
 	l->of = NULL;
-	/* the head of the gate may wait for the number */
+	/* the thread at the head of the gate may wait for a free load number */
 	host_nudge(hp->gate_head, HOST_BRIDGE);
 }
 

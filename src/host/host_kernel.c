@@ -105,8 +105,8 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 	return *p != old;
 }
 
-/* Returns the end of the first iteration of a polling loop after `start` that
- * ends at the deadline or later. */
+/* For a polling loop that begins at `start`: returns the end of the first
+ * iteration that ends at the deadline or later. */
 static weft_time_t spin_end(weft_time_t start, weft_time_t period,
 			    weft_time_t deadline)
 {
@@ -143,7 +143,8 @@ weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
 	into = (weft_now(h->hp->comp) - start) % period;
 	if (into <= turn)
 		return into;
-	host_pass(h, period - into); /* the clock read in progress ends */
+	host_pass(h, period - into); /* completes the read of the clock that is
+				      * in progress */
 	return weft_now(h->hp->comp) < deadline ? 0 : WEFT_NEVER;
 }
 

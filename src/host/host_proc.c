@@ -22,7 +22,7 @@ struct owner {
 	/* proc: process id + 1, or 0 if no process has the page */
 	uint32_t domain, proc;
 };
-/* Domain and process of a page that every process may map. */
+/* Value of `domain` and `proc` for a page that every process may map. */
 enum { ALL = UINT32_MAX };
 
 struct host_pages {
@@ -220,7 +220,7 @@ static void map_drop(struct host *hp, struct weft_proc *p, uint32_t i)
 	memmove(m, m + 1, (p->n_maps - i - 1) * sizeof(*m));
 	p->n_maps--;
 	/* A processor drops cached translations of a process that has lost a
-	 * page, otherwise it would still reach the page. */
+	 * page, because the process would otherwise still reach the page. */
 	for (size_t thread = 0; thread < hp->threads.n; thread++) {
 		struct host_tlb *t = hp->threads.at[thread]->tlb;
 

@@ -23,7 +23,7 @@ void host_wake(struct weft_host *h, weft_time_t t)
 	weft_wake(h->hp->comp, h->tag, t);
 }
 
-/* Names of the waits for listeners, one word each. */
+/* Each kind of wait has a name of one word, which listeners see. */
 static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_RUNS] = "runs",	  [HOST_BUSY] = "computes",
 	[HOST_SLEEPS] = "sleeps", [HOST_POLLS] = "polls",

@@ -24,25 +24,26 @@
  * receiver.
  *
  * Own choices: a buffer of the device's core is free when the packet is in the
- * core's queue (16 stores, 16 loads), one of the bridge when the packet has
- * arrived. The credit takes T_CREDIT and no room on the link. The bridge gives
- * an answer to the processor, and data of memory to a device, when all earlier
- * writes are in memory. An answer queues behind the stores of the host that
- * were ready when it was, unless the read is relaxed. The phase between the
- * link's dword and the core's 8-byte word is not kept.
+ * core's queue (16 stores, 16 loads), a buffer of the bridge when the packet
+ * has arrived. The credit takes T_CREDIT and no room on the link. The bridge
+ * gives an answer to the processor, and data of memory to a device, when all
+ * earlier writes are in memory. An answer queues behind those stores of the
+ * host that were ready no later than the answer, unless the read is relaxed.
+ * The phase between the link's dword and the core's 8-byte word is not kept.
  *
  * With several banks of memory, answers to reads that allow it come in the
  * order in which memory has them. Answers of one transaction stay in order. The
  * device's core finds the read by its source tag.
  *
  * Several loads of the host (parameter loads) are in flight at a time. The core
- * shows a device one load, and the next one when it is answered, the target's
- * time has passed and the queue of answers (16) has room.
+ * shows a device one load. It shows the next load when the first one is
+ * answered, the target's time has passed and the queue of answers (16) has
+ * room.
  *
  * Tags bound the reads of a device. The reads that wait in the core on their
  * way out, and the answers on their way in, are not bounded, because the units
- * of the NIC behind it have 19 at most (8, 8 and 3), fewer than 16 and the 8
- * buffers of the link.
+ * of the NIC have at most 19 reads (8, 8 and 3), and a queue of 16 together
+ * with the 8 buffers of the link would hold more.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices. Packets of devices have headers

@@ -59,8 +59,8 @@ struct ht_pkt {
 	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
 	/* offset and bytes of its part of the transaction */
 	uint32_t at, bytes;
-	/* Read: slot at which memory had its earlier data. Load: slot of its
-	 * arrival at the core. */
+	/* Read: slot at which memory had the earlier data of the transaction.
+	 * Load: slot at which the load arrived at the core. */
 	uint64_t after;
 	uint8_t tag; /* source tag of an answer */
 	bool level, relaxed, error;
@@ -126,8 +126,8 @@ struct ht_link {
 	uint64_t store_until; /* end slot of the store on the link */
 	uint64_t store_seq;   /* number of that store */
 	/* at the device */
-	/* Places for stores, and how many are free. Window 0 with places 1: no
-	 * limit. */
+	/* Number of places for stores, and number of free places. With window 0
+	 * and places 1 there is no limit. */
 	uint32_t window, places;
 	struct ht_queue wait; /* stores that wait for a place */
 	/* slot of the last store that the device was notified of */
@@ -256,7 +256,7 @@ static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
 /* Takes an item, which comes back at slot `back`, or at HT_NEVER until
  * ht_ring_back. Returns its number. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
-/* Sets the slot from which item `which` is free, which was taken with
+/* Sets the slot from which item number `which` is free. The item was taken with
  * HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
 /* ht_tag_slot returns the slot from which a source tag is free, ht_tag_take

@@ -83,7 +83,7 @@ static void ht_dma_done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
 	weft_bus_tell(l->port, &note);
 }
 
-/* Reports a packet of t in slots d to end to listeners. */
+/* Reports to listeners that a packet of t takes slots d to `end`. */
 static void trace_way(const struct ht *b, const struct ht_link *l,
 		      const struct weft_bus_txn *t, uint64_t d, uint64_t end)
 {
@@ -239,8 +239,8 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* Makes the bridge's answer to the read packet of n bytes from p->at, whose
- * last slot is `end`. */
+/* Makes the bridge's answer to a read packet of n bytes from p->at. `end` is
+ * the last slot of the read packet. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
 {

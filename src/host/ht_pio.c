@@ -443,7 +443,7 @@ void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];
 	struct ht_pkt *p = ht_queue_pop(&lane->queue[HT_ANSWER]);
-	/* a status has no data */
+	/* the answer to a conditional store is a status without data */
 	bool status = p->io.tagged && p->io.op == WEFT_TCSTORE;
 	uint32_t head = p->io.tagged ? HT_ANSWERED / 4 : HT_RESPONSE / 4;
 	uint32_t data = status ? 0 : ht_dwords(p->io.off, p->io.bytes);

@@ -2,9 +2,9 @@
 /* Pages of ordinary memory that devices can reach: contract in mem.h.
  *
  * A pinned page stays where it is and gets a page of the node's physical memory
- * as its address; accesses of devices go to it. Neighbouring pages get
- * addresses that are not neighbours, as on a machine that has run for a
- * while. */
+ * as its address. Accesses of devices to this address go to the pinned page.
+ * Neighbouring pages get addresses that are not neighbours, as on a machine
+ * that has run for a while. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -62,19 +62,21 @@ struct pcibus_pio {
 /* A delayed read at the bridge (bus.pci). */
 struct pcibus_delayed {
 	uint64_t ready; /* edge from which the bridge has the bytes */
-	uint32_t until; /* end of those bytes in the transaction */
+	uint32_t until; /* offset in the transaction up to which the bridge has
+			 * the bytes */
 };
 
 struct pcibus_dev {
 	struct weft_port *port;
 	/* transactions whose end is not planned yet */
 	struct weft_bus_txn *rd, *wr;
-	uint64_t rd_ready, wr_ready; /* edge of its REQ#, or PCIBUS_NEVER */
-	uint64_t rd_busy, wr_busy;   /* edge of its NOTE_DONE */
+	uint64_t rd_ready, wr_ready; /* REQ# edges of rd, wr, or PCIBUS_NEVER */
+	uint64_t rd_busy, wr_busy; /* edges of NOTE_DONE of the last read and of
+				    * the last write */
 	uint32_t seq_left; /* bytes that the bridge has yet to complete */
 	struct pcibus_delayed delayed;
-	/* Places for stores, and how many are free. Window 0 with places 1: no
-	 * limit. */
+	/* Number of places for stores, and number of free places. With window 0
+	 * and places 1 there is no limit. */
 	uint32_t window, places;
 	bool tagged;	  /* takes tagged accesses */
 	uint32_t orphans; /* answers to loads that the bridge gave up */
@@ -157,7 +159,8 @@ struct pcibus {
 	struct weft_port *host;
 	struct weft_timer decide;
 	uint64_t free_at; /* edge from which the bus is free */
-	/* clocks up to free_at for which the bus is never free */
+	/* number of clocks just before free_at in which the bus is busy without
+	 * a gap */
 	uint64_t held;
 	struct pcibus_burst burst;
 	uint32_t last; /* master that was granted last */
@@ -296,8 +299,8 @@ static inline uint64_t pcibus_slower(const struct weft_bus_txn *t,
 	return (uint64_t)((t->slow_factor - 1) * clocks + 0.5);
 }
 
-/* Notifies the host that the next `bytes` of t are read or written at a
- * time. */
+/* Notifies the host that the next `bytes` of t are read or written at
+ * `time`. */
 void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		     const struct weft_bus_txn *t, uint32_t bytes,
 		     weft_time_t time);

@@ -81,7 +81,7 @@ static inline void pio_arrive(struct weft_comp *c, uint32_t port,
 	assert(!"a bus takes no messages");
 }
 
-/* Operation settle of a bus whose port 0 leads to the host. */
+/* Implements `settle` of a bus whose port 0 leads to the host. */
 static inline void pio_settle(struct weft_port *dev_port)
 {
 	struct weft_port *host = dev_port->peer->comp->ports[0].peer;

@@ -151,8 +151,9 @@ static void far_write(struct mem *m, const struct mem_far *f, uint8_t *dst,
 	mem_far_put(m, f->owner, f->va + (uint64_t)(dst - f->shadow), src, n);
 }
 
-/* Returns the shadow at p, or NULL if p is outside any. Stores in *n_p how many
- * of the n bytes lie in the shadow, or before the next one. */
+/* Returns the shadow at p, or NULL if p is in no shadow. Reduces *n_p to the
+ * number of bytes from p to the end of the shadow. If p is in no shadow,
+ * reduces *n_p to the number of bytes before the next shadow. */
 static const struct mem_far *far_at(const struct mem *m, const uint8_t *p,
 				    size_t *n_p)
 {

@@ -10,7 +10,7 @@
  * the process before it continues. The node keeps no data, so that a shadow
  * stays right when the process unmaps its memory and maps it again. Pages are
  * whole, so that a device that reads words also gets bytes beside the requested
- * ones. If the process has no bytes there, it gets all ones.
+ * ones. The device gets all ones for bytes that the process does not have.
  *
  * If the memory cannot be reached (the process has exited, or has no memory
  * there), reads give all ones, writes are dropped, and both are counted. */

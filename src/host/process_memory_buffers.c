@@ -170,8 +170,8 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 	struct buf *b = NULL;
 
 	mem_far_clean(m, f->owner, va, n);
-	/* Uses the buffer that ends here, if it has room, or else one that is
-	 * flushed. */
+	/* Uses the buffer whose bytes end at va. If it has no room, flushes it
+	 * first. Without such a buffer, flushes and uses the oldest one. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *out = &bufs->out[i];
 

@@ -23,12 +23,13 @@ size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 /* Writes n bytes to the process at once, or drops and counts them. */
 void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 const void *src, size_t n);
-/* Copies n bytes from data that were read ahead. Returns false if these do not
- * contain them. */
+/* Copies n bytes from data that were read ahead. Returns false if not all of
+ * the n bytes were read ahead. */
 bool mem_far_ahead(struct mem *m, const struct mem_far *f, uint64_t va,
 		   void *dst, size_t n);
-/* Drop data read ahead. mem_far_stale drops those of a range, because a write
- * covers it, and mem_far_forget all of an owner. */
+/* Drop data that were read ahead. mem_far_stale drops the data of a range,
+ * because a write covers the range. mem_far_forget drops all data of an
+ * owner. */
 void mem_far_stale(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 void mem_far_forget(struct mem *m, const struct weft_far_owner *o);

@@ -6,7 +6,7 @@
 #include "host/host_internal.h"
 #include "host/process_memory_internal.h"
 
-/* Returns the index of the first pin of the page, or of a higher one. */
+/* Returns the index of the first pin at address va or above. */
 static size_t pin_find(const struct mem *m, uint64_t va)
 {
 	size_t lo = 0, hi = m->far_pins.n;

@@ -73,7 +73,7 @@ struct weft_host *weft_prog_process(struct weft_host *h,
 /* Ends all other threads of the calling thread's process. */
 void weft_prog_alone(struct weft_host *h);
 
-/* State of its node that a program outside the simulator needs. */
+/* State of a node that a program outside the simulator needs. */
 struct weft_prog_node {
 	void *mem; /* memory of the node; NULL: no address space for it */
 	weft_phys_t base; /* first physical address of the memory */
@@ -91,7 +91,7 @@ int weft_prog_share(struct weft_host *h);
  * wait. */
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Returns the number of the node's stores that may not have reached their
- * device, with those that the thread has gathered. */
+ * device, including stores that the thread has gathered. */
 uint32_t weft_prog_stores(const struct weft_host *h);
 /* Returns true if p is a block of weft_host_calloc of this program, and stores
  * its requested bytes. */

@@ -2,11 +2,13 @@
 /* Keeps nbdkit 1.32.4 to 1.33.9 alive when a client hangs up.
  *
  * Such an nbdkit aborts if one of its threads has closed the socket of a client
- * that is gone and another one has an answer for it (raw_send_socket: Assertion
- * `sock >= 0' failed).  One client that is killed would end the disk of all.
- * weft disk loads the plug-in before nbdkit's own libraries, so that this
- * function stands for that of the C library: the thread stops, with the others
- * of the same connection, until nbdkit ends.  Later versions do not assert. */
+ * that is gone and another thread has an answer for that client
+ * (raw_send_socket: Assertion `sock >= 0' failed). One client that is killed
+ * would end the disk of all. weft disk loads the plug-in before nbdkit's own
+ * libraries, so that the __assert_fail of this file replaces that of the C
+ * library. A thread that fails this assertion then stops until nbdkit ends, and
+ * so do the other threads of the same connection. Later versions do not
+ * assert. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,8 @@ struct latency {
 		uint64_t requests, bytes, errors;
 		weft_time_t busy, until;
 	} sum[KINDS];
-	/* time with requests of any kind, and the end of that time so far */
+	/* busy: time with requests of any kind; until: end of the latest
+	 * request counted in `busy` */
 	weft_time_t busy, until;
 };
 

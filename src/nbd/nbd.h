@@ -71,7 +71,7 @@ void latency_add(struct latency *l, const struct nbd_job *j);
 /* Writes a report, for `weft disk`, which adds it to the results:
  *
  *   hist NAME UNIT count sum sum2 min max scale bins
- *   bin INDEX COUNT           of the last hist, those that are not 0
+ *   bin INDEX COUNT           of the last hist, if COUNT is not 0
  *   metric NAME UNIT VALUE
  *   counter NAME UNIT VALUE
  *   failure TEXT              written by the owner */

@@ -16,8 +16,9 @@ static weft_time_t epoch;
 static uint64_t number;
 static int ranks; /* number of ranks; 0: the measured part has not started */
 
-/* Returns a handle. In Open MPI it is the address of an object, which may have
- * been copied into the program, and in MPICH it is a number. */
+/* Returns a predefined handle. In MPICH a handle is a number. In Open MPI a
+ * handle is the address of an object. dlsym finds the object even if the linker
+ * has copied it into the program. */
 static word mpi_handle(const char *openmpi, word mpich)
 {
 	void *p = dlsym(RTLD_DEFAULT, openmpi);

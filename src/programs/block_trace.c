@@ -204,8 +204,9 @@ static int blk_place(struct reader *r, struct block_op *op)
 	return 0;
 }
 
-/* Adds the requests that the letters of a line name. F in front of the
- * operation's letter is a FLUSH before it. F behind that letter is FUA. */
+/* Adds the requests that the letters of a line stand for. F in front of the
+ * operation's letter is a FLUSH before the operation. F behind that letter is
+ * FUA. */
 static int blk_request(struct reader *r, struct text kind, struct block_op op)
 {
 	static const char letters[] = "RWD";

@@ -47,7 +47,8 @@ enum {
 	/* The first round is left out of the mean, because caches and tables
 	 * are cold. */
 	PINGPONG_FIRST_APART = 4,
-	/* A round in front of those of `count` is added, outside all times. */
+	/* One more round runs in front of the `count` rounds, and is not
+	 * timed. */
 	PINGPONG_WARM = 8,
 	/* The partner returns the bytes that it received instead of its own. */
 	PINGPONG_ECHO = 16,
@@ -89,8 +90,8 @@ struct pingpong_ops {
  * check. */
 int pingpong_main(struct weft_comp *c, const struct pingpong_ops *ops);
 /* Parts of pingpong_main. pingpong_open opens the library, pingpong_opens
- * returns true if this node opens it, and pingpong_run runs all sizes. The
- * other two return as pingpong_main does. */
+ * returns true if this node opens it, and pingpong_run runs all sizes.
+ * pingpong_open and pingpong_run return as pingpong_main does. */
 int pingpong_open(struct pingpong *p, struct weft_comp *c,
 		  const struct pingpong_ops *ops);
 bool pingpong_opens(const struct pingpong *p);

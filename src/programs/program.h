@@ -25,9 +25,9 @@ const char *program_why(int err);
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 
-/* Each uses a value under the out-of-band name "<key>.<node>". put sets this
- * node's value. get waits until the other node has set its value. there returns
- * whether the other node has. */
+/* Each uses a value under the out-of-band name "<key>.<node>". program_put sets
+ * this node's value. program_get waits until the other node has set its value.
+ * program_there returns true if the other node has set its value. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);

@@ -14,8 +14,8 @@ typedef double complex cdouble;
 typedef long double ldouble;
 typedef long double complex cldouble;
 
-/* X(type of libfabric, C type, type of calculation), which is unsigned for
- * integers, so that overflow is defined. */
+/* X(type of libfabric, C type, type for the calculation). The calculation of
+ * integers is unsigned, so that overflow is defined. */
 #define ATOMIC_INTS(X)                                                         \
 	X(INT8, int8_t, uint32_t)                                              \
 	X(UINT8, uint8_t, uint32_t)                                            \

@@ -130,8 +130,8 @@ static int av_insertsvc(struct fid_av *fid, const char *node,
 	return av_insert(fid, &sin, 1, fi_addr, flags, context);
 }
 
-/* Inserts a range of addresses. The last number of node and service counts up
- * from the given ones. */
+/* Inserts an address for each pair of a node and a service. Nodes are numbered
+ * from the given IP address on, services from the given port on. */
 static int av_insertsym(struct fid_av *fid, const char *node, size_t nodes,
 			const char *service, size_t svcs, fi_addr_t *fi_addr,
 			uint64_t flags, void *context)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation and end of the hub, of which each attachment of the process has
- * one. */
+/* Creation and end of hubs. Each attachment of the process has one hub. */
 #include "provider/hub.h"
 
 #include <errno.h>

@@ -204,8 +204,8 @@ static void hub_peer_down(struct wfi_hub *h, uint32_t addr)
 	}
 }
 
-/* Handles messages from this process to itself. Messages that these cause wait
- * for the next call, so that this call ends. */
+/* Handles messages from this process to itself. New messages that the handlers
+ * send wait for the next call, so that this call ends. */
 static bool hub_loop(struct wfi_hub *h)
 {
 	struct wfi_pkts q = STAILQ_HEAD_INITIALIZER(q);

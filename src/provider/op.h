@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operation in flight. It belongs to the user (a send, a write...) or serves
- * a peer (a window that the peer fills, data that the peer reads). Peers answer
- * by its number. An answer counts only if it comes from the peer that was asked
- * and is of a kind for which the operation waits, because peers are not
- * trusted. */
+ * a peer (a window that the peer fills, data that the peer reads). Answers of
+ * peers contain the number of the operation. An answer counts only if it comes
+ * from the peer that was asked and is of a kind for which the operation waits,
+ * because peers are not trusted. */
 #ifndef PROVIDER_OP_H
 #define PROVIDER_OP_H
 
@@ -57,8 +57,8 @@ struct wfi_op {
 	bool quiet;	   /* success gives no completion */
 	uint64_t tag, data;
 	uint64_t src;	       /* fi_addr_t of the sender */
-	struct wfi_cntr *work; /* counter of deferred work, which counts the
-				* end, or NULL */
+	struct wfi_cntr *work; /* counter that counts the end of deferred work,
+				* or NULL */
 	size_t full;	       /* bytes of the whole message */
 
 	/* The next fields are the operation's memory. */
@@ -118,7 +118,8 @@ void wfi_ops_fail(struct wfi_hub *h, struct wfi_peer *p);
 /* Frees the operations of an endpoint that is being closed, without
  * completions. */
 void wfi_ops_leave(struct wfi_hub *h, struct wfi_ep *ep);
-/* Ends operations on a region that is being closed with ECANCELED. */
+/* Ends all operations on a region that is being closed. Their error is
+ * ECANCELED. */
 void wfi_ops_leave_mr(struct wfi_hub *h, struct wfi_mr *mr);
 /* Frees all operations, and the records of registrations, after the attachment
  * was closed. */

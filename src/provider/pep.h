@@ -5,8 +5,8 @@
 
 #include "provider/obj.h"
 
-/* A connection request, as fi_info.handle of FI_CONNREQ. The endpoint that is
- * opened with it owns it. */
+/* A connection request, as fi_info.handle of FI_CONNREQ. An endpoint that is
+ * opened with a request owns the request. */
 struct wfi_connreq {
 	struct fid fid;
 	wfi_name from;

@@ -20,8 +20,8 @@ struct wfi_region {
 
 /* ---- questions to peers ---- */
 
-/* Returns the key of a region in peer.regions. Two regions with one key replace
- * each other. */
+/* Returns the key of a region in peer.regions. If two regions have one key, the
+ * region asked for last replaces the other. */
 static uint64_t region_place(uint16_t port, uint64_t key)
 {
 	return (key ^ (uint64_t)port << 40) & INT64_MAX;

@@ -165,7 +165,8 @@ static int rx_long_step(struct wfi_op *op)
 	return 0;
 }
 
-/* Reports to a sender that waits for an answer that its message is lost. */
+/* Reports the loss of a message to its sender, if the sender waits for an
+ * answer. */
 static void rx_lost(const struct wfi_msg *m, int err)
 {
 	if (!m->buf || m->flags & WIRE_WANT)

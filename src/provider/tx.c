@@ -7,7 +7,8 @@
 
 #include "provider/bulk.h"
 
-/* Flags whose completion has to wait for the target. */
+/* Flags with which the completion of an operation has to wait for the
+ * target. */
 #define TX_WANT (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE)
 
 bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,

@@ -17,8 +17,8 @@ struct wfi_tx {
 	uint64_t flags;
 	uint64_t kind;	       /* kind of the call: FI_SEND | FI_MSG... */
 	bool inject;	       /* an inject call, which has no completion */
-	struct wfi_cntr *work; /* counter of deferred work, which counts the
-				* end, or NULL */
+	struct wfi_cntr *work; /* counter that counts the end of deferred work,
+				* or NULL */
 };
 
 /* Type of operations of announced messages: they get a window, put the data

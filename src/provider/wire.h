@@ -48,8 +48,8 @@ enum {
 	WIRE_WANT = 1 << 2,  /* the target acknowledges after delivery */
 	WIRE_FETCH = 1 << 3, /* atomic: the result is wanted */
 	WIRE_COMPARE = 1 << 4, /* atomic: the operation has two operands */
-	WIRE_REPLY = 1 << 5,   /* an answer, itself not answered if the port is
-				* closed */
+	WIRE_REPLY = 1 << 5, /* a port that does not accept the message drops it
+			      * without an error to the sender */
 };
 
 struct wire {

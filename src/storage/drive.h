@@ -19,13 +19,14 @@
  *               interface and media at the same time.
  *
  * Access time: `latency`, and on a disk (seek_max > 0) a seek over the distance
- * d of the disk's length, seek_min + (seek_max - seek_min) * sqrt(d), and half
- * a turn.  Sequential requests (d = 0) pay neither of these two.  TRIM pays
- * `latency` alone, because it changes the drive's table.  ZERO costs the media
- * as much as WRITE, and neither takes time of the interface.
+ * d, a fraction of the disk's length: seek_min + (seek_max - seek_min) *
+ * sqrt(d), and half a turn.  Sequential requests (d = 0) pay neither of these
+ * two.  TRIM pays `latency` alone, because it changes the drive's table.  ZERO
+ * costs the media as much as WRITE, and neither takes time of the interface.
  *
- * Order.  A request finds the effects of those that ended before it.  Of
- * several that are in flight the effects come in the order of their ends. */
+ * Order.  A request finds the effects of the requests that ended before it.
+ * The effects of several requests in flight come in the order in which these
+ * requests end. */
 #ifndef STORAGE_DRIVE_H
 #define STORAGE_DRIVE_H
 
@@ -135,9 +136,9 @@ struct drive_stats {
 			   * channels */
 };
 
-/* Makes a drive.  Returns NULL after writing the reason to why: a file that
- * cannot be opened or locked (another run uses it) or has bytes, but not `size`
- * of them, a list of bad sectors that cannot be read, values that do not fit
+/* Makes a drive. Returns NULL after writing the reason to `why`: the file
+ * cannot be opened or locked (another run uses it); the file has bytes, but not
+ * `size` of them; the list of bad sectors cannot be read; or values do not fit
  * together. */
 struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
 /* Writes the bytes of the cache to the medium, and frees the drive. Requests in
@@ -149,7 +150,8 @@ const struct drive_config *drive_config(const struct drive *d);
  * the queue is full. */
 bool drive_submit(struct drive *d, weft_time_t now,
 		  const struct drive_request *r);
-/* Takes the earliest end that is due at `now`.  Returns false if none is. */
+/* Takes the earliest end that is due at `now`. Returns false if no end is
+ * due. */
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
 /* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);

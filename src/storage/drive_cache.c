@@ -32,8 +32,9 @@ weft_time_t drive_destage(struct drive *d, weft_time_t t)
 	g.pass = drive_pass(d, c, t, (struct drive_span){ 0 }, g.x.code, g.at,
 			    g.len);
 	g.end = g.pass.to;
-	/* Ends after older passes with the same bytes on other channels,
-	 * because older bytes must not replace these. */
+	/* This pass ends after older passes with the same bytes on other
+	 * channels, because their older bytes must not replace those of this
+	 * pass. */
 	for (size_t k = 0; d->cfg.channels > 1 && k < d->out.n; k++)
 		if (overlap(&d->out.at[k].x, g.at, g.len))
 			g.end = max_of(g.end, d->out.at[k].end);

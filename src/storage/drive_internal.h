@@ -83,8 +83,8 @@ struct drive {
 	struct extents dirty;
 	struct {
 		VEC(struct destage);
-	} out; /* destages in flight, sorted by end. Of two with one byte the
-		* later one is newer */
+	} out; /* destages in flight, sorted by end. If two destages contain one
+		* byte, the later destage has the newer value */
 	uint64_t out_room, reserved;
 	int error; /* first error of a destage */
 	struct {
@@ -116,8 +116,8 @@ uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at);
 struct drive_pass drive_pass(struct drive *d, uint32_t channel, weft_time_t t,
 			     struct drive_span ready, enum drive_code code,
 			     uint64_t at, uint64_t len);
-/* Returns the bytes that have moved until t, in whole sectors, of a transfer of
- * len bytes. */
+/* Returns how many bytes, in whole sectors, of a transfer of len bytes have
+ * moved until t. */
 uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 		     uint64_t len, weft_time_t t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loss of power, and of the requests in flight.  A transfer that is interrupted
- * has moved its first sectors, as many as the time since its beginning gives.
- * So the moment of the loss alone decides which bytes have changed. */
+/* Loss of power, and of the requests in flight. An interrupted transfer has
+ * moved its first sectors, as many as it had time for. So the moment of the
+ * loss alone decides which bytes have changed. */
 #include "base/minmax.h"
 #include "storage/drive_internal.h"
 

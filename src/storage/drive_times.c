@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of a drive.  The interface has gaps between reservations, which later
+/* Times of a drive. The interface has gaps between reservations, which later
  * requests use: a write into the cache does not wait for the mechanics of a
- * read.  The media have none: requests and destages of a channel run in the
+ * read. The media have no gaps: requests and destages of a channel run in the
  * order in which they were planned.
  *
  * Not modelled: zones of a disk (the rate is one), position of the platter (an
@@ -19,7 +19,8 @@ static weft_time_t rate_time(uint64_t n, uint64_t rate, uint32_t share)
 
 	if (!rate)
 		return 0;
-	/* In two steps, because the product of all has more than 128 bits. */
+	/* Computes the time in two steps, because the product of all factors
+	 * can have more than 128 bits. */
 	bits *= share;
 	if (bits / rate > WEFT_NEVER / WEFT_SEC)
 		return WEFT_NEVER;

@@ -31,8 +31,8 @@ int extent_cut(struct extent x, uint64_t at, uint64_t len,
 
 /* Adds an extent, which replaces the bytes of its range. Takes its data. */
 void extents_put(struct extents *e, struct extent x);
-/* Replaces bytes by those of p if one extent of data holds all of them. Returns
- * false if none does. */
+/* Overwrites the bytes of a range with those of p if one extent with data holds
+ * the whole range. Returns false if no extent does. */
 bool extents_overwrite(struct extents *e, uint64_t at, const void *p,
 		       size_t len);
 /* Removes a range. */

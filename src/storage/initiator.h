@@ -88,8 +88,9 @@ struct part {
 	uint32_t tries;
 	uint64_t offset, length;
 	uint32_t seq, mark, crc;
-	uint32_t puts, landed; /* WRITE: puts sent. READ: puts that DONE
-				* reports; puts that have landed */
+	uint32_t puts, landed; /* puts: number of puts sent (WRITE), or reported
+				* by DONE (READ); landed: number of puts that
+				* have landed */
 	uint64_t ticket;       /* number of the part's last put */
 	uint32_t put_at;       /* bytes of data that were put */
 	weft_time_t deadline, patience;

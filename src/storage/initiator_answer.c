@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Remote disks: answers of targets.
  *
- * An answer counts if its attempt is not older than the newest one with data. A
- * part ends when no transfer needs its memory: on an unordered link after as
- * many puts have landed as DONE says.  Everything in an answer is checked,
- * because a target may be wrong. */
+ * An answer counts if its attempt is not older than the newest attempt with
+ * data. A part ends when no transfer needs its memory: on an unordered link
+ * after as many puts have landed as DONE says. Everything in an answer is
+ * checked, because a target may be wrong. */
 #include <errno.h>
 
 #include "base/minmax.h"

@@ -67,8 +67,9 @@ void disk_part_free(struct weft_disk *d, struct store *s, struct part *p)
 /* ---- ends ---- */
 
 /* Counts the writes that a FLUSH has to cover. Returns the status of the part.
- * After a loss it is -ESTALE for all FLUSHes that end before the user gets such
- * an event, because each of them covers the lost writes. */
+ * After a loss the status is -ESTALE for all FLUSHes that end before the user
+ * gets an event with -ESTALE, because each of these FLUSHes covers the lost
+ * writes. */
 static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 		       int status)
 {

@@ -70,9 +70,9 @@ struct storage_link_ops {
 	 */
 	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
 		      const struct storage_record *rec);
-	/* Each returns a number of puts to peer since open: the started ones,
-	 * and those at the start of this sequence whose memory is free
-	 * again. */
+	/* Each returns a number of puts to `peer` since open. `started` counts
+	 * all puts that were started. `departed` returns the largest n for
+	 * which the memory of the first n puts is free again. */
 	uint64_t (*started)(struct storage_link *l, uint32_t peer);
 	uint64_t (*departed)(struct storage_link *l, uint32_t peer);
 	/* Continues transfers and returns up to max events in ev. Returns their

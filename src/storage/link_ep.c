@@ -32,7 +32,8 @@ struct epl_op {
 
 struct epl_peer {
 	uint64_t started, departed;
-	uint64_t done; /* bit t % 64: put t >= departed has ended */
+	uint64_t done; /* bit t % 64 is set if put number t (t >= departed) has
+			* ended */
 	bool gone;
 };
 

@@ -63,7 +63,7 @@ static uint8_t *piece_find(struct medium *m, uint64_t piece, bool make)
 	}
 }
 
-/* Frees pieces from..to of a node, and nodes that have none left. */
+/* Frees pieces from..to of a node, and nodes that have no pieces left. */
 static void pieces_free(struct medium *m, struct medium_node *node,
 			uint32_t level, uint64_t from, uint64_t to)
 {
@@ -158,7 +158,7 @@ static void memory_new(struct medium *m)
 
 /* ---- file ---- */
 
-/* Returns the error of a drive for one of the file. */
+/* Converts an error of the file to an error of the drive. */
 static int file_error(int error)
 {
 	return error == ENOSPC || error == EFBIG || error == EDQUOT ? -ENOSPC

@@ -12,7 +12,7 @@ enum { CRC_PIECE = 1 << 30 }; /* bytes that one call of ISA-L can count */
 
 uint32_t storage_crc(uint32_t crc, const void *p, size_t n)
 {
-	/* ISA-L takes data that it does not change as not const. */
+	/* ISA-L does not change the data, but its argument is not const. */
 	unsigned char *b = (unsigned char *)(uintptr_t)p;
 
 	while (n) {

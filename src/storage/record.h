@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of the block protocol (docs/storage.md): little endian, sealed with a
  * CRC-32C, so that a record that is lost in part, or written over while it is
- * read, is not taken for one.
+ * read, is not taken for a valid one.
  *
  * A request has an epoch (session of the target), a tag (its slot), a number
  * that grows with each request of the slot, and an attempt, which grows each
@@ -78,8 +78,8 @@ struct storage_record {
 	/* LOGIN, HELLO: key of `stage`.  DONE: status, a negative errno of
 	 * weft/disk.h or 0 */
 	uint64_t value;
-	/* READ: `segs` of them; HELLO: seg[0].addr is the sector, seg[0].key
-	 * the largest request */
+	/* READ: the first `segs` entries are used; HELLO: seg[0].addr is the
+	 * size of a sector, seg[0].key the size of the largest request */
 	struct storage_seg seg[STORAGE_SEGS];
 };
 

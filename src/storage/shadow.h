@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Model of a disk's bytes, for programs that verify them.
  *
- * Each write of a sector has a version, from which all of its bytes follow; 0
- * is zeros.  A sector knows the versions that it may hold now: one, if the last
- * write ended well, more after writes that failed, because these may have
- * happened.  With `history` it also knows the versions since its last FLUSH, to
- * which it falls back when the drive's cache is lost; a FLUSH that says nothing
- * of such a loss is a mistake. */
+ * Each write of a sector has a version, from which all of its bytes follow;
+ * version 0 is zeros.  A sector knows the versions that it may hold now: one,
+ * if the last write ended well, more after writes that failed, because these
+ * may have happened.  With `history` it also knows the versions since its last
+ * FLUSH, to which it falls back when the drive's cache is lost; a FLUSH that
+ * says nothing of such a loss is a mistake. */
 #ifndef STORAGE_SHADOW_H
 #define STORAGE_SHADOW_H
 

@@ -32,9 +32,10 @@ int storage_target_new(struct weft_host *h,
 		       const struct storage_target_attr *attr, struct drive *d,
 		       struct storage_target **t_p);
 void storage_target_free(struct storage_target *t);
-/* Serves until `until`, or until all initiators that ever logged in have logged
- * out and these are at least `initiators`. With 0 only the first limit holds.
- * Returns true in the second case. */
+/* Serves until `until`, or until at least `initiators` initiators have logged
+ * in and all that have logged in have logged out again. With `initiators` 0
+ * only the time ends the service. Returns false at the time limit, otherwise
+ * true. */
 bool storage_target_serve(struct storage_target *t, uint32_t initiators,
 			  weft_time_t until);
 /* Lets the software of the target die and start again `down` later with a new

@@ -6,9 +6,10 @@
  * - the ring of calls of weft/host.h, and the node's memory;
  * - the segment of processes that talk directly.
  *
- * It also sends arbitrary data on two sockets: to join, which it does
- * repeatedly, and for copies of its memory. Its peer follows the rules,
- * therefore the peer must get its messages or an error. Neither the peer nor
+ * This bad process also sends arbitrary data on two sockets: the socket through
+ * which processes join, and the socket through which the simulator copies the
+ * process's memory. A good process, the peer, follows the rules. Therefore the
+ * peer must get its messages or an error. Neither the peer nor
  * the simulator may crash, hang or lose memory.
  *
  * An input is a string of operations, one byte each followed by its arguments.
@@ -60,8 +61,8 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 /* ---- the bad process ---- */
 
 /* Returns a number below 2^48, or in one of four cases a number of at least
- * 2^63. As times, the small numbers run quickly and the large ones are refused,
- * but hours in between would take minutes to run. */
+ * 2^63. If the number is used as a time, a small one runs quickly and a large
+ * one is refused. Times of hours would take minutes to run. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -69,8 +70,8 @@ static uint64_t take_wide(struct fuzz *f)
 	return v >> 62 == 3 ? v | 15ull << 60 : v & ((1ull << 48) - 1);
 }
 
-/* Returns true for 15 of 16 commands. These must be valid, because an invalid
- * one ends the process and with it the input. */
+/* Returns true for 15 of 16 commands. The caller makes those commands valid,
+ * because an invalid command ends the process and with it the input. */
 static bool is_tame(struct fuzz *f)
 {
 	return take(f, 1) % 16 != 0;
@@ -190,7 +191,7 @@ static void op_direct_word(struct fuzz *f)
 		put_word(f, d->bell, d->n * sizeof(*d->bell), off % 512);
 }
 
-/* Sends arbitrary bytes on the socket, with and without a descriptor. */
+/* Sends arbitrary bytes on the socket, with and without a file descriptor. */
 static void op_direct_want(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -266,9 +267,10 @@ static void op_deadline(struct fuzz *f)
 	att_hand_over(f->a, 300000);
 }
 
-/* Opens one more connection with a hello that is right, wrong in one word, cut,
- * or followed by more. If the simulator gives it a place, the place stays taken
- * until the process ends. */
+/* Opens one more connection with a hello message that is right, wrong in one
+ * word, too short or too long, and sends it up to three times. If the simulator
+ * gives the connection a place, the place stays taken until the process
+ * ends. */
 static void op_hello(struct fuzz *f)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -385,7 +387,7 @@ static void bad_main(enum fuzz_way way, const uint8_t *data, size_t size)
 		_exit(1);
 	for (int i = 0; i < TURNS && f.p < f.end && !weft_att_gone(f.a); i++)
 		ops[way][take(&f, 1) % 12](&f);
-	/* The state says that the process waits, whatever the input did to it,
+	/* Sets the state to "waits", whatever the input did to the state,
 	 * because otherwise the simulator would wait for the process. */
 	atomic_store(&f.a->seg->state, ATT_WAIT);
 	_exit(0);
@@ -422,8 +424,8 @@ static void good_remote(struct weft_ep *ep, int turn)
 }
 
 /* Runs the good process. In direct mode the bad process may damage the segment
- * that all share. The good process may then fail to join, or may miss a
- * notification. */
+ * that all processes share. The good process may then fail to join, or may miss
+ * a notification. */
 static void good_main(enum fuzz_way way)
 {
 	struct weft_ep_event ev;
@@ -491,8 +493,8 @@ static void start(struct att_server *s, uint32_t rank, enum fuzz_way way,
 	good_main(way);
 }
 
-/* Returns the exit status of the good process. Waits for it, because it may end
- * a little later than the run. */
+/* Returns the exit status of the good process. Waits for that process, because
+ * the process may end a little later than the run. */
 static int good_status(struct att_server *s)
 {
 	int status;

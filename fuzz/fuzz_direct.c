@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A good process and a bad one in direct mode (attach/direct.h). The bad one
- * writes arbitrary values into its own memory and into the bells, and sends
- * arbitrary requests to the simulator. All three run in one process of the
- * operating system, the simulator as a thread. Neither the simulator nor the
- * good process may crash, hang, read past a ring or lose memory.
+/* A good process and a bad one in direct mode (attach/direct.h). The bad
+ * process writes arbitrary values into its own memory and into the bells, and
+ * sends arbitrary requests to the simulator. Both processes are objects in one
+ * process of the operating system, and the simulator is a thread of it. Neither
+ * the simulator nor the good process may crash, hang, read past a ring or lose
+ * memory.
  *
  * An input is a string of operations, one byte each followed by its
  * arguments. */
@@ -82,8 +83,9 @@ static void up(struct fuzz *f)
 
 static void down(struct fuzz *f)
 {
-	close(f->theirs[BAD]); /* The end of its socket kills the bad client.
-				* The good client leaves as it should. */
+	close(f->theirs[BAD]); /* The simulator declares the bad client dead
+				* when this socket ends. The good client leaves
+				* as it should. */
 	direct_close(f->d[GOOD]);
 	close(f->theirs[GOOD]);
 	pthread_join(f->hub_thread, NULL);
@@ -110,7 +112,7 @@ static void op_word(struct fuzz *f)
 		memcpy((uint8_t *)d->self + off, &v, 4);
 }
 
-/* Sends a message that follows the rules, or breaks them in one field. */
+/* Sends a message whose kind, length and fields may break the rules. */
 static void op_message(struct fuzz *f)
 {
 	struct direct *d = f->d[BAD];
@@ -179,8 +181,9 @@ static void op_release(struct fuzz *f)
 	if (f->kept.data)
 		ep->ops->release(ep, &f->kept);
 	if (take(&f->in, 1) & 1)
-		/* The caller owns the kept data now, so the next poll does not
-		 * free them again. */
+		/* In half of the cases the released event is forgotten.
+		 * Otherwise a later call releases the event a second time,
+		 * which must do no harm. */
 		f->kept.data = NULL;
 }
 

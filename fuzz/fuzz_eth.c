@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends arbitrary Ethernet frames into a switch: forged addresses, runts,
  * giants, pauses, symbols that are not bytes. The switch does not crash. A good
- * frame that follows all of these arrives.
+ * frame that is sent after all the others arrives.
  *
- * Byte 0 of an input selects how the switch forwards. Each frame follows as
+ * Byte 0 of an input selects how the switch forwards. Each frame is coded as
  * port and kind, number of bytes, and bytes. */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ enum kind { PLAIN, SHORT, SYMBOLS, PAUSE, LONG, FCS };
 static struct fuzz_in in;
 static struct feed d;
 
-/* Makes a frame from one station to another. Its first n bytes are those of the
- * input. */
+/* Makes a frame from one station to another and overwrites up to n bytes of the
+ * frame. The input gives place and value of each byte. */
 static struct weft_frame *plain(uint32_t a, uint32_t len, uint32_t n)
 {
 	struct weft_frame *f = feed_frame(

@@ -48,7 +48,7 @@ static void op_load(struct fuzz *f)
 	see_value(xr_r64(&f->r, 0, off));
 }
 
-/* Places VELO's mailbox of VPID 0..3 in existing memory. */
+/* Places VELO's mailbox of one of the VPIDs 0..3 in existing memory. */
 static void op_mailbox(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(&f->in, 2), vpid = a & 3;
@@ -304,7 +304,7 @@ static void show(struct fuzz *f)
 	}
 }
 
-enum { NEAR = 243 }; /* numbers from NEAR on select near_ops */
+enum { NEAR = 243 }; /* operation bytes >= NEAR select near_ops */
 
 static void operate(struct fuzz *f)
 {
@@ -417,9 +417,9 @@ static void empty(struct fuzz *f, uint32_t vpid)
 
 /* Empties rings and mailboxes until the NIC holds nothing. Accesses registers
  * directly, not over the bus, because stores of the input may have moved the
- * BAR out of the host's reach, and others may still wait in front of the
- * registers. Stores that waited may fill rings again, therefore the loop
- * repeats. */
+ * BAR out of the host's reach, and other stores of the input may still wait in
+ * front of the registers. These waiting stores may fill rings again, therefore
+ * the loop repeats. */
 static void drain(struct fuzz *f)
 {
 	f->r.bus[0]->refuse = false;

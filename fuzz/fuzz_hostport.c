@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two nodes with Host Ports and hostile hosts, which write to management
  * registers, context tables, windows, routes, VCIs, Triggerpages and ULTRA
- * pages. Damaged routes and contexts also give packets that no driver would
- * send. The Host Port does not crash, and the run ends.
+ * pages. With damaged routes and contexts the Host Ports also send packets that
+ * no driver would send. The Host Port does not crash, and the run ends.
  *
  * An input is a string of operations, one byte each followed by its arguments.
- * The top bit of the byte selects the node. */
+ * The top bit of an operation byte selects the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,8 @@ static void op_cache(struct side *s)
 			       a >> 8 & 0xFF));
 }
 
-/* Answers a miss with the translation that it asks for. */
+/* Inserts a translation of one of the first 32 pages, whether or not a miss
+ * asks for it. */
 static void op_translate(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -285,7 +286,8 @@ static void op_service(struct side *s)
 	hpdrv_set(&s->d, HP_R_IRQ_STATUS, a >> 2);
 }
 
-/* Closes a process, or opens it again with other flags. */
+/* Closes a process. In half of the cases, opens the process again with other
+ * flags. */
 static void op_closed(struct side *s)
 {
 	static const uint64_t flags[] = { 0, HP_CTX_PR_EN, HP_CTX_RMA_NTF,
@@ -310,7 +312,8 @@ static void op_closed(struct side *s)
 			  HP_VPID_EN_WEIGHT(VPID + i, a >> 2 & 7));
 }
 
-/* Places the ring of records and the area for parked packets in memory. */
+/* Places the ring of event records or the area for parked packets in memory,
+ * moves the ring's read pointer, or sets the control register. */
 static void op_areas(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -333,7 +336,7 @@ static void op_areas(struct side *s)
 	}
 }
 
-/* Sets a requester port of ULTRA and a completer port as the driver does. */
+/* Sets a requester port or a completer port of ULTRA as the driver does. */
 static void op_port(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2), node = s != f.side;
@@ -374,8 +377,8 @@ static void op_port(struct side *s)
 			HP_ULTRA_EN | (a >> 7 & 7) << 1);
 }
 
-/* Sends a packet of n words through a requester port and moves the read
- * pointer. */
+/* Moves the read pointer of a completer port, or sends a packet of n words
+ * through a requester port. */
 static void op_packet(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2), n = 1 + (a >> 1 & 15);
@@ -408,7 +411,7 @@ static void (*const ops[])(struct side *) = {
 	op_posted, op_wait, op_ultra, op_window,
 };
 
-enum { NEAR = 112 }; /* numbers from NEAR on select near_ops */
+enum { NEAR = 112 }; /* operation bytes >= NEAR select near_ops */
 
 static void operate(struct side *s)
 {
@@ -440,9 +443,8 @@ static void open_side(struct side *s, struct weft_host *h, struct exrig *r,
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Each program runs the operations of its node and leaves the other's alone.
- * Both peek at the next operation before they take it, so that none is
- * skipped. */
+/* Runs the operations of its own node. Peeks at the next operation before
+ * taking it, so that no operation of the other node is skipped. */
 static int hostile(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct side *s = &f.side[node];

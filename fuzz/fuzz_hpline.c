@@ -210,8 +210,8 @@ static bool links_up(void)
 	return true;
 }
 
-/* Checks the bytes of a put. With `whole`, all must have arrived. Otherwise the
- * put may be lost in part, but no byte may be wrong. */
+/* Checks the bytes of a put. With `whole`, all bytes must have arrived.
+ * Otherwise some bytes of the put may be lost, but no byte may be wrong. */
 static void put_good(const struct side *s, uint32_t node, bool whole)
 {
 	for (uint32_t tag = 2; tag < MESSAGES; tag += 3)

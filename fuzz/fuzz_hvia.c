@@ -180,8 +180,9 @@ static void op_sequence(struct side *s)
 	hvrig_store(&s->r, hvia_vi_entry(vi, HVIA_VI_1), q);
 }
 
-/* Posts a descriptor with an arbitrary control word. Its segments and its
- * remote address lie at or behind the end of their regions. */
+/* Posts a descriptor with an arbitrary control word. The descriptor's segments
+ * and remote address begin close to the end of a region and may cross that
+ * end. */
 static void op_edge(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 4), q = a & 1;
@@ -221,7 +222,7 @@ static void op_service(struct side *s)
 			see_value(hvrig_load(&s->r, hvia_vi_entry(VI + i, at)));
 }
 
-/* Connects the VI again, with or without RDMA. */
+/* Connects a VI again, with or without RDMA. */
 static void op_again(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -237,7 +238,7 @@ static void (*const ops[])(struct side *) = {
 	op_post, op_desc, op_frame, op_wait, op_memory,
 };
 
-enum { NEAR = 110 }; /* numbers from NEAR on select near_ops */
+enum { NEAR = 110 }; /* operation bytes >= NEAR select near_ops */
 
 static void operate(struct side *s)
 {
@@ -266,9 +267,8 @@ static int open_side(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Each program runs the operations of its node and leaves the other's alone.
- * Both peek at the next operation before they take it, so that none is
- * skipped. */
+/* Runs the operations of its own node. Peeks at the next operation before
+ * taking it, so that no operation of the other node is skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

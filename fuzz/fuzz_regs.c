@@ -25,8 +25,8 @@ struct fuzz {
 	uint32_t links;
 };
 
-/* Returns the next n bytes of the input as a number. Behind its end the input
- * has zeros. */
+/* Returns the next n bytes of the input as a number. Bytes past the end of the
+ * input count as 0. */
 static uint64_t take(struct fuzz *f, uint32_t n)
 {
 	uint64_t v = 0;
@@ -115,7 +115,7 @@ static void op_ram(struct fuzz *f)
 	see_value(rig_load(&f->r, 0, 1, off, 4));
 }
 
-/* Writes the next descriptor of a queue and starts it. */
+/* Writes the next descriptor of a queue and starts the queue. */
 static void op_next(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 4), q = a % f->queues;
@@ -167,7 +167,8 @@ static void op_bus(struct fuzz *f)
 	f->r.n[0].bus->contend = a >> 3 & 1;
 }
 
-/* Stops the neighbour, so that it returns no credits. */
+/* Stops the neighbour, which then returns no credits, or lets the neighbour
+ * continue. */
 static void op_stop(struct fuzz *f)
 {
 	if (take(f, 1) & 1)
@@ -201,7 +202,7 @@ static void (*const ops[])(struct fuzz *) = {
 	op_wait, op_packet, op_enable, op_ram,
 };
 
-enum { NEAR = 243 }; /* numbers from NEAR on select near_ops */
+enum { NEAR = 243 }; /* operation bytes >= NEAR select near_ops */
 
 static void operate(struct fuzz *f)
 {
@@ -243,7 +244,7 @@ static void show(struct fuzz *f)
 	see(k->start, k->n_start * sizeof(*k->start));
 }
 
-/* A first byte from MORE on selects a machine with other parts. */
+/* A first byte >= MORE selects a machine with other parts. */
 enum { MORE = 248 };
 static const char *const more_of[8][2] = {
 	{ "plat-multi", "" },

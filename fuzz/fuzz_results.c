@@ -2,10 +2,10 @@
 /* `weft report` and `weft explain` read a results file from an untrusted
  * source, or refuse it with a reason.
  *
- * Byte 0 of an input says how the rest is used. 'S': the rest is SQL that
- * changes a small good file. 'P': each three bytes change one byte of that
- * file, by an offset of two bytes and a value. Any other byte: the input is the
- * file. */
+ * Byte 0 of an input says how the other bytes are used. 'S': the other bytes
+ * are SQL that changes a small good file. 'P': every three bytes, an offset of
+ * two bytes and a value, change one byte of that file. Any other value: the
+ * whole input is the file. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * bundles. The receiver does not crash. After any noise and a pause a good
  * packet must arrive.
  *
- * Byte 0 of an input selects layout and links. Frames follow, each a length
- * byte and that many bytes: FF = SOP, FE = comma, FD x = invalid code x, all
- * others are data. */
+ * Byte 0 of an input selects layout and links. Frames follow. Each frame is
+ * coded as a byte n and then n + 1 bytes: FF is SOP, FE is a comma, FD x is the
+ * invalid code x, all other bytes are data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +97,8 @@ static void show(const struct node *n)
 	see(n->last_data, n->last_len < sizeof(n->last_data) ? n->last_len : 0);
 }
 
-/* Deals the bytes to the links of a bundle in turn, so that each link gets
- * noise. */
+/* Gives each link of a bundle an equal part of the bytes, so that each link
+ * gets noise. */
 static void noise(struct rig *r, const uint8_t *data, size_t size, uint16_t seq)
 {
 	uint32_t links = r->n->links, j;

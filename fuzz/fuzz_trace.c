@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the input as the text of a packet trace. No text may crash the reader,
- * and a trace that it accepts is consistent. */
+ * and a trace that the reader accepts is consistent. */
 #include <assert.h>
 #include <stdlib.h>
 

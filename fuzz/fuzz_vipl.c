@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program on each of two nodes calls VIPL in any order with any arguments.
- * Handles are invalid in every way: some never existed, some belong to another
- * kind or to the other program, some were freed. Descriptors and their links
- * change while posted. Memory is deregistered while in use. Lengths exceed all
- * memory. Every call returns, the library does not crash, and it returns only
- * descriptors that were posted.
+ * Handles are invalid in every way: some never existed, some are handles of
+ * another kind of object or of the other program, some were freed. Descriptors
+ * and their links change while posted. Memory is deregistered while in use.
+ * Lengths exceed all memory. Every call returns, and the library neither
+ * crashes nor returns a descriptor that was not posted.
  *
  * An input is a byte that selects the library's options, then a string of
- * operations, one byte each followed by its arguments. The top bit of the byte
- * selects the node. */
+ * operations, one byte each followed by its arguments. The top bit of an
+ * operation byte selects the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,8 +258,8 @@ static void op_post(struct user *u)
 		u->posted[i] = SEEN(VipPostRecv, vi, d, mem) == VIP_SUCCESS;
 }
 
-/* Writes arbitrary bytes into a descriptor, posted or not. Often hits its link
- * to the next descriptor. */
+/* Writes arbitrary bytes into a descriptor, posted or not. Often the bytes hit
+ * the link to the next descriptor. */
 static void op_scribble(struct user *u)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);
@@ -459,9 +459,8 @@ static void (*const ops[])(struct user *) = {
 
 /* ---- programs ---- */
 
-/* Each program runs the operations of its node and leaves the other's alone.
- * Both peek at the next operation before they take it, so that none is
- * skipped. */
+/* Runs the operations of its own node. Peeks at the next operation before
+ * taking it, so that no operation of the other node is skipped. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

@@ -6,9 +6,9 @@
  * sent.
  *
  * Each program connects, sends, receives and leaves. Every call returns, and
- * every object can be freed. Without frames whose FCS was made to fit, each
- * message that arrives is the next one, with its bytes. On a good line all
- * arrive. */
+ * every object can be freed. Unless the CRC (FCS) of a damaged frame was made
+ * to fit, messages arrive in order, without a gap and with the right bytes. On
+ * a good line all messages arrive. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,16 +11,17 @@
 
 enum { FUZZ_SYMBOLS = 4096 }; /* symbols of one frame at most */
 
-/* Kinds of frames that a receiver would take from given symbols. */
+/* Kind of frame that a receiver would accept, given the symbols of a frame. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
 /* Operations of a wire protocol that seal and forge its frames. */
 struct fuzz_wire {
-	/* Makes the CRC of the symbols right. With `inverted`, the CRC is
-	 * inverted, so that it is wrong. */
+	/* Writes the right CRC into the symbols or, with `inverted`, the
+	 * inverted CRC, which is wrong. */
 	void (*seal)(uint16_t *sym, uint32_t n, bool inverted);
-	/* Writes the symbols of a frame whose fields are the input's and whose
-	 * CRC is right. Returns their number, at most FUZZ_SYMBOLS / 2. */
+	/* Writes the symbols of a frame that takes its fields from the input
+	 * and has a right CRC. Returns the number of symbols, at most
+	 * FUZZ_SYMBOLS / 2. */
 	uint32_t (*forge)(struct fuzz_in *in, uint16_t *sym);
 	enum fuzz_passes (*passes)(const struct weft_raw *raw);
 };
@@ -31,12 +32,13 @@ struct fuzz_line {
 	void (*check)(void); /* called at every frame, or NULL */
 	uint32_t pass;	     /* frames still to let pass unharmed */
 	uint32_t harmed;     /* frames lost, repeated or changed so far */
-	/* The next two count frames whose CRC fits, on purpose or by chance. */
+	/* `sealed` and `forged` count frames whose CRC fits, on purpose or by
+	 * chance. */
 	uint32_t sealed; /* data frames that this fault changed or made */
 	uint32_t forged; /* control frames that this fault changed or made */
 };
 
-/* Puts the fault on the output of port p. The fault component has this name. */
+/* Puts the fault on the output of port p, as a component named `name`. */
 void fuzz_line_on(struct fuzz_line *l, struct weft_port *p, const char *name);
 /* Class of the fault, for rigs that add it themselves. Its state is a struct
  * fuzz_line *. */

@@ -14,8 +14,8 @@ static bool is_state(uint16_t first)
 	return (first & ~0xfu) == (WEFT_SYM_K | K_STATE);
 }
 
-/* Seals the CRC of a body. Heads have no CRC, therefore they stay as they
- * are. */
+/* Writes the right CRC, or with `inverted` a wrong CRC, into a state or into
+ * the data that follow K_SOD. Other flits have no CRC and stay unchanged. */
 static void seal(uint16_t *sym, uint32_t n, bool inverted)
 {
 	uint8_t b[FUZZ_SYMBOLS];

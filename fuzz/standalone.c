@@ -112,7 +112,7 @@ static size_t mutate(uint8_t *buf, size_t len)
 		n = len - at < INPUT_MAX - len ? len - at : INPUT_MAX - len;
 		memmove(buf + at + n, buf + at, len - at);
 		return len + n;
-	default: /* inserts a piece of another input */
+	default: /* overwrites bytes by a piece of another input */
 		from = other->len ? rnd((uint32_t)other->len) : 0;
 		n = other->len - from;
 		if (n > INPUT_MAX - at)

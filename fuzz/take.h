@@ -9,8 +9,8 @@ struct fuzz_in {
 	const uint8_t *p, *end;
 };
 
-/* Returns the next n bytes of the input as a number, low byte first. Behind its
- * end the input has zeros. */
+/* Returns the next n bytes of the input as a number, low byte first. Bytes past
+ * the end of the input count as 0. */
 static inline uint64_t take(struct fuzz_in *in, uint32_t n)
 {
 	uint64_t v = 0;

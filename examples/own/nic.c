@@ -43,7 +43,7 @@ static const struct weft_counter own_counters[C_N] = {
 };
 
 /* Both ends of a cable must have the same wire format, therefore own.switch
- * uses this one, too. */
+ * uses own_wire, too. */
 const struct weft_wire own_wire = { .name = "own" };
 
 static const struct weft_port_decl own_ports[] = {
@@ -87,7 +87,7 @@ static const struct weft_reg own_regs[] = {
 	{ 0 }
 };
 
-/* Sets the length to 0, because this lets the program start the next copy. */
+/* Sets the length to 0, which lets the program start the next copy. */
 static void own_free(struct weft_comp *c)
 {
 	struct own *n = c->state;
@@ -96,7 +96,8 @@ static void own_free(struct weft_comp *c)
 	*weft_reg_cell(c, REG_LEN, 0) = 0;
 }
 
-/* Sends the block after the read. The frame waits until the line is free. */
+/* Sends the block that the read DMA has read. The frame waits until the line is
+ * free. */
 static void own_send(struct weft_comp *c)
 {
 	struct own *n = c->state;
@@ -171,7 +172,7 @@ static void own_note(struct weft_comp *c, const struct weft_bus_note *b)
 	case WEFT_NOTE_STORE:
 		if (b->bytes > 8)
 			break; /* Registers have 8 bytes, and a store writes one
-				* of them. */
+				* register at most. */
 		memcpy(&v, b->data, b->bytes);
 		weft_reg_store(c, b->space, (uint32_t)b->off, b->bytes, v);
 		break;

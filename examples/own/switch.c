@@ -21,8 +21,8 @@ struct own_switch {
 				  * cycles */
 	struct weft_clock clock;
 	struct own_input *in;
-	weft_time_t *line_free; /* time at which the line of each output is free
-				 * again */
+	weft_time_t *line_free; /* time at which the line of each output becomes
+				 * free */
 };
 
 static const struct weft_param switch_params[] = {

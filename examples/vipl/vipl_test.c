@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program written for VIPL, from the public description of the interface
- * alone. The program does not know the simulator.
+/* A program written for VIPL (the library of the Virtual Interface
+ * Architecture) from the public description of the interface alone. The program
+ * does not know the simulator.
  *
  *	vipl_test server DEVICE CLIENT-HOST
  *	vipl_test client DEVICE SERVER-HOST
  *
- * Ping-pong, RDMA write, a completion queue for several VIs, asynchronous
- * errors, and a disconnect in the middle of transfers.  Prints its results and
- * ends with 0 if all checks hold. */
+ * Tests ping-pong, RDMA write, a completion queue for several VIs (virtual
+ * interfaces), asynchronous errors, and a disconnect in the middle of
+ * transfers.  Prints the results and ends with 0 if all checks hold. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

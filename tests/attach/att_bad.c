@@ -47,7 +47,7 @@ static void bad_head(struct weft_att *a)
 	atomic_store(&a->seg->ev_head, 77777);
 }
 
-/* Breaks each rule that is not needed to hand the processor over. */
+/* Breaks every rule except those that the hand-over of the processor needs. */
 static void bad_all(struct weft_att *a)
 {
 	uint8_t *p = (uint8_t *)a->cmd;

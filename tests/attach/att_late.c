@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that waits for a moment of simulated time after the simulator
- * already counts it as waiting.
+/* A process that starts to wait until a simulated time although the simulator
+ * already counts this process as waiting.
  *
  * att_late outside    after a sleep in the kernel
  * att_late poll       after a wait for an event that did not arrive */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts calls under names with characters other than letters, and twice under
- * one name. */
+/* Counts calls under four names. A report shows characters other than letters,
+ * digits and '_' as '?', so that three of the names become equal there. */
 #include <stdio.h>
 
 #include "weft/attach.h"

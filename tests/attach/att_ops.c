@@ -5,7 +5,7 @@
  * att_ops [ROUNDS]
  *
  * Each address has one rank. Rank i is at WEFT_ATT_ADDR(i / K, i % K), where K
- * is WEFT_PER_NODE (1). */
+ * is WEFT_PER_NODE (default 1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static void barrier(void)
 			progress();
 }
 
-/* Each rank sends to every rank without polling. None may block for ever. */
+/* Each rank sends to every rank without polling. No rank may block for ever. */
 static void flood(void)
 {
 	uint8_t buf[4096];
@@ -172,8 +172,9 @@ static void wait_done(uint32_t k)
 		progress();
 }
 
-/* Swaps the word of rank 0 in rounds. Each rank waits until it reads the number
- * of the rank before it, and stores its own. */
+/* Passes the word of rank 0 from rank to rank by compare-and-swap. Each rank
+ * retries until the word holds the number of the rank before it, and stores its
+ * own number. */
 static void swaps(uint64_t off)
 {
 	uint32_t k = done;

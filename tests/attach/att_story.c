@@ -15,8 +15,8 @@
 #include "weft/attach.h"
 
 enum { AREA = 1 << 20, WORD = AREA - 64 };
-/* values of imm. TURN: the sender has reached meet(). REGION: the message holds
- * the sender's region. */
+/* values of imm (immediate data). TURN: the sender has reached meet(). REGION:
+ * the message holds the sender's region. */
 enum { TURN = 1 << 20, REGION };
 #define LONG_AGO (50 * WEFT_US)
 
@@ -72,8 +72,9 @@ static void say_event(const struct weft_ep_event *ev)
 	    ev->ctx ? (size_t)((uint8_t *)ev->ctx - area) : 0);
 }
 
-/* Waits for one more event of this kind. Untimed, a message may arrive before
- * the end of an operation posted earlier. */
+/* Waits for one more event of this kind. Remembers events of other kinds,
+ * because without a clock a message may arrive before the end of an operation
+ * that was posted earlier. */
 static void until(enum weft_ep_kind kind)
 {
 	static uint32_t seen[WEFT_EV_ERROR + 1], wanted[WEFT_EV_ERROR + 1];
@@ -121,7 +122,7 @@ static void part_info(void)
 	    ep->info.max_put, ep->info.align);
 }
 
-/* Tests sizes around the alignment of a segment, and the largest. */
+/* Tests sizes around the alignment of a segment, and the largest size. */
 static void part_messages(void)
 {
 	const size_t sizes[] = { 0, 1, 63, 64, 65, 1000, ep->info.max_msg };
@@ -380,7 +381,8 @@ static void part_descriptor(void)
 }
 
 /* Lets rank 1 send, then rank 0. A message that is sent aside (weft_att_aside)
- * would overtake messages in flight, so that only one may be in flight. */
+ * would overtake messages in flight, therefore only one message may be in
+ * flight at a time. */
 static void by_turns(uint64_t imm)
 {
 	if (me)
@@ -425,7 +427,7 @@ int main(void)
 	timed = weft_att_info(att)->clock != WEFT_CLOCK_NONE;
 	for (size_t i = 0; i < AREA; i++)
 		area[i] = i < WORD ? (uint8_t)(i * 7 + me) : 0;
-	/* buffers by lines, so that lines of both ranks stay whole */
+	/* line buffering keeps the lines of both ranks whole */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	part_info();
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

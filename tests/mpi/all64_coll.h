@@ -35,7 +35,8 @@
 #define PICK_scan		  MPI_Scan
 #define PICK_exscan		  MPI_Exscan
 
-/* Defines two cases, NAME_b and NAME_i, of one body with `nb`. */
+/* Defines the cases NAME_b and NAME_i, which call NAME(a, nb) with nb = false
+ * and nb = true. */
 #define BOTH(name)                                                             \
 	static void name##_b(struct all *a)                                    \
 	{                                                                      \
@@ -53,7 +54,7 @@
 int *all_ints(int n);
 int all_word(int r, int to, int i);
 
-/* Parts of a vector: rank r has r % 5 words, with a gap of one between the
+/* Parts of a vector: rank r has r % 5 words, with a gap of one word between the
  * parts. */
 struct all_parts {
 	int *n, *at, sum;

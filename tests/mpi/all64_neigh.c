@@ -60,9 +60,9 @@ static void allgather(struct all *a)
 	MPI_Comm_free(&t.comm);
 }
 
-/* Checks words of neighbours. In a dimension of 1 or 2 both neighbours are one
- * rank, and MPI does not define the order of its two messages. Therefore only
- * dimensions from 3 on are checked. */
+/* Checks words of neighbours. In a dimension of size 1 or 2 both neighbours are
+ * the same rank, and MPI does not define in which order the two messages of
+ * that rank arrive. Therefore only dimensions of size 3 or more are checked. */
 static void check_told(struct all *a, const struct torus *t, const int *in)
 {
 	for (int k = 0; k < 6; k++)

@@ -120,7 +120,7 @@ static void get_accumulate(struct all *a)
 	MPI_Win_free(&w.win);
 }
 
-/* Draws tickets from rank 0. Each ticket is given once. */
+/* Draws tickets from rank 0. No ticket is drawn twice. */
 static void fetch_and_op(struct all *a)
 {
 	enum { ROUNDS = 3 };

@@ -154,7 +154,7 @@ static void sub_groups(struct all *a)
 
 const struct all_case all_reduce[] = { LIST(b), { NULL, NULL } };
 const struct all_case all_ireduce[] = { LIST(i), { NULL, NULL } };
-/* Not in the default list, because Open MPI sends names of processes in these
- * cases, whose length differs from run to run. */
+/* Not in the default list, because in these cases Open MPI sends names of
+ * processes, and the lengths of the names differ from run to run. */
 const struct all_case all_groups[] = { { "groups", sub_groups },
 				       { NULL, NULL } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Derived types. Data sent as a type arrive as plain bytes in the order of the
- * type's map, and plain bytes are received as a type. Both happen with few and
- * with many bytes, so that every protocol of a transport is used. */
+/* Derived types. Data sent as a derived type arrive as plain bytes in the order
+ * of the type's map. Plain bytes are received as a derived type. Short and long
+ * messages are used, so that every protocol of a transport is tested. */
 #include "all64.h"
 
 #include <stddef.h>
@@ -10,9 +10,10 @@
 
 enum { WORDS = 6144 };
 
-/* Sends `count` elements of `type` from a numbered array around the ring, which
- * arrive as `n` plain words. Then sends these words back into the type. map(i)
- * is the index of the word in the array that must arrive as the i-th. */
+/* Sends `count` elements of `type` from a numbered array to the next rank,
+ * which receives them as `n` plain words. The next rank sends these words back,
+ * and they are received as `type`. Word i of the `n` must be word map(i) of the
+ * array. */
 static void there_and_back(struct all *a, MPI_Datatype type, int count, int n,
 			   int (*map)(int))
 {

@@ -31,8 +31,7 @@ static void phase(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Exchanges messages with all ranks and around the ring, short and long
- * ones. */
+/* Exchanges short and long messages with all ranks and around the ring. */
 static void talk(int round)
 {
 	int to = (me + 1) % n, from = (me + n - 1) % n, len, sum;
@@ -136,7 +135,8 @@ static void way_fork_beside(void)
 	child_ends(pid, 0);
 }
 
-/* Forks a child that calls MPI like a rank. It fails, and the run continues. */
+/* Forks a child that calls MPI like a rank. The child fails, and the run
+ * continues. */
 static void way_fork_use(void)
 {
 	pid_t pid = fork();

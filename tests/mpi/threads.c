@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_THREAD_MULTIPLE: a ping-pong by the thread that called MPI_Init_thread,
- * then one by another thread. Rank 0 prints ns of half a round trip of both.
+ * then a ping-pong by another thread. Rank 0 prints half of the mean round trip
+ * of each, in ns.
  *
- *     threads [TURNS] */
+ * threads [TURNS] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

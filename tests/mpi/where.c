@@ -9,7 +9,7 @@ enum { TRIPS = 10 };
 
 static int me, ranks;
 
-/* Returns half a round trip of 8 bytes from rank 0, in ns. */
+/* Returns half a round trip of 8 bytes between rank 0 and `peer`, in ns. */
 static double distance(int peer)
 {
 	char b[8] = { 0 };
@@ -26,8 +26,8 @@ static double distance(int peer)
 	return (MPI_Wtime() - t) / (2 * TRIPS) * 1e9;
 }
 
-/* Adds this rank + 1 to a word of every rank, which all ranks do at once.
- * Returns the sum in this rank's own word. */
+/* Adds this rank + 1 to a word of every rank. All ranks do so at once. Returns
+ * the sum in this rank's own word. */
 static long added(void)
 {
 	long *mem, one = me + 1, old, sum;

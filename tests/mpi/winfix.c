@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preload for NPopenmpi2, because that program passes NULL for
- * MPI_INFO_NULL. */
+/* Preload for NPopenmpi2, because that program passes NULL where MPI_INFO_NULL
+ * is needed. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * end one after the other, at intervals of 10 us. A test chooses errors by the
  * offset of its request. A request
  *
- * over 16 MiB + n KiB   ends with the n-th status of `errors`
- * at 17 MiB             is refused three times for lack of room
+ * that covers byte 16 MiB + n KiB   ends with status errors[n]
+ * at offset 17 MiB                  is refused three times for lack of room
  *
  * The process ends with SIGABRT when the plug-in waits without a request in
  * flight, submits a request that it should have rejected, or leaves before it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes on a node, each with a port of the Host Port and a partner
- * on the other node: messages, puts, gets, ends. Ranks 0 and 1 are on node 0,
- * their partners 2 and 3 on node 1.
+ * on the other node. Tests messages, puts, gets and the end of processes. Ranks
+ * 0 and 1 are on node 0, their partners 2 and 3 on node 1.
  *
  * raw_ports play|dies|attack|again
  *
@@ -83,7 +83,7 @@ static bool holds(const uint8_t *p, uint32_t rank, uint32_t round)
 	return true;
 }
 
-/* Runs a second thread, which never ends by itself. */
+/* Main function of a second thread, which never ends by itself. */
 static int sleeper(struct weft_host *h, void *arg)
 {
 	MUST(weft_proc_self(h));
@@ -106,8 +106,8 @@ static void open_port(struct ports *x)
 			   CAP + me));
 }
 
-/* Kinds of instructions. The tag of an instruction holds its kind, so that its
- * notification can be recognised. */
+/* Kinds of instructions. The tag of an instruction holds the kind, so that the
+ * notification of the instruction can be recognised. */
 enum { WORD = 1, PUT, GET };
 
 /* Takes the next notification and keeps messages that arrive meanwhile. Returns
@@ -187,7 +187,8 @@ static uint32_t play(struct ports *x, bool dies)
 	return i;
 }
 
-/* Tries ports that belong to other processes. */
+/* Tries calls that only a driver may make, and calls on memory of rank 1. All
+ * of them must fail. */
 static void attack(struct ports *x)
 {
 	struct weft_dev *d = weft_dev_open(x->h, 0);
@@ -234,7 +235,7 @@ static void with_partner(struct ports *x, const char *what)
 	       weft_host_node(x->h), hport_vpid(x->p), n, ROUNDS);
 }
 
-/* Sends a message to itself. */
+/* Exchanges messages and pages between this process and itself. */
 static void again(struct ports *x)
 {
 	x->partner = me;

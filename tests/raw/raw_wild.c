@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes nonsense into the ring through which a process makes calls, which no
- * library would do:
+/* Writes nonsense into the ring through which a process makes calls. No library
+ * writes such calls.
  *
  * raw_wild SEED        calls with random arguments, half of them sensible;
  *                      prints a sum of all answers

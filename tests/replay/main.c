@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over the inputs that a file names, and compares the
- * outcome of each with the outcome in the file.
+ * outcome of each input with the outcome in the file.
  *
  * replay_NAME FILE CORPUS [--write]
  *
@@ -15,8 +15,8 @@
  * mixed 1 20 -> ...   two stored inputs, put together and changed
  * random 1 20 -> ...  random bytes
  *
- * After the arrow follow the end of the run in ns, some sums, and digests of
- * the parts in the order of outcome.h. */
+ * The text behind the arrow is the end of the run in ns, some sums, and the
+ * digests of the parts of the outcome in the order of outcome.h. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,22 +8,24 @@
  *
  * watch.link sits on the outputs of a NIC, where it sees the true order of
  * sending. It also sits, behind all faults, on the outputs of a switch towards
- * a NIC, where it sees which packets arrive, and when. watch.bus of the
- * receiver compares (watch_order.c, watch_bus.c). */
+ * a NIC, where it sees which packets arrive, and when. watch.bus at the
+ * receiver compares notifications with these packets (watch_order.c,
+ * watch_bus.c). */
 #include <stdio.h>
 
 #include "systems/forth/link/wire.h"
 #include "watch.h"
 
 struct tap {
-	/* on a NIC: observers of the packets it sends, by destination */
+	/* tap on a NIC: observers of the packets that the NIC sends, by
+	 * destination */
 	struct watch *of[WATCH_NODES];
-	struct watch *to; /* towards a NIC: observer of its packets */
+	struct watch *to; /* tap towards a NIC: observer of that NIC */
 	uint32_t node, path;
 };
 
-/* Returns the pc at which the header of a frame is checked. Header and CRC
- * follow the delimiter and the credits (forth.md 4.7). */
+/* Returns the bus clock (pc) at which the header of a frame is checked. Header
+ * and CRC follow the delimiter and the credits (forth.md 4.7). */
 static uint64_t checked_pc(const struct watch *w, const struct weft_frame *f)
 {
 	struct forth_shape s = forth_shape_get(f);

@@ -9,23 +9,27 @@
 enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
 #define WATCH_NEVER UINT64_MAX
 
-/* A packet of one source to one destination, in the order of sending. */
+/* A packet from one source to one destination. */
 struct watch_pkt {
 	uint64_t hdr;
-	/* pc at which the packet is in memory or known to be lost; WATCH_NEVER
-	 * before */
+	/* past: bus clock (pc) at which the packet is in memory or known to be
+	 * lost. Until then WATCH_NEVER. */
 	uint64_t past;
 	uint8_t path;
 	bool came, lost, told; /* told: the packet's group has been notified */
 };
 
-/* Packets of one source to this node that may still matter. */
+/* Packets from one source to this node that may still matter, in the order of
+ * sending. A packet's number counts the packets of this source from the start
+ * of the run. */
 struct watch_stream {
 	struct watch_pkt *ring;
-	uint64_t front, end, mask;   /* numbers count packets from the start */
-	uint64_t at[WATCH_LINKS];    /* next number to arrive on each path */
+	uint64_t front, end, mask; /* front, end: numbers of packets */
+	uint64_t at[WATCH_LINKS]; /* number of the next packet to arrive on each
+				   * path */
 	uint32_t count[WATCH_LINKS]; /* number of packets sent on each path */
-	/* pc at which all packets before `front` are in memory or lost */
+	/* bus clock at which the last packet before `front` was in memory or
+	 * known to be lost */
 	uint64_t past;
 	/* true if a packet was lost since the latest notification */
 	bool loss;
@@ -33,7 +37,7 @@ struct watch_stream {
 
 /* A notification that is allowed and has not been written yet. */
 struct watch_due {
-	uint64_t may; /* pc from which it is allowed */
+	uint64_t may; /* bus clock from which the notification is allowed */
 	bool loss;
 	uint8_t src;
 };
@@ -52,7 +56,8 @@ struct watch_wait {
 
 enum watch_op { WATCH_NONE, WATCH_PACKET, WATCH_REMOTE, WATCH_LOCAL };
 
-/* Clocks from..to-1, in which the engine cannot start a write. */
+/* Bus clocks `from` to `to` - 1, in which the NIC's engine cannot start a
+ * write. */
 struct watch_busy {
 	uint64_t from, to;
 };
@@ -70,7 +75,7 @@ struct watch {
 	enum watch_op op; /* kind of the latest write */
 	struct watch_wait writing;
 	const struct weft_bus_txn *write; /* write in progress */
-	uint64_t done;			  /* pc: end of the latest write */
+	uint64_t done; /* bus clock at the end of the latest write */
 	struct watch_busy busy[WATCH_READS];
 	uint32_t n_busy;
 	uint32_t notes; /* number of remote notifications so far */
@@ -89,17 +94,17 @@ enum {
 
 /* watch_bus.c: returns the observer of node `node`, or NULL. */
 struct watch *watch_of(struct weft_sim *sim, uint32_t node);
-/* Notes that a packet has left its source through `path`. */
+/* Records that a packet has left its source through `path`. */
 void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr);
-/* Reports that the header of a packet will be checked at pc. */
+/* Records that the header of a packet will be checked at bus clock pc. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc);
 /* Reports a failure. Only the first few are printed. */
 void watch_fail(struct watch *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* watch_order.c: notifications that the order of sending allows.
- * watch_advance() finds those that are allowed at pc, because all earlier
- * packets of the source are in memory or lost. */
+ * watch_advance() finds the notifications that are allowed at bus clock pc,
+ * because all earlier packets of the source are in memory or lost. */
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
@@ -109,7 +114,7 @@ static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 {
 	return w->groups && hdr >> 48 & 1;
 }
-/* Notes that a group was notified at pc. */
+/* Records that a group was notified at bus clock pc. */
 void watch_group(struct watch *w, uint32_t src, uint32_t group, uint64_t pc);
 /* Returns the number of packets whose group has not been notified. */
 uint64_t watch_group_left(const struct watch *w);

@@ -2,17 +2,17 @@
 /* Class watch.bus: sits between a NIC and its bus, passes everything, and
  * compares each remote notification with the true events:
  *
- * - Each packet that its source sent before is in memory, or was lost and a
- *   later packet of its path has arrived (forth.md 7.4).
- * - The NIC requests the write of the notification at the clock at which the
+ * - Each packet that the source of the notification sent earlier is in memory,
+ *   or was lost and a later packet of the same path has arrived (forth.md 7.4).
+ * - The NIC requests the write of the notification at the clock at which this
  *   first condition became true, or at which the engine was free again.
  *   Neither a packet nor a local notification overtakes a notification that
  *   waits. A notification follows a packet or another notification without a
  *   gap (3.7).
- * - Its count, source and loss flag are right (3.8, 7.5).
+ * - Count, source and loss flag of the notification are right (3.8, 7.5).
  *
  * The engine starts no write while it fetches a descriptor or moves the data of
- * a read. It does start writes in the split wait (R-27). */
+ * a read. The engine does start writes in the split wait (R-27). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -63,9 +63,9 @@ static void busy_to(struct watch *w, uint64_t pc)
 	w->busy[(w->n_busy - 1) % WATCH_READS].to = pc;
 }
 
-/* Returns the first clock from pc on at which a write can start. If a read and
- * a write are ready at one clock, either may be first. With `give` the read is
- * first. */
+/* Returns the first bus clock from pc on at which a write can start. If a read
+ * and a write are ready at the same clock, either may be first. With `give` the
+ * read is first. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -131,8 +131,8 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	check_time(w, pc, d.may);
 }
 
-/* Checks that no notification is allowed at pc, because a write of another kind
- * starts there. */
+/* Checks that no notification is allowed at bus clock pc, at which the NIC
+ * starts to write a packet instead. */
 static void check_none_waits(struct watch *w, uint64_t pc)
 {
 	for (uint32_t s = 0; s < WATCH_NODES; s++)
@@ -142,8 +142,9 @@ static void check_none_waits(struct watch *w, uint64_t pc)
 				   s, WATCH_FRONT(&w->due[s]).may);
 }
 
-/* Takes the packet that t writes from the front of a link's buffer. Returns
- * false if no buffer has it at its front. */
+/* Takes a packet from the front of a link's buffer: the packet that is written
+ * by transaction t. Returns false if that packet is not at the front of any
+ * buffer. */
 static bool take_packet(struct watch *w, const struct weft_bus_txn *t)
 {
 	for (uint32_t k = 0; k < WATCH_LINKS; k++) {
@@ -314,8 +315,8 @@ static uint64_t nic_counter(const struct watch *w, const char *name)
 	return 0;
 }
 
-/* Returns the number of packets of unknown fate. They were lost, and no later
- * packet of their path has arrived to reveal that. */
+/* Returns the number of packets whose fate is unknown to the NIC. They were
+ * lost, and no later packet of their path has arrived to reveal the loss. */
 static uint64_t open_packets(const struct watch *w)
 {
 	uint64_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Observers: notifications that the order of sending allows (forth.md 7.4). The
  * observers see which packets were really sent and really arrived. This file
- * uses packet numbers and announced paths only to check that the sender's are
- * right. */
+ * compares the packet numbers and announced paths in headers with the true
+ * ones, and uses them for nothing else. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>

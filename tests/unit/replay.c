@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Builds with a sanitizer run a tenth of the scenarios, because they check the
- * code and not the model. */
+/* Builds with a sanitizer run a tenth of the scenarios, because a sanitizer
+ * checks the code and not the model. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHARE = 10 };
 #else

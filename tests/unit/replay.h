@@ -3,7 +3,7 @@
  *
  * PROGRAM             as many scenarios as the test wants, from seed 1 on;
  *                     a tenth of them under AddressSanitizer
- * PROGRAM SEED [N]    N scenarios (1) from SEED on */
+ * PROGRAM SEED [N]    N scenarios (default 1) from SEED on */
 #ifndef TESTS_REPLAY_H
 #define TESTS_REPLAY_H
 

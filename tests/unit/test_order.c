@@ -29,8 +29,8 @@ struct kind {
 struct system {
 	const struct kind *kinds; /* list that ends with name == NULL */
 	void (*wire)(struct weft_sim *sim, uint32_t node);
-	/* sent: text that the result must contain. clean: text that it must
-	 * not */
+	/* sent: text that the result must contain. clean: text that the result
+	 * must not contain */
 	const char *sent, *clean;
 };
 

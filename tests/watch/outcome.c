@@ -21,8 +21,8 @@ const char *const outcome_names[OUTCOME_PARTS] = {
 	"notes",    "trace",	 "result", "seen",
 };
 
-/* Listener of the frames on the line of a port. Only ports whose owners report
- * their frames have one. */
+/* Listener of the frames on the line of a port. Only connected ports whose wire
+ * tells listeners of its frames have a listener. */
 struct ear {
 	struct weft_line_listener l;
 	struct weft_port *port;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome of one input of a fuzz target, as digests of its parts. If the
- * order of events has no meaning, the digest of the part is the sum of the
- * digests of the events. */
+ * order of the events of a part has no meaning, the digest of that part is the
+ * sum of the digests of the events. */
 #ifndef TESTS_REPLAY_OUTCOME_H
 #define TESTS_REPLAY_OUTCOME_H
 

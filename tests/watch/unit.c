@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watches the simulations of a unit test. At the end of the test the outcome of
- * all of them is compared with the line of the test.
+ * all simulations is compared with the test's line in REPLAY_FILE.
  *
  * REPLAY_FILE=units.txt REPLAY_NAME=hvia-vi test_vi
  *
- * With REPLAY_WRITE the line is added to that file instead. */
+ * With REPLAY_WRITE a new line is added to REPLAY_FILE instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes on the direct endpoint. Each runs one function in a process of its
- * own. A failed CHECK ends the process, and its status is the result. */
+/* Processes on the direct endpoint. Each of them runs one function. A failed
+ * CHECK ends the process, and the exit status of the process is the result. */
 #ifndef DIRECT_PROCESSES_H
 #define DIRECT_PROCESSES_H
 
@@ -21,7 +21,7 @@ struct process {
 	struct weft_ep *ep;
 	uint32_t me, n;
 	/* ends: number of processes that have sent END. others: number of
-	 * completions of its own operations. */
+	 * completions of this process's operations. */
 	uint32_t ends, others;
 	uint32_t deaths, put_ins;
 	struct weft_ep_mr mr[MAX];
@@ -42,7 +42,7 @@ struct process {
 struct rig {
 	struct direct_hub hub;
 	int sock[MAX]; /* socket of each process, or -1 after its end */
-	/* sockets of the processes' side, until each has started */
+	/* far end of each socket in sock[], until its process has started */
 	int theirs[MAX];
 	struct pidfd who[MAX];
 	int status[MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's side of attached processes, without processes: two nodes with
  * an agent each, clients whose rings the test fills, and an endpoint that
- * records calls and gives the test's answers. All of it runs in a program of
- * the bench. */
+ * records calls and returns what the test prescribes. Everything runs inside a
+ * program of the bench. */
 #ifndef ATTACH_SERVE_RIG_H
 #define ATTACH_SERVE_RIG_H
 
@@ -46,13 +46,13 @@ struct serve_rig {
 	uint64_t *counters, count[AGENT_C_N];
 	struct rig_call call[RIG_CALLS];
 	uint32_t calls;
-	int answer[RIG_OPS]; /* answer of the endpoint to each operation */
+	int answer[RIG_OPS]; /* return value of each endpoint operation */
 	struct weft_ep_event ev[RIG_EVENTS];
-	/* number of events that the endpoint's poll still has to give */
+	/* number of events that the endpoint's poll has not returned yet */
 	int events;
 	uint32_t slots[2], map[RIG_CLIENTS];
 	char said[2000];
-	int measured[2]; /* numbers of ends and of begins of measurements */
+	int measured[2]; /* [0]: measurements ended, [1]: measurements begun */
 	int sock[2];
 };
 
@@ -63,8 +63,8 @@ void rig_run(rig_fn fn, enum weft_att_clock clock);
 
 /* Posts a command to a client's ring. */
 void rig_post(struct att_client *c, struct att_cmd cmd);
-/* Carries out a client's ring. rig_do() posts a command first. Both return
- * false if a command must wait. */
+/* Executes the commands in a client's ring. rig_do() posts a command first.
+ * Both functions return false if a command must wait. */
 bool rig_serve(struct att_client *c);
 bool rig_do(struct att_client *c, struct att_cmd cmd);
 /* Returns the number of events that the client has not taken. rig_event()

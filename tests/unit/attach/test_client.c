@@ -118,8 +118,8 @@ static void assert_bytes(const struct rig *r, uint32_t i, uint8_t val)
 }
 
 /* Posts payloads of 400 bytes, which take 448 of the 1024 bytes of the ring.
- * The third starts at the beginning of the ring once the first is freed,
- * because a payload never wraps. */
+ * The third payload starts at the beginning of the ring once the first is
+ * freed, because a payload never wraps. */
 static void payload_never_wraps_and_waits_for_room(void **state)
 {
 	struct rig *r = *state;
@@ -297,8 +297,8 @@ static void polls_of_a_waiting_client_are_not_counted(void **state)
 }
 
 /* The simulator resumes a client between the client's poll, which found
- * nothing, and its wait. If the client waited, both sides would wait for
- * ever. */
+ * nothing, and the client's wait. If the client waited, both sides would wait
+ * for ever. */
 static void resumed_client_polls_before_it_waits(void **state)
 {
 	struct rig *r = *state;
@@ -343,8 +343,8 @@ static void wakes(int sig)
 {
 }
 
-/* The agent plans with the deadline that the client had when it began to wait,
- * so that a new deadline must ring the agent's bell. */
+/* The agent plans with the deadline that a client had when the client began to
+ * wait. Therefore a new deadline must ring the agent's bell. */
 static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 {
 	/* a signal ends a sleep of a second */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies that a process makes of its own memory (attach/copy.h). One process
- * answers at once, another one sends one byte at a time. */
+ * answers at once, another process sends one byte at a time. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static void copy_arrives_from_a_process_that_answers(void **state)
 	assert_memory_equal(buf, area, BYTES);
 }
 
-/* The time-out is for the whole piece. Each byte arrives in time, but all of
- * them together do not, so that the copy fails. */
+/* The time-out is for the whole piece. Each byte arrives within the time-out,
+ * but the whole piece does not, therefore the copy fails. */
 static void patience_is_for_the_whole_piece(void **state)
 {
 	uint8_t buf[BYTES];

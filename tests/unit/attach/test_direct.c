@@ -15,8 +15,9 @@
 /* ---- messages ---- */
 
 /* Returns the length of message i: lengths at borders of cache lines, and the
- * largest ones. Each process sends messages of these lengths to every other,
- * many times around the ring, and keeps some for a while. */
+ * largest ones. Each process sends so many messages of these lengths to every
+ * other process that each ring wraps many times. The receiver keeps some
+ * messages for a while. */
 static size_t length(const struct process *w, uint32_t i)
 {
 	const size_t edge[] = { 0, 1, 8, 47, 48, 49, 112, 113, 4096 };

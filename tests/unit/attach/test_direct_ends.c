@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* Lets a process die with a message in flight. The other gets the message, then
- * the event of the death, then errors. */
+/* Lets a process die with a message in flight. The surviving process gets the
+ * message, then the event of the death, then errors. */
 static int survivor(struct process *w)
 {
 	struct weft_ep_event ev = { 0 };
@@ -152,8 +152,8 @@ static void memory_of_other_processes_cannot_be_written(void **state)
 	run(2, 1, walls_main);
 }
 
-/* Announces a region that was never registered and requests it from itself.
- * Then requests bytes behind a region. */
+/* Announces a region that was never registered. Checks that requests for that
+ * region, and requests for bytes behind a registered region, are refused. */
 static int asks_main(struct process *w)
 {
 	static uint64_t secret = 42, area[8];
@@ -177,8 +177,9 @@ static void requests_are_checked_against_private_memory(void **state)
 	run(2, 1, asks_main);
 }
 
-/* Offers descriptors that are not memory of the right size and seals, which are
- * refused. A second valid one is refused too. */
+/* Offers file descriptors of memory with a wrong size or wrong seals, which are
+ * refused. A valid descriptor is refused too, because the process has offered
+ * one already. */
 static int bad_place_main(struct process *w)
 {
 	int fd = memfd_create("x", MFD_ALLOW_SEALING);
@@ -190,7 +191,7 @@ static int bad_place_main(struct process *w)
 	CHECK(!fcntl(fd, F_ADD_SEALS, direct_seals(true)));
 	CHECK(direct_want(w->d, WANT_PLACE, w->me, fd, NULL) == -EALREADY);
 	CHECK(direct_want(w->d, WANT_PEER, w->n, -1, NULL) == -EPIPE);
-	_exit(0); /* the process broke a rule, so that it is removed */
+	_exit(0); /* the simulator removes processes that break a rule */
 }
 
 static void descriptors_from_processes_are_checked(void **state)
@@ -198,8 +199,8 @@ static void descriptors_from_processes_are_checked(void **state)
 	run(1, 1, bad_place_main);
 }
 
-/* Lets the first process send before the second has joined. It sends more than
- * its ring holds, so that it must wait for room. */
+/* Lets the first process send before the second has joined. The first process
+ * sends more than its ring holds, so that it must wait for room. */
 static int early_main(struct process *w)
 {
 	static uint8_t buf[4096];
@@ -234,8 +235,9 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* Fills the whole ring to a peer with marks of messages, so that the peer
- * always finds another one, and dies. The peer is notified nevertheless. */
+/* Fills the whole ring to a peer with marks of messages and dies. The peer
+ * always finds another message, but must be notified of the death
+ * nevertheless. */
 static int round_main(struct process *w)
 {
 	struct weft_ep_event ev;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings of the direct endpoint, between a process and itself. Each message is
- * received once, in order. Its room returns in order. The sender is notified
- * when another quarter of the ring is free, or at once if it waits. */
+ * received once, in order. The room of messages is freed in order. The sender
+ * is notified when another quarter of the ring is free, or at once if the
+ * sender waits. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static bool give(struct rig *r, size_t len, uint32_t imm)
 	return true;
 }
 
-/* Checks that the next message is this one. */
+/* Takes the next message. Checks its length, imm and bytes. */
 static const struct direct_head *take(struct rig *r, size_t len, uint32_t imm)
 {
 	enum direct_kind kind;
@@ -217,7 +218,7 @@ static void impossible_word_breaks_the_ring(void **state)
 		{ DIRECT_MSG, 0, 0, 64, true },
 		{ DIRECT_MSG, 0, 1, 0, true },
 		{ DIRECT_ANSWER, 8, 1, 64, false },
-		{ DIRECT_SKIP, 0, 0, 0, true }, /* skips to no message */
+		{ DIRECT_SKIP, 0, 0, 0, true }, /* no message follows */
 		{ DIRECT_SKIP + 1, 0, 1, 64, true },
 	};
 	struct rig *r = *state;

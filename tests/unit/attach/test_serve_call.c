@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of weft/host.h from a process. Valid calls are carried out. Invalid
- * calls are refused by name and leave the node unchanged. */
+ * calls are refused with a reason and leave the node unchanged. */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -201,7 +201,7 @@ static int bad(struct weft_host *h, struct bench *b)
 		assert_int_equal(a.a, rows[i].a);
 		refused(b, &n, rows[i].why);
 	}
-	/* the size that a node with more memory would have */
+	/* pretends that the node has more memory */
 	r->node.info.mem_bytes = 1 << 27;
 	call(r, K(POLL_RANGE, .io_len = (1 << 26) + 1));
 	refused(b, &n, "longer than 64 MiB");
@@ -238,7 +238,7 @@ static int inside(struct weft_host *h, struct bench *b)
 	assert_int_equal(call(r, K(PROC_ENTER, .proc = p)).a, p);
 	assert_int_equal(call(r, K(LOAD64, .io_off = a.b, .io_len = 0x1000)).a,
 			 0);
-	/* the thread reads ones beyond the page of its process */
+	/* loads from beyond the page of the thread's process return all ones */
 	assert_int_equal(
 		call(r, K(LOAD64, .io_off = a.b + 0x1000, .io_len = 0x1000)).a,
 		UINT64_MAX);

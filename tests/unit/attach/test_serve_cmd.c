@@ -73,8 +73,9 @@ static void message_to_another_node_goes_through_endpoint(struct serve_rig *r)
 	assert_int_equal(r->g[0].n_ops, 0);
 	assert_int_equal(rig_events(c), 1);
 	is_event(rig_event(c, 0), WEFT_EV_SENT, 0, 0, 5, 256);
-	/* A message of an earlier size gets the buffer of that message again.
-	 * It is quiet, so that it makes no event. */
+	/* A message gets the buffer of an earlier message of the same size
+	 * class. The messages from here on are quiet (ctx 0), so that they make
+	 * no events. */
 	rig_do(c, send_to(WEFT_ATT_ADDR(1, 0), 0, 257, 0));
 	assert_ptr_not_equal(rig_last(r)->buf, stage);
 	done(r, WEFT_EV_SENT, 0, 257, 0);
@@ -283,7 +284,7 @@ released_slot_is_used_next_and_wrong_ones_detach(struct serve_rig *r)
 	rig_do(&r->c[1], send_to(WEFT_ATT_ADDR(0, 0), 0, 8, 0));
 	assert_int_equal(rig_event(c, 3)->slot, 1);
 	/* the endpoint is notified of the release, because the message belongs
-	 * to it */
+	 * to the endpoint */
 	att_push_msg(c, &(struct att_event){ .kind = WEFT_EV_RECV, .len = 3 },
 		     &(struct att_msg){ .ev = { .data = "abc", .len = 3 } });
 	assert_int_equal(rig_event(c, 4)->slot, 2);
@@ -351,8 +352,8 @@ static void impossible_counts_or_times_detach_the_client(struct serve_rig *r)
 	assert_non_null(strstr(r->said, "time is at its end"));
 }
 
-/* Checks that a client sees completions at once in an untimed run, and when it
- * continues in a timed run. */
+/* Checks when a client sees completions: at once in an untimed run, but only
+ * when the client continues in a timed run. */
 static void
 timed_completions_show_when_the_client_continues(struct serve_rig *r)
 {

@@ -138,7 +138,7 @@ static void impossible_event_counts_detach_the_client(struct serve_rig *r)
 	assert_true(c->gone && c->broken);
 	assert_non_null(strstr(r->said, "event ring makes no sense"));
 	c = &r->c[1];
-	rig_taken(c); /* takes the event of the other client's death */
+	rig_taken(c); /* takes the event of client 0's death */
 	c->seg->ev_head++;
 	push(c, 1);
 	assert_true(c->broken);
@@ -151,7 +151,7 @@ static void messages_beyond_64_wait_for_a_released_slot(struct serve_rig *r)
 
 	for (uint32_t i = 0; i < ATT_RX_SLOTS + 2; i++)
 		message(c, i);
-	push(c, 7); /* queued behind them, because messages stay in order */
+	push(c, 7); /* queued behind these messages, because order is kept */
 	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
 	assert_int_equal(ring_count(&c->late), 3);
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++) {
@@ -193,8 +193,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	att_run(c); /* a second hand-over does not list the client again */
 	assert_int_equal(r->srv.running.n, timed);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* A client that sleeps outside the gate gets no hand-over. It sees the
-	 * event later. */
+	/* A client that sleeps outside the gate gets no hand-over. The client
+	 * sees the event later. */
 	c->seg->state = ATT_OUT;
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
@@ -223,8 +223,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 }
 
 /* Repeats a hand-over. A client that runs, or sleeps outside the gate, at the
- * time of its hand-over may begin to wait without having seen the event. It
- * gets exactly one more hand-over. */
+ * time of its hand-over may begin to wait without having seen the event. Such a
+ * client gets exactly one more hand-over. */
 static void missed_hand_over_is_repeated_once(struct serve_rig *r)
 {
 	static const enum att_state states[] = { ATT_RUN, ATT_OUT };

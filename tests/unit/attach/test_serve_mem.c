@@ -100,7 +100,7 @@ static void ranges_beyond_the_address_space_are_refused(struct serve_rig *r)
 		uint64_t buf, len;
 		int status;
 	} rows[] = {
-		{ 0, (1ull << 46) - 1, -ENOMEM }, /* its shadow does not fit */
+		{ 0, (1ull << 46) - 1, -ENOMEM }, /* too long for a shadow */
 		{ 0, 1ull << 46, -EFAULT },	  { (1ull << 56) - 1, 8, 0 },
 		{ 1ull << 56, 8, -EFAULT },	  { UINT64_MAX, 8, -EFAULT },
 		{ 0, UINT64_MAX, -EFAULT },	  { 4096, 0, 0 },

@@ -62,8 +62,8 @@ static void an_entry_that_is_filled_is_found_and_not_replaced(void **state)
 	assert_int_equal(assoc_victim(&a, 0), 1);
 	assoc_put(&a, 1, 0, 7, ASSOC_FILLING);
 	assert_int_equal(assoc_victim(&a, 0), ASSOC_NONE);
-	/* after the first removal the entry is empty, and a second one has no
-	 * effect */
+	/* after the first removal the entry is empty, and a second removal has
+	 * no effect */
 	assoc_remove(&a, 0);
 	assoc_remove(&a, 0);
 	assert_int_equal(assoc_find(&a, 0, 0, 5), ASSOC_NONE);

@@ -81,7 +81,7 @@ static void every_symbol_decodes_at_both_disparities(void **state)
 	assert_false(b8b10_known(K(0, 0)));
 }
 
-/* T-39: exactly these 10-bit words belong to the code at each disparity. */
+/* T-39: at each disparity exactly 268 of the 1024 10-bit words are valid. */
 static void every_other_word_is_illegal(void **state)
 {
 	uint32_t good[2] = { 0 }, both = 0, none = 0;

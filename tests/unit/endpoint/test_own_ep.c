@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library below the common endpoint that is not part of the tree: over the
- * NIC of the examples it keeps all rules of weft/ep.h. */
+/* The endpoint library of own_ep.c, which is not part of the tree, keeps all
+ * rules of weft/ep.h over the NIC of the examples. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,7 +78,8 @@ static void it_passes_with_few_and_small_slots(void **state)
 	bench_free(b);
 }
 
-/* Shadows of memory of other processes end with their program. */
+/* Checks that shadows of another process's memory are freed when the program
+ * ends. */
 static void conformance_leaves_no_shadow_behind(void **state)
 {
 	struct bench *b = pair(&weft_class_ep_conformance);

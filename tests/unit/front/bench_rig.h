@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bench without a clock. Each reading advances time by 1 us and memory by 1
- * MiB, so that a figure shows how much work was done. wait4() reports that each
- * process took a second more than the one before. */
+/* A bench with a fake clock. Each reading of clock and memory advances time by
+ * 1 us and memory by 1 MiB, so that a figure shows how much work was done.
+ * wait4() reports that each process took a second more than the process
+ * before. */
 #ifndef TESTS_BENCH_RIG_H
 #define TESTS_BENCH_RIG_H
 

@@ -97,7 +97,7 @@ struct graph {
 	 * the next switch */
 	uint64_t *next;
 	uint32_t *at;  /* for each output: number of that next switch */
-	uint8_t *mark; /* 1 while the search is below the output, 2 after it */
+	uint8_t *mark; /* 1 while the search follows the output, 2 afterwards */
 };
 
 static bool loops(struct graph *g, uint32_t v)

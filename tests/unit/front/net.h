@@ -15,8 +15,8 @@ struct net {
 	struct weft_err err;
 };
 
-/* Builds `ends` traffic components with settings `traffic` and `set` around
- * `fabric`: flow mappings of YAML without their braces. */
+/* Builds a network with `ends` traffic components. `traffic`, `set` and
+ * `fabric` are settings as YAML flow mappings without their braces. */
 int net_try(struct net *n, uint32_t ends, const char *traffic, const char *set,
 	    const char *fabric);
 void net_open(struct net *n, uint32_t ends, const char *traffic,
@@ -24,7 +24,7 @@ void net_open(struct net *n, uint32_t ends, const char *traffic,
 void net_close(struct net *n);
 
 struct weft_comp *net_end(const struct net *n, uint32_t i);
-/* Returns the state of a switch, or NULL if the component is not one. */
+/* Returns the state of a switch, or NULL if the component is not a switch. */
 struct forth_xbar *net_xbar(const struct weft_comp *c);
 
 /* Outputs on the path of a packet, each as switch * 64 + port. */
@@ -35,13 +35,13 @@ struct net_way {
 	uint32_t cycles; /* cycles of links and switches, without waiting */
 	struct weft_comp *to;
 };
-/* Follows the tables from end src to end dst. `to` of the result is NULL if
- * they do not lead to an end. */
+/* Follows the routing tables from end src to end dst. `to` of the result is
+ * NULL if the tables do not lead to an end. */
 struct net_way net_walk(const struct net *n, uint32_t src, uint32_t dst,
 			uint32_t path);
 
 /* Searches for outputs that wait for each other, over all ends and the paths
- * 0..paths. Returns true if they form a cycle. */
+ * 0..paths. Returns true if such outputs form a cycle. */
 bool net_cyclic(const struct net *n, uint32_t ends, uint32_t paths);
 
 #endif

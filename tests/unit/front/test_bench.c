@@ -15,8 +15,9 @@ static void event_bench_reports_ns_per_event_at_three_depths(void **state)
 	assert_int_equal(b.read, b.n);
 }
 
-/* Returns the expected rate. A packet of `size` bytes has 5 more words, of 12.8
- * ns each. The bench advances by 100 us until 3000 packets have arrived. */
+/* Returns the expected number of hops. A packet has 5 words besides its `size`
+ * bytes, and a word takes 12.8 ns. The bench advances by 100 us until 3000
+ * packets have arrived. */
 static double crossbar(uint32_t ports, uint32_t size, double load)
 {
 	double step = ports * 100e3 / (12.8 * (5 + size / 4)) * load, done = 0;

@@ -26,8 +26,8 @@ static void note(const char *format, const char *text)
 	snprintf(seen.log + at, sizeof(seen.log) - at, format, text);
 }
 
-/* Counts loads. Each experiment is loaded nine times, and the first one is
- * written to the log. */
+/* Counts loads of experiments. Each experiment is loaded nine times, and the
+ * first of these loads is written to the log. */
 static int fake_load(const char *what, const struct exp_opts *o,
 		     const struct registry *reg, struct exp **e,
 		     struct weft_err *err)

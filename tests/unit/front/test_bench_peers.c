@@ -97,8 +97,9 @@ static void torus_case(struct bench_ctx *b, uint32_t i)
 	exactly(bench_figure(b, name, "M/s"), theirs * 1e-6);
 	snprintf(name, sizeof(name), "ratio_booksim_%sflits_%s", f, l);
 	exactly(bench_figure(b, name, "times"), ours / theirs);
-	/* The short run of SST has 100000 hops or up to 2 % less, the long one
-	 * five times as many. The rate is the difference per second. */
+	/* The short run of SST has 100000 hops or up to 2 % less, and the long
+	 * run has five times as many and takes one second more. The rate is the
+	 * difference in hops per second. */
 	snprintf(name, sizeof(name), "merlin_%sflits_%s", f, l);
 	theirs = bench_figure(b, name, "M/s") * 1e6;
 	near(theirs, 396000, 0.0102);
@@ -175,8 +176,8 @@ static void torus_bench_refuses_output_of_other_programs(void **state)
 	}
 }
 
-/* The number of the run is the end of its key.  Of three rounds the second
- * has the highest values, the third the lowest.  The second of two processes
+/* The key of a run ends with the number of the run. Of three rounds the second
+ * has the highest values and the third the lowest. The second of two processes
  * prints lines that the bench does not read. */
 static const char fabric[] =
 	"run=${4##*-}\n"

@@ -50,9 +50,9 @@ static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 
 static void packets_of_all_pairs_take_shortest_routes(void **st)
 {
-	/* For each dimension, the sum of distances is the side times the sum of
-	 * distances in a ring, times the square of the number of nodes in the
-	 * other dimensions. */
+	/* For each dimension, the sum of distances over all pairs is the side
+	 * times the sum of distances from one node of a ring, times the square
+	 * of the number of nodes in the other dimensions. */
 	pairs(64, "type: torus, dims: [4, 4, 4]", 3 * 64 * 64);
 	pairs(64, "type: torus, dims: [4, 4, 4], routing: table", 3 * 64 * 64);
 	pairs(64, "type: hypercube", 64 * 6 * 32); /* T-37 */
@@ -93,7 +93,7 @@ static void every_traffic_pattern_arrives_in_order(void **st)
 }
 
 /* If order is checked, all packets of a pair resolve ties by the same random
- * bits (coins). Otherwise they use both directions. */
+ * bits (coins). Otherwise the packets of a pair use both directions. */
 static void random_ties_keep_order_where_it_is_promised(void **st)
 {
 	const char *ring = "type: torus, dims: [4], tie: random";
@@ -360,7 +360,8 @@ static void packet_leaves_a_cycle_after_those_it_waits_for(void **st)
 	assert_true(two == one && three == one);
 	net_run_trace(&g, 4, "0 0 1 8 a\n0 1 2 8 b a\n0 2 3 8 c b\n",
 		      "type: mesh, dims: [4]");
-	/* last arrival: three latencies, with a cycle between them */
+	/* the last packet arrives after three latencies with a cycle between
+	 * each two */
 	assert_true(
 		fabs(net_metric(&g, "net.accepted") * 4 * (3 * one + 2 + 1) -
 		     3 * 5) < 1e-6);

@@ -90,8 +90,8 @@ static void a_load_just_above_what_is_taken_saturates(void **st)
 	}
 }
 
-/* A source's port carries a flit per cycle. A network cannot take that for
- * long, so that the state is saturated however short the window is. */
+/* A source's port can offer a flit per cycle. A network cannot take that load
+ * for long, so that the state is saturated however short the window is. */
 static void short_and_long_windows_agree(void **st)
 {
 	static const uint32_t windows[] = { 3000, 7500, 12000 };
@@ -111,8 +111,8 @@ static void short_and_long_windows_agree(void **st)
 	}
 }
 
-/* The first window starts in an empty network and therefore contains its
- * filling. The second window does not. */
+/* The first window starts in an empty network, so that the time in which the
+ * network fills is part of it. The second window starts later. */
 static void a_network_that_fills_up_is_not_saturated(void **st)
 {
 	struct direct_rig g;
@@ -144,8 +144,8 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 }
 
 /* Every source makes a packet in 80 cycles. The window counts only packets that
- * were made inside it. It counts neither earlier ones nor those that are made
- * while the last packets of the window are in flight. */
+ * were made inside it. Packets that are made while the last packets of the
+ * window are in flight are not counted. */
 static void packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;
@@ -162,8 +162,8 @@ static void packets_of_the_window_are_counted(void **st)
 	net_close(&g);
 }
 
-/* Ten packets of 9 flits are made in one cycle. Each waits 9 cycles for each
- * packet before it, because they leave one by one. */
+/* Ten packets of 9 flits are made in one cycle and leave one by one. Each
+ * packet waits 9 cycles for each packet before it. */
 static void latency_has_the_wait_in_the_source(void **st)
 {
 	const char *ring =

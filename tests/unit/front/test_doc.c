@@ -129,8 +129,8 @@ static void clone_has_all_values_of_its_original(void **state)
 	doc_free(d);
 }
 
-/* A text of megabytes with thousands of aliases must not become gigabytes, so
- * that aliases share the text. */
+/* A document of megabytes with thousands of aliases must not become gigabytes,
+ * therefore all aliases share one text. */
 static void a_text_is_there_once_however_many_aliases_it_has(void **state)
 {
 	struct weft_err err = { 0 };

@@ -95,7 +95,8 @@ static void histogram_draws_rows_with_counts_and_shares(void **state)
 	hist_fini(&h);
 }
 
-/* Above 128, values share bins of 16 at 1936, so that rows cannot be finer. */
+/* Values above 128 share bins. A bin at 1936 is 16 wide, so that rows cannot be
+ * finer than 16. */
 static void rows_are_no_finer_than_the_bins(void **state)
 {
 	static const double v[] = { 1936, 1937, 1940, 1941, 1946 };

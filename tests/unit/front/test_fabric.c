@@ -109,7 +109,7 @@ static void every_path_reaches_its_end_in_the_right_hops(void **state)
 	}
 }
 
-/* Each path from the first to the last end leads through another of the `paths`
+/* The `paths` paths from the first to the last end lead through different
  * switches at the top. */
 static void paths_of_a_pair_use_different_links(void **state)
 {
@@ -131,8 +131,8 @@ static void paths_of_a_pair_use_different_links(void **state)
 	}
 }
 
-/* Without a path, packets are spread by destination (7.1): from leaf 0 each
- * spine gets three of the twelve ends elsewhere. */
+/* Packets without a path are spread by destination (7.1): of the twelve ends
+ * outside leaf 0, each spine gets the packets for three. */
 static void path_zero_spreads(void **state)
 {
 	uint32_t used[4] = { 0 }, d;

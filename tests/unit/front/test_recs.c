@@ -70,8 +70,8 @@ static void marks_are_sorted_by_time_then_arrival(void **state)
 	recs_fini(&r);
 }
 
-/* A part of a message inherits its marks so far. A part that does not arrive is
- * dropped. */
+/* A part of a message inherits the marks that the message has so far. A part
+ * that does not arrive is dropped. */
 static void fork_takes_marks_and_origin_of_its_parent(void **state)
 {
 	const struct rec *m;
@@ -130,8 +130,9 @@ static uint64_t id_at(uint32_t where, uint64_t id)
 	return id;
 }
 
-/* Adds as many ids as a search probes, then one more. All begin at one slot
- * near the end of the table, so that the search wraps to its start. */
+/* Adds as many ids as a search probes, then one more. The searches for all
+ * these ids begin at the same slot near the end of the table, so that they wrap
+ * to the start of the table. */
 static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 {
 	uint64_t id[PROBES + 1] = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for every published row: a bound has two sides, a wide tolerance has a
- * reason, a row from a choice names its parameter, and docs/truth.md has the
- * same text. */
+ * reason, a row with a calibrated or given value names its parameter, and
+ * docs/truth.md has the same text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void every_row(row_rule rule)
 	assert_int_equal(bad, 0);
 }
 
-/* Returns half of the last digit of the shortest text of the value. */
+/* Returns half a unit of the last digit of the value's shortest text. */
 static double rounding(double v)
 {
 	char text[64], *dot;
@@ -64,8 +64,9 @@ static bool bound_has_two_sides(const struct repro_row *w)
 	return w->far == 0;
 }
 
-/* Returns whether half of the published rate fails. A tolerance wider than a
- * third of the value proves little, because half the rate would pass. */
+/* Returns whether half of the published value would fail the row. A tolerance
+ * wider than a third of the value proves little, because even half of the value
+ * would nearly pass. */
 static bool half_the_rate_fails(const struct repro_row *w)
 {
 	double tol = w->rule == REPRO_PCT	? fabs(w->paper) * w->tol / 100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configuration space of a device against a table. */
+/* Checks of a device's configuration space against a table. */
 #ifndef TESTS_HOST_CONFIG_H
 #define TESTS_HOST_CONFIG_H
 
@@ -14,8 +14,9 @@ struct config_row {
 	config_check(h, d, rows, sizeof(rows) / sizeof(*(rows)))
 void config_check(struct weft_host *h, struct weft_dev *d,
 		  const struct config_row *row, uint32_t n);
-/* Checks the sizes of BARs. Apertures are aligned to their length, because
- * address bits below the size read as zero. Other BARs do not exist. */
+/* Checks the sizes of the first n BARs: address bits below the size read as
+ * zero, because an aperture is aligned to its length. The other BARs must not
+ * exist. */
 void config_bars(struct weft_host *h, struct weft_dev *d, const uint32_t *bytes,
 		 uint32_t n);
 

@@ -2,13 +2,14 @@
 /* A node on a bench: host.pc, bus.pcix (or bus.ht) and a simple card, with test
  * functions as programs.
  *
- * The card has a BAR2 of 8 GiB with an address of 64 bits and no memory. Its
- * BAR0 and BAR1 are 32 KB of plain memory, except in BAR1
+ * The card has a BAR2 of 8 GiB with an address of 64 bits and no memory. BAR0
+ * and BAR1 have 32 KB each. They are plain memory except for two words of BAR1:
  *
  *   CARD_DMA    A store of 64 bits makes the card write the 8 bytes at
  *               CARD_VALUE to the stored physical address, CARD_DELAY clocks
  *               later.
- *   CARD_IRQ    A store of 32 bits sets the interrupt line to its bit 0. */
+ *   CARD_IRQ    A store of 32 bits sets the interrupt line to bit 0 of the
+ *               stored value. */
 #ifndef TESTS_HOST_NODE_H
 #define TESTS_HOST_NODE_H
 

@@ -7,7 +7,8 @@
  *                 physical address, PAGES_DELAY later
  * other store     records offset, bytes and time
  * tagged store    records tag and user
- * tagged load     returns the tag, which is valid while the queue has entries
+ * tagged load     returns the load's tag, as a valid answer only while the
+ *                 queue has entries
  * tagged conditional store of 64 bytes
  *                 enters the queue of PAGES_QUEUE entries if it has room */
 #ifndef TESTS_HOST_PAGES_H

@@ -98,8 +98,8 @@ static void host_absent(struct ref *r, struct pkt *p)
 	r->load_until[p->number] = t + r->s->t_in;
 }
 
-/* Returns the first load that is free at time t. Returns the number of loads if
- * none is free. */
+/* Returns the lowest load number that is free at time t. If none is free,
+ * returns the largest number of loads in flight. */
 static uint32_t free_load(const struct ref *r, weft_time_t t)
 {
 	uint32_t i = 0;

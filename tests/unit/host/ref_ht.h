@@ -12,10 +12,10 @@ enum { HT_DEVS = 2, HT_OPS = 64, HT_LOG = 16384, HT_CYCLE = 8, HT_LOADS = 32 };
 
 enum ht_what { HT_STORE, HT_LOAD, HT_WRITE, HT_READ, HT_IRQ };
 
-/* An operation of a script. The host requests it `delay` after the previous one
- * was accepted (store) or requested (load). If all loads were in use then, it
- * waits for an answer first. A device submits it `delay` after it submitted the
- * previous one. */
+/* An operation of a script. The host requests the next operation `delay` after
+ * the previous store was accepted or the previous load was requested. If that
+ * load took the last free load number, `delay` begins at the next answer to a
+ * load. A device submits the next operation `delay` after the previous one. */
 struct ht_op {
 	enum ht_what what;
 	weft_time_t delay;
@@ -44,9 +44,9 @@ struct ht_script {
 	/* number of stores that each device can hold, or 0 for no limit */
 	uint32_t window;
 	/* eat: time from the note of a store to its consumption. answer: time
-	 * from the note of a load to its answer. An answer of 0 comes at once,
-	 * one of WEFT_NEVER does not come. Stores and loads take the times of
-	 * the arrays in turn. */
+	 * from the note of a load to its answer. With 0 the answer is sent at
+	 * once, with WEFT_NEVER no answer is sent. Stores use the times of
+	 * eat[] in turn, loads those of answer[]. */
 	weft_time_t eat[HT_CYCLE], answer[HT_CYCLE];
 	struct ht_list host, dev[HT_DEVS];
 };

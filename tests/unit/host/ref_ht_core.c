@@ -25,9 +25,9 @@ static void dev_submit(struct ref *r, struct link *l)
 	ref_ht_push(&l->lane[UP].queue[p.vc], &p);
 }
 
-/* Makes the device answer at time t. The answer is sent from `slot` on. The
- * load leaves the core's queue at `slot`, or at the first later slot after
- * t. */
+/* Makes the device answer at time t. The answer is ready for the link `tx`
+ * slots after `slot`. The load leaves the core's queue at the first slot that
+ * is not before `slot` and is after t. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {
@@ -84,7 +84,7 @@ void ref_ht_dev_load(struct ref *r, struct link *l)
 	l->mute = after == WEFT_NEVER;
 	if (!after)
 		dev_answer(r, l, ref_ht_edge(r, r->k), l->earliest);
-	else /* a mute device gives no answer, which the core sees at once */
+	else /* the core detects at once that a mute device does not answer */
 		l->answer_at = ref_ht_edge(r, r->k) + (l->mute ? 1 : after);
 }
 

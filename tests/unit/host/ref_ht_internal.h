@@ -13,14 +13,14 @@ enum { MANY = 4096 };
 struct pkt {
 	enum ht_what what;
 	uint32_t op;	  /* number of the operation in its list */
-	uint32_t dev, at; /* number of the device; offset of a part of a read */
+	uint32_t dev, at; /* dev: number of the device. at: offset in a read */
 	/* vc: virtual channel whose buffer the packet occupies */
 	uint32_t bytes, vc;
 	uint64_t addr;
 	weft_time_t from; /* host: time from which the packet is ready */
 	uint64_t ready;	  /* slot from which the packet is ready, or NEVER */
 	uint64_t seq, due;
-	uint32_t behind; /* load: stores in front of it in the core */
+	uint32_t behind; /* load: number of stores in front of it in the core */
 	uint8_t number;	 /* load: its number */
 	bool relaxed, error, answered, level;
 	uint8_t first;
@@ -83,7 +83,7 @@ struct ref {
 	struct link link[HT_DEVS];
 	uint32_t next;
 	weft_time_t host_at;
-	/* time until which each load of the host is in use */
+	/* time until which each load number of the host is in use */
 	weft_time_t load_until[HT_LOADS];
 	/* standing: the host waits for an answer. blocked: the host waits for
 	 * room in the bridge. */

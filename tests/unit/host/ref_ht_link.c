@@ -163,7 +163,7 @@ static bool load_ordered(const struct ref *r, const struct pkt *p)
 	return false;
 }
 
-/* Returns whether an earlier posted packet must leave before this one. */
+/* Returns whether an earlier posted packet must leave before packet p. */
 static bool ordered(const struct ref *r, const struct link *l, uint32_t dir,
 		    const struct pkt *p)
 {

@@ -25,9 +25,9 @@ struct host {
 	struct weft_port *port;
 	uint32_t next;
 	bool waits; /* the host waits for room in the bridge */
-	/* the host waits for an answer, because all loads are in use */
+	/* the host waits for an answer, because all load numbers are in use */
 	bool stands;
-	uint32_t busy; /* loads in use, one bit each */
+	uint32_t busy; /* load numbers in use, one bit each */
 };
 
 static const struct weft_port_decl bus_port[] = {
@@ -125,8 +125,7 @@ static void dev_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Checks that bytes from memory are right and bytes from a hole are ones.
- * Packets do not cross lines of 64, so that each is all of one kind. */
+/* Checks that bytes from memory are right and bytes from a hole are ones. */
 static bool read_good(const struct weft_bus_txn *t)
 {
 	for (uint32_t i = 0; i < t->bytes; i++) {
@@ -235,7 +234,8 @@ static uint8_t host_free(const struct host *h)
 	return i;
 }
 
-/* Issues the first free load, and continues while another one is free. */
+/* Issues a load under the lowest free load number. Plans the next operation if
+ * another load number is free. */
 static void host_load(struct weft_comp *c, const struct ht_op *o)
 {
 	struct host *h = c->state;

@@ -159,7 +159,8 @@ static void freed_coroutine_is_used_again(void **state)
 	first = a.co = coro_new(&pool, count, &a);
 	for (int i = 0; i < 10000; i++) {
 		coro_resume(a.co);
-		coro_free(&pool, a.co); /* frees it, suspended or not */
+		coro_free(&pool,
+			  a.co); /* frees the coroutine, suspended or not */
 		a.co = coro_new(&pool, count, &a);
 		assert_ptr_equal(a.co, first);
 	}
@@ -169,7 +170,8 @@ static void freed_coroutine_is_used_again(void **state)
 }
 
 /* Running over the end of the stack hits the guard page, so that neighbours are
- * not overwritten. The stack has 16 pages, and the 17th below is the guard. */
+ * not overwritten. The stack has 16 pages, and the 17th page below is the guard
+ * page. */
 static void overrun(void *arg)
 {
 	volatile char *p = __builtin_frame_address(0);

@@ -141,8 +141,8 @@ static void fault_without_settings_changes_nothing(void **state)
 }
 
 /* 512 bytes take 6 + 4 + 64 clocks. The first write is on the bus when the
- * outage begins, the second waits for its end, and the third is not
- * affected. */
+ * outage begins, the second write waits for the end of the outage, and the
+ * third write is not affected. */
 static void outage_holds_writes_that_have_not_begun(void **state)
 {
 	static const char *const f[] = { "at",	 "500ns",  "length", "2us",
@@ -188,8 +188,8 @@ static void outage_holds_only_the_kinds_it_names(void **state)
 	}
 }
 
-/* Holds an access for ever. The run ends nevertheless, because a held access
- * keeps no event. */
+/* Holds an access for ever. The run ends nevertheless, because no event is
+ * pending for a held access. */
 static void outage_without_an_end_holds_for_good(void **state)
 {
 	static const char *const f[] = { "at", "1us", "hold", "all", NULL };
@@ -330,9 +330,10 @@ static void each_bus_error_costs_its_clocks(void **state)
 {
 	static const struct {
 		const char *error;
-		/* done: clock at which the read ends. next: clock at which a
-		 * second read ends, which follows at once. busy: clocks for
-		 * which the bus is busy. */
+		/* done: clock at which the first read ends. next: clock at
+		 * which the second read ends. The second read is submitted when
+		 * the first ends. busy: number of clocks for which the bus is
+		 * busy. */
 		uint64_t done, next, busy;
 		enum weft_bus_status status;
 	} row[] = {
@@ -385,8 +386,8 @@ static void perr_and_serr_of_a_device_are_counted_apart(void **state)
 	rig_free(&b->rig);
 }
 
-/* An error that cannot hit an access is refused before the run, because it
- * would never occur. */
+/* An error is refused before the run if it cannot occur in the selected kind of
+ * access, because it would have no effect. */
 static void each_error_meets_only_its_kinds_of_access(void **state)
 {
 	enum { R = 1, W = 2, L = 4, S = 8 };

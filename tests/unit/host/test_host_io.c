@@ -185,7 +185,7 @@ static int wc_holes(struct weft_host *h, struct bench *b)
 	weft_io_store32(h, &io, 0x3c, 15);
 	weft_io_store32(h, &io, 0x08, 2);
 	weft_io_store32(h, &io, 0x0c, 3);
-	/* the same dword is combined into one store */
+	/* both stores to this dword leave as one */
 	weft_io_store32(h, &io, 0x0c, 33);
 	weft_io_store64(h, &io, 0x10, 0x500000004);
 	weft_io_store32(h, &io, 0x30, 12);
@@ -220,8 +220,8 @@ static int wc_evict(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* With two buffers the third line evicts the oldest one. The rest leaves at the
- * end, oldest first. */
+/* With two buffers the third line evicts the oldest one. The remaining lines
+ * leave at the end, oldest first. */
 static void third_line_drives_the_oldest_of_two_out(void **state)
 {
 	struct bench *b = *state;
@@ -319,7 +319,7 @@ static void configuration_space_has_bytes_and_bars(void **state)
 	assert_int_not_equal(b->v[11], b->v[12]);
 	assert_true(b->v[11] >= 0xc0000000 && b->v[12] >= 0xc0000000);
 	assert_true(b->v[13] && !b->v[14]);
-	/* first free address for this BAR */
+	/* the BAR of 8 GiB is at the first free multiple of its size */
 	assert_int_equal(b->v[15], WIDE_BAR | 4);
 }
 

@@ -109,7 +109,7 @@ static int spins(struct weft_host *h, struct bench *b)
 	/* not at all */
 	assert_int_equal(weft_host_spin(h, &word, 1, turn, WEFT_NEVER), 0);
 	/* A spin is woken at once, without the wake-up time. The processor is
-	 * busy until then. */
+	 * busy during the spin. */
 	weft_thread_start(h, wakes_late, &word);
 	b->t[0] = weft_host_busy(h);
 	start = weft_host_now(h);

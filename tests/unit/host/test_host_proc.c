@@ -56,8 +56,8 @@ static int identity(struct weft_host *h, struct bench *b)
 	assert_true(weft_proc_enter(h, p));
 	assert_int_equal(weft_io_load64(h, &mine, 0x28), 0x123400000001);
 	assert_int_equal(device(b)->last_off, 0x1234028);
-	/* In this process the other process's window leads to its own page,
-	 * because a window is a plain value. */
+	/* A window is a plain value without an owner. In process p the window
+	 * of process q leads to a page of p. */
 	assert_int_equal(weft_io_load64(h, &other, 0x28), 0x123400000002);
 	assert_int_equal(weft_io_load64(h, &second, 0), 0x700000001);
 	/* no address that the process makes up leads to a page of another
@@ -253,7 +253,7 @@ static struct weft_turn trigger(struct weft_host *h, struct weft_proc *p,
 }
 
 /* Runs n processes on `cpus` processors. Process i has page i and makes `ops`
- * loads. Returns the time until all have ended. */
+ * loads. Returns the time until all processes have ended. */
 static weft_time_t crowd(struct weft_host *h, uint32_t n, uint32_t ops,
 			 uint32_t cpus)
 {
@@ -474,7 +474,7 @@ static int between(struct weft_host *h, struct bench *b)
 
 /* Wakes a process between the announcement of a store to its word and the store
  * itself. The process then starts to wait, and must not miss the store although
- * it was announced earlier. */
+ * the store was announced before the wait. */
 static void store_announced_before_the_wait_is_not_missed(void **state)
 {
 	bench_well(*state, between);

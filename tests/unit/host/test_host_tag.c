@@ -142,7 +142,7 @@ static int shared(struct weft_host *h, struct bench *b)
 	assert_true(share(h, 5));
 	for (uint32_t i = 0; i < 3; i++)
 		assert_true(map(h, p[i], 5, &io[i]));
-	weft_proc_free(h, p[2]); /* the tag stays common to all processes */
+	weft_proc_free(h, p[2]); /* the page stays common to all */
 	p[2] = weft_proc_new(h, 0);
 	assert_true(map(h, p[2], 5, &io[2]));
 	assert_false(map(h, p[2], 9, &no)); /* other pages are not common */

@@ -35,7 +35,7 @@ static void order_dma(struct weft_host *h, const struct weft_io *io,
 	weft_io_store64(h, io, CARD_DMA, phys);
 }
 
-/* Returns the time of the first poll at or after t, of a loop that started at
+/* Returns the time of the first poll at or after t. The polling loop started at
  * t0. */
 static weft_time_t look(weft_time_t t0, weft_time_t t)
 {
@@ -307,7 +307,7 @@ static int irq_during_burst(struct weft_host *h, struct bench *b)
 }
 
 /* An interrupt overtakes the end of a tenure that was planned earlier, because
- * its line needs no bus. */
+ * the interrupt line does not need the bus. */
 static void interrupt_overtakes_the_end_of_a_burst(void **state)
 {
 	struct bench *b = *state;

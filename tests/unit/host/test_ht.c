@@ -139,7 +139,7 @@ static void interrupt_stays_behind_the_writes_before_it(void **state)
 /* ---- bandwidth ---- */
 
 /* EX-09, EX-10: 72 bytes in 45 ns are 1.6 GB/s, and the 64 bytes of data 1.422
- * GB/s. Both directions together are as fast. */
+ * GB/s. Each direction has this rate while both directions are in use. */
 static void stores_and_writes_use_both_directions_in_full(void **state)
 {
 	struct bench *b = *state;
@@ -180,8 +180,8 @@ static void width_and_clock_scale_the_rate(void **state)
 			 30 * WEFT_NS + 45 * WEFT_NS / 4);
 }
 
-/* With one buffer the next store waits until it is free again: 15 on the link,
- * 60 in the core, 32.5 for the credit. */
+/* With one buffer the next store waits until that buffer is free again: 15 ns
+ * on the link, 60 ns in the core, 32.5 ns for the credit. */
 static void sender_without_credit_waits_for_a_free_buffer(void **state)
 {
 	struct bench *b = *state;
@@ -264,7 +264,7 @@ static void read_beyond_32_tags_waits_for_the_first_to_return(void **state)
 		htrig_add(&b->s.dev[0], HT_READ, 0x1000 + 64 * i, 8);
 	bench_run(b);
 	/* Requests leave every 5 ns, answers every 7.5 ns. With 8 buffers every
-	 * eight answers take 7.5 + 60 + 32.5 more. */
+	 * eight answers take 7.5 + 60 + 32.5 ns more. */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 31),
 			 2 * (125 + 155));
 	assert_int_equal(done(b, 31), 2 * 192 + 1 + 3 * 200 + 7 * 15);
@@ -357,8 +357,8 @@ static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 		    10 * WEFT_US);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
-	/* Then the core's queue has room for one more. The credit takes 32.5
-	 * ns, and the link 10 ns. */
+	/* Then the core's queue has room for one more store. The credit takes
+	 * 32.5 ns, and the link 10 ns. */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, i)->addr,

@@ -158,8 +158,8 @@ static void packets_of_one_transaction_are_a_sequence(void **state)
 	assert_int_equal(h.seq, 0);
 }
 
-/* Addresses have 40 bits. A higher one belongs to no target, and must not reach
- * the one of its lower bits. */
+/* Addresses have 40 bits. An address with a higher bit belongs to no target,
+ * and must not reach the target at its lower 40 bits. */
 static void address_beyond_40_bits_belongs_to_no_target(void **state)
 {
 	struct ht_head h = carried(HT_READ, 1ull << 40 | 0x2000, 8, HT_DOWN);

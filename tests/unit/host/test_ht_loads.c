@@ -37,7 +37,7 @@ static void loads_overlap_but_for_the_target(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "aborts"), 0);
 }
 
-/* The device gets one load at a time, however long it takes for one. */
+/* The device gets one load at a time, however late the device answers. */
 static void loads_wait_for_a_late_answer(void **state)
 {
 	struct bench *b = *state;
@@ -106,8 +106,9 @@ static void many_loads(struct bench *b)
 		load(b);
 }
 
-/* Uses 8 buffers and a queue of 2. The device has the first load. When it
- * answers 1 us later, the third enters the queue and frees its buffer. */
+/* Uses 8 buffers and a queue of 2. The device has the first load, which stays
+ * in the queue. When the device answers 1 us later, the third load enters the
+ * queue and frees its buffer. */
 static void full_queue_of_loads_keeps_the_buffers_of_the_link(void **state)
 {
 	struct bench *b = *state;
@@ -134,8 +135,8 @@ static void queue_of_16_loads_holds_16(void **state)
 	assert_int_equal(htrig_counter(&b->rig, "loads_held"), MANY - 16);
 }
 
-/* Answers take 500 ns to leave. With room for one answer the device does not
- * get the next load until then. */
+/* An answer takes 500 ns to leave. With room for one answer the device does not
+ * get the next load before the answer has left. */
 static void full_queue_of_answers_holds_up_loads(void **state)
 {
 	struct bench *b = *state;

@@ -166,7 +166,7 @@ static void memory_of_an_owner_stays_its_own(void **state)
 	assert_null(owner_at(&m, none));
 	assert_false(mem_hold(&m, none, 64, &a));
 	mem_own(&m, none + 63, &a);
-	mem_own(&m, none + 64, &b); /* the bytes behind it are not allocated */
+	mem_own(&m, none + 64, &b); /* the bytes from none + 64 on are free */
 	assert_ptr_equal(owner_at(&m, none), &a);
 	assert_null(owner_at(&m, none + 64));
 	mem_own(&m, kernel, &a);

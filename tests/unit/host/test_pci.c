@@ -159,8 +159,8 @@ static void write_at_66_mhz_is_in_memory_after_260_ns(void **state)
 	assert_int_equal(at(b, 0, WEFT_NOTE_MEM_WRITE, 0), 260 * NS);
 }
 
-/* The answer to a load waits until the earlier write is in memory: the write
- * ends at 90, the load at 90 + 13 * 15 - 15. */
+/* The answer to a load waits until the earlier write is in memory. On the bus
+ * the write ends at 90 ns, the load at 90 + 13 * 15 - 15 ns. */
 static void load_waits_until_the_write_is_in_memory(void **state)
 {
 	struct bench *b = *state;
@@ -176,8 +176,8 @@ static void load_waits_until_the_write_is_in_memory(void **state)
 
 /* ---- HVIA 2.1 ---- */
 
-/* A read of n bytes takes 35 + ceil(n / 8) clocks. A page border inside it
- * takes another 35. */
+/* A read of n bytes takes 35 + ceil(n / 8) clocks. If the read crosses a page
+ * border, it takes another 35 clocks. */
 static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 {
 	static const uint32_t size[] = { 8, 13, 64, 1024, 4096 };
@@ -226,8 +226,9 @@ static void doorbell_takes_six_clocks(void **state)
 
 /* ---- delayed reads ---- */
 
-/* Between two retries of a read another device can write. During wait states it
- * cannot, but the read is done as soon as the bytes arrive. */
+/* Between two retries of a read another device can write. With wait states the
+ * other device cannot write meanwhile, but the read is done as soon as the
+ * bytes arrive. */
 static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 {
 	struct bench *b = *state;
@@ -289,10 +290,10 @@ static void latency_timer_ends_a_burst_at_a_line(void **state)
 	assert_int_equal(at(b, 1, WEFT_NOTE_BURST, 2), (46 + 5) * 15 * NS);
 }
 
-/* A clock of 2 ns makes the four clocks of a load's request end before the
- * earlier store has reached the device. Therefore the load waits for the store
- * on the bus. The device answers at once, after a while, or later than the 16
- * clocks. */
+/* The request of a load takes four clocks. With a clock of 2 ns the request
+ * ends before the earlier store has reached the device, so that the load waits
+ * on the bus until the store has arrived. The device answers at once, after a
+ * while, or later than after 16 clocks. */
 static void load_waits_for_the_store_on_the_bus(void **state)
 {
 	static const weft_time_t takes[] = { 0, 4, 20, 500 };

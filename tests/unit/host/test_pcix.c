@@ -187,7 +187,8 @@ static void write_fits_into_the_split_wait(void **state)
 	assert_int_equal(done(b, 1), 122);
 }
 
-/* A longer write delays the completion by its excess. */
+/* A write that is longer than the split wait delays the completion by the
+ * difference. */
 static void longer_write_delays_the_completion(void **state)
 {
 	struct bench *b = *state;
@@ -264,8 +265,8 @@ static void store_waits_for_a_place_in_the_bridge(void **state)
 	for (int i = 0; i < 3; i++)
 		add(&b->s.pio, 4 * i, 4)->delay = 1;
 	run(b);
-	/* the write takes 0..202, the stores 202..212..222; the third was
-	 * accepted at 212 */
+	/* the write takes clocks 0 to 202, the first store 202 to 212, the
+	 * second 212 to 222; the third store was accepted at 212 */
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 	rig_free(&b->rig);
 	b->s.pio.op[2].delay = 13 * (weft_time_t)PC;
@@ -401,7 +402,8 @@ static void read_is_split_at_its_request_limit(void **state)
 }
 
 /* V18: a tenure whose latency timer expires ends after the 128-byte block that
- * starts next, if another master waits. It continues T_DISC later. */
+ * starts next, if another master waits. The transaction continues T_DISC
+ * later. */
 static void tenure_beyond_its_timer_gives_way(void **state)
 {
 	struct bench *b = *state;

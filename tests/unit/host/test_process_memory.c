@@ -486,8 +486,8 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	mem_fini(&plain);
 }
 
-/* Four pages are free, so that the fifth page of the area gets none. Therefore
- * all are released. */
+/* Four pages are free, therefore the fifth page of the area cannot be pinned,
+ * and all pages are released. */
 static void pages_that_cannot_all_be_pinned_are_all_free_again(void **state)
 {
 	struct child *c = *state;

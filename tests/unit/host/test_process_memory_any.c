@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of other processes, accessed in any order. The process is an array,
- * and its calls are counted. */
+/* Memory of other processes, accessed in any order. Arrays stand for the
+ * processes, and the accesses to them are counted. */
 #include "../cmocka_all.h"
 
 #include <string.h>

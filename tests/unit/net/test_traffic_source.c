@@ -120,7 +120,7 @@ static void a_burst_is_at_least_a_cycle_long(void **st)
 	assert_int_equal(arrivals_init(&a, 0.5, 0, &rng, &err), -EINVAL);
 }
 
-/* At a share of 0.4, 1500 idle cycles follow a packet of 1000. */
+/* At a share of 0.4, 1500 idle cycles follow a packet of 1000 cycles. */
 static void a_share_of_the_line_gives_the_mean_gap(void **st)
 {
 	static const struct {

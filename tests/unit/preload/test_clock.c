@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks of a program whose allocator reads the clock, as those of sanitizers
- * and jemalloc do. libweft-time.so is loaded before it. */
+/* Clocks of a program with libweft-time.so preloaded. The program's allocator
+ * reads the clock, as the allocators of sanitizers and jemalloc do. */
 #include "../cmocka_all.h"
 
 #include <stdalign.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host name is that of the simulated node, if the environment variables
- * name it. Without them it is that of the machine. */
+/* The host name is that of the simulated node if environment variables name the
+ * node, else that of the machine. */
 #include "../cmocka_all.h"
 
 #include <errno.h>

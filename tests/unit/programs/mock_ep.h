@@ -117,8 +117,8 @@ struct mock_net {
 };
 extern struct mock_net mock;
 
-/* Runs a program class on that many nodes, with parameters "name=value" up to
- * NULL. The caller frees the bench. */
+/* Runs a program class on `nodes` nodes, with parameters `set`: "name=value" up
+ * to NULL. The caller frees the bench. */
 struct bench *mock_run(const struct weft_class *cls, uint32_t nodes,
 		       const char *const *set);
 /* Returns a metric, which must exist. */

@@ -37,8 +37,8 @@ static void well(const char *set)
 	bench_free(b);
 }
 
-/* Each node sends 8 messages to each of two nodes, then twice 8 / 4 + 1 more.
- * Messages that must be refused are not counted. */
+/* Each node sends 8 messages to each of two nodes, then two rounds of 8 / 4 + 1
+ * messages to each. Messages that must be refused are not counted. */
 static void conformance_sends_every_kind_and_length(void **state)
 {
 	static const size_t edge[] = { 0, 1, 7, 8, 9, MOCK_MAX - 1, MOCK_MAX };
@@ -55,7 +55,7 @@ static void conformance_sends_every_kind_and_length(void **state)
 
 		assert_int_equal(e->datas, 2 * (8 + 3 + 3));
 		assert_int_equal(e->puts, 2 * 3);
-		/* the gets of dereg count too */
+		/* includes the gets of the test of deregistration */
 		assert_int_equal(e->gets, 2 * 3 + 2);
 		assert_int_equal(e->fadds, 1 + 6 + 1);
 		assert_in_range(e->cswaps, 1 + 2 + 1, 50);

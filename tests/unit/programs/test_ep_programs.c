@@ -69,8 +69,8 @@ static void half_a_round_is_the_latency(void **state)
 	assert_int_equal(mock.end[1].shortest, 77);
 	assert_int_equal(mock.end[1].longest_msg, 77);
 	bench_free(b);
-	/* the mean does not contain the first round, so that one round has no
-	 * mean */
+	/* the mean does not contain the first round, so that a run of one round
+	 * reports no mean */
 	b = RUN(MOCK_NONE, ep_pingpong, 2, "count=1");
 	well(b);
 	assert_null(result_metric_get(weft_sim_result(b->sim),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attachments without a simulator: several "processes" in one process. Each
- * weft_att_open() opens the next of them, until double_reset(). */
+ * weft_att_open() opens the next of these "processes", until double_reset(). */
 #ifndef TESTS_PROVIDER_DOUBLE_H
 #define TESTS_PROVIDER_DOUBLE_H
 

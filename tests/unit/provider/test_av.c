@@ -214,7 +214,7 @@ static void unknown_port_is_asked_for_until_its_owner_answers(void **state)
 	uint64_t log;
 	fi_addr_t a;
 
-	/* the address is inserted while the owner of its port is asked for */
+	/* the insert succeeds before the owner of the port is known */
 	EQ(fi_av_insert(&av->fid, &sin, 1, &a, 0, NULL), 1);
 	EQ(av->unknown, 1);
 	EQ(name_of(av, a), 0);

@@ -41,8 +41,8 @@ static union {
 	char room[400];
 } e;
 
-/* Takes the next event of a side, with that many bytes of data. Returns its
- * kind. */
+/* Takes the next event of a side, which must carry `data` bytes of user data.
+ * Returns the kind of the event. */
 static uint32_t event(int side, size_t data)
 {
 	uint32_t ev = 0;
@@ -151,7 +151,7 @@ static void passive_endpoint_owns_the_port_it_names(void **state)
 	EQ(ntohl(out.sin_addr.s_addr), 0x7f010001);
 	len = 3;
 	EQ(fi_getname(&pep->fid, &out, &len), -FI_ETOOSMALL);
-	/* another endpoint cannot have an address in use */
+	/* an endpoint cannot take the address of another endpoint */
 	free(r.s[1].info->src_addr);
 	r.s[1].info->src_addr = malloc(sizeof(in));
 	memcpy(r.s[1].info->src_addr, &in, sizeof(in));
@@ -369,8 +369,7 @@ static void death_of_the_peer_shuts_a_connection_down(void **state)
 	EQ(rig_ep(&r, 0)->conn, CONN_DOWN);
 }
 
-/* The peer dies after the request was sent to it. Its event queue may still
- * hold the request when it is closed. */
+/* The peer dies after the request was sent to it. */
 static void death_of_an_asked_peer_refuses_the_connection(void **state)
 {
 	EQ(fi_connect(r.s[0].ep, &where, NULL, 0), 0);

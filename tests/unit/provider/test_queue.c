@@ -448,8 +448,8 @@ static void descriptor_is_readable_until_trywait_succeeds(void **state)
 	fi_cq_signal(&cq->fid);
 	assert_true(readable(fd));
 	EQ(fi_trywait(s->fabric, (struct fid *[]){ &s->dom->fid }, 1), 0);
-	/* A packet of the transport has arrived. fi_trywait() takes it, but it
-	 * makes no completion for a reader. */
+	/* A packet of the transport has arrived. fi_trywait() takes the packet,
+	 * but the packet makes no completion for a reader. */
 	fi_inject(r.s[1].ep, &e, 8, r.s[1].to);
 	EQ(fi_trywait(s->fabric, fid, 1), 0);
 	EQ(fi_close(fid[0]), 0);

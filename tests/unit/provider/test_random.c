@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls of libfabric between two endpoints, right and wrong, chosen by
- * number. A sum is computed over all results, all completions, all memory and
- * every byte that the provider gives to the transport. It must equal the sum
- * stored in this file. After an intended change the test prints the sum to
- * store. */
+/* Random calls of libfabric between two endpoints, right and wrong. A sum is
+ * computed over all results, all completions, all memory and every byte that
+ * the provider gives to the transport. The sum must equal the sum stored in
+ * this file. After an intended change the test prints the sum to store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,9 +74,9 @@ static void refuse(struct rig *r, bool write, size_t len, uint64_t addr,
 	assert_int_equal(a[0], 2);
 }
 
-/* The second access goes directly to the region, whose address and key the
- * first one has stored. A region that was closed is forgotten. A later region
- * with an equal key is a new one. */
+/* The first access stores the region's address and key at the accessing side,
+ * so that the second access goes directly to the region. A region that was
+ * closed is forgotten. A later region with an equal key is a new one. */
 static void second_access_goes_directly_to_a_known_region(void **state)
 {
 	struct rig r;

@@ -90,8 +90,8 @@ static void triggered_write_starts_at_its_threshold_once(void **state)
 	EQ(write_at(&bad, 1), -FI_EINVAL);
 }
 
-/* Posts several operations, each with its own threshold. The one that still
- * waits at the end is freed with its counter. */
+/* Posts several operations, each with its own threshold. The operation that
+ * still waits at the end is freed with the counter. */
 static void triggered_operations_start_in_order_of_thresholds(void **state)
 {
 	struct fi_triggered_context c[4] = { at(3), at(1), at(3), at(9) };

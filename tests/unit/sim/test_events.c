@@ -120,8 +120,9 @@ static void timer_keeps_the_earliest(void **state)
 	assert_string_equal(journal.text, "50:a:e5 ");
 }
 
-/* A timer is armed for 100, then for 50, then for 100 again. Its first wake-up
- * is reused, because it is still queued. */
+/* A timer is armed for 100, then for 50, then for 100 again. The last call
+ * reuses the wake-up of the first call, because that wake-up is still
+ * queued. */
 static void timer_uses_a_wake_up_again(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);

@@ -43,7 +43,8 @@ static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	}
 }
 
-/* Polls the notes at a time of its own, or asks for arrivals if tag is set. */
+/* Polls the notes, although no arrival was reported, or asks for arrivals if
+ * tag is set. */
 static void ear_event(struct weft_comp *c, uint32_t tag)
 {
 	if (tag)

@@ -65,7 +65,7 @@ static struct weft_sim *started(struct weft_comp **c_p, const char *stop_at)
 }
 
 /* The clock follows the steps only while events are pending, so that a run in
- * steps ends at the time at which it ends in one. */
+ * several steps ends at the same time as a run in one step. */
 static void clock_follows_steps_while_events_are_pending(void **state)
 {
 	struct weft_comp *c;

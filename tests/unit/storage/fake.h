@@ -16,7 +16,8 @@ enum { FAKE_NODES = 4, FAKE_PUT = 4096 };
 
 struct fake_rules {
 	bool ordered, bytes;
-	/* max_put: longest put, bytes. room: packets that wait to depart. */
+	/* max_put: bytes of the longest put. room: largest number of packets
+	 * that may wait to depart. */
 	uint32_t max_put, room;
 	/* number of a million packets that are lost, damaged or repeated */
 	uint32_t lost, damaged, repeated;
@@ -47,9 +48,11 @@ uint64_t fake_below(uint64_t n);
 void fake_step(weft_time_t to);
 /* Returns the time until which the node sleeps in weft_host_sleep(). */
 weft_time_t fake_asleep(uint32_t node);
-/* Notifies all other nodes that a node has gone, and loses its packets. */
+/* Notifies all other nodes that a node has gone. Packets of that node are
+ * lost. */
 void fake_gone(uint32_t node);
-/* Function by which a link runs the other nodes while its `wait` is called. */
+/* Function by which a link lets the other nodes work while one node is in the
+ * link's `wait`. */
 extern void (*fake_others)(weft_time_t to);
 /* If true, all packets are printed. */
 extern bool fake_trace;

@@ -15,8 +15,8 @@ enum { EVENTS = 4096, REGIONS = 64 };
 struct packet {
 	struct packet *next;
 	weft_time_t at;
-	uint64_t order;	  /* order among packets of one time */
-	uint64_t opening; /* opening of the link that sends it */
+	uint64_t order;	  /* order among packets that arrive at the same time */
+	uint64_t opening; /* number of the opening of the link that sends it */
 	uint32_t src, dst, slot, mark;
 	bool record, departed;
 	const uint8_t *from;

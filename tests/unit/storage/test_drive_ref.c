@@ -14,7 +14,7 @@ struct flight {
 	bool used;
 	struct drive_request r;
 	uint32_t first, n, stamp;
-	/* FLUSH: newest version of each sector at its submission */
+	/* FLUSH: newest version of each sector when the FLUSH was submitted */
 	size_t newest[SECTORS];
 	uint64_t data[MOST * SECTOR / 8];
 };
@@ -198,8 +198,9 @@ static bool allowed(const struct ref *r, uint32_t sector, size_t from,
 	return in_flight(r, sector, stamp);
 }
 
-/* Checks all sectors, after a loss if `lost`, and makes what they hold the
- * newest version. */
+/* Checks all sectors. With `lost`, a loss of power has just lost data, so that
+ * older versions are allowed. Makes the bytes found in each sector the newest
+ * version of that sector. */
 static void check_all(struct ref *r, bool lost, bool durable)
 {
 	uint64_t *all = malloc(r->cfg.size);

@@ -110,7 +110,8 @@ static void a_cached_write_ends_when_the_interface_has_moved_it(void **st)
 	d = rig_new(&cfg);
 	assert_int_equal(rig_do(d, 0, DRIVE_WRITE, 256 * KB * KB, N, buf),
 			 MOVED);
-	/* the arm begins to move at once, and a flush waits for it */
+	/* the arm moves as soon as the bytes are in the cache, and the flush
+	 * waits for the destage */
 	seek = 7900 * WEFT_US + 4 * WEFT_MS;
 	assert_int_equal(rig_do(d, 5 * WEFT_MS, DRIVE_FLUSH, 0, 0, buf),
 			 MOVED + seek + MEDIA);
@@ -156,9 +157,9 @@ static void a_cached_write_does_not_wait_for_a_seek(void **st)
 	drive_free(d);
 }
 
-/* 256 KB take 4369.067 us at 60 MB/s and 2621.44 us at 100 MB/s. The first
- * write is destaged when it has ended. The third one is moved when that destage
- * ends. */
+/* 256 KB take 4369.067 us at 60 MB/s and 2621.44 us at 100 MB/s. The destage of
+ * the first write begins when that write has ended. The third write enters the
+ * cache when that destage ends. */
 static void a_write_waits_for_room_in_the_cache(void **st)
 {
 	struct drive_config cfg = disk;
@@ -179,7 +180,8 @@ static void a_write_waits_for_room_in_the_cache(void **st)
 	drive_free(d);
 }
 
-/* The small write would have room as soon as the first one is destaged. */
+/* The small third write would have room as soon as the first write is
+ * destaged. */
 static void later_writes_do_not_pass_one_that_waits_for_room(void **st)
 {
 	struct drive_config cfg = disk;
@@ -224,7 +226,7 @@ static void fua_waits_for_the_medium(void **st)
 	drive_free(d);
 }
 
-/* A destage that has begun is not interrupted. The next one waits for the
+/* A destage that has begun is not interrupted. The next destage waits for the
  * read. */
 static void a_read_goes_before_a_destage_that_has_not_begun(void **st)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The toy's two published numbers.  Both follow from the symbols of a packet
- * (17 and its bytes), the clock and the latencies of its parts. */
+/* The toy's two published numbers. Both follow from the symbols of a packet (17
+ * and the data bytes), the clock, and the latencies of NICs, switches and
+ * cables. */
 #include "front/repro/repro.h"
 
 /* Returns messages per second that all nodes received. */

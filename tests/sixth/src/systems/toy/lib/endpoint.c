@@ -2,7 +2,7 @@
 /* The common endpoint over toy.nic: messages by its registers. A message is
  * sent when its stores are done. A received message is copied by loads and
  * stays in one of rx_slots slots until it is released. Regions have keys only
- * for the interface, because the NIC reaches no memory. */
+ * because weft/ep.h demands them. The NIC reaches no memory. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"

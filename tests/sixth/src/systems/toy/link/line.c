@@ -76,9 +76,9 @@ static void drop(struct toy_line *l, struct weft_frame *f, uint32_t counter)
 	weft_frame_free(f);
 }
 
-/* Checks the number of a packet. Earlier packets that have not arrived are
- * lost, so that their slots return with the credit of this packet. Returns
- * false for the number of an earlier packet. */
+/* Checks the number of a packet. If smaller numbers have not arrived, their
+ * packets are lost, and the slots of these packets count as freed. Returns
+ * false if the number belongs to an earlier packet. */
 static bool number(struct toy_line *l, uint8_t seq)
 {
 	uint8_t gap = (uint8_t)(seq - l->expect);

@@ -62,8 +62,8 @@ struct toy_line {
 	const struct weft_clock *clk;
 	const char *stage; /* stage of a message while its packet arrives */
 	/* sending. far_slots: slots of the other end's queue. sent: packets
-	 * sent. far_freed: slots that the last credit reported as emptied. Both
-	 * counts are modulo 256. */
+	 * sent, modulo 256. far_freed: slots that the last credit reported as
+	 * emptied, modulo 256. */
 	uint32_t far_slots;
 	uint8_t sent, far_freed;
 	weft_time_t idle; /* time from which the line is idle */

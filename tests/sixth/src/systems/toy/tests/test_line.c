@@ -11,7 +11,8 @@
 extern const struct weft_class weft_class_toy_switch;
 
 enum { K = WEFT_SYM_K, N = TOY_HEAD + 3 + TOY_CRC };
-/* Counter of the switch, which follows those of its lines. */
+/* Counter of the switch itself. It follows the counters of the switch's
+ * lines. */
 enum { C_UNROUTABLE = TOY_C_OWN };
 
 static struct weft_sim *sim;

@@ -213,7 +213,8 @@ def spent():
 
 
 def plain(message):
-    """What makes two messages one: all but numbers and names."""
+    """The beginning of a message without numbers and names, which two messages
+    of one kind share."""
     return re.sub(r"'[^']*'|[\w./*-]*\d[\w./*-]*", "#", message)[:70]
 
 

@@ -167,8 +167,8 @@ struct weft_bus_note {
 	bool last;  /* BURST: this is the last burst */
 	bool timer; /* BURST: the latency timer cut the burst short */
 	bool user;  /* TAGGED: the program itself gave the tag */
-	bool error; /* LOADED, ANSWERED: no target answered (the error bit of
-		     * bus.ht) */
+	bool error; /* in notes LOADED and ANSWERED: the access reached no
+		     * target (bus.ht: the error bit of the response) */
 	uint8_t op; /* TAGGED: an enum weft_bus_tagged_op */
 	/* An enum weft_bus_error. STORE, LOAD: error of the access. BURST,
 	 * MEM_*: bit 0 of the first byte is wrong. DONE of a read: a completion

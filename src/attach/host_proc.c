@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* weft/host.h in a process: processes and domains of the simulated node, whose
- * state is in the simulator, and drivers, whose state is in the process. A
- * thread inside a driver's call is the node's monitor in the simulator, too.
+ * state is in the simulator, and drivers, whose state is in the process. While
+ * a thread is inside a driver's call, it has the rights of the monitor in the
+ * simulator, too.
  *
  * Not supported: light processes (weft_proc_start, weft_procs_run). */
 #include <errno.h>

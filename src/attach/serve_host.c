@@ -98,8 +98,9 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 	raw_run(c, k, &r);
 	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
 	c->srv->measure.sum.commands++;
-	/* The client has run too early: it continued after a call that took
-	 * time, or posted after time had passed. */
+	/* Counts a violation of causality. Either the client has continued
+	 * although its last call took simulated time, or this posted call took
+	 * time, for which the client did not wait. */
 	if (c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
 			   weft_now(c->g->prog) != since)) {
 		weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);

@@ -443,7 +443,8 @@ void att_unborn(struct att_server *s, uint32_t rank, pid_t pid);
 void att_tell_unborn(struct att_client *c);
 /* Writes the reply to command `seq`. */
 void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq);
-/* Releases a message to the endpoint or frees the copy. */
+/* Ends the use of a message: frees the agent's copy, or releases the message to
+ * the endpoint if the agent has not copied it. */
 void att_msg_done(struct att_agent *g, struct att_msg *m);
 
 /* serve_cmd.c */

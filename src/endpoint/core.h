@@ -210,8 +210,9 @@ struct ep_nic_ops {
 	uint32_t requests; /* limit of unanswered requests to one peer */
 	/* number of landing buffers, or 0 for no long messages */
 	uint32_t lands;
-	/* Number of bits of the length in a key base << bits | length. With 0
-	 * the owner of the region compares keys. */
+	/* A remote key is (base << key_len_bits) | length of the region. With
+	 * 0 bits a key has no length, and the owner of the region compares
+	 * keys. */
 	uint32_t key_len_bits;
 	bool one_ring; /* all kinds of messages share one ring */
 	bool copies;   /* short messages are copied to ep_msg.eager */

@@ -240,9 +240,9 @@ static void bits_frame(struct weft_comp *c, struct weft_frame *f)
 	for (i = 0; !has && i < raw->n; i++)
 		has = bits_match(parts, raw->sym[i]);
 	b->seen += has;
-	/* Bits `bit` to `bit` + `flips` - 1 of the chosen parts are wrong in
-	 * `count` frames. Only frames that have such a part count, and number
-	 * `frame` of them is the first. */
+	/* Flips bits `bit` to `bit` + `flips` - 1 of the chosen parts in
+	 * `count` frames, from number `frame` on. The numbers count only frames
+	 * that have such a part. */
 	if (b->frame && b->seen >= b->frame && b->seen < b->frame + b->count)
 		for (i = 0; i < raw->n; i++)
 			for (k = 0;

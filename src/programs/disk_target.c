@@ -24,7 +24,8 @@ struct disk_target {
 	struct storage_target *t;
 };
 
-/* Values of the parameters `link` and `notify`, in the order of their words. */
+/* Texts that the library expects for the values of the parameters `link` and
+ * `notify`, which are indices of these arrays. */
 static const char *const links[] = { NULL, "native", "ep" };
 static const char *const notifies[] = { "request", "page", "packet" };
 

@@ -48,8 +48,8 @@ static int wait_fd(struct wfi_wait *w, int att)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	w->fd = epoll_create1(EPOLL_CLOEXEC);
-	/* The bell starts readable, so that a sleep before fi_trywait returns
-	 * at once. */
+	/* The event of the bell is set at first, so that a program that sleeps
+	 * without a call of fi_trywait wakes at once. */
 	w->bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->fd >= 0 && w->bell >= 0 && att >= 0 &&
 	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, att, &e) &&

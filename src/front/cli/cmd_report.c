@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft report`: makes one page of results files. */
+/* `weft report`: makes one HTML page from files of results. */
 #include "front/cli/cli.h"
 #include "front/report/report.h"
 

@@ -31,9 +31,9 @@ int out_file_open(struct out_file *o, const char *option, const char *path,
 /* Returns true when the file has reached its limit. The caller then drops
  * further output. A pipe has no limit. */
 bool out_file_full(struct out_file *o);
-/* Closes the file, and reports a file that its limit has cut. With keep the
- * file replaces `path`. Returns a negative errno with a message if not all
- * could be written. Without keep the file is removed. */
+/* Closes the file. If `keep` is set, the file replaces `path`, otherwise it is
+ * removed. Returns 0. With `keep` the call returns a negative errno with a
+ * message if a write failed, or if the file has reached its size limit. */
 int out_file_close(struct out_file *o, bool keep, struct weft_err *err);
 
 /* Creates an empty file in the folder of `path`. Returns its name, which the

@@ -27,8 +27,8 @@ static bool point_within(const char *name, const char *wanted)
 }
 
 /* Returns the result of the point with that name. If the command line has fixed
- * an axis of the sweep, the names of points lack that axis, and the other words
- * of the name decide. */
+ * an axis of the sweep, the names of points lack the word of that axis. The
+ * remaining words of the name then select the point. */
 static const struct weft_result *point_of(const struct repro_data *d,
 					  const char *point)
 {

@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* Sends the packets of the deadlock, but one after the other, so that neither
- * condition nor interrupt occurs. */
+/* Sends the packets of the deadlock, but one after the other, so that
+ * neither the condition of a deadlock nor its interrupt occurs. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);

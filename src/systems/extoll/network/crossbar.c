@@ -202,9 +202,9 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 	return WEFT_NEVER;
 }
 
-/* Lets each input accept one grant and send that cell. Returns the next cycle
- * at which an output may grant again: an output whose grant was refused, or one
- * in `fresh`. */
+/* Lets each input accept one grant and send the granted cell. Returns the first
+ * cycle at which some output may grant again. These are outputs whose grant was
+ * refused, and outputs in `fresh`. */
 static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 			   uint64_t cycle)
 {

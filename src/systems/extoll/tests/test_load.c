@@ -195,8 +195,8 @@ static void test_load_counts_the_mean_size(void **state)
 	assert_int_equal(n[0] + n[1], 50);
 }
 
-/* A device that takes nothing gets `depth` stores, then one more for each store
- * that it takes. */
+/* The host sends `depth` stores to a device that consumes none, then one more
+ * whenever the device has consumed one. */
 static void test_idle_device_gets_depth_stores(void **state)
 {
 	open_dev("node=0 nodes=2 load=1000 depth=6");

@@ -15,11 +15,11 @@
  * Over several paths packets overtake each other, so that a message may lack
  * words although its sequence number has arrived. Only notifications keep the
  * order of posting (forth.md 7.4), and one word counts the notifications of all
- * senders. Therefore every message requests a notification. Let k be the number
- * of arrived messages, counted in each ring up to its first gap, minus the
- * number of notifications. At most k messages are incomplete, and each of these
- * is among the last k messages of its ring. Therefore the endpoint does not
- * take the last k messages of any ring. */
+ * senders. Therefore every message requests a notification. The endpoint
+ * counts the messages that have arrived, in each ring up to its first gap, and
+ * subtracts the number of notifications. If the difference is k, at most k
+ * messages are incomplete, and each of them is among the last k of its ring.
+ * Therefore the endpoint leaves the last k messages in every ring. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 

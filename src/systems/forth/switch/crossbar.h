@@ -69,7 +69,8 @@ struct forth_xbar {
 	uint32_t tables, rows, paths;
 	struct forth_xbar_port *port;
 	struct forth_xbar_xp *xp; /* [output][input] */
-	/* ahead: cycles by which a start may be fixed early */
+	/* ahead: number of cycles by which the scheduler may decide on a start
+	 * in advance */
 	uint32_t xp_words, ahead;
 	uint64_t hops;
 	uint64_t bram;

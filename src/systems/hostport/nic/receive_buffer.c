@@ -37,8 +37,9 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 	uint32_t wp = (uint32_t)HP_CTX(c->w, HP_F_RDR_WP), start;
 
 	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
-		/* refuses a message longer than the region, because it would
-		 * wait for ever; the error is that of the SDR (our own) */
+		/* Refuses a message that is longer than the region, because it
+		 * would wait for ever. The specification names no error here.
+		 * The code is that for the send region (SDR). */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;

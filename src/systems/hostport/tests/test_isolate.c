@@ -133,8 +133,8 @@ static weft_time_t same_phase(struct hpproc *p)
 	return weft_host_now(p->h);
 }
 
-/* Runs one operation of a kind, from process y to the other half of its memory,
- * and returns its time. */
+/* Runs one operation of kind `byte`, of which process p is origin and target,
+ * and returns the time that it takes. */
 static weft_time_t probe(struct hpproc *p, uint32_t byte)
 {
 	weft_time_t t = same_phase(p);

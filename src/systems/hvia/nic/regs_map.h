@@ -209,10 +209,10 @@ enum {
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,
-	/* Own: each completion of this VI has 16 bytes, with its number among
-	 * all completions of the card in Reserved. Completion queues in
-	 * software sort by this number, because they find several completions
-	 * at a time. */
+	/* Not in the paper. The card writes 16 bytes for each completion of
+	 * this VI. Their field Reserved holds the number of the completion,
+	 * counted over all VIs of the card. A completion queue in software
+	 * sorts by this number when it finds several completions at a time. */
 	HVIA_VIF_STAMP = 1 << 5,
 };
 

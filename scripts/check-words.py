@@ -6,6 +6,8 @@
                                    tests/words.txt allows
     check-words.py ROOT --list [PATH...]   where
     check-words.py ROOT --write    writes what there is; it may only fall
+    check-words.py ROOT --sample N SEED    random comments of C files for a
+                                   reader who does not know the code
     check-words.py --self-test
 
 who        a sender, a driver, a capture: not who, whoever, somebody, nobody
@@ -17,6 +19,7 @@ no         "is not a", not "is no" (but "there is no"); "inside", not
 import collections
 import importlib.util
 import os
+import random
 import re
 import subprocess
 import sys
@@ -121,6 +124,39 @@ def show(root, paths):
                                  re.sub(r"\s+", " ", around).strip()))
 
 
+COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+SAMPLED = 45  # characters that a comment of a sample has at least
+
+
+def comments(root):
+    """(file, text, match) of each comment that is long enough."""
+    names = subprocess.run(["git", "-C", root, "ls-files", "*.[ch]"],
+                           check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.split()
+    for name in sorted(names):
+        with open(os.path.join(root, name)) as f:
+            text = f.read()
+        for m in COMMENT.finditer(text):
+            words = re.sub(r"[\s*/]+", " ", m[0]).strip()
+            if m[0][0] == "/" and len(words) >= SAMPLED and \
+                    "SPDX" not in words:
+                yield name, text, m
+
+
+def sample(root, count, seed):
+    """Prints comments with the line that they share or the lines below."""
+    every = list(comments(root))
+    random.Random(seed).shuffle(every)
+    for i, (name, text, m) in enumerate(every[:count]):
+        before = text[text.rfind("\n", 0, m.start()) + 1:m.start()].strip()
+        after = [] if before else text[m.end():].split("\n")[1:4]
+        print("#%d %s:%d\n%s%s\n%s" % (
+            i + 1, name, text.count("\n", 0, m.start()) + 1,
+            before + "  " if before else "", m[0],
+            "".join("| %s\n" % line for line in after)))
+    print("of %d comments" % len(every))
+
+
 def self_test():
     cases = {"who": ("the process who waits", "Somebody writes."),
              "same": ("The same, backwards.", "Takes it. The same later."),
@@ -142,6 +178,8 @@ def main():
         return self_test()
     if "--list" in sys.argv:
         return show(sys.argv[1], sys.argv[3:])
+    if "--sample" in sys.argv:
+        return sample(sys.argv[1], int(sys.argv[3]), sys.argv[4])
     if "--write" in sys.argv:
         return write(sys.argv[1], counts(sys.argv[1]))
     return check(sys.argv[1])

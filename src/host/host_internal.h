@@ -64,8 +64,9 @@ enum host_wait {
 
 struct weft_dev {
 	uint32_t index;
-	bool level;   /* level of its interrupt line as the processor sees it */
-	bool probing; /* a thread determines the sizes of its BARs */
+	bool level; /* level of its interrupt line as the processor sees it */
+	uint32_t rises; /* times that the line was asserted */
+	bool probing;	/* a thread determines the sizes of its BARs */
 	struct {
 		bool known;
 		uint64_t size;
@@ -164,6 +165,12 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
+	/* the line of irq_dev has not fallen since this thread's last interrupt
+	 * of that device */
+	bool irq_stale;
+	/* device of the last interrupt, and the value of its `rises` then */
+	const struct weft_dev *irq_last;
+	uint32_t irq_rises;
 	/* Waits as an interrupt routine, which has no wake-up time. */
 	bool isr;
 	bool spins;	    /* keeps the processor busy while it waits */

@@ -35,14 +35,16 @@ static const char *const host_doing[HOST_WAIT_N] = {
 
 /* Returns true if the wait ended because of an event. Time alone ends sleeps,
  * computation and waits at their deadline. A device that answers a load is not
- * counted either, because a loop around a load never stops making loads. */
+ * counted either, because a loop around a load never stops making loads. Nor is
+ * an interrupt whose cause was not cleared after the last one, because it ends
+ * every wait at once. */
 static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 {
 	switch (why) {
 	case HOST_POLLS:
 		return host_poll_hit(h);
 	case HOST_IRQ:
-		return h->irq_hit;
+		return h->irq_hit && !h->irq_stale;
 	case HOST_WORD:
 		return !h->word; /* weft_host_wake clears h->word */
 	case HOST_KEY:
@@ -278,6 +280,7 @@ bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 
 void host_irq(struct host *hp, struct weft_dev *d, bool level)
 {
+	d->rises += level && !d->level;
 	d->level = level;
 	for (size_t i = 0; level && i < hp->threads.n; i++) {
 		struct weft_host *h = hp->threads.at[i];
@@ -299,11 +302,16 @@ static bool irq_wait(struct weft_host *h, struct weft_dev *d,
 	h->isr = isr;
 	h->irq_dev = d;
 	h->irq_hit = d->level;
+	h->irq_stale = d->level && h->irq_last == d && h->irq_rises == d->rises;
 	host_deadline(h, deadline, h->irq_hit ? WEFT_NEVER : deadline);
 	if (h->irq_hit)
 		host_wake(h, host_clock(h) + h->hp->p.irq_entry +
 				     (isr ? 0 : h->hp->p.wake_up));
 	host_block(h, HOST_IRQ);
+	if (h->irq_hit) {
+		h->irq_last = d;
+		h->irq_rises = d->rises;
+	}
 	weft_count(h->hp->comp, HOST_C_IRQS, h->irq_hit);
 	return h->irq_hit;
 }

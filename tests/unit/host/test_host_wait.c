@@ -287,6 +287,47 @@ static void interrupt_wakes_the_program_after_its_costs(void **state)
 	assert_int_equal(bench_counter(b->node[0].host, "irqs"), 2);
 }
 
+static uint64_t steps(struct bench *b)
+{
+	return weft_progs_steps(b->sim);
+}
+
+/* Stores the steps before and after each of four interrupts: one that rises,
+ * two of a line that nothing clears, one that rises again. */
+static int irq_not_cleared(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io = window(h);
+	struct weft_dev *d = weft_dev_open(h, 0);
+
+	weft_io_store32(h, &io, CARD_IRQ, 1);
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = steps(b);
+
+		weft_host_irq_wait(h, d, WEFT_NEVER);
+		b->v[i] = steps(b) - before;
+	}
+	weft_io_store32(h, &io, CARD_IRQ, 0);
+	weft_io_store32(h, &io, CARD_IRQ, 1);
+	weft_io_load32(h, &io, 0);
+	b->v[3] = steps(b);
+	weft_host_irq_wait(h, d, WEFT_NEVER);
+	b->v[3] = steps(b) - b->v[3];
+	return 0;
+}
+
+/* Otherwise the watchdog of a run would take a storm of interrupts for
+ * progress. */
+static void interrupt_that_is_not_cleared_is_no_step(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, irq_not_cleared);
+	assert_int_equal(b->v[0], 1);
+	assert_int_equal(b->v[1], 0);
+	assert_int_equal(b->v[2], 0);
+	assert_int_equal(b->v[3], 1);
+}
+
 static int irq_during_burst(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);
@@ -431,6 +472,7 @@ int main(void)
 		T(poll_tells_twenty_ranges_apart),
 		T(store_of_a_thread_is_seen_at_the_next_look),
 		T(interrupt_wakes_the_program_after_its_costs),
+		T(interrupt_that_is_not_cleared_is_no_step),
 		T(interrupt_overtakes_the_end_of_a_burst),
 		T(clock_copy_and_sleep_take_their_times),
 		T(loop_around_the_clock_ends),

@@ -94,42 +94,6 @@ void weft_att_outside(struct weft_host *h)
 		atomic_store(&h->att->seg->outside, 1);
 }
 
-static int host_life_enter(void)
-{
-	struct weft_host *h = calloc(1, sizeof(*h));
-	struct host_node *n = &home.node;
-	int ret;
-
-	if (!h)
-		return -ENOMEM;
-	ret = att_connected(ATT_ROLE_HOST, &h->att);
-	if (!ret) {
-		n->info = h->att->seg->host;
-		n->mem = mmap(NULL, n->info.mem_bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_NORESERVE, h->att->mem_fd, 0);
-		if (n->mem == MAP_FAILED)
-			ret = -ENOMEM;
-		else
-			madvise(n->mem, n->info.mem_bytes, MADV_DONTFORK);
-	}
-	if (!ret &&
-	    (pthread_atfork(NULL, NULL, on_fork) || atexit(host_life_leave)))
-		ret = -ENOMEM;
-	if (!ret)
-		ret = att_noticed(h->att);
-	if (ret) {
-		if (h->att)
-			att_free(h->att);
-		free(h);
-		return ret;
-	}
-	h->node = n;
-	home.first = self_ = h;
-	if (n->info.own)
-		host_is_process(h);
-	return 0;
-}
-
 static void say_why(int err)
 {
 	static const struct {
@@ -151,19 +115,55 @@ static void say_why(int err)
 	fprintf(stderr, "weft: %s: %s\n", program_invocation_short_name, why);
 }
 
+static void host_life_enter(void)
+{
+	struct weft_host *h = calloc(1, sizeof(*h));
+	struct host_node *n = &home.node;
+	int ret;
+
+	if (!h) {
+		say_why(-ENOMEM);
+		return;
+	}
+	ret = att_connected(ATT_ROLE_HOST, &h->att);
+	if (!ret) {
+		n->info = h->att->seg->host;
+		n->mem = mmap(NULL, n->info.mem_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_NORESERVE, h->att->mem_fd, 0);
+		if (n->mem == MAP_FAILED)
+			ret = -ENOMEM;
+		else
+			madvise(n->mem, n->info.mem_bytes, MADV_DONTFORK);
+	}
+	if (!ret &&
+	    (pthread_atfork(NULL, NULL, on_fork) || atexit(host_life_leave)))
+		ret = -ENOMEM;
+	if (!ret)
+		ret = att_noticed(h->att);
+	if (ret) {
+		/* Says it first, because the simulator may end this process
+		 * when the connection is closed. */
+		say_why(ret);
+		if (h->att)
+			att_free(h->att);
+		free(h);
+		return;
+	}
+	h->node = n;
+	home.first = self_ = h;
+	if (n->info.own)
+		host_is_process(h);
+}
+
 struct weft_host *weft_host_self(void)
 {
-	int ret = 0;
-
 	if (self_)
 		return self_;
 	pthread_mutex_lock(&home.lock);
 	if (!home.tried)
-		ret = host_life_enter();
+		host_life_enter();
 	home.tried = true;
 	pthread_mutex_unlock(&home.lock);
-	if (ret)
-		say_why(ret);
 	return self_;
 }
 

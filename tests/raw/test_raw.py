@@ -188,11 +188,28 @@ class Refused(unittest.TestCase):
         self.assertEqual(p.returncode, 2)
         self.assertIn("both on node 0", p.stderr)
 
+    def test_process_without_room_for_the_memory_of_its_node_says_so(self):
+        """Also when its death ends the run at once."""
+        p = weft("exec", "--raw", "--fabric", "exec/extoll-pair", "-n", "1",
+                 "--set", "host.pc.mem_bytes=64GiB", "--", "sh", "-c",
+                 "ulimit -v 1000000; exec %s light"
+                 % os.path.join(BUILD, LIBS[0]))
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("raw_libs: Cannot allocate memory", p.stderr)
+
     def test_process_with_own_calls_needs_raw(self):
         p = weft("exec", "--fabric", "exec/extoll-pair", "--",
                  os.path.join(BUILD, PINGPONG[0]), "velo")
         self.assertEqual(p.returncode, 1)
         self.assertIn("give --raw", p.stderr)
+
+    def test_sleep_without_raw_does_not_join_the_node(self):
+        """Of a program that is linked with libweft, but calls nothing of
+        it."""
+        p = weft("exec", "--fabric", "exec/extoll-pair", "-n", "1", "--quiet",
+                 "--", "sh", "-c", "LD_PRELOAD=\"$LD_PRELOAD %s\" sleep 0.01"
+                 % os.path.join(BUILD, "src/attach/libweft.so"))
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
 
 
 class Several(unittest.TestCase):

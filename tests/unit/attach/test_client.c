@@ -5,6 +5,7 @@
 #include "../cmocka_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,20 @@ static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 	close(r->a.sock);
 }
 
+static void end_closes_socket_and_memory_of_the_node(void **state)
+{
+	struct weft_att *a = calloc(1, sizeof(*a));
+	int fds[2];
+
+	assert_non_null(a);
+	assert_int_equal(pipe(fds), 0);
+	a->sock = fds[0];
+	a->mem_fd = fds[1];
+	att_free(a);
+	assert_int_equal(fcntl(fds[0], F_GETFD), -1);
+	assert_int_equal(fcntl(fds[1], F_GETFD), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +425,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			new_deadline_of_a_waiting_client_rings_the_bell, setup,
 			teardown),
+		cmocka_unit_test(end_closes_socket_and_memory_of_the_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,6 +327,12 @@ void double_cost(uint64_t cost)
 	}
 }
 
+void double_max_put(uint32_t bytes)
+{
+	for (unsigned i = 0; i < DOUBLE_NODES; i++)
+		nodes[i].info.max_put = bytes;
+}
+
 uint64_t double_charged(unsigned node)
 {
 	return nodes[node].charged;

@@ -27,6 +27,8 @@ unsigned double_direct(unsigned node);
 uint64_t double_log(void);
 /* Sets the cost of a call from now on, and switches simulated time on. */
 void double_cost(uint64_t cost);
+/* Sets max_put of all nodes. */
+void double_max_put(uint32_t bytes);
 /* Returns the time charged to a node. double_got_on() returns how often the
  * node made progress. */
 uint64_t double_charged(unsigned node);

@@ -110,6 +110,31 @@ static void second_access_goes_directly_to_a_known_region(void **state)
 	rig_down(&r);
 }
 
+/* A library may leave max_put 0, as for a NIC without puts. */
+static void write_is_one_put_unless_the_nic_limits_puts(void **state)
+{
+	static const struct {
+		uint32_t most;
+		unsigned puts;
+	} runs[] = { { 100000, 2 }, { 60000, 3 }, { 0, 1 } };
+	struct rig r;
+	struct fid_mr *mr;
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		rig_up(&r, FI_EP_RDM);
+		double_max_put(runs[i].most);
+		mr = reg(&r, 42, FI_REMOTE_WRITE);
+		rig_fill(a, 150000, 1);
+		memset(b, 0, sizeof(b));
+		fi_write(r.s[0].ep, a, 150000, NULL, r.s[0].to, 3, 42, a);
+		assert_int_equal(rig_next(&r, 0).flags, FI_RMA | FI_WRITE);
+		assert_memory_equal(a, b + 3, 150000);
+		assert_int_equal(double_direct(0), runs[i].puts);
+		fi_close(&mr->fid);
+		rig_down(&r);
+	}
+}
+
 static void region_of_pieces_is_accessed_as_one(void **state)
 {
 	struct rig r;
@@ -314,6 +339,7 @@ int main(void)
 		cmocka_unit_test(writes_and_reads_move_bytes_and_complete),
 		cmocka_unit_test(region_of_pieces_is_accessed_as_one),
 		cmocka_unit_test(second_access_goes_directly_to_a_known_region),
+		cmocka_unit_test(write_is_one_put_unless_the_nic_limits_puts),
 		cmocka_unit_test(access_without_right_key_or_range_is_refused),
 		cmocka_unit_test(
 			atomics_change_remote_memory_and_fetch_old_values),

@@ -181,6 +181,20 @@ def check_verdicts(root, build, map_, bad):
             bad.append("%s: %s %s, not %s" % (name, got, r.killer, want))
 
 
+def check_leaks(root, build, map_, bad):
+    """The sanitizer is in the program for the tests that ask for it, whatever
+    test ran before."""
+    worker = Worker(build, map_.sources, os.path.join(root, "w1"),
+                    lambda w, t: (0.0, 0.0, True))
+    test = build.tests["toy"]
+    objects = worker.compile("toy.c", TOY, worker.obj)
+    for leak in False, True, False:
+        worker.link_for(test, objects, leak)
+        with open(os.path.join(worker.root, build.program(test)), "rb") as f:
+            if (b"liblsan" in f.read()) != leak:
+                bad.append("program with leak sanitizer: not %s" % leak)
+
+
 def check_moved(map_, bad):
     """A line is found again when others were put before it."""
     line = names(TOY)["toy.c:count:drop:0:k += 2;:;"].line
@@ -215,6 +229,7 @@ def main():
         map_.prefixes = ("toy.c",)
         map_.make(lambda s: None)
         check_verdicts(root, build, map_, bad)
+        check_leaks(root, build, map_, bad)
         check_moved(map_, bad)
         check_list(root, bad)
     print("\n".join(bad + ["%d verdicts" % len(WANT)]))

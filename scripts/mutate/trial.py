@@ -58,7 +58,7 @@ class Worker:
         for d in (self.obj, self.base, self.tmp):
             os.makedirs(d, exist_ok=True)
         self.mirror()
-        self.replaced = []
+        self.replaced = {}  # target: further arguments of its link
 
     # ---- files ----------------------------------------------------------
 
@@ -82,7 +82,7 @@ class Worker:
             if os.path.exists(to):
                 os.unlink(to)
             os.link(os.path.join(self.build.path, target), to)
-        self.replaced = []
+        self.replaced = {}
         shutil.rmtree(self.tmp, ignore_errors=True)
         os.makedirs(self.tmp)
 
@@ -145,7 +145,7 @@ class Worker:
         out = os.path.join(self.root, target)
         if os.path.exists(out):
             os.unlink(out)
-        self.replaced.append(target)
+        self.replaced[target] = list(more)
         p = subprocess.run(self.build.link_command(target, objects, out, more),
                            cwd=self.build.path, stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, text=True)
@@ -153,12 +153,13 @@ class Worker:
             raise NoLink("%s: %s" % (target, p.stderr))
 
     def link_for(self, test, objects, leak):
-        """Leaks are looked for, too, where that can be."""
+        """Leaks are looked for, too, where that can be.  An earlier test may
+        have linked the program without."""
         for target in self.build.needs(test):
-            if target not in self.replaced and any(
+            more = LEAK if leak and target == self.build.watched(test) else []
+            if self.replaced.get(target) != more and any(
                     self.build.holds(target, o) for o in objects):
-                self.link(target, objects, LEAK if leak and target ==
-                          self.build.watched(test) else ())
+                self.link(target, objects, more)
 
     # ---- run ------------------------------------------------------------
 

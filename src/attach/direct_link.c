@@ -73,10 +73,9 @@ int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 		n = direct_hear(d->sock, &r, sizeof(r), 0, &fd);
 		if (n < 0)
 			break;
-		if (fd >= 0 && fd_p && r.what == what)
+		/* Only replies to requests for a descriptor carry one. */
+		if (fd >= 0 && fd_p)
 			*fd_p = fd;
-		else if (fd >= 0)
-			close(fd);
 		if (n == sizeof(r) && r.what == what)
 			return r.status;
 		n = 0; /* The message was a wake-up, so the reply follows. */

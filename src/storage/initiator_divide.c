@@ -230,10 +230,6 @@ static bool divide_rest(struct weft_disk *d, struct request *r)
 	uint64_t to = bytes_before(d, i, r->op.offset + r->op.length);
 	bool flush = r->op.code == WEFT_DISK_FLUSH;
 
-	if (d->info.targets == 1) {
-		from = r->op.offset;
-		to = from + r->op.length;
-	}
 	if (hopeless(d, s) && (flush || from < to)) {
 		r->status = r->status ? r->status : hopeless(d, s);
 	} else if (flush || from < to) {

@@ -26,7 +26,6 @@ bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 	uint32_t n = 0, out;
 
 	m->pos = m->hops = 0;
-	m->dim = 0xff;
 	m->dest = (uint16_t)d;
 	m->port = (uint8_t)port;
 	if (!t->path)

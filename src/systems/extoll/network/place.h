@@ -84,8 +84,9 @@ static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 
 /* Writes the route of a packet from node s to internal port `port` of node d,
  * as path or for table routing, as the topology says: meta (pos, hops, dest,
- * port, dim) and nibbles. `coins` are random bits for TOPO_TIE_RANDOM. Returns
- * false if no route exists, or if it has more than EX_ROUTE_MAX nibbles. */
+ * port) and nibbles. netport_send() writes the field `dim` of meta. `coins` are
+ * random bits for TOPO_TIE_RANDOM. Returns false if no route exists, or if it
+ * has more than EX_ROUTE_MAX nibbles. */
 bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 		   uint32_t port, uint32_t coins, struct weft_frame *f);
 

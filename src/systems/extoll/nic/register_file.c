@@ -113,8 +113,7 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	*m = (struct ex_meta){ .words = (uint8_t)words,
 			       .cls = (uint8_t)cls,
 			       .dest = (uint16_t)dest,
-			       .port = (uint8_t)port,
-			       .dim = 0xff };
+			       .port = (uint8_t)port };
 	memset(&f->u[4], 0xff, 4 * sizeof(f->u[4])); /* fillers */
 	if (dest > EXTOLL_NODE_MAX)
 		return false;

@@ -39,8 +39,7 @@ static struct weft_frame *packet_make(struct weft_comp *c,
 	*m = (struct ex_meta){ .words = (uint8_t)g->s.words,
 			       .cls = (uint8_t)g->kind,
 			       .dest = (uint16_t)p->dest,
-			       .port = (uint8_t)g->port,
-			       .dim = 0xff };
+			       .port = (uint8_t)g->port };
 	if (g->s.place.topo &&
 	    !ex_route_make(g->s.place.topo, node, p->dest, g->port, coins, f)) {
 		weft_frame_free(f);

@@ -171,9 +171,8 @@ struct weft_frame *hp_pkt_new(struct weft_sim *sim, const struct hp_route *r,
 	if (!hp_route_fits(r))
 		return NULL;
 	f = weft_frame_new(sim);
-	*ex_meta(f) = (struct ex_meta){ .cls = (uint8_t)cls,
-					.hops = EX_ROUTE_RUNS,
-					.dim = 0xff };
+	*ex_meta(f) =
+		(struct ex_meta){ .cls = (uint8_t)cls, .hops = EX_ROUTE_RUNS };
 	f->payload = weft_slice_word(sim, tail_bytes(r) + 8 * words +
 						  wire_round8(h->bytes));
 	b = tail_write(weft_slice_data(f->payload), r, h->vpid);

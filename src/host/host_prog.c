@@ -63,7 +63,6 @@ void host_shared_put(struct host *hp)
 {
 	struct host_shared *s = hp->shared;
 
-	hp->shared = NULL;
 	if (!s || --s->refs)
 		return;
 	for (size_t i = 0; i < s->keys.n; i++) {

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model of a disk's bytes (storage/shadow.h): versions of a sector that are
+ * allowed, and versions that show a loss. */
+#include <stdlib.h>
+
+#include "../cmocka_all.h"
+#include "storage/shadow.h"
+
+enum { SECTOR = 512, FAILED = 254 };
+
+void *weft_host_calloc(struct weft_host *h, size_t n, size_t size)
+{
+	return calloc(n, size);
+}
+
+void weft_host_free(struct weft_host *h, void *p)
+{
+	free(p);
+}
+
+/* Reads this version after one write that ended well, version 1, and writes
+ * that failed. Returns true if a FLUSH afterwards may report no loss. */
+static bool harmless(uint32_t version)
+{
+	struct shadow *s = shadow_new(NULL, 1, SECTOR, true);
+	uint8_t bytes[SECTOR];
+	bool ok;
+
+	shadow_wrote(s, 0, 1, shadow_version(s), SHADOW_ENDED);
+	for (uint32_t i = 0; i < FAILED; i++)
+		shadow_wrote(s, 0, 1, shadow_version(s), SHADOW_MAYBE);
+	shadow_fill(s, bytes, 0, 1, version);
+	assert_int_equal(shadow_check(s, bytes, 0, 1), -1);
+	ok = shadow_flushed(s, shadow_flush(s), false);
+	shadow_free(s);
+	return ok;
+}
+
+/* Each failed write may have happened. The drive may hold any of them, and the
+ * write before them, but not an older one. */
+static void a_version_older_than_failed_writes_allow_is_a_loss(void **st)
+{
+	assert_true(harmless(FAILED + 1));
+	assert_true(harmless(1));
+	assert_false(harmless(0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_version_older_than_failed_writes_allow_is_a_loss),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -214,7 +214,7 @@ int main(void)
 	printf("%s, %zd", text, getline(&line, &n, f));
 	printf(" %s", line);
 	printf("%zd %s %d\n", getline(&line, &n, f), line,
-	       malloc_usable_size(line) >= 5);
+	       malloc_usable_size(line) >= n);
 	fclose(f);
 	free(text);
 	free(line);

@@ -361,6 +361,39 @@ static void accesses_that_mean_nothing_are_counted(void **state)
 	run(wrong, NULL, NULL);
 }
 
+/* ---- bursts ---- */
+
+enum { WORDS = 8 };
+
+static int burst(struct weft_host *h, struct bench *b)
+{
+	uint64_t w[WORDS];
+	struct weft_io wc;
+
+	map_only(h);
+	assert_true(weft_io_map(h, rig.dev, HVIA_BAR_CTRL, 0,
+				HVIA_BAR_CTRL_BYTES, WEFT_WC, &wc));
+	for (uint32_t i = 0; i < WORDS; i++)
+		w[i] = 0x0101010101010101 * (i + 1);
+	weft_io_copy(h, &wc, HVIA_KTX, w, sizeof(w));
+	weft_io_fence(h);
+	for (uint32_t i = 0; i < WORDS; i++)
+		assert_int_equal(hvrig_load(&rig, HVIA_KTX + 8 * i), w[i]);
+	assert_int_equal(counted(b, "bad_accesses"), 0);
+	/* The last four of 12 bytes are not a whole quadword. */
+	weft_io_copy(h, &wc, HVIA_KTX + 64, w, 12);
+	weft_io_fence(h);
+	assert_int_equal(bad(b), 1);
+	assert_int_equal(hvrig_load(&rig, HVIA_KTX + 64), w[0]);
+	assert_int_equal(hvrig_load(&rig, HVIA_KTX + 72), 0);
+	return 0;
+}
+
+static void a_burst_stores_each_of_its_quadwords(void **state)
+{
+	run(burst, NULL, NULL);
+}
+
 /* Sends without a cable, so that frames wait. */
 static int alone(struct weft_host *h, struct bench *b)
 {
@@ -544,6 +577,7 @@ int main(void)
 		cmocka_unit_test(
 			entries_of_level_2_are_moved_inside_of_the_table),
 		cmocka_unit_test(accesses_that_mean_nothing_are_counted),
+		cmocka_unit_test(a_burst_stores_each_of_its_quadwords),
 		cmocka_unit_test(no_cable_is_no_link),
 		cmocka_unit_test(the_card_has_the_clock_of_a_bus_as_fast),
 		cmocka_unit_test(entries_of_the_vi_table_keep_what_is_stored),

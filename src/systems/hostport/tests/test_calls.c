@@ -96,6 +96,37 @@ static void ports_of_others_are_refused_by_every_call(void **state)
 	HPORTS_ONE(owner, stranger);
 }
 
+/* ---- processes ---- */
+
+/* Opens ports with a smaller and a larger VPID after the first one. A tagged
+ * instruction is that of the port whose VPID is the tag. */
+static int three_ports(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport *p = hports_open(h, MINE);
+	struct hport *more[] = { hports_open(h, THEIRS),
+				 hports_open(h, CLOSED) };
+	struct hport_peer to = hports_peer(p, 0, MINE);
+	struct hport_far far = { 0, 0, 0 };
+	uint64_t word = 1;
+	uint8_t *m;
+
+	m = hports_window(p, 0, HP_PAGE, 0, NULL);
+	assert_true(hport_use_tags(p, true));
+	assert_int_equal(hport_fast_put(p, &to, HPORT_ACK, tag, &far, &word, 1),
+			 0);
+	assert_int_equal(hports_note(p, WEFT_MS).error, 0);
+	assert_int_equal(*(uint64_t *)m, 1);
+	hport_close(more[1]);
+	hport_close(more[0]);
+	hport_close(p);
+	return 0;
+}
+
+static void the_tag_of_a_process_stays_that_of_its_first_port(void **state)
+{
+	HPORTS_ONE(three_ports);
+}
+
 /* ---- memory ---- */
 
 static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -447,6 +478,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ports_of_others_are_refused_by_every_call),
+		cmocka_unit_test(
+			the_tag_of_a_process_stays_that_of_its_first_port),
 		cmocka_unit_test(memory_that_is_not_there_is_refused),
 		cmocka_unit_test(no_translation_outlives_its_page),
 		cmocka_unit_test(sizes_are_those_that_the_device_takes),

@@ -501,10 +501,85 @@ static void test_endpoint_passes_messages_and_puts(void **state)
 	exrig_free(&r);
 }
 
+/* ---- windows ---- */
+
+/* number of windows that another port of the node has decided: no multiple of
+ * the bits of a word */
+enum { WINDOWS = 4 * 64 + 16 };
+
+/* Returns how many windows the endpoint itself uses. */
+static uint32_t own_windows(const struct weft_ep *ep)
+{
+	const struct hostport_ep *x = hostport_ep_of((struct ep *)ep);
+	uint32_t n = 0;
+
+	while (x->win_used[0] >> n & 1)
+		n++;
+	return n;
+}
+
+static int decides(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hport_attr a = { .vpid = -1,
+				.sizes = { .wq = 64,
+					   .nq = 1 << 12,
+					   .sdr = 1 << 16,
+					   .rdr = 1 << 16,
+					   .wdt = WINDOWS,
+					   .rdr_unit = 6 } };
+	struct hport *p;
+
+	assert_int_equal(hport_open(h, &a, &p), 0);
+	weft_oob_put(h, "decided", 1);
+	weft_oob_get(h, "over");
+	hport_close(p);
+	return 0;
+}
+
+static int registers(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep_mr mr[WINDOWS];
+	struct weft_ep *ep;
+	weft_phys_t phys;
+	uint32_t n, own;
+	uint8_t *mem;
+
+	weft_oob_get(h, "decided");
+	assert_int_equal(weft_ep_open(h, NULL, &ep), 0);
+	mem = weft_mem_alloc(h, 4096, 4096, &phys);
+	own = own_windows(ep);
+	for (n = 0; n < WINDOWS - own; n++)
+		assert_int_equal(ep->ops->mr_reg(ep, mem, 64, &mr[n]), 0);
+	assert_int_equal(ep->ops->mr_reg(ep, mem, 64, &mr[0]), -ENOSPC);
+	while (n--)
+		assert_int_equal(ep->ops->mr_dereg(ep, &mr[n]), 0);
+	ep->ops->close(ep);
+	weft_oob_put(h, "over", 1);
+	return 0;
+}
+
+static void test_endpoint_has_regions_in_each_window_of_its_port(void **state)
+{
+	struct exrig r;
+	struct hp_nic *n;
+
+	hprig_new(&r, "1", NULL);
+	n = r.node[0].nic->state;
+	n->place.topo = &r.topo;
+	exrig_prog(&r, 0, decides);
+	exrig_prog(&r, 0, registers);
+	exrig_prog(&r, 0, driver);
+	exrig_start(&r);
+	exrig_run(&r);
+	exrig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_endpoint_passes_messages_and_puts),
+		cmocka_unit_test(
+			test_endpoint_has_regions_in_each_window_of_its_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,57 @@ static void queue_full(void **state)
 	ultrarig_free(&t);
 }
 
+/* ---- the read pointer of a receive queue (9.6) ---- */
+
+enum { RING = 3 }; /* slices */
+
+static void pointer_near(struct ultrarig *t, struct ultra_end *e)
+{
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		ultrarig_give(e, 0, 1, 1);
+		ultrarig_give(e, 0, 2, 1);
+		weft_host_cpu(e->h, 10 * WEFT_US);
+		ultrarig_meet(e);
+		ultrarig_meet(e);
+	}
+}
+
+/* Stores a read pointer. Returns both pointers. */
+static uint64_t pointers(struct ultra_end *e, uint64_t rp)
+{
+	weft_io_store64(e->h, &e->rx.page, HP_ULTRA_RP, rp);
+	return weft_io_load64(e->h, &e->u.ports,
+			      HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid) |
+				      HP_UC_PTRS);
+}
+
+static void pointer_far(struct ultrarig *t, struct ultra_end *e)
+{
+	e->rx.page.attr = WEFT_UC;
+	ultrarig_meet(e);
+	assert_int_equal(pointers(e, 2), 2ull << 24 | 2);
+	ultrarig_meet(e);
+	/* Slices 2 and 0 have packets. */
+	ultrarig_meet(e);
+	assert_int_equal(pointers(e, RING), 1ull << 24 | 2);
+	cpl_set(e, HP_UC_CTRL, 0);
+	assert_int_equal(pointers(e, 0), 1ull << 24 | 2);
+	cpl_set(e, HP_UC_CTRL, HP_ULTRA_EN);
+	assert_int_equal(pointers(e, 0), 1ull << 24);
+	assert_int_equal(pointers(e, 2), 1ull << 24);
+	assert_int_equal(pointers(e, 1), 1ull << 24 | 1);
+	ultrarig_meet(e);
+}
+
+static void a_read_pointer_moves_to_taken_slices_of_an_enabled_port(void **st)
+{
+	struct ultrarig t = { .attr = { .slices = RING } };
+
+	ultrarig_run(&t, NULL, NULL, pointer_near, pointer_far);
+	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), 4);
+	ultrarig_free(&t);
+}
+
 /* ---- options (9.5, 14.3) ---- */
 
 /* Lets the target discard a packet that finds no slice, and notify its
@@ -475,6 +526,8 @@ int main(void)
 		cmocka_unit_test(a_port_takes_packets_of_one_node),
 		cmocka_unit_test(a_port_has_a_way_as_long_as_it_has_packets),
 		cmocka_unit_test(queue_full),
+		cmocka_unit_test(
+			a_read_pointer_moves_to_taken_slices_of_an_enabled_port),
 		cmocka_unit_test(on_device),
 	};
 

@@ -134,6 +134,29 @@ static void test_crossbar_takes_the_lowest_nibble_of_a_route(void **state)
 	weft_frame_free(p);
 }
 
+/* The cell is at the start of a larger buffer. */
+static void test_a_cell_fills_the_bytes_of_its_flits_alone(void **state)
+{
+	static const uint8_t route[] = { 3, 4, 5, 6, 2 };
+	enum { BYTES = EX_CELL_BYTES, ALL = 2 * EX_CELL_BYTES };
+	struct weft_frame *p = packet(BYTES, route, 5);
+
+	for (uint32_t width = 0; width < 2; width++) {
+		struct weft_frame *f = weft_frame_new(sim);
+		uint8_t *b;
+
+		f->payload = weft_slice_word(sim, ALL);
+		b = memset(weft_slice_data(f->payload), 0xaa, ALL);
+		ex_cell_fill(f, p, width, EX_CTL_SOP, 0,
+			     BYTES / ex_flit_bytes(width), false);
+		assert_int_not_equal(b[BYTES - 1], 0xaa);
+		for (uint32_t i = BYTES; i < ALL; i++)
+			assert_int_equal(b[i], 0xaa);
+		weft_frame_free(f);
+	}
+	weft_frame_free(p);
+}
+
 static void test_control_cells_have_the_specified_symbols(void **state)
 {
 	static const uint16_t want[2][4] = {
@@ -286,6 +309,8 @@ int main(void)
 		cmocka_unit_test(test_cell_16),
 		cmocka_unit_test(
 			test_crossbar_takes_the_lowest_nibble_of_a_route),
+		cmocka_unit_test(
+			test_a_cell_fills_the_bytes_of_its_flits_alone),
 		cmocka_unit_test(test_control_cells_have_the_specified_symbols),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_single_errors),

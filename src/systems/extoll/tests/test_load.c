@@ -215,20 +215,25 @@ static void test_idle_device_gets_depth_stores(void **state)
 
 static struct weft_bus_txn txn;
 
-/* Makes the device write a message of 8 bytes into a slot. */
-static void box_write(uint32_t slot, uint64_t status, uint64_t stamp)
+/* Makes the device write n words into a slot, `to_end` words before its end. */
+static void slot_write(uint32_t slot, uint32_t to_end, const uint64_t *m,
+		       uint32_t n)
 {
-	uint64_t m[2] = { stamp, status };
-
 	txn = (struct weft_bus_txn){ .op = WEFT_BUS_WRITE,
 				     .addr = LOAD_BOX + slot * EXTOLL_SLOT +
-					     EXTOLL_SLOT - 16,
-				     .bytes = 16,
-				     .data = weft_slice_word(sim, 16) };
-	memcpy(weft_slice_data(txn.data), m, 16);
+					     EXTOLL_SLOT - 8 * to_end,
+				     .bytes = 8 * n,
+				     .data = weft_slice_word(sim, 8 * n) };
+	memcpy(weft_slice_data(txn.data), m, 8 * n);
 	weft_bus_of(load->dev->peer)->submit(load->dev->peer, &txn);
 	weft_slice_drop(&txn.data);
 	weft_sim_run(sim, weft_sim_now(sim) + 2 * WEFT_US);
+}
+
+/* Makes the device write a message of 8 bytes into a slot. */
+static void box_write(uint32_t slot, uint64_t status, uint64_t stamp)
+{
+	slot_write(slot, 2, (uint64_t[]){ stamp, status }, 2);
 }
 
 #define GOOD (EXTOLL_STATUS(7, 0, 0, 3, 8) | EXTOLL_STATUS_EOM)
@@ -285,6 +290,29 @@ static void test_wrong_messages_are_counted(void **state)
 	assert_int_equal(k[LOAD_STRAY], 1);
 	weft_sim_run(sim, 20 * WEFT_US);
 	assert_int_not_equal(weft_sim_finish(sim, NULL), 0);
+}
+
+/* Damages one word after the other of a message of 64 bytes, which arrives in
+ * two writes: first the stamp, then seven words and the status. */
+static void test_damage_of_each_word_of_a_long_message_is_counted(void **state)
+{
+	const uint64_t stamp = LOAD_STAMP(10, 0, 0), *k;
+	uint64_t m[8];
+
+	open_dev("node=3 nodes=9 pattern=none size=64");
+	k = load->comp->counters;
+	for (uint32_t i = 0; i < 8; i++) {
+		for (uint32_t w = 1; w < 8; w++)
+			m[w - 1] = extoll_load_word(stamp, 7, 3, w);
+		m[7] = EXTOLL_STATUS(7, 0, 0, 3, 64) | EXTOLL_STATUS_EOM;
+		if (i < 7)
+			m[i] ^= 1ull << 8 * i;
+		slot_write(i, 9, &stamp, 1);
+		slot_write(i, 8, m, 8);
+		assert_int_equal(k[LOAD_CORRUPT], i < 7 ? i + 1 : 7);
+	}
+	assert_int_equal(k[LOAD_RECEIVED], 8);
+	assert_int_equal(k[LOAD_WRONG] + k[LOAD_STRAY], 0);
 }
 
 /* ---- with NICs ---- */
@@ -400,6 +428,9 @@ int main(void)
 			test_read_pointer_follows_every_second_slot, close_sim),
 		cmocka_unit_test_teardown(test_wrong_messages_are_counted,
 					  close_sim),
+		cmocka_unit_test_teardown(
+			test_damage_of_each_word_of_a_long_message_is_counted,
+			close_sim),
 		cmocka_unit_test_teardown(test_latency_is_that_of_table_7_1,
 					  close_sim),
 		cmocka_unit_test_teardown(

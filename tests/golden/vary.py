@@ -6,7 +6,7 @@
   golden.py WEFT --write varied/NAME.txt
 
 EXPERIMENT is the beginning of a name, e.g. forth/.  Takes the runs of
-tests/golden/*.txt that begin so, turns one to three parameters of the classes
+tests/golden/*.txt that begin so, turns one to six parameters of the classes
 and programs in them to other values of their ranges (tests/random/tune.py), and
 prints each run whose result differs from all before.  A run that needs more
 than SECONDS of processor time, or that is refused, is left out.  One that ends
@@ -97,7 +97,7 @@ def value(rng, p):
 def variant(rng, weft, args, names):
     sets = []
     groups = choices(weft, names)
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.randint(1, 6)):
         name, p = rng.choice(rng.choice(groups))
         v = value(rng, p)
         if v is not None:

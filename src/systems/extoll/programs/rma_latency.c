@@ -107,10 +107,10 @@ struct lock {
 	uint64_t tries;
 };
 
-/* Posts a lock request and waits for its answer. Returns true if the lock has
- * changed. */
-static bool lock_ask(struct lock *l, const struct rma_program_peer *at,
-		     int32_t compare, int32_t add)
+/* Posts a lock request and waits for its answer. Returns 1 if the lock has
+ * changed, 0 if not, and -EIO if the request failed. */
+static int lock_ask(struct lock *l, const struct rma_program_peer *at,
+		    int32_t compare, int32_t add)
 {
 	struct rma_noti n = { 0 };
 	uint32_t unit = l->target ? RMA_NOTI_RESPONDER : RMA_NOTI_COMPLETER;
@@ -119,8 +119,9 @@ static bool lock_ask(struct lock *l, const struct rma_program_peer *at,
 	if (!rma_program_ok(&l->v, "rma_post_lock",
 			    rma_post_lock(l->v.port, at->handle, 0, compare,
 					  add, unit)))
-		return true;
-	rma_program_noti(&l->v, RMA_NOTI_COMPLETER, &n);
+		return -EIO;
+	if (!rma_program_noti(&l->v, RMA_NOTI_COMPLETER, &n))
+		return -EIO;
 	return rma_noti_lock_result(&n);
 }
 
@@ -149,11 +150,15 @@ static int lock_main(struct weft_comp *c)
 	if (ret || rma_program_connect(&l->v, 0, &at))
 		return -EIO;
 	program_barrier(&l->v.w, "rma.lock.begin");
-	for (uint64_t i = 0; i < l->count; i++) {
-		while (!lock_ask(l, &at, 0, 1))
+	for (uint64_t i = 0; i < l->count && ret >= 0; i++) {
+		while (!(ret = lock_ask(l, &at, 0, 1)))
 			;
+		/* Without the lock the node leaves the count alone. */
+		if (ret < 0)
+			break;
 		lock_inside(l, &at);
-		if (!lock_ask(l, &at, 1, -1))
+		ret = lock_ask(l, &at, 1, -1);
+		if (!ret)
 			weft_check_failed(c, "the lock was not ours");
 	}
 	weft_metric(c, "requests", "", (double)l->tries);

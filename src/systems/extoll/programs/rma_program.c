@@ -73,14 +73,16 @@ int rma_program_connect(struct rmaw *v, uint32_t node,
 		       : -EIO;
 }
 
-void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
+bool rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
 {
 	struct rma_noti *n;
+	bool good;
 
 	if (!rma_program_ok(v, "rma_noti_get_block",
 			    rma_noti_get_block(v->port, &n)))
-		return;
-	if (n->unit != unit || n->error)
+		return false;
+	good = n->unit == unit && !n->error;
+	if (!good)
 		weft_check_failed(
 			v->w.c,
 			"notification of unit %u, error %u, instead of one of unit %u",
@@ -88,4 +90,5 @@ void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p)
 	if (noti_p)
 		*noti_p = *n;
 	rma_noti_free(v->port, n);
+	return good;
 }

@@ -38,8 +38,8 @@ int rma_program_connect(struct rmaw *v, uint32_t node,
 /* Returns true for success. Otherwise reports the code as a failed check and
  * returns false. */
 bool rma_program_ok(struct rmaw *v, const char *what, int ret);
-/* Waits for a notification. Reports a failed check if another unit wrote it or
- * if it has an error. */
-void rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p);
+/* Waits for a notification. Returns true for success. Reports a failed check
+ * and returns false if another unit wrote it or if it has an error. */
+bool rma_program_noti(struct rmaw *v, uint32_t unit, struct rma_noti *noti_p);
 
 #endif

@@ -16,6 +16,8 @@ enum { MIB = 1 << 20 };
 static void range_must_lie_inside_the_memory(void **state)
 {
 	struct mem m;
+	weft_phys_t phys;
+	uint8_t *last;
 
 	mem_init(&m, 0x100000, MIB);
 	assert_true(mem_contains(&m, 0x100000, MIB));
@@ -26,7 +28,11 @@ static void range_must_lie_inside_the_memory(void **state)
 	assert_false(mem_contains(&m, UINT64_MAX - 3, 8));
 	assert_false(mem_contains(&m, 0x100008, UINT64_MAX - 4));
 	assert_null(mem_at(&m, 0x200000, 1));
-	assert_non_null(mem_at(&m, 0x1fffff, 1));
+	last = mem_at(&m, 0x1fffff, 1);
+	assert_non_null(last);
+	assert_true(mem_phys(&m, last, &phys));
+	assert_int_equal(phys, 0x1fffff);
+	assert_false(mem_phys(&m, last + 1, &phys));
 	mem_fini(&m);
 }
 

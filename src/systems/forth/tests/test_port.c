@@ -280,6 +280,64 @@ static void refreshes_of_a_bundle_go_round_the_lanes(void **state)
 	}
 }
 
+enum { LANES = 9 };
+
+/* Cycles in which credits left node 0 and took effect at node 1, by lane. */
+static uint64_t left[LANES], taken[LANES];
+
+static void note_credit(void *own, struct forth_port *l, uint64_t cycle,
+			uint16_t credit, bool in)
+{
+	const struct node *n = ((struct weft_comp *)own)->state;
+
+	if (in == n->me)
+		(in ? taken : left)[forth_credit_flow(credit)] = cycle;
+}
+
+/* 5.3: credits of a frame are in several of its words. Each is reported in the
+ * cycle of its own word, and takes effect a fixed time after that cycle. */
+static void each_credit_counts_from_its_own_word(void **state)
+{
+	static const struct {
+		const char *frame, *links;
+		uint32_t word[LANES]; /* word of each credit, in order */
+	} v[] = { { "word", "1", { 0, 1, 1, 2, 2, 3, 3, 4, 4 } },
+		  { "word", "2", { 0, 0, 1, 1, 1, 1, 2, 2, 2 } },
+		  { "packed", "1", { 0, 1, 1, 2, 2, 3, 3, 4, 4 } } };
+
+	for (uint32_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const char *set[] = { "frame",	  v[i].frame, "links",
+				      v[i].links, "lanes",    "9",
+				      "refresh",  "0",	      "credit_words",
+				      "4",	  NULL };
+		struct forth_port_ops ops;
+		struct pair p;
+
+		memset(left, 0xff, sizeof(left));
+		memset(taken, 0xff, sizeof(taken));
+		pair_init(&p, set, NULL, NULL);
+		ops = *p.n[0]->link.ops;
+		ops.credit = note_credit;
+		for (uint32_t k = 0; k < 2; k++)
+			p.n[k]->link.ops = &ops;
+		pair_start(&p);
+		for (uint32_t k = 0; k < 2; k++)
+			forth_port_watch(&p.n[k]->link, true);
+		for (uint32_t lane = 0; lane < LANES; lane++)
+			forth_port_fwd(&p.n[0]->link, lane, FORTH_CREDIT_GRAN,
+				       0);
+		pair_run(&p, 100);
+		for (uint32_t k = 0; k < 2; k++)
+			forth_port_counts(&p.n[k]->link);
+		for (uint32_t lane = 0; lane < LANES; lane++) {
+			assert_int_equal(left[lane], left[0] + v[i].word[lane]);
+			/* 24 cycles on the line, 2 at the receiver */
+			assert_int_equal(taken[lane], left[lane] + 26);
+		}
+		pair_fini(&p);
+	}
+}
+
 /* R-40: short payloads are padded on the line only. Size field and delivered
  * bytes are unchanged. */
 static void short_payload_is_padded_on_the_line_only(void **state)
@@ -435,6 +493,7 @@ int main(void)
 		cmocka_unit_test(
 			idle_line_repeats_credits_and_sends_nothing_else),
 		cmocka_unit_test(refreshes_of_a_bundle_go_round_the_lanes),
+		cmocka_unit_test(each_credit_counts_from_its_own_word),
 		cmocka_unit_test(short_payload_is_padded_on_the_line_only),
 		cmocka_unit_test(credit_counters_wrap_without_loss),
 		cmocka_unit_test(taps_change_nothing),

@@ -280,6 +280,24 @@ static void test_pending_leaves_by_poll(void **state)
 	close_all();
 }
 
+/* A program that removes a region polls no more, so that removal itself must
+ * let pending transfers depart. */
+static void test_removal_of_a_region_releases_pending(void **state)
+{
+	struct storage_mr from, to;
+	uint8_t *src, *dst;
+
+	open_all(NULL, 8);
+	src = region(t, 4096, &from);
+	dst = region(a, 4096, &to);
+	memset(src, 1, 4096);
+	t->ops->put(t, 1, src, 4096, to.addr, to.key, 0);
+	assert_int_equal(dst[4095], 0);
+	assert_int_equal(t->ops->dereg(t, &from), 0);
+	assert_int_equal(dst[4095], 1);
+	close_all();
+}
+
 /* ---- no room ---- */
 
 static void test_full_queue(void **state)
@@ -487,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_small_clusters),
 		cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_pending_leaves_by_poll),
+		cmocka_unit_test(test_removal_of_a_region_releases_pending),
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_full_records),
 		cmocka_unit_test(test_losses),

@@ -243,6 +243,39 @@ static int walks(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
+/* The last byte of the memory is the first byte of a page, which is translated,
+ * too. */
+static int last_byte(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct hp_walk w = { .go = go, .missed = missed };
+	struct hp_nic *n = nic_of(r);
+	uint32_t list[2], left = 0;
+	weft_phys_t pa = 0;
+
+	hpdrv_open(&drv, r, node, h);
+	memset(&ref, 0, sizeof(ref));
+	ref.va = 0x1000000 + HP_PAGE - 8;
+	ref.bytes = 9;
+	ref.pages = 2;
+	ref.fault = UINT32_MAX;
+	ref.ppage[1] = 77;
+	hp_walk_virt(n, &w, VPID, ref.va, ref.bytes, true);
+	assert_int_equal(asked(h, list, 0), 2);
+	bring(n, 0);
+	bring(n, 1);
+	rest(h);
+	assert_int_equal(hp_walk_at(&w, 8, &pa, &left), HP_STEP_READY);
+	assert_int_equal(pa, 77 * HP_PAGE);
+	hp_walk_past(n, &w, ref.bytes);
+	hp_walk_end(n, &w);
+	return 0;
+}
+
+static void a_page_with_one_byte_of_the_memory_is_translated(void **state)
+{
+	hprig_one(last_byte);
+}
+
 static void run(const char *list_pages)
 {
 	struct exrig r;
@@ -266,6 +299,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_goes_on_at_its_beginning),
 		cmocka_unit_test(pages_are_found_in_any_order),
+		cmocka_unit_test(
+			a_page_with_one_byte_of_the_memory_is_translated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

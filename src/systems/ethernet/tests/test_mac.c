@@ -175,6 +175,40 @@ static void no_descriptors(void **state)
 	macrig_fini(&r);
 }
 
+/* Software may store any head. No descriptor lies at the end of the ring or
+ * behind it, so that the MAC fetches nothing until the head is inside. */
+static void nothing_is_fetched_while_the_head_is_outside_the_ring(void **state)
+{
+	static const struct {
+		uint32_t head, frames;
+	} row[] = { { 7, 1 }, { 8, 0 }, { 9, 0 } };
+
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct macrig r;
+		struct station *b;
+		uint32_t was;
+
+		macrig_init(&r, NULL, NULL, NULL);
+		b = r.s[1];
+		macrig_open(r.s[0], 8);
+		macrig_open(b, 8);
+		mac_store(b->mac, MAC_RDT, 4);
+		macrig_run(&r, WEFT_MS);
+		was = macrig_count(b, MAC_RX_DESC);
+		mac_store(b->mac, MAC_RDH, row[i].head);
+		macrig_frame(r.s[0], 1, 100);
+		macrig_post(r.s[0]);
+		macrig_run(&r, 2 * WEFT_MS);
+		assert_int_equal(mac_stats(b->mac)->rx_frames, row[i].frames);
+		if (!row[i].frames)
+			assert_int_equal(macrig_count(b, MAC_RX_DESC), was);
+		mac_store(b->mac, MAC_RDH, 0);
+		macrig_run(&r, 3 * WEFT_MS);
+		assert_int_equal(mac_stats(b->mac)->rx_frames, 1);
+		macrig_fini(&r);
+	}
+}
+
 static uint64_t taken(uint32_t rctl, const uint8_t *dst)
 {
 	struct macrig r;
@@ -503,6 +537,8 @@ int main(void)
 		cmocka_unit_test(ring_wraps_without_double_or_lost_descriptors),
 		cmocka_unit_test(full_fifo_misses_frames_and_recovers),
 		cmocka_unit_test(no_descriptors),
+		cmocka_unit_test(
+			nothing_is_fetched_while_the_head_is_outside_the_ring),
 		cmocka_unit_test(
 			filter_takes_own_broadcast_and_promiscuous_frames),
 		cmocka_unit_test(gather_scatter),

@@ -574,12 +574,61 @@ static void test_endpoint_has_regions_in_each_window_of_its_port(void **state)
 	exrig_free(&r);
 }
 
+/* ---- sizes ---- */
+
+/* Sizes of a node with one process, which asks for `slots` messages of 40
+ * bytes in flight. Up to 8 MiB the receive data region has room for as many
+ * messages of the usual 2048 bytes, so that a later process may ask for them.
+ * A message takes 320 words, or 64 words if it has 40 bytes. */
+static const struct {
+	uint32_t slots, words;
+} regions[] = {
+	{ 16, 16 * 320 },    { 3000, 3000 * 320 }, { 3276, 3276 * 320 },
+	{ 3277, 3277 * 64 }, { 4000, 4000 * 64 },
+};
+static uint32_t region;
+
+static int takes_region(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct weft_ep_attr a = { .rx_slots = regions[region].slots,
+				  .eager_max = 40 };
+	const struct hostport_ep *x;
+	struct weft_ep *ep;
+
+	assert_int_equal(weft_ep_open(h, &a, &ep), 0);
+	x = hostport_ep_of((struct ep *)ep);
+	assert_in_range(hport_sizes_of(x->p).rdr, regions[region].words,
+			regions[region].words + 128);
+	ep->ops->close(ep);
+	return 0;
+}
+
+static void test_region_has_room_for_usual_messages_up_to_8_mib(void **state)
+{
+	for (region = 0; region < sizeof(regions) / sizeof(*regions);
+	     region++) {
+		struct exrig r;
+		struct hp_nic *n;
+
+		hprig_new(&r, "1", NULL);
+		n = r.node[0].nic->state;
+		n->place.topo = &r.topo;
+		exrig_prog(&r, 0, takes_region);
+		exrig_prog(&r, 0, driver);
+		exrig_start(&r);
+		exrig_run(&r);
+		exrig_free(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_endpoint_passes_messages_and_puts),
 		cmocka_unit_test(
 			test_endpoint_has_regions_in_each_window_of_its_port),
+		cmocka_unit_test(
+			test_region_has_room_for_usual_messages_up_to_8_mib),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,11 +109,58 @@ static void test_requests_leave_room_for_replies(void **state)
 	}
 }
 
+/* Gets of a page that the driver does not bring. */
+static void near_gets(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+	struct hprma get = hpend_get(0, 0, 8);
+
+	get.byte = HP_B_FAST_GET | 1;
+	hpend_windows(e);
+	for (uint32_t i = 0; i < FLOOD; i++)
+		hpend_rma(e, &get);
+	weft_host_sleep(e->h, weft_host_now(e->h) + 50 * WEFT_US);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < FLOOD; i++)
+		hpend_expect(e, HP_B_FAST_GET | 1, w);
+	hppair_meet(e);
+}
+
+static void far_gets(struct hppair *t, struct hpend *e)
+{
+	const struct hp_nic *n = t->rig.node[1].nic->state;
+	const struct hp_sched *s = &n->sched[HP_RSP];
+
+	e->hold = true;
+	hpend_windows(e);
+	hppair_meet(e);
+	assert_int_equal(s->n_queue, s->room);
+	e->hold = false;
+	hppair_meet(e);
+}
+
+/* No reply comes to responders, so that requests fill their queue. */
+static void test_gets_fill_the_queue_of_the_responders(void **state)
+{
+	static const char *const all[][11] = {
+		{ "miss_places", "0", "vpid_gets", "0", "vpid_ahead", "0",
+		  "vci_queue", "16" },
+		{ "miss_places", "0", "vpid_gets", "0", "vpid_ahead", "0",
+		  "vci_queue", "5" },
+	};
+
+	for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		hppair_sets = all[i];
+		hppair_once(before, near_gets, far_gets);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replies_pass),
 		cmocka_unit_test(test_requests_leave_room_for_replies),
+		cmocka_unit_test(test_gets_fill_the_queue_of_the_responders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

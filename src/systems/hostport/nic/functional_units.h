@@ -381,9 +381,11 @@ static inline bool hp_is_extra(const struct hp_head *h)
 	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
 	       !hp_is_get(orig) && !(orig & HP_A);
 }
+/* Returns the bytes of payload, or those that a GET requests. The size field of
+ * an acknowledge holds an epoch instead (hp_in_usable). */
 static inline uint32_t hp_in_size(const struct hp_in *in)
 {
-	return HP_C3_SIZE(in->head.c[3]);
+	return HP_CMD_BYTE(in->cmd) == HP_B_ACK ? 0 : HP_C3_SIZE(in->head.c[3]);
 }
 
 /* ---- receivers without room (receiver_room.c) ---- */

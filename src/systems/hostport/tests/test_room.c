@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hpend.h"
+#include "systems/hostport/nic/nic.h"
 
 enum {
 	GOOD = 0x55,
@@ -292,6 +293,55 @@ static void test_packets_for_a_closed_receiver_leave_the_device(void **state)
 	}
 }
 
+/* ---- acknowledges without room ---- */
+
+enum { REFUSED = 40, OLD = 300 };
+
+/* Refused puts whose origin requests no acknowledge: it gets a notification
+ * when a put was sent, and one more that it was refused. Not all of these fit
+ * into its queue. The origin is a late owner of its VPID. */
+static void near_refused(struct hppair *t, struct hpend *e)
+{
+	uint64_t *c = (uint64_t *)hpdrv_ctx(&e->d, e->vpid), w[HP_WORDS];
+	const struct hp_nic *n = t->rig.node[0].nic->state;
+	struct hprma put = hpend_put(0, 0, 8);
+
+	HP_CTX_SET(c, HP_F_EPOCH, OLD);
+	put.byte = HP_B_FAST_PUT | 1;
+	put.capa ^= 1;
+	hpend_windows(e);
+	for (uint32_t i = 0; i < REFUSED; i++)
+		hpend_rma(e, &put);
+	weft_host_sleep(e->h, weft_host_now(e->h) + 50 * WEFT_US);
+	assert_true(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	for (uint32_t k = 0; k < HP_FU_MAX; k++)
+		assert_int_equal(n->park.kept[k], 0);
+	for (uint32_t i = 0; i < 2 * REFUSED; i++)
+		assert_true(hpproc_wait(&e->p, w));
+	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	hppair_meet(e);
+}
+
+static void before_refused(struct hppair *t)
+{
+	t->end[0].d.nq = 64;
+	t->end[0].d.ctrl = t->end[1].d.ctrl = HP_CTRL_ORDER;
+	t->end[0].flags = HP_CTX_ORD;
+}
+
+static void far_refused(struct hppair *t, struct hpend *e)
+{
+	hpend_windows(e);
+	hppair_meet(e);
+}
+
+/* An acknowledge has no payload, so that it takes nothing of the buffers that
+ * long packets need when their receiver has no room. */
+static void test_acknowledges_without_room_take_no_buffer(void **state)
+{
+	hppair_once(before_refused, near_refused, far_refused);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +349,7 @@ int main(void)
 			test_a_receiver_without_room_harms_itself_only),
 		cmocka_unit_test(
 			test_packets_for_a_closed_receiver_leave_the_device),
+		cmocka_unit_test(test_acknowledges_without_room_take_no_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

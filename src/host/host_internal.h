@@ -214,7 +214,6 @@ struct host_heap {
 struct host_shared {
 	uint32_t refs, hosts, live;
 	bool stop_at_end;
-	uint64_t seq;
 	uint64_t steps; /* waits that ended by an event, not by time alone */
 	struct {
 		VEC(struct oob_key *);

@@ -3,8 +3,8 @@
  * share: the count of running programs and the out-of-band store.
  *
  * The out-of-band network is a name-value store. Every node sees a value
- * oob_delay after its put. Values put to one name are ordered by (time, node,
- * sequence), so that the order of components does not matter. */
+ * oob_delay after its put. Values put to one name are ordered by (time, node),
+ * so that the order of components does not matter. */
 #include "host/prog.h"
 #include "weft/prog.h"
 
@@ -18,14 +18,14 @@
 struct oob_val {
 	weft_time_t visible;
 	uint32_t node;
-	uint64_t seq, val;
+	uint64_t val;
 };
 
 struct oob_key {
 	char *name;
 	struct {
 		VEC(struct oob_val);
-	} vals; /* sorted by time, node and sequence */
+	} vals; /* sorted by time and node, equal ones in order of their puts */
 	struct {
 		VEC(struct weft_host *);
 	} waiters;
@@ -242,7 +242,7 @@ static bool val_before(const struct oob_val *a, const struct oob_val *b)
 {
 	if (a->visible != b->visible)
 		return a->visible < b->visible;
-	return a->node != b->node ? a->node < b->node : a->seq < b->seq;
+	return a->node < b->node;
 }
 
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
@@ -254,7 +254,6 @@ void weft_oob_put(struct weft_host *h, const char *key, uint64_t val)
 
 	host_pass(h, 0);
 	v.visible = weft_now(hp->comp) + hp->p.oob_delay;
-	v.seq = hp->shared->seq++;
 	for (i = k->vals.n; i && val_before(&v, &k->vals.at[i - 1]); i--)
 		;
 	vec_insert(&k->vals, i, v);

@@ -8,6 +8,7 @@
 
 #include "unit/cmocka_all.h"
 #include "fake_host.h"
+#include "systems/forth/lib/endpoint.h"
 #include "weft/ep.h"
 #include "weft/forth.h"
 
@@ -96,6 +97,34 @@ static void test_seventeenth_message_waits_for_a_release(void **state)
 	}
 	assert_int_equal(next(a).kind, WEFT_EV_SENT);
 	assert_int_equal(next(b).imm, 16);
+	close_both();
+}
+
+/* A peer that overwrites a slot whose message the user still has breaks a rule.
+ * Its message waits until the user has released the slot. */
+static void a_message_without_a_credit_waits_for_a_release(void **state)
+{
+	const struct forth_ep *x;
+	struct forth_ep_trailer *t;
+	struct weft_ep_event ev[16];
+
+	open_both(NULL);
+	x = (const struct forth_ep *)b;
+	for (int i = 0; i < 16; i++) {
+		assert_int_equal(weft_ep_send(a, 1, "x", 1, (uint64_t)i, NULL),
+				 0);
+		ev[i] = next(b);
+		assert_int_equal(ev[i].imm, i);
+	}
+	t = (struct forth_ep_trailer *)(x->rx + forth_ep_slot(x, 0, 16) +
+					x->slot_bytes) -
+	    1;
+	t->imm = 16;
+	t->seq = 17;
+	assert_int_equal((int)next(b).kind, -1);
+	b->ops->release(b, &ev[0]);
+	assert_int_equal(next(b).imm, 16);
+	assert_int_equal((int)next(b).kind, -1);
 	close_both();
 }
 
@@ -406,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_endpoint_reports_capabilities),
 		cmocka_unit_test(test_message_arrives_from_any_address),
 		cmocka_unit_test(test_seventeenth_message_waits_for_a_release),
+		cmocka_unit_test(
+			a_message_without_a_credit_waits_for_a_release),
 		cmocka_unit_test(test_put_direct),
 		cmocka_unit_test(test_put_tail),
 		cmocka_unit_test(test_get_and_atomics),

@@ -30,28 +30,33 @@ static void setup(struct bench *b, const char *frame)
 	pair_run(&b->p, b->now);
 }
 
-/* Writes the symbols of a packet of three qwords behind `credits`. */
-static void encode(struct bench *b, uint32_t credits)
+/* Writes the symbols of a packet of three qwords. */
+static void encode_as(struct bench *b, struct forth_shape s)
 {
 	struct weft_frame *f = weft_frame_new(b->p.sim);
-	struct forth_shape s = { .layout = (uint8_t)b->l->cfg.layout,
-				 .links = 1,
-				 .credits = (uint8_t)credits,
-				 .wire_len = 24 };
-	uint32_t i;
 
 	f->flags = FORTH_F_PACKET;
 	f->u[FORTH_U_HEADER] = forth_header(1, 0, 3, 0x10000000);
 	f->payload = weft_slice_new(b->p.sim, 24);
 	memcpy(weft_slice_data(f->payload), data, 24);
-	for (i = 0; i < credits; i++)
+	for (uint32_t i = 0; i < s.credits; i++)
 		forth_frame_set_credit(f, i, forth_credit(0, i + 1));
 	forth_shape_set(f, s);
 	b->n = forth_wire.encode(f, b->sym, 256);
 	weft_frame_free(f);
 }
 
-static void arrive(struct bench *b)
+/* Writes the symbols of a packet behind `credits`. */
+static void encode(struct bench *b, uint32_t credits)
+{
+	encode_as(b, (struct forth_shape){ .layout = (uint8_t)b->l->cfg.layout,
+					   .links = 1,
+					   .credits = (uint8_t)credits,
+					   .wire_len = 24 });
+}
+
+/* Lets the symbols arrive on a link, the share of one link in a bundle. */
+static void share(struct bench *b, uint32_t link)
 {
 	struct weft_frame *f = weft_frame_new(b->p.sim);
 
@@ -59,11 +64,18 @@ static void arrive(struct bench *b)
 	f->raw->n = b->n;
 	memcpy(f->raw->sym, b->sym, b->n * sizeof(b->sym[0]));
 	f->flags = FORTH_F_PACKET | FORTH_F_CREDITS;
+	if (b->l->cfg.links > 1)
+		f->flags |= FORTH_F_LINE;
 	f->words = (b->n + 3) / 4;
 	f->word_fs = b->p.cc;
 	f->time = b->now * b->p.cc;
-	forth_port_arrive(b->l, 0, f);
-	b->now += f->words + 64;
+	forth_port_arrive(b->l, link, f);
+}
+
+static void arrive(struct bench *b)
+{
+	share(b, 0);
+	b->now += (b->n + 3) / 4 + 64;
 	pair_run(&b->p, b->now);
 }
 
@@ -266,6 +278,51 @@ static void control_in_payload(void **state)
 	pair_fini(&b.p);
 }
 
+/* Lets a packet arrive over two links. In the first `links` shares the symbol
+ * behind the word of the delimiter is a comma. */
+static void head_ends_on(struct bench *b, uint32_t links)
+{
+	const char *set[] = { "links",	 "2", "rx_words", "1023",
+			      "refresh", "0", NULL };
+
+	memset(b, 0, sizeof(*b));
+	pair_init(&b->p, set, NULL, NULL);
+	pair_start(&b->p);
+	b->l = &b->p.n[1]->link;
+	b->c = &b->l->count;
+	b->now = 100;
+	pair_run(&b->p, b->now);
+	for (uint32_t lane = 0; lane < 2; lane++) {
+		struct forth_shape s = { .layout = (uint8_t)b->l->cfg.layout,
+					 .links = 2,
+					 .line = (uint8_t)lane,
+					 .wire_len = 24 };
+
+		encode_as(b, s);
+		if (lane < links)
+			b->sym[4] = FORTH_COMMA;
+		share(b, lane);
+	}
+	b->now += 128;
+	pair_run(&b->p, b->now);
+}
+
+/* 4.9: a header that ends on all links is missing, one that ends on some is an
+ * error of alignment. The rest of the packet, which has no SOP, is one, too. */
+static void
+a_head_that_ends_on_one_of_two_links_is_an_error_of_alignment(void **state)
+{
+	for (uint32_t links = 0; links <= 2; links++) {
+		struct bench b;
+
+		head_ends_on(&b, links);
+		assert_int_equal(delivered(&b), !links);
+		assert_int_equal(b.c->align, links == 1 ? 2 : links / 2);
+		assert_int_equal(b.c->header_align, links / 2);
+		pair_fini(&b.p);
+	}
+}
+
 static void lost_delimiter(void **state)
 {
 	struct bench b;
@@ -412,6 +469,8 @@ int main(void)
 		cmocka_unit_test(body_errors),
 		cmocka_unit_test(truncation_at_any_place_is_reported),
 		cmocka_unit_test(control_in_payload),
+		cmocka_unit_test(
+			a_head_that_ends_on_one_of_two_links_is_an_error_of_alignment),
 		cmocka_unit_test(lost_delimiter),
 		cmocka_unit_test(credit_errors),
 		cmocka_unit_test(credit_for_words_never_sent_is_refused),

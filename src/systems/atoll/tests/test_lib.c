@@ -162,6 +162,39 @@ static void sending(struct weft_host *h)
 	atoll_close(dma);
 }
 
+/* Returns how long a call that receives nothing takes. */
+static weft_time_t in_vain(struct weft_host *h, struct atoll_port *p,
+			   weft_time_t patience)
+{
+	struct atoll_msg m;
+	weft_time_t from;
+	uint64_t w;
+
+	/* the same phase of all clocks each time */
+	weft_host_sleep(h, (weft_host_now(h) / WEFT_MS + 1) * WEFT_MS);
+	from = weft_host_now(h);
+	assert_false(atoll_recv(p, &m, &w, 8, from + patience));
+	return weft_host_now(h) - from;
+}
+
+static void waiting(struct weft_host *h)
+{
+	struct atoll_port *pio = open_port(h, 1, ATOLL_PIO);
+	weft_time_t one = in_vain(h, pio, 0), look;
+
+	/* the call asks for the time after its poll */
+	look = weft_host_now(h);
+	look = weft_host_now(h) - look;
+	assert_int_equal(in_vain(h, pio, one - look), one);
+	assert_true(in_vain(h, pio, one - look + 1) > one);
+	atoll_close(pio);
+}
+
+static void a_receive_by_pio_ends_at_its_deadline(void **state)
+{
+	run(waiting, NULL);
+}
+
 static void what_cannot_be_sent_is_refused(void **state)
 {
 	run(sending, NULL);
@@ -447,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ports_open_with_sizes_that_can_be),
 		cmocka_unit_test(what_cannot_be_sent_is_refused),
+		cmocka_unit_test(a_receive_by_pio_ends_at_its_deadline),
 		cmocka_unit_test(all_ports_take_messages_of_all_sizes),
 		cmocka_unit_test(a_message_is_cut_to_the_room_for_it),
 		cmocka_unit_test(nothing_is_stored_to_a_port_that_is_closed),

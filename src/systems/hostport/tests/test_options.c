@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hpend.h"
+#include "weft/trace.h"
 
 /* ---- rx_block_limit ---- */
 
@@ -114,6 +115,65 @@ static void test_nq_full_policy(void **state)
 	hppair_once(drop, near_drop, far_drop);
 }
 
+/* Counts the messages whose notification waited for room. */
+struct waits {
+	struct weft_listener l;
+	uint32_t n;
+};
+
+static struct waits waits;
+
+static void waits_hear(struct weft_listener *l, const struct weft_trace *t)
+{
+	struct waits *w = (struct waits *)l;
+
+	w->n += t->kind == WEFT_TRACE_MARK &&
+		!strcmp(t->name, "notification waits for room");
+}
+
+static void read_only(struct hppair *t)
+{
+	drop(t);
+	t->end[1].read_only = true;
+}
+
+/* Puts to pages that cannot be written, until the notification of one waits for
+ * the process to read its queue. */
+static void near_wait(struct hppair *t, struct hpend *e)
+{
+	struct hprma a = hpend_put(0, 0, 8);
+
+	waits = (struct waits){ .l.hear = waits_hear };
+	weft_sim_listen(t->rig.sim, &waits.l);
+	hpend_windows(e);
+	for (uint64_t i = 0; i < NQ; i++) {
+		hpend_rma(e, &a);
+		hpend_expect(e, HP_CMD(HP_ERR_TWINID, 0, HP_B_PUT | HP_A),
+			     NULL);
+	}
+	assert_int_equal(hppair_counter(t, 1, "nqe_waits"), 1);
+	assert_int_equal(waits.n, 0);
+	hppair_meet(e);
+	hppair_meet(e);
+	assert_int_equal(waits.n, 1);
+}
+
+static void far_wait(struct hppair *t, struct hpend *e)
+{
+	hpend_windows(e);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < NQ; i++)
+		hpend_expect(e, HP_CMD(HP_ERR_TWINID, 0, HP_B_NOTIFY_RMA),
+			     NULL);
+	hppair_meet(e);
+}
+
+static void a_trace_shows_that_a_notification_waited_for_room(void **state)
+{
+	hppair_sets = HPPAIR_SETS("nq_full_policy", "park");
+	hppair_once(read_only, near_wait, far_wait);
+}
+
 /* ---- csb_vpid_max ---- */
 
 static void near_share(struct hppair *t, struct hpend *e)
@@ -197,6 +257,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rx_block_limit),
 		cmocka_unit_test(test_nq_full_policy),
+		cmocka_unit_test(
+			a_trace_shows_that_a_notification_waited_for_room),
 		cmocka_unit_test(test_csb_vpid_max),
 		cmocka_unit_test(test_rdr_unit),
 	};

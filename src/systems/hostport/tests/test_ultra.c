@@ -407,6 +407,53 @@ static void a_read_pointer_moves_to_taken_slices_of_an_enabled_port(void **st)
 	ultrarig_free(&t);
 }
 
+/* ---- a queue that changes while a packet is checked ---- */
+
+enum { MOMENTS = 40 };
+
+static void shrinking_near(struct ultrarig *t, struct ultra_end *e)
+{
+	for (uint32_t i = 0; i < MOMENTS; i++) {
+		weft_host_sleep(e->h, (i + 1) * WEFT_MS);
+		ultrarig_give(e, 0, i, 1);
+	}
+}
+
+/* Lets the driver take all free slices away, in each turn 100 ns later than
+ * before. In some turns the packet has found a slice, and loses it. */
+static void shrinking_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t size = weft_io_load64(
+		e->h, &e->u.ports,
+		HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid) | HP_UC_SIZE);
+
+	for (uint32_t i = 0; i < MOMENTS; i++) {
+		uint64_t stalls = ultrarig_counter(t, 1, "rx_stalls");
+
+		weft_host_sleep(e->h, (i + 1) * WEFT_MS + i * WEFT_US / 10);
+		cpl_set(e, HP_UC_SIZE, size & ~0xffffffull);
+		weft_host_cpu(e->h, 10 * WEFT_US);
+		stalls = ultrarig_counter(t, 1, "rx_stalls") - stalls;
+		assert_in_range(stalls, 0, 1);
+		t->v[stalls]++;
+		cpl_set(e, HP_UC_SIZE, size);
+		ultrarig_take(e, i, 1);
+	}
+}
+
+static void a_slice_taken_from_a_packet_is_one_stall(void **state)
+{
+	static const char *const slow[] = {
+		"hostport.nic:ultra_cpl_latency=255", NULL
+	};
+	struct ultrarig t = { .attr = { .slices = RING } };
+
+	ultrarig_run(&t, NULL, slow, shrinking_near, shrinking_far);
+	assert_true(t.v[1] > 0);
+	assert_int_equal(ultrarig_counter(&t, 1, "ultra_received"), MOMENTS);
+	ultrarig_free(&t);
+}
+
 /* ---- options (9.5, 14.3) ---- */
 
 /* Lets the target discard a packet that finds no slice, and notify its
@@ -515,6 +562,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_policy),
+		cmocka_unit_test(a_slice_taken_from_a_packet_is_one_stall),
 		cmocka_unit_test(max_words),
 		cmocka_unit_test(trigger_addresses_have_specified_bits),
 		cmocka_unit_test(a_packet_is_taken_as_far_as_there_is_room),

@@ -41,8 +41,13 @@ static void flow_packet(struct feed *f, struct feed_flow *w)
 		.cls = w->vc / 2,
 		.dim = w->out < 3 ? 0xff : (uint8_t)((w->out - 3) / 2),
 	};
-	ex_route_set(p, 0, w->out);
-	ex_route_set(p, 1, 0);
+	ex_meta(p)->dest = w->out;
+	if (w->table) {
+		ex_meta(p)->hops = 0;
+	} else {
+		ex_route_set(p, 0, w->out);
+		ex_route_set(p, 1, 0);
+	}
 	p->u[0] = (uint64_t)(w - f->flow);
 	p->u[1] = w->sent++;
 	/* becomes the number of its cells that have left the crossbar */
@@ -69,6 +74,12 @@ static void flow_cell(struct feed *f, struct feed_flow *w, uint64_t c)
 		.flags = (w->at ? 0 : ECELL_SOP) |
 			 (w->at + 1u == w->cells ? ECELL_EOP : 0),
 	};
+	if (w->table && !w->at) {
+		cell.flags |= ECELL_TABLE;
+		cell.dest = ex_meta(w->pkt)->dest;
+		cell.cls = ex_meta(w->pkt)->cls;
+		cell.dim = ex_meta(w->pkt)->dim;
+	}
 	w->at++;
 	w->cells_sent++;
 	if (cell.flags & ECELL_EOP)

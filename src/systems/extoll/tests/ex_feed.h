@@ -16,6 +16,7 @@ struct feed_flow {
 	uint8_t flits; /* flits of a cell; 0 = 16 */
 	/* Nibbles of the route (`out`, then internal port 0); 0 = 2. */
 	uint8_t hops;
+	bool table; /* the crossbar's table has the route: node number `out` */
 	uint64_t limit;		  /* packets to send; 0 = no end */
 	uint64_t sent;		  /* packets begun */
 	uint64_t cells_sent, got; /* cells */

@@ -63,8 +63,10 @@ struct storage_record {
 	uint16_t tag;
 	uint16_t attempt; /* number of the attempt, from 1 on */
 	uint8_t code, flags, segs, zero;
-	uint64_t offset;   /* READ ... ZERO: byte on the drive.  HELLO: size */
-	uint64_t length;   /* bytes.  HELLO: bytes of the initiator's staging */
+	uint64_t offset;   /* READ ... ZERO: byte on the drive, FLUSH: 0.
+			    * HELLO: size */
+	uint64_t length;   /* bytes, FLUSH: 0.  HELLO: bytes of the initiator's
+			    * staging */
 	uint32_t data_crc; /* WRITE, DONE of READ: CRC of the data if
 			    * STORAGE_CHECK */
 	/* WRITE, DONE of READ: puts that carried data of this request so far,

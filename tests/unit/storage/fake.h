@@ -31,6 +31,8 @@ struct fake_rules {
 
 struct fake_stats {
 	uint64_t packets, lost, damaged, repeated, strays;
+	/* records of a FLUSH with an offset or a length */
+	uint64_t odd;
 };
 
 extern struct fake_rules fake_rules;

@@ -386,6 +386,8 @@ static int f_record(struct storage_link *l, uint32_t peer, uint32_t slot,
 
 	if (n->way[peer].waiting >= fake_rules.room)
 		return -EAGAIN;
+	fake_stats.odd +=
+		rec->code == STORAGE_FLUSH && (rec->offset || rec->length);
 	k = packet_new();
 	k->record = true;
 	k->dst = peer;

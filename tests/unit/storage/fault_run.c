@@ -9,6 +9,7 @@
  *   ends      every request ends, in a time bounded by tries and time-outs
  *   bytes     a read gives what the model allows (storage/shadow.h)
  *   losses    a FLUSH reports a loss if the drive has lost data
+ *   records   a FLUSH names no bytes
  *   buffers   no byte of a buffer changes after its request has ended
  *   the end   without faults all requests succeed again, and every byte is as
  *             the model says */
@@ -681,6 +682,8 @@ bool fault_run(uint64_t seed, bool hostile, struct fault_counts *counts,
 		clients_verify();
 	counts->runs++;
 	counts->packets += fake_stats.packets;
+	if (fake_stats.odd)
+		fail("a FLUSH names bytes");
 	run_free();
 	return !run.failed;
 }

@@ -47,7 +47,11 @@ def served(*params, filters=(), status=0, env=None):
             while Raw.open:
                 Raw.open.pop().close()
             p.terminate()
-            _, p.said = p.communicate(timeout=20)
+            try:
+                _, p.said = p.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                raise
         assert p.returncode == status, (p.returncode, p.said)
 
 
@@ -175,8 +179,26 @@ def test_disconnect_in_the_middle():
         qemu_io(uri, "write -P 1 0 4k", "read -P 1 0 4k")
 
 
+def processor_time(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        user, system = f.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def becomes_idle(pid):
+    """Whether the process uses no processor for a while, within 10 s."""
+    until = time.time() + 10
+    while time.time() < until:
+        used = processor_time(pid)
+        time.sleep(0.3)
+        if processor_time(pid) - used < 0.03:
+            return True
+    return False
+
+
 def test_hang_up_with_answers_due():
-    """nbdkit 1.32.5 alone does not survive it (src/nbd/hangup.c)."""
+    """nbdkit 1.32.5 alone does not survive it (src/nbd/hangup.c). Threads with
+    answers for clients that are gone sleep."""
     with alive() as (uri, p):
         for _ in range(40):
             r = Raw(p.path)
@@ -185,6 +207,7 @@ def test_hang_up_with_answers_due():
             r.reply()
             r.s.close()
         qemu_io(uri, "write -P 1 0 4k", "read -P 1 0 4k")
+        assert becomes_idle(p.pid)
 
 
 def test_two_clients():

@@ -342,6 +342,80 @@ static void test_acknowledges_without_room_take_no_buffer(void **state)
 	hppair_once(before_refused, near_refused, far_refused);
 }
 
+/* ---- a message of a line behind a message without room ---- */
+
+enum { FULL = 40, RDR = 128 };
+
+static uint64_t last_bytes; /* of the last message */
+/* when the receiver took the last two notifications */
+static weft_time_t told[2];
+
+/* Messages of 100 and 24 words come first, so that the last message begins four
+ * words before the end of the region. Its second piece is at the beginning. */
+static void near_wraps(struct hppair *t, struct hpend *e)
+{
+	uint64_t data = 1;
+
+	hpend_sdr(e, RDR, 4);
+	hpend_send(e, HP_B_SEND, 0, 8 * 100);
+	hppair_meet(e);
+	for (uint32_t i = 0; i < FULL; i++)
+		hpproc_fast_send(&e->p, 1, HPEND_VPID1, 0, i, &data, 1);
+	hpend_send(e, HP_B_SEND, 0, 8 * 24);
+	hpend_send(e, HP_B_SEND, 0, last_bytes);
+	weft_host_sleep(e->h, weft_host_now(e->h) + 50 * WEFT_US);
+	hppair_meet(e);
+	hppair_meet(e);
+}
+
+static void far_wraps(struct hppair *t, struct hpend *e)
+{
+	uint64_t w[HP_WORDS];
+
+	hpend_expect(e, HP_B_NOTIFY_RECV, w);
+	hpend_rdr_free(e, 100);
+	hppair_meet(e);
+	hppair_meet(e);
+	assert_true(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
+	for (uint32_t i = 0; i < FULL; i++)
+		hpend_expect(e, HP_B_NOTIFY_FAST_RECV, w);
+	for (uint32_t i = 0; i < 2; i++) {
+		hpend_expect(e, HP_B_NOTIFY_RECV, w);
+		told[i] = weft_host_now(e->h);
+	}
+	hpend_rdr_check(e, w, (uint32_t)last_bytes, 4);
+	hppair_meet(e);
+}
+
+static void before_wraps(struct hppair *t)
+{
+	t->end[0].d.nq = 256;
+	t->end[1].d.nq = SLOW_NQ;
+	t->end[1].d.rdr = RDR;
+	for (uint32_t i = 0; i < 2; i++)
+		t->end[i].d.ctrl = HP_CTRL_ORDER;
+	t->end[0].flags = HP_CTX_ORD;
+}
+
+/* Returns the time between the notifications of the last two messages. */
+static weft_time_t wraps(uint64_t bytes)
+{
+	last_bytes = bytes;
+	hppair_once(before_wraps, near_wraps, far_wraps);
+	return told[1] - told[0];
+}
+
+/* A message of up to a line waits without a place in the buffer of its unit.
+ * Both of its pieces are stored at once, as those of a shorter message. Pieces
+ * of a longer message are stored from the buffer, one after the other. */
+static void test_pieces_of_a_line_that_has_waited_are_stored_at_once(void **st)
+{
+	weft_time_t line = wraps(HP_LINE);
+
+	assert_true(line <= wraps(HP_LINE - 16) + 10 * WEFT_NS);
+	assert_true(line + 10 * WEFT_NS <= wraps(HP_LINE + 8));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +424,8 @@ int main(void)
 		cmocka_unit_test(
 			test_packets_for_a_closed_receiver_leave_the_device),
 		cmocka_unit_test(test_acknowledges_without_room_take_no_buffer),
+		cmocka_unit_test(
+			test_pieces_of_a_line_that_has_waited_are_stored_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL's on-chip crossbar against a cycle-by-cycle reference (ref_htax.h):
  * random requests of all units, and stores of the host, at random times,
- * lengths, clocks and depths. */
+ * lengths, clocks and depths. The search for a store that passes others is
+ * tested alone. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -165,10 +166,27 @@ static void test_htax_does_what_the_reference_does(void **state)
 		one(seed);
 }
 
+/* A store without room waits in front. The next store that may pass it is the
+ * first that is ready later, if there is one. */
+static void nothing_passes_behind_the_last_store(void **state)
+{
+	static struct extoll_nic n;
+
+	*ring_push(&n.htax.store) = (struct hx_store){ .cycle = 10 };
+	*ring_push(&n.htax.store) = (struct hx_store){ .cycle = 12 };
+	*ring_push(&n.htax.store) = (struct hx_store){ .cycle = 30 };
+	assert_int_equal(ex_htax_pass_from(&n, 11), 12);
+	assert_int_equal(ex_htax_pass_from(&n, 12), 30);
+	n.htax.store.tail--;
+	assert_int_equal(ex_htax_pass_from(&n, 12), WEFT_NEVER);
+	ring_free(&n.htax.store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_htax_does_what_the_reference_does),
+		cmocka_unit_test(nothing_passes_behind_the_last_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

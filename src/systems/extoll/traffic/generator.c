@@ -97,10 +97,10 @@ static const struct weft_port_decl extoll_gen_ports[] = {
 static void packet_take(struct weft_comp *c, struct weft_frame *f)
 {
 	struct extoll_gen *g = c->state;
-	struct extoll_net_pkt p = { .born = f->u[1],
-				    .injected = extoll_gen_injected(f),
-				    .flits = extoll_gen_flits(g, f),
-				    .marked = f->u[2] & EXTOLL_GEN_MARK };
+	struct net_packet p = { .born = f->u[1],
+				.injected = extoll_gen_injected(f),
+				.flits = extoll_gen_flits(g, f),
+				.marked = f->u[2] & EXTOLL_GEN_MARK };
 
 	weft_count(c, EXTOLL_GEN_RECEIVED, 1);
 	weft_count(c, EXTOLL_GEN_BYTES, f->payload.len);
@@ -109,7 +109,7 @@ static void packet_take(struct weft_comp *c, struct weft_frame *f)
 	if (g->check)
 		extoll_gen_check_take(c, f);
 	if (g->s.net)
-		extoll_net_received(g->s.place.net, &p, extoll_gen_now(g));
+		net_meter_received(g->s.place.net, &p, extoll_gen_now(g));
 	if (g->s.t.replay)
 		extoll_gen_replay_done(c, extoll_gen_number(f));
 	weft_frame_free(f);
@@ -134,7 +134,7 @@ static void extoll_gen_sent(void *own, struct netport *np, uint32_t cls,
 	weft_count(c, EXTOLL_GEN_SENT, 1);
 	g->last_sent = extoll_gen_now(g);
 	if (g->s.net)
-		extoll_net_sent(g->s.place.net);
+		net_meter_sent(g->s.place.net);
 	extoll_gen_next(c);
 }
 
@@ -149,7 +149,7 @@ static bool extoll_gen_starves(const struct weft_comp *c, uint64_t before)
 	return p && p->ready < before && g->last_sent < before;
 }
 
-static const struct extoll_net_source extoll_gen_source = {
+static const struct net_source_ops extoll_gen_source = {
 	.backlog = extoll_source_backlog, .starves = extoll_gen_starves
 };
 

@@ -51,8 +51,7 @@ static inline uint64_t extoll_gen_now(const struct extoll_gen *g)
 enum { EXTOLL_GEN_WAIT = 0x7fffffff };
 #define EXTOLL_GEN_MARK (1ULL << 31)
 static inline void extoll_gen_stamp(struct weft_frame *f,
-				    const struct extoll_net_pkt *p,
-				    uint32_t number)
+				    const struct net_packet *p, uint32_t number)
 {
 	uint64_t wait = p->injected - p->born;
 

@@ -87,7 +87,7 @@ int extoll_gen_check_end(struct weft_comp *c, struct weft_err *err)
 			(unsigned long long)c->counters[EXTOLL_GEN_CORRUPT]);
 	if (!weft_sim_idle(c->sim) || !g->s.net)
 		return 0;
-	EXTOLL_NET_GENS(g->s.net, end)
+	NET_METER_SOURCES(&g->s.net->m, end)
 	{
 		const struct extoll_gen *to = end->comp->state;
 

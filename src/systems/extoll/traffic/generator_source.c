@@ -58,8 +58,8 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 {
 	struct extoll_gen *g = c->state;
 	uint64_t now = extoll_gen_now(g), ready = p->at > now ? p->at : now;
-	struct extoll_net_pkt k = { .born = p->at,
-				    .injected = g->np.ep.next_grant };
+	struct net_packet k = { .born = p->at,
+				.injected = g->np.ep.next_grant };
 	struct weft_frame *f = packet_make(c, p);
 	uint32_t number = p->id;
 
@@ -76,7 +76,7 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 		k.injected = ready;
 	k.flits = extoll_gen_flits(g, f);
 	if (g->s.net)
-		extoll_net_made(g->s.place.net, &k);
+		net_meter_made(g->s.place.net, &k);
 	extoll_gen_stamp(f, &k, number);
 	netport_send(&g->np, f, ready, UINT32_MAX);
 	return true;
@@ -121,7 +121,7 @@ void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 	for (uint32_t k = 0; k < t->pkt[i].n; k++) {
 		uint32_t d = t->next[t->pkt[i].first + k];
 		struct trace_pkt *p = &t->pkt[d];
-		struct weft_comp *src = g->s.net->gen[p->src].comp;
+		struct weft_comp *src = g->s.net->m.gen[p->src].comp;
 
 		if (--p->wait || !src || src->cls != c->cls)
 			continue;

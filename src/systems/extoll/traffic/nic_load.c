@@ -88,15 +88,14 @@ static struct extoll_load *extoll_load_of(struct weft_port *dev_port)
 static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 			    weft_time_t t)
 {
-	struct extoll_net_pkt p = { .born = LOAD_BORN(stamp),
-				    .injected =
-					    LOAD_BORN(stamp) + LOAD_WAIT(stamp),
-				    .flits = extoll_source_flits(&l->s, len),
-				    .marked = LOAD_MARKED(stamp) };
+	struct net_packet p = { .born = LOAD_BORN(stamp),
+				.injected = LOAD_BORN(stamp) + LOAD_WAIT(stamp),
+				.flits = extoll_source_flits(&l->s, len),
+				.marked = LOAD_MARKED(stamp) };
 
 	if (l->s.net)
-		extoll_net_received(l->s.place.net, &p,
-				    weft_clock_cycle(&l->s.clock, t));
+		net_meter_received(l->s.place.net, &p,
+				   weft_clock_cycle(&l->s.clock, t));
 	else
 		l->latency_sum +=
 			(double)(t - weft_clock_edge(&l->s.clock, p.born)) /
@@ -234,7 +233,7 @@ static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 		weft_count(l->comp, LOAD_SENT, 1);
 		l->last_sent = weft_clock_cycle(&l->s.clock, now);
 		if (l->s.net)
-			extoll_net_sent(l->s.place.net);
+			net_meter_sent(l->s.place.net);
 	}
 	extoll_load_src_next(l);
 	return true;
@@ -304,7 +303,7 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static const struct extoll_net_source extoll_load_source = {
+static const struct net_source_ops extoll_load_source = {
 	.backlog = extoll_source_backlog, .starves = extoll_load_src_starves
 };
 

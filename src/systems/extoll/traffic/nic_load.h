@@ -79,7 +79,7 @@ int extoll_load_src_start(struct extoll_load *l, struct weft_err *err);
 /* Makes stores while the NIC has room. Called when the NIC has consumed
  * stores. */
 void extoll_load_src_next(struct extoll_load *l);
-/* extoll_net_source.starves of extoll.load. */
+/* Operation net_source_ops.starves. */
 bool extoll_load_src_starves(const struct weft_comp *c, uint64_t before);
 /* Stores the read pointer at time t: all slots up to l->next are free. */
 void extoll_load_src_rp(struct extoll_load *l, weft_time_t t);

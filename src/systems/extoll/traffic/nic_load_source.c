@@ -105,18 +105,17 @@ static void message_next(struct extoll_load *l)
 	weft_time_t t = weft_clock_edge(&l->s.clock, k.at);
 	uint64_t page = extoll_velo_page(0, LOAD_VPID);
 	uint32_t bytes = EXTOLL_SEND_BYTES(k.size);
-	struct extoll_net_pkt p = {
-		.born = k.at,
-		.injected = weft_clock_cycle(&l->s.clock,
-					     store_leaves(l, t) - l->t_store),
-		.flits = extoll_source_flits(&l->s, k.size)
-	};
+	struct net_packet p = { .born = k.at,
+				.injected = weft_clock_cycle(
+					&l->s.clock,
+					store_leaves(l, t) - l->t_store),
+				.flits = extoll_source_flits(&l->s, k.size) };
 	uint64_t wait = p.injected - p.born, m[1 + LOAD_WORDS];
 
 	traffic_step(&l->s.t, 0, &l->comp->rng);
 	/* The stamp has the cycles that the message spent in the source. */
 	if (l->s.net)
-		extoll_net_made(l->s.place.net, &p);
+		net_meter_made(l->s.place.net, &p);
 	m[0] = EXTOLL_SEND(k.dest, LOAD_VPID, 0, k.dest, k.size);
 	m[1] = LOAD_STAMP(p.born, wait < LOAD_WAIT_MAX ? wait : LOAD_WAIT_MAX,
 			  p.marked);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measurement of a network as a whole, for the component that is the network:
+ * packets made in a window are marked, and the run lasts until they have
+ * arrived.
+ *
+ *   0 ...... from ............... until .... all marked have arrived ... over
+ *   warm-up      window: packets made in it are marked,     no new packets
+ *                flits that arrive in it are accepted load
+ *
+ * Cycles are those of the network's clock. If the content of sources and
+ * network has grown by the window's end, the network is either saturated or
+ * still filling up. A second window behind the first, twice as long, decides.
+ * The first was warm-up if the second shows no growth, or none that lasts. */
+#ifndef NET_NETWORK_METER_H
+#define NET_NETWORK_METER_H
+
+#include "measure/growth.h"
+#include "measure/steady_state.h"
+#include "weft/sim.h"
+
+/* Packets and flits in the queue of a source. */
+struct net_backlog {
+	uint64_t packets, flits;
+};
+
+/* Questions of the network to a source of traffic. */
+struct net_source_ops {
+	/* Returns the packets that were due by `cycle` but are not made yet,
+	 * without those due before `from`. */
+	struct net_backlog (*backlog)(const struct weft_comp *c, uint64_t from,
+				      uint64_t cycle);
+	/* Returns true if the source has had a packet to send since before
+	 * `before`, and sent none. */
+	bool (*starves)(const struct weft_comp *c, uint64_t before);
+};
+
+struct net_end { /* a source, or NULL */
+	struct weft_comp *comp;
+	const struct net_source_ops *ops;
+};
+
+enum net_state {
+	NET_STEADY,
+	/* The run ended in the warm-up, or before the last marked packet
+	 * arrived. */
+	NET_UNSETTLED,
+	NET_SATURATED, /* less arrives than is offered: queues grow */
+	NET_STARVED,   /* some sources cannot send while others do */
+	NET_DEADLOCK,
+};
+extern const char *const net_state_names[];
+
+enum { NET_SENT, NET_RECEIVED, NET_FLITS, NET_HOPS, NET_N_COUNTERS };
+
+/* State of the measurement, the first member of the state of the component that
+ * is the network as a whole. */
+struct net_meter {
+	/* parameters: */
+	uint64_t warmup, measure;
+	double precision;
+	bool detect;
+	/* sources of traffic by node, the length of the array, and the number
+	 * of sources in it: */
+	struct net_end *gen;
+	uint32_t nodes, n_gens;
+	/* permutation of the sources' patterns, and its number */
+	uint32_t *perm;
+	uint64_t perm_seed;
+	/* clock of the network, which those of all sources equal */
+	struct weft_clock clk;
+	/* Called before the window ends, for measurements of the component;
+	 * NULL: none. */
+	void (*closing)(struct weft_comp *c);
+	/* the window: */
+	/* cycles of the window; UINT64_MAX: not known yet */
+	uint64_t from, until;
+	bool closed, over, again; /* again: this is the second window */
+	/* Packets made in the window, and those of them that arrived. */
+	uint64_t marked, marked_in;
+	uint64_t expected; /* packets that will be marked in all */
+	uint64_t offered;  /* flits of the expected packets */
+	/* Packets that wait in sources at the end of the window. */
+	uint64_t backlog;
+	uint64_t in_flits;  /* flits that arrived in the window */
+	double latency_sum; /* sum over the marked packets */
+	struct weft_hist *latency, *network;
+	struct steady steady;
+	struct growth growth; /* growth of the content of sources and network */
+	uint64_t made_flits;  /* flits made since the start of the run */
+	enum net_state state;
+	uint32_t starved;
+	weft_time_t last; /* time of the last packet received */
+	uint64_t total;	  /* packets to be made; UINT64_MAX = no end */
+};
+
+/* Rows of the parameters and of the first counters of the component. */
+#define NET_METER_PARAM(type, field, def, range, doc)                          \
+	WEFT_PARAM(type, struct net_meter, field, def, range, OWN, doc)
+#define NET_METER_PARAMS                                                       \
+	NET_METER_PARAM(U64, warmup, "0", "",                                  \
+			"cycles before the window of measurement"),            \
+		NET_METER_PARAM(                                               \
+			BOOL, detect, "no", "",                                \
+			"and as long as latency has not settled (MSER-5)"),    \
+		NET_METER_PARAM(                                               \
+			U64, measure, "0", "",                                 \
+			"cycles of the window, twice as many in the second "   \
+			"one when content grows in the first; the run ends "   \
+			"when what was made in it has arrived; 0 = to the "    \
+			"end of the run"),                                     \
+		NET_METER_PARAM(                                               \
+			REAL, precision, "0", "0..1",                          \
+			"the window ends when the 95 % confidence interval "   \
+			"of the mean latency is this narrow, +- as a share "   \
+			"of it; 0 = no")
+#define NET_METER_COUNTERS(hops)                                               \
+	[NET_SENT] = { "sent", "packets", "packets into the network" },        \
+	[NET_RECEIVED] = { "received", "packets", "packets out of it" },       \
+	[NET_FLITS] = { "flits", "flits", "flits out of it" },                 \
+	[NET_HOPS] = { "hops", "packets", hops }
+
+/* Sets up the state in ops.init, and frees in ops.fini what the meter
+ * allocated. */
+void net_meter_init(struct net_meter *n);
+void net_meter_fini(struct net_meter *n);
+/* Adds a source at `node` of `nodes` (called in ops.start), which makes
+ * `packets` packets (UINT64_MAX: without end). The network's clock is set.
+ * Returns 0, or -EINVAL with a message if the source's clock differs from it,
+ * because results count cycles. */
+int net_meter_join(struct weft_comp *net, uint32_t node, uint32_t nodes,
+		   struct net_end gen, const struct weft_clock *clk,
+		   uint64_t packets, struct weft_err *err);
+/* Loops over all sources. The loop's body is a statement. */
+#define NET_METER_SOURCES(n, e)                                                \
+	for (const struct net_end *e = (n)->gen;                               \
+	     e && e < (n)->gen + (n)->nodes; e++)                              \
+		if (e->comp)
+
+/* A measured packet. */
+struct net_packet {
+	uint64_t born, injected; /* cycles */
+	uint32_t flits;
+	bool marked; /* the packet counts in the latency */
+};
+/* Marks the packet if it was made in the window. */
+void net_meter_made(struct weft_comp *net, struct net_packet *p);
+/* Counts a packet whose last flit has left the source. */
+static inline void net_meter_sent(struct weft_comp *net)
+{
+	weft_count(net, NET_SENT, 1);
+}
+/* Counts a packet whose last flit arrived at `cycle`. */
+void net_meter_received(struct weft_comp *net, const struct net_packet *p,
+			uint64_t cycle);
+/* Returns true once sources may stop, because the measurement has ended. */
+static inline bool net_meter_over(const struct net_meter *n)
+{
+	return n && n->over;
+}
+
+/* Tags of the component's events. The component calls net_meter_due() for
+ * NET_TAG_CLOSE. */
+enum { NET_TAG_WATCH, NET_TAG_OPEN, NET_TAG_CLOSE, NET_TAG_NONE };
+/* Opens the window at `from`. */
+void net_meter_open(struct weft_comp *net, uint64_t from);
+/* Ends the window at `until`. It may open again unless `last` is true. */
+void net_meter_close(struct weft_comp *net, uint64_t until, bool last);
+/* Ends the window if it ends now. */
+void net_meter_due(struct weft_comp *net);
+/* Counts the sources that have had a packet to send since before `before` and
+ * sent none, for the state `starved`. */
+void net_meter_starved(struct net_meter *n, uint64_t before);
+
+/* Reports what the window measured, in ops.finish. The window is closed if the
+ * run ended in it at cycle `now`. */
+void net_meter_finish(struct weft_comp *net, uint64_t now);
+/* Reports metrics of the window and the state of the network. */
+void net_meter_report(struct weft_comp *net);
+
+#endif

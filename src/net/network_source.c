@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source of traffic as a component of a network, see network_source.h. */
+#include "net/network_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Sets the permutation, which all sources share because it depends on its
+ * number alone. */
+static int source_permute(const struct net_source *s, struct net_meter *n,
+			  struct pattern_shape *shape, struct weft_err *err)
+{
+	if (s->pattern != PATTERN_PERMUTATION)
+		return 0;
+	if (!n)
+		return weft_fail(err, EINVAL, "a permutation needs a fabric");
+	if (!n->perm || n->perm_seed != s->permutation) {
+		n->perm = realloc(n->perm, s->nodes * sizeof(*n->perm));
+		if (!n->perm)
+			abort();
+		n->perm_seed = s->permutation;
+		pattern_permute(s->permutation, n->perm, s->nodes);
+	}
+	shape->perm = n->perm;
+	return 0;
+}
+
+int net_source_start(struct weft_comp *c, struct net_source *s,
+		     struct net_meter *meter, struct pattern_shape shape,
+		     struct net_source_cost cost, struct weft_err *err)
+{
+	double mean = traffic_mean(&s->t, cost.flits, cost.own);
+	struct weft_err sub = { 0 };
+
+	s->t.packets = s->packets;
+	s->t.pattern = (struct pattern){ .kind = s->pattern,
+					 .node = s->node,
+					 .nodes = s->nodes,
+					 .self = s->self,
+					 .hot = s->hot };
+	s->t.arrivals = (struct arrivals){ .kind = s->arrivals,
+					   .rate = s->load / mean };
+	shape.dest = s->dest;
+	if (source_permute(s, meter, &shape, &sub) ||
+	    pattern_init(&s->t.pattern, &shape, &sub))
+		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
+	if (!pattern_sends(&s->t.pattern))
+		s->t.arrivals.rate = 0;
+	if (arrivals_init(&s->t.arrivals, s->peak / mean, s->burst, &c->rng,
+			  &sub))
+		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
+	return 0;
+}
+
+struct net_backlog net_source_backlog(const struct net_source *s,
+				      const struct weft_rng *rng,
+				      struct net_source_cost cost,
+				      uint64_t from, uint64_t cycle)
+{
+	struct net_backlog b = { 0, 0 };
+	struct traffic_source t = s->t;
+	struct weft_rng copy = *rng;
+
+	while (traffic_due(&t) < cycle) {
+		struct traffic_packet p = traffic_draw(&t, &copy);
+
+		traffic_step(&t, 0, &copy);
+		if (p.at < from)
+			continue;
+		b.packets++;
+		b.flits += cost.flits(cost.own, p.size);
+	}
+	return b;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source of traffic as a component of a network: its parameters, its start
+ * and its backlog, around the drawing of packets (traffic_source.h).
+ *
+ * Arrivals do not depend on the network, so that packets that have arrived and
+ * not left need no queue: the next packet is drawn when there is room for it,
+ * with the cycle of its arrival. An unbounded queue costs nothing. The backlog
+ * is found by drawing from a copy. */
+#ifndef NET_NETWORK_SOURCE_H
+#define NET_NETWORK_SOURCE_H
+
+#include "net/network_meter.h"
+#include "net/traffic_source.h"
+
+/* Fields of the source. The state of a class has them in an anonymous union
+ * with a struct net_source, so that rows of its parameters and its code name
+ * them directly. */
+#define NET_SOURCE_FIELDS                                                      \
+	struct traffic_source t;                                               \
+	uint32_t node, nodes, pattern, dest, arrivals;                         \
+	struct weft_clock clock;                                               \
+	uint64_t permutation, packets;                                         \
+	double hot, load, burst, peak;                                         \
+	bool self
+
+struct net_source {
+	NET_SOURCE_FIELDS;
+};
+
+/* Rows of the parameters. `rests` is the text for a source without a pattern.
+ * Sizes belong to the class. */
+#define NET_SOURCE_PARAM(state, type, field, def, range, doc)                  \
+	WEFT_PARAM(type, state, field, def, range, OWN, doc)
+#define NET_SOURCE_PARAMS(state, things, rests)                                \
+	NET_SOURCE_PARAM(state, U32, node, "0", "0..65535", "own number"),     \
+		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..65536",           \
+				 "nodes there are"),                           \
+		NET_SOURCE_PARAM(state, ENUM, pattern, "uniform",              \
+				 PATTERN_NAMES,                                \
+				 "whom it sends to; none = " rests),           \
+		NET_SOURCE_PARAM(state, U32, dest, "0", "0..65535",            \
+				 "fixed, hotspot: that node"),                 \
+		NET_SOURCE_PARAM(state, REAL, hot, "0.2", "0..1",              \
+				 "hotspot: share that goes to `dest`"),        \
+		NET_SOURCE_PARAM(                                              \
+			state, U64, permutation, "1", "",                      \
+			"permutation: which one, the same at every node"),     \
+		NET_SOURCE_PARAM(state, BOOL, self, "no", "",                  \
+				 "may send to itself"),                        \
+		NET_SOURCE_PARAM(state, ENUM, arrivals, "bernoulli",           \
+				 ARRIVALS_NAMES, "when " things " are made"),  \
+		NET_SOURCE_PARAM(                                              \
+			state, REAL, load, "0.1", "0..1000",                   \
+			"offered flits per cycle, routing flits included"),    \
+		NET_SOURCE_PARAM(state, REAL, burst, "100", "1..",             \
+				 "bursty: mean length of a burst in cycles"),  \
+		NET_SOURCE_PARAM(state, REAL, peak, "1", "0..",                \
+				 "bursty: flits per cycle in a burst")
+#define NET_SOURCE_PACKETS(state, things)                                      \
+	NET_SOURCE_PARAM(state, U64, packets, "0", "",                         \
+			 things " to make; 0 = no end")
+
+/* Flits of a packet of a size that the source draws. `own` belongs to the
+ * caller. */
+struct net_source_cost {
+	uint32_t (*flits)(const void *own, uint32_t size);
+	const void *own;
+};
+
+/* Draws the first arrival, in ops.start. Sizes are set in s->t. `shape` has the
+ * dimensions of the network, or zeros. `meter` holds permutations; NULL: the
+ * source is in no network. Returns 0, or -EINVAL with a message. */
+int net_source_start(struct weft_comp *c, struct net_source *s,
+		     struct net_meter *meter, struct pattern_shape shape,
+		     struct net_source_cost cost, struct weft_err *err);
+/* Returns the next arrival like traffic_due(), but never once the measurement
+ * is over. A trace is sent to its end. */
+static inline uint64_t net_source_due(const struct net_source *s, bool over)
+{
+	return !s->t.replay && over ? ARRIVALS_NEVER : traffic_due(&s->t);
+}
+/* Returns the packets due in from..cycle-1 that are not drawn. `rng` is that of
+ * the component. */
+struct net_backlog net_source_backlog(const struct net_source *s,
+				      const struct weft_rng *rng,
+				      struct net_source_cost cost,
+				      uint64_t from, uint64_t cycle);
+
+#endif

@@ -149,6 +149,9 @@ struct weft_place {
 				      * (net/topology.h), which owns it */
 	struct weft_comp *net;	     /* component that is the network as a
 				      * whole */
+	/* Graph of a routed network (net/graph.h), in which `node` is the
+	 * number of the router or end; NULL: the network is a direct one. */
+	const struct net_graph *graph;
 };
 
 /* Parts of a direct network, given to the component of the network. The
@@ -159,6 +162,8 @@ struct weft_network {
 	struct weft_comp **switches; /* switches by node, all set before
 				      * ops.start */
 	uint32_t n_switches;
+	struct net_graph *graph; /* of a routed network, without topology;
+				  * freed by net_graph_fini and free */
 };
 
 /* Classes of the parts of a network, used where the experiment names none. */

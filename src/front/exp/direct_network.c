@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/exp/network_part.h"
 #include "front/exp/registry.h"
 #include "front/exp/section.h"
 
@@ -180,54 +181,6 @@ struct direct {
 	struct topology *topo;
 };
 
-/* Returns the default parts that the class of the ends names. */
-static const struct weft_network_parts *default_parts(const struct exp_build *b)
-{
-	static const struct weft_network_parts none;
-
-	return b->ends.at[0]->cls->network_parts
-		       ? b->ends.at[0]->cls->network_parts
-		       : &none;
-}
-
-/* Settings of one part of the network: those that a key of the fabric gives, on
- * top of the default class of the part. */
-struct part {
-	struct doc_node text, base;
-	struct doc_item item;
-	const struct doc_node *map;
-	struct build_spec spec;
-};
-
-static void part_init(struct part *p, const struct doc_node *map,
-		      const char *key, const char *type, enum weft_kind kind)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	p->text = (struct doc_node){ .kind = DOC_SCALAR,
-				     .at = map->at,
-				     .text = type };
-	p->item = (struct doc_item){ .key = "type", .val = &p->text };
-	p->base = (struct doc_node){ .kind = DOC_MAP,
-				     .at = map->at,
-				     .items = &p->item,
-				     .n = type ? 1 : 0 };
-	p->map = n ? n : &p->base;
-	p->spec = (struct build_spec){ .kind = kind,
-				       .type_key = "type",
-				       .base = &p->base };
-}
-
-static int part_build(struct direct *d, const char *key, const char *type,
-		      enum weft_kind kind, const char *name,
-		      struct weft_comp **c_p, struct weft_err *err)
-{
-	struct part p;
-
-	part_init(&p, d->map, key, type, kind);
-	return build_comp(d->b, &p.spec, name, p.map, c_p, err);
-}
-
 /* Returns the number of ports of that name in a class. */
 static uint32_t ports_called(const struct weft_class *cls, const char *name)
 {
@@ -244,31 +197,21 @@ static uint32_t ports_called(const struct weft_class *cls, const char *name)
 	return (uint32_t)strtoul(param ? param->def : p->count, NULL, 10);
 }
 
-static int cannot_stand(const struct weft_comp *c, const struct doc_node *map,
-			struct weft_err *err)
-{
-	if (c->cls->ops.place)
-		return 0;
-	return doc_fail(map->at, err,
-			"%s (%s) cannot stand in a direct network", c->name,
-			c->cls->name);
-}
-
 int direct_ports(struct exp_build *b, const struct doc_node *map,
 		 struct topo_ports *ports_p, struct weft_err *err)
 {
 	const struct weft_class *cls;
 	uint32_t first, links;
-	struct part p;
+	struct network_part p;
 
 	if (!b->ends.n)
 		return doc_fail(
 			map->at, err,
 			"here are 0 ends for a direct network: add a section 'nodes' or 'traffic'");
-	if (cannot_stand(b->ends.at[0], map, err))
+	if (network_part_stands(b->ends.at[0], map, err))
 		return -1;
-	part_init(&p, map, "switch", default_parts(b)->switch_class,
-		  WEFT_KIND_SWITCH);
+	network_part_init(&p, map, "switch", network_parts(b)->switch_class,
+			  WEFT_KIND_SWITCH);
 	if (exp_want(p.map, DOC_MAP, "switch", err) ||
 	    build_class(b, &p.spec, p.map, &cls, err))
 		return -1;
@@ -290,16 +233,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 
 static int net_build(struct direct *d, const char *note, struct weft_err *err)
 {
-	const char *type = default_parts(d->b)->net;
-
-	if (part_build(d, "net", type, WEFT_KIND_TRAFFIC, "net", &d->net, err))
+	if (network_part_net(d->b, d->map, &d->net, err))
 		return -1;
-	if (!d->net->cls->ops.network)
-		return doc_fail(
-			d->map->at, err,
-			"%s is no network: leave out the 'type' of net%s%s",
-			d->net->cls->name, type ? ", which is " : "",
-			type ? type : "");
 	if (note[0])
 		weft_param_set(d->net, "note", note, NULL);
 	return 0;
@@ -307,14 +242,14 @@ static int net_build(struct direct *d, const char *note, struct weft_err *err)
 
 static int switches_build(struct direct *d, struct weft_err *err)
 {
-	const char *type = default_parts(d->b)->switch_class;
+	const char *type = network_parts(d->b)->switch_class;
 	uint32_t ports = topo_ports_end(d->topo);
 	char name[16];
 
 	for (uint32_t i = 0; i < d->topo->nodes; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
-		if (part_build(d, "switch", type, WEFT_KIND_SWITCH, name,
-			       &d->sw[i], err))
+		if (network_part_build(d->b, d->map, "switch", type,
+				       WEFT_KIND_SWITCH, name, &d->sw[i], err))
 			return -1;
 		if (d->sw[i]->n_ports != ports)
 			return doc_fail(
@@ -333,7 +268,7 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 	struct weft_place at = { .node = node, .topo = d->topo, .net = d->net };
 	struct weft_err sub = { 0 };
 
-	if (cannot_stand(c, d->map, err))
+	if (network_part_stands(c, d->map, err))
 		return -1;
 	if (c->cls->ops.place(c, &at, &sub))
 		return doc_fail(d->map->at, err, "%s", sub.msg);
@@ -374,8 +309,8 @@ static int parts_build(struct direct *d, struct weft_err *err)
 {
 	const struct topology *t = d->topo;
 
-	if (part_build(d, "link", default_parts(d->b)->link, WEFT_KIND_LINK,
-		       "link", &d->link, err) ||
+	if (network_part_build(d->b, d->map, "link", network_parts(d->b)->link,
+			       WEFT_KIND_LINK, "link", &d->link, err) ||
 	    switches_build(d, err))
 		return -1;
 	for (uint32_t i = 0; i < t->nodes; i++)

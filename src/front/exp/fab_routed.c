@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fabric `routed`: routers and cables of any topology (net/graph.h), and a
+ * routing that is proved free of deadlock (net/routing.h).
+ *
+ *	type: routed, topology: mesh, dims: [8, 8], ends: 1
+ *	routing: dimension_order
+ *	switch, link, net:	classes and their settings; the class of the
+ *ends says which they are by default
+ *	trunk, access:		cables between groups and to ends; default:
+ *link, and the class of link without settings
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/need.h"
+#include "front/exp/network_part.h"
+#include "front/exp/section.h"
+#include "net/routing.h"
+
+static const char *const keys[] = { "topology", "dims", "ends",	 "routing",
+				    "switch",	"link", "trunk", "access",
+				    "net",	NULL };
+
+struct routed {
+	struct exp_build *b;
+	const struct doc_node *map;
+	struct net_graph *g;
+	struct weft_comp *net, **sw;
+	struct weft_comp *link, *trunk, *access;
+};
+
+/* ---- the graph ---- */
+
+static const char *topology_next(void *unused, size_t i)
+{
+	return net_topologies[i] ? net_topologies[i]->name : NULL;
+}
+
+static const char *routing_next(void *unused, size_t i)
+{
+	return net_routings[i] ? net_routings[i]->name : NULL;
+}
+
+static int shape_read(const struct doc_node *map, struct net_shape *s,
+		      struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, "dims");
+
+	*s = (struct net_shape){ 0 };
+	if (!n)
+		return doc_fail(
+			map->at, err,
+			"the fabric has no 'dims': write e.g. dims: [8, 8]");
+	if (exp_want(n, DOC_SEQ, "dims", err))
+		return -1;
+	if (n->n < 1 || n->n > NET_DIMS)
+		return doc_fail(n->at, err, "%u dimensions: give 1 to %u", n->n,
+				NET_DIMS);
+	for (; s->dims < n->n; s->dims++)
+		if (exp_value(n->items[s->dims].val, WEFT_P_U32, "1..65536",
+			      &s->size[s->dims], sizeof(uint32_t), "dims", err))
+			return -1;
+	return exp_option(map, "ends", WEFT_P_U32, "1..64", &s->ends,
+			  sizeof(s->ends), err);
+}
+
+/* Finds the generator and the routing that the fabric names. */
+static int names_read(const struct doc_node *map,
+		      const struct net_topology **t_p,
+		      const struct net_routing **r_p, struct weft_err *err)
+{
+	const struct doc_node *t = doc_get(map, "topology");
+	const struct doc_node *r = doc_get(map, "routing");
+
+	if (!t)
+		return doc_fail(
+			map->at, err,
+			"the fabric has no 'topology': write e.g. topology: mesh");
+	if (exp_want(t, DOC_SCALAR, "topology", err) ||
+	    (r && exp_want(r, DOC_SCALAR, "routing", err)))
+		return -1;
+	*t_p = net_topology_called(t->text);
+	if (!*t_p)
+		return doc_fail_near(t->at, err, t->text, topology_next, NULL,
+				     "no topology is called '%.60s'", t->text);
+	*r_p = net_routing_called(r ? r->text : (*t_p)->routing);
+	if (!*r_p)
+		return doc_fail_near(r->at, err, r->text, routing_next, NULL,
+				     "no routing is called '%.60s'", r->text);
+	return 0;
+}
+
+static int graph_read(const struct doc_node *map, struct net_graph *g,
+		      struct weft_err *err)
+{
+	const struct net_topology *type = NULL;
+	const struct net_routing *routing = NULL;
+	struct weft_err sub = { 0 };
+	struct net_shape s;
+
+	if (names_read(map, &type, &routing, err) || shape_read(map, &s, err))
+		return -1;
+	if (net_graph_init(g, type, &s, &sub))
+		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
+	g->routing = routing;
+	return 0;
+}
+
+/* ---- parts ---- */
+
+static int router_build(struct routed *d, uint32_t i, struct weft_err *err)
+{
+	uint32_t ports = net_graph_ports(d->g, i);
+	struct network_part p;
+	char name[16], text[16];
+
+	snprintf(name, sizeof(name), "s%u", i);
+	snprintf(text, sizeof(text), "%u", ports);
+	network_part_init(&p, d->map, "switch",
+			  network_parts(d->b)->switch_class, WEFT_KIND_SWITCH);
+	network_part_default(&p, "ports", text);
+	if (build_comp(d->b, &p.spec, name, p.map, &d->sw[i], err) ||
+	    network_part_stands(d->sw[i], d->map, err))
+		return -1;
+	if (d->sw[i]->n_ports != ports)
+		return doc_fail(
+			d->map->at, err,
+			"%s has %u ports, its place in the network %u: leave out 'ports'",
+			name, d->sw[i]->n_ports, ports);
+	return 0;
+}
+
+/* Checks the routing with the number of VCs that the routers have. */
+static int routing_check(struct routed *d, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+	char text[16];
+
+	if (weft_param_get(d->sw[0], "vcs", text, sizeof(text)) < 0)
+		return doc_fail(
+			d->map->at, err,
+			"%s has no parameter 'vcs': a routed network has routers with virtual channels",
+			d->sw[0]->cls->name);
+	if (net_routing_check(d->g->routing, d->g,
+			      (uint32_t)strtoul(text, NULL, 10), &sub))
+		return doc_fail(d->map->at, err, "%s", sub.msg);
+	return 0;
+}
+
+static int channels_build(struct routed *d, struct weft_err *err)
+{
+	const char *type = network_parts(d->b)->link;
+
+	if (network_part_build(d->b, d->map, "link", type, WEFT_KIND_LINK,
+			       "link", &d->link, err) ||
+	    network_part_build(d->b, d->map, "access", type, WEFT_KIND_LINK,
+			       "access", &d->access, err))
+		return -1;
+	d->trunk = d->link;
+	if (doc_get(d->map, "trunk"))
+		return network_part_build(d->b, d->map, "trunk", type,
+					  WEFT_KIND_LINK, "trunk", &d->trunk,
+					  err);
+	return 0;
+}
+
+static int routed_place(struct routed *d, struct weft_comp *c, uint32_t number,
+			struct weft_err *err)
+{
+	struct weft_place at = { .node = number, .graph = d->g, .net = d->net };
+	struct weft_err sub = { 0 };
+
+	if (network_part_stands(c, d->map, err))
+		return -1;
+	if (c->cls->ops.place(c, &at, &sub))
+		return doc_fail(d->map->at, err, "%s", sub.msg);
+	return 0;
+}
+
+/* Connects port p of router r, if this is the first of both ends of the
+ * cable. */
+static int port_connect(struct routed *d, uint32_t r, uint32_t p,
+			struct weft_err *err)
+{
+	const struct net_far *f = net_graph_far(d->g, r, p);
+	struct weft_comp *far, *link;
+
+	if (f->at == NET_NOWHERE)
+		return 0;
+	if (!f->end && (f->at < r || (f->at == r && f->port < p)))
+		return 0;
+	far = f->end ? d->b->ends.at[f->at] : d->sw[f->at];
+	link = f->end ? d->access : f->trunk ? d->trunk : d->link;
+	if (f->port >= far->n_ports)
+		return doc_fail(d->map->at, err,
+				"%s has no port p%u, which this network needs",
+				far->name, f->port);
+	return build_cable(d->b, &d->sw[r]->ports[p], &far->ports[f->port],
+			   link, d->map->at, err);
+}
+
+static int parts_build(struct routed *d, struct weft_err *err)
+{
+	const struct net_graph *g = d->g;
+
+	for (uint32_t i = 0; i < g->routers; i++)
+		if (router_build(d, i, err) || (!i && routing_check(d, err)))
+			return -1;
+	if (channels_build(d, err))
+		return -1;
+	for (uint32_t i = 0; i < g->routers; i++)
+		if (routed_place(d, d->sw[i], i, err))
+			return -1;
+	for (uint32_t i = 0; i < g->ends; i++)
+		if (routed_place(d, d->b->ends.at[i], i, err))
+			return -1;
+	for (uint32_t r = 0; r < g->routers; r++)
+		for (uint32_t p = 0; p < net_graph_ports(g, r); p++)
+			if (port_connect(d, r, p, err))
+				return -1;
+	return 0;
+}
+
+/* Builds the network as a whole, which owns the graph from then on. */
+static int net_build(struct routed *d, struct net_graph *g,
+		     struct weft_err *err)
+{
+	struct weft_network parts = { .n_switches = g->routers };
+	struct weft_err sub = { 0 };
+
+	if (network_part_net(d->b, d->map, &d->net, err)) {
+		net_graph_fini(g);
+		return -1;
+	}
+	parts.graph = d->g = need(malloc(sizeof(*g)));
+	parts.switches = d->sw = need(calloc(g->routers, sizeof(*d->sw)));
+	*d->g = *g;
+	if (d->net->cls->ops.network(d->net, &parts, &sub))
+		return doc_fail(d->map->at, err, "%s", sub.msg);
+	return 0;
+}
+
+static int routed_build(struct exp_build *b, const struct doc_node *map,
+			struct weft_err *err)
+{
+	struct routed d = { .b = b, .map = map };
+	struct net_graph g;
+
+	if (graph_read(map, &g, err))
+		return -1;
+	if (b->ends.n != g.ends) {
+		doc_fail(
+			map->at, err,
+			"this network has %u ends, here are %zu: set nodes.count or traffic.count to %u",
+			g.ends, b->ends.n, g.ends);
+		net_graph_fini(&g);
+		return -1;
+	}
+	if (network_part_stands(b->ends.at[0], map, err)) {
+		net_graph_fini(&g);
+		return -1;
+	}
+	return net_build(&d, &g, err) || parts_build(&d, err) ? -1 : 0;
+}
+
+const struct fabric_gen fabric_routed = {
+	.name = "routed",
+	.doc = "routers of any topology, routing proved free of deadlock",
+	.keys = keys,
+	.build = routed_build,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a network, see network_part.h. */
+#include "front/exp/network_part.h"
+
+const struct weft_network_parts *network_parts(const struct exp_build *b)
+{
+	static const struct weft_network_parts none;
+
+	return b->ends.at[0]->cls->network_parts
+		       ? b->ends.at[0]->cls->network_parts
+		       : &none;
+}
+
+void network_part_init(struct network_part *p, const struct doc_node *map,
+		       const char *key, const char *type, enum weft_kind kind)
+{
+	const struct doc_node *n = doc_get(map, key);
+
+	p->text = (struct doc_node){ .kind = DOC_SCALAR,
+				     .at = map->at,
+				     .text = type };
+	p->item[0] = (struct doc_item){ .key = "type", .val = &p->text };
+	p->base = (struct doc_node){ .kind = DOC_MAP,
+				     .at = map->at,
+				     .items = p->item,
+				     .n = type ? 1 : 0 };
+	p->map = n ? n : &p->base;
+	p->spec = (struct build_spec){ .kind = kind,
+				       .type_key = "type",
+				       .base = &p->base };
+}
+
+void network_part_default(struct network_part *p, const char *param,
+			  const char *value)
+{
+	p->number = (struct doc_node){ .kind = DOC_SCALAR,
+				       .at = p->base.at,
+				       .text = value };
+	p->item[p->base.n++] =
+		(struct doc_item){ .key = param, .val = &p->number };
+}
+
+int network_part_build(struct exp_build *b, const struct doc_node *map,
+		       const char *key, const char *type, enum weft_kind kind,
+		       const char *name, struct weft_comp **c_p,
+		       struct weft_err *err)
+{
+	struct network_part p;
+
+	network_part_init(&p, map, key, type, kind);
+	return build_comp(b, &p.spec, name, p.map, c_p, err);
+}
+
+int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
+			struct weft_err *err)
+{
+	if (c->cls->ops.place)
+		return 0;
+	return doc_fail(map->at, err,
+			"%s (%s) cannot stand in a direct network", c->name,
+			c->cls->name);
+}
+
+int network_part_net(struct exp_build *b, const struct doc_node *map,
+		     struct weft_comp **net_p, struct weft_err *err)
+{
+	const char *type = network_parts(b)->net;
+
+	if (network_part_build(b, map, "net", type, WEFT_KIND_TRAFFIC, "net",
+			       net_p, err))
+		return -1;
+	if ((*net_p)->cls->ops.network)
+		return 0;
+	return doc_fail(map->at, err,
+			"%s is no network: leave out the 'type' of net%s%s",
+			(*net_p)->cls->name, type ? ", which is " : "",
+			type ? type : "");
+}

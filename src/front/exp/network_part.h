@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a network that a fabric builds: switches, cables, the network as a
+ * whole. Their settings are under keys of the fabric. Their classes are those
+ * that the class of the ends names, unless the settings name others. */
+#ifndef FRONT_EXP_NETWORK_PART_H
+#define FRONT_EXP_NETWORK_PART_H
+
+#include "front/exp/build.h"
+
+/* Settings of a part under a key of the fabric, over its default class. */
+struct network_part {
+	struct doc_node text, number, base;
+	struct doc_item item[2];
+	const struct doc_node *map;
+	struct build_spec spec;
+};
+
+/* Returns the default parts that the class of the ends names. */
+const struct weft_network_parts *network_parts(const struct exp_build *b);
+/* Sets up a part. `type` is its default class, or NULL. The part refers to
+ * itself, so that it must not be moved. */
+void network_part_init(struct network_part *p, const struct doc_node *map,
+		       const char *key, const char *type, enum weft_kind kind);
+/* Adds a parameter of a class to the defaults of a part. Both texts must
+ * outlive the part. */
+void network_part_default(struct network_part *p, const char *param,
+			  const char *value);
+/* Builds a part of these settings. Returns 0, or a negative errno with a
+ * message. */
+int network_part_build(struct exp_build *b, const struct doc_node *map,
+		       const char *key, const char *type, enum weft_kind kind,
+		       const char *name, struct weft_comp **c_p,
+		       struct weft_err *err);
+/* Returns 0 if the component can be part of a network, else a negative errno
+ * with a message. */
+int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
+			struct weft_err *err);
+/* Builds the network as a whole, called `net`. Returns 0, or a negative errno
+ * with a message. */
+int network_part_net(struct exp_build *b, const struct doc_node *map,
+		     struct weft_comp **net_p, struct weft_err *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs of networks, see graph.h: memory, cables, the check that all ends
+ * reach each other. */
+#include "net/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/need.h"
+
+extern const struct net_topology net_topology_torus, net_topology_mesh,
+	net_topology_fly;
+
+const struct net_topology *const net_topologies[] = {
+	&net_topology_torus,
+	&net_topology_mesh,
+	&net_topology_fly,
+	NULL,
+};
+
+const struct net_topology *net_topology_called(const char *name)
+{
+	for (const struct net_topology *const *t = net_topologies; *t; t++)
+		if (!strcmp((*t)->name, name))
+			return *t;
+	return NULL;
+}
+
+int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
+		    uint64_t ends, struct weft_err *err)
+{
+	if (routers > NET_ROUTERS_MAX || ends > NET_ROUTERS_MAX)
+		return weft_fail(
+			err, EINVAL,
+			"%llu routers and %llu ends are too many: at most %u each",
+			(unsigned long long)routers, (unsigned long long)ends,
+			NET_ROUTERS_MAX);
+	if (ports > NET_PORTS_MAX)
+		return weft_fail(
+			err, EINVAL,
+			"a router would have %llu ports: at most %u, use more dimensions or fewer ends at each router",
+			(unsigned long long)ports, NET_PORTS_MAX);
+	g->routers = (uint32_t)routers;
+	g->ends = (uint32_t)ends;
+	g->first = need(calloc(routers + 1, sizeof(*g->first)));
+	g->port = need(calloc(routers * ports + 1, sizeof(*g->port)));
+	g->out = need(calloc(ends + 1, sizeof(*g->out)));
+	g->in = need(calloc(ends + 1, sizeof(*g->in)));
+	for (uint32_t r = 0; r <= g->routers; r++)
+		g->first[r] = r * (uint32_t)ports;
+	for (uint32_t p = 0; p < g->first[routers]; p++)
+		g->port[p].at = NET_NOWHERE;
+	return 0;
+}
+
+void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
+		    uint32_t q)
+{
+	g->port[g->first[a] + p] = (struct net_far){ b, (uint16_t)q, 0, 0 };
+	g->port[g->first[b] + q] = (struct net_far){ a, (uint16_t)p, 0, 0 };
+}
+
+void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r, uint32_t p)
+{
+	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0 };
+	g->out[end] = g->in[end] = (struct net_far){ r, (uint16_t)p, 0, 0 };
+}
+
+void net_graph_attach_two(struct net_graph *g, uint32_t end, uint32_t r,
+			  uint32_t p, uint32_t s, uint32_t q)
+{
+	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0 };
+	g->port[g->first[s] + q] = (struct net_far){ end, 1, 1, 0 };
+	g->out[end] = (struct net_far){ r, (uint16_t)p, 0, 0 };
+	g->in[end] = (struct net_far){ s, (uint16_t)q, 0, 0 };
+}
+
+void net_graph_fini(struct net_graph *g)
+{
+	free(g->first);
+	free(g->port);
+	free(g->out);
+	free(g->in);
+	*g = (struct net_graph){ 0 };
+}
+
+/* Returns the number of routers that cables join to router 0. */
+static uint32_t graph_reached(const struct net_graph *g)
+{
+	uint32_t *queue = need(calloc(g->routers, sizeof(*queue)));
+	bool *seen = need(calloc(g->routers, sizeof(*seen)));
+	uint32_t n = 1;
+
+	seen[0] = true;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t p = 0; p < net_graph_ports(g, queue[i]); p++) {
+			const struct net_far *f = net_graph_far(g, queue[i], p);
+
+			if (f->at == NET_NOWHERE || f->end || seen[f->at])
+				continue;
+			seen[f->at] = true;
+			queue[n++] = f->at;
+		}
+	free(queue);
+	free(seen);
+	return n;
+}
+
+int net_graph_init(struct net_graph *g, const struct net_topology *type,
+		   const struct net_shape *shape, struct weft_err *err)
+{
+	uint32_t n;
+
+	*g = (struct net_graph){ .type = type, .shape = *shape };
+	if (type->build(g, shape, err)) {
+		net_graph_fini(g);
+		return -EINVAL;
+	}
+	/* Stages that are passed in one direction are joined by their ends. */
+	n = graph_reached(g);
+	if (n == g->routers || g->out[0].at != g->in[0].at)
+		return 0;
+	weft_fail(err, EINVAL,
+		  "the network is not connected: cables join %u of %u routers",
+		  n, g->routers);
+	net_graph_fini(g);
+	return -EINVAL;
+}

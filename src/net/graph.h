@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graph of a network: routers, ends and the cables between their ports. A
+ * router may have several ends, or none. A generator for each topology builds
+ * it (net_topologies), in a file of its own.
+ *
+ * A cable joins two ports and carries flits in both directions. In a network
+ * whose stages are passed in one direction, one direction of each cable is
+ * unused, and an end has a second port, at which its packets arrive. */
+#ifndef NET_GRAPH_H
+#define NET_GRAPH_H
+
+#include "weft/types.h"
+
+enum {
+	NET_DIMS = 8,
+	NET_PORTS_MAX = 128, /* of a router */
+	NET_ROUTERS_MAX = 1 << 20,
+};
+#define NET_NOWHERE UINT32_MAX
+
+/* Far end of a port. */
+struct net_far {
+	uint32_t at; /* number of the router or end; NET_NOWHERE: no cable */
+	uint16_t port;
+	uint8_t end;   /* 1: an end, 0: a router */
+	uint8_t trunk; /* 1: a cable between groups, which may be longer */
+};
+
+/* Numbers that a generator takes from the experiment. */
+struct net_shape {
+	uint32_t dims, size[NET_DIMS];
+	uint32_t ends; /* of each router that has ends; 0: as the topology
+			* says */
+};
+
+struct net_graph;
+
+/* A generator. */
+struct net_topology {
+	const char *name, *doc;
+	/* Builds the graph of a checked shape. Returns 0, or -EINVAL with a
+	 * message that says what would do. */
+	int (*build)(struct net_graph *g, const struct net_shape *s,
+		     struct weft_err *err);
+	/* Makes the shape smaller, without losing a circle of channels that any
+	 * routing has in it. Returns false if it is small already. */
+	bool (*reduce)(struct net_shape *s);
+	/* Routing that a network has when none is named. */
+	const char *routing;
+};
+extern const struct net_topology *const net_topologies[]; /* ended by NULL */
+/* Returns the topology of that name, or NULL. */
+const struct net_topology *net_topology_called(const char *name);
+
+struct net_graph {
+	const struct net_topology *type;
+	const struct net_routing
+		*routing; /* of its packets, set by the fabric */
+	struct net_shape shape;
+	uint32_t routers, ends;
+	/* Ports of router r are port[first[r]] .. port[first[r + 1] - 1]. */
+	uint32_t *first;
+	struct net_far *port;
+	/* Routers and ports at which the packets of an end leave it and reach
+	 * it. */
+	struct net_far *out, *in;
+};
+
+/* Builds the graph of a topology, which net_graph_fini() frees. Returns 0, or a
+ * negative errno with a message: a shape that does not fit, or a graph that is
+ * not connected. */
+int net_graph_init(struct net_graph *g, const struct net_topology *type,
+		   const struct net_shape *shape, struct weft_err *err);
+void net_graph_fini(struct net_graph *g);
+
+static inline uint32_t net_graph_ports(const struct net_graph *g, uint32_t r)
+{
+	return g->first[r + 1] - g->first[r];
+}
+static inline const struct net_far *net_graph_far(const struct net_graph *g,
+						  uint32_t r, uint32_t port)
+{
+	return &g->port[g->first[r] + port];
+}
+
+/* ---- for generators ---- */
+
+/* Allocates `routers` routers with `ports` ports each, and `ends` ends. Returns
+ * 0, or -EINVAL with a message if these are too many. */
+int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
+		    uint64_t ends, struct weft_err *err);
+/* Joins port p of router a and port q of router b. */
+void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
+		    uint32_t q);
+/* Attaches an end to port p of router r, at which its packets leave and
+ * arrive. */
+void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r,
+		      uint32_t p);
+/* Attaches an end to two ports: packets leave it into port p of router r, and
+ * reach it from port q of router s. */
+void net_graph_attach_two(struct net_graph *g, uint32_t end, uint32_t r,
+			  uint32_t p, uint32_t s, uint32_t q);
+
+#endif

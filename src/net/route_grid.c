@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routings of meshes and tori (graph_grid.c), with the rules of BookSim2's
+ * functions dim_order, valiant, romm, xy_yx and min_adapt:
+ *
+ * dimension_order	the lowest dimension first, the shorter way round a
+ *ring; at a tie, a coin
+ * valiant		to a random router first, then to the destination
+ * romm			the same with a router in the box between both (mesh)
+ * o1turn		ascending or descending dimensions, by a coin (mesh)
+ * minimal_adaptive	any dimension that lacks steps; escape by dimension
+ *order
+ *
+ * In a ring VCs have two classes. A packet keeps the class that it gets where
+ *it enters the ring: class 1 if the lower number of its coordinates is the
+ * destination's, else 0. Packets that pass the dateline, between the last
+ *router and the first, and go up have class 1, and those that go down have
+ *class 0. No packet of the other class of the direction passes it, and no
+ *packet goes further than half the ring. Phases have two classes of their own.
+ *At the destination all VCs may be used. */
+#include "net/routing.h"
+
+static const char *const grids[] = { "torus", "mesh", NULL };
+static const char *const meshes[] = { "mesh", NULL };
+
+static bool wraps(const struct net_graph *g)
+{
+	return g->type->name[0] == 't';
+}
+
+static uint32_t grid_router(const struct net_graph *g, uint32_t end)
+{
+	return g->out[end].at;
+}
+
+/* Returns the way to an end at the present router, with all VCs. */
+static void grid_eject(const struct net_graph *g, uint32_t vcs,
+		       const struct net_route *r, struct net_choices *c)
+{
+	net_choose(c, g->in[r->dest].port, 0, vcs - 1, 0);
+}
+
+/* Coordinates of two routers in a dimension. */
+struct step {
+	uint32_t dim, size, at, to;
+};
+
+/* Finds the first dimension that lacks steps, from the last one down if `down`.
+ * Returns false if the routers are the same. */
+static bool grid_step(const struct net_graph *g, uint32_t from, uint32_t to,
+		      bool down, struct step *s)
+{
+	bool found = false;
+
+	for (uint32_t d = 0; d < g->shape.dims; d++) {
+		uint32_t k = g->shape.size[d];
+
+		if (from % k != to % k) {
+			*s = (struct step){ d, k, from % k, to % k };
+			found = true;
+			if (!down)
+				return true;
+		}
+		from /= k;
+		to /= k;
+	}
+	return found;
+}
+
+/* Returns the port of the next step in a row. */
+static uint32_t row_port(struct step s)
+{
+	return 2 * s.dim + (s.at < s.to ? 0 : 1);
+}
+
+/* Returns the port of the next step in a ring, and sets the class of the packet
+ * where it enters the ring. */
+static uint32_t ring_port(struct step s, uint32_t in_port, struct net_route *r)
+{
+	uint32_t ahead = (s.to + s.size - s.at) % s.size;
+	bool coin = r->coins >> (s.dim + NET_DIMS * r->phase) & 1;
+	bool down = 2 * ahead > s.size || (2 * ahead == s.size && !coin);
+
+	if (in_port / 2 == s.dim)
+		return in_port ^ 1; /* straight on */
+	r->part = s.to < s.at;
+	return 2 * s.dim + down;
+}
+
+/* ---- dimension order ---- */
+
+static uint32_t order_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "one for each class of packets in a ring";
+	return wraps(g) ? 2 : 1;
+}
+
+static void order_route(const struct net_graph *g, uint32_t vcs,
+			struct net_arrival in, struct net_route *r,
+			struct net_choices *c)
+{
+	struct step s;
+	uint32_t port;
+
+	if (!grid_step(g, in.router, grid_router(g, r->dest), false, &s)) {
+		grid_eject(g, vcs, r, c);
+	} else if (wraps(g)) {
+		port = ring_port(s, in.port, r);
+		net_choose_half(c, port, 0, vcs - 1, r->part);
+	} else {
+		net_choose(c, row_port(s), 0, vcs - 1, 0);
+	}
+}
+
+const struct net_routing net_routing_dimension_order = {
+	.name = "dimension_order",
+	.doc = "one dimension after another, the lowest first",
+	.topologies = grids,
+	.vcs = order_vcs,
+	.route = order_route,
+};
+
+/* ---- over a router on the way ---- */
+
+static uint32_t valiant_vcs(const struct net_graph *g, const char **why)
+{
+	*why = wraps(g) ? "two phases, two classes in a ring"
+			: "one for each phase";
+	return wraps(g) ? 4 : 2;
+}
+
+static void valiant_inject(const struct net_graph *g, struct net_route *r,
+			   uint64_t random)
+{
+	r->mid = (uint32_t)((random >> 32) * g->routers >> 32);
+}
+
+static void valiant_route(const struct net_graph *g, uint32_t vcs,
+			  struct net_arrival in, struct net_route *r,
+			  struct net_choices *c)
+{
+	uint32_t dest = grid_router(g, r->dest), half, first, last, port;
+	uint32_t in_port = in.port;
+	struct step s;
+
+	if (!r->phase && in.router == r->mid) {
+		r->phase = 1;
+		in_port = 2 * g->shape.dims; /* enters its rings anew */
+	}
+	if (!grid_step(g, in.router, r->phase ? dest : r->mid, false, &s)) {
+		grid_eject(g, vcs, r, c);
+		return;
+	}
+	port = wraps(g) ? ring_port(s, in_port, r) : row_port(s);
+	if (!wraps(g)) {
+		net_choose_half(c, port, 0, vcs - 1, r->phase);
+		return;
+	}
+	/* the classes of the ring, each with those of the phases */
+	half = vcs / 2;
+	first = r->part ? vcs - half : 0;
+	last = r->part ? vcs - 1 : vcs - half - 1;
+	net_choose_half(c, port, first, last, r->phase);
+}
+
+const struct net_routing net_routing_valiant = {
+	.name = "valiant",
+	.doc = "by dimension order to a random router, then to the destination",
+	.topologies = grids,
+	.vcs = valiant_vcs,
+	.inject = valiant_inject,
+	.route = valiant_route,
+	.phases = true,
+};
+
+static void romm_inject(const struct net_graph *g, struct net_route *r,
+			uint64_t random)
+{
+	uint32_t from = grid_router(g, r->src), to = grid_router(g, r->dest);
+	uint32_t stride = 1;
+
+	r->mid = 0;
+	random >>= 32;
+	for (uint32_t d = 0; d < g->shape.dims; d++) {
+		uint32_t k = g->shape.size[d], a = from % k, b = to % k;
+		uint32_t low = a < b ? a : b, n = (a < b ? b - a : a - b) + 1;
+
+		/* each dimension takes the integer part, and leaves the
+		 * fraction to the next one */
+		random *= n;
+		r->mid += (low + (uint32_t)(random >> 32)) * stride;
+		random &= UINT32_MAX;
+		stride *= k;
+		from /= k;
+		to /= k;
+	}
+}
+
+const struct net_routing net_routing_romm = {
+	.name = "romm",
+	.doc = "as valiant, over a router on a shortest way",
+	.topologies = meshes,
+	.vcs = valiant_vcs,
+	.inject = romm_inject,
+	.route = valiant_route,
+	.phases = true,
+};
+
+/* ---- two orders of dimensions ---- */
+
+static uint32_t o1turn_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "one for each order of dimensions";
+	return 2;
+}
+
+static void o1turn_route(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r,
+			 struct net_choices *c)
+{
+	bool down = r->coins & 1;
+	struct step s;
+
+	if (!grid_step(g, in.router, grid_router(g, r->dest), down, &s))
+		grid_eject(g, vcs, r, c);
+	else
+		net_choose_half(c, row_port(s), 0, vcs - 1, down);
+}
+
+const struct net_routing net_routing_o1turn = {
+	.name = "o1turn",
+	.doc = "ascending or descending dimensions, by a coin",
+	.topologies = meshes,
+	.vcs = o1turn_vcs,
+	.route = o1turn_route,
+};
+
+/* ---- adaptive ---- */
+
+static uint32_t adaptive_vcs(const struct net_graph *g, const char **why)
+{
+	*why = wraps(g) ? "two escape VCs of a ring, and an adaptive one"
+			: "an escape VC and an adaptive one";
+	return wraps(g) ? 3 : 2;
+}
+
+static void adaptive_route(const struct net_graph *g, uint32_t vcs,
+			   struct net_arrival in, struct net_route *r,
+			   struct net_choices *c)
+{
+	uint32_t from = in.router, to = grid_router(g, r->dest);
+	uint32_t escapes = wraps(g) ? 2 : 1;
+	bool free = net_injected(g, in) || in.vc >= escapes;
+	struct step s;
+
+	if (!grid_step(g, from, to, false, &s)) {
+		grid_eject(g, vcs, r, c);
+		return;
+	}
+	if (!wraps(g)) {
+		net_choose(c, row_port(s), 0, 0, 0);
+	} else {
+		/* A packet that enters the escape channels enters its ring. */
+		uint32_t port =
+			ring_port(s, free ? 2 * g->shape.dims : in.port, r);
+
+		net_choose(c, port, r->part, r->part, 0);
+	}
+	for (uint32_t d = 0; free && d < g->shape.dims; d++) {
+		uint32_t k = g->shape.size[d], a = from % k, b = to % k;
+		bool down = wraps(g) ? 2 * ((b + k - a) % k) >= k : b < a;
+
+		if (a != b)
+			net_choose(c, 2 * d + down, escapes, vcs - 1, 1);
+		from /= k;
+		to /= k;
+	}
+}
+
+const struct net_routing net_routing_minimal_adaptive = {
+	.name = "minimal_adaptive",
+	.doc = "any dimension on a shortest way; escape by dimension order",
+	.topologies = grids,
+	.vcs = adaptive_vcs,
+	.route = adaptive_route,
+	.escape = true,
+};

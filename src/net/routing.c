@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* List of routings and the check of a routing for a graph, see routing.h. */
+#include "net/routing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Most pairs of a router and an end in a graph that is searched itself. */
+enum { PAIRS = 1 << 18 };
+
+extern const struct net_routing net_routing_dimension_order,
+	net_routing_valiant, net_routing_romm, net_routing_o1turn,
+	net_routing_minimal_adaptive, net_routing_destination_tag;
+
+const struct net_routing *const net_routings[] = {
+	&net_routing_dimension_order,
+	&net_routing_valiant,
+	&net_routing_romm,
+	&net_routing_o1turn,
+	&net_routing_minimal_adaptive,
+	&net_routing_destination_tag,
+	NULL,
+};
+
+const struct net_routing *net_routing_called(const char *name)
+{
+	for (const struct net_routing *const *r = net_routings; *r; r++)
+		if (!strcmp((*r)->name, name))
+			return *r;
+	return NULL;
+}
+
+void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
+		     uint32_t last, uint32_t k)
+{
+	uint32_t half = (last - first + 1) / 2;
+
+	if (k)
+		net_choose(c, port, last + 1 - half, last, 0);
+	else
+		net_choose(c, port, first, last - half, 0);
+}
+
+/* Writes names of the routings of a topology to text. */
+static void routings_of(const struct net_topology *t, char *text, size_t size)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (const struct net_routing *const *r = net_routings; *r; r++)
+		for (const char *const *n = (*r)->topologies; *n; n++)
+			if (!strcmp(*n, t->name) && len < size)
+				len += (size_t)snprintf(text + len, size - len,
+							"%s%s", len ? ", " : "",
+							(*r)->name);
+}
+
+static bool routing_fits(const struct net_routing *r,
+			 const struct net_topology *t)
+{
+	for (const char *const *n = r->topologies; *n; n++)
+		if (!strcmp(*n, t->name))
+			return true;
+	return false;
+}
+
+/* Searches for a circle in the graph, or in a smaller one. */
+static bool routing_circle(const struct net_routing *r,
+			   const struct net_graph *g, uint32_t vcs, char *text,
+			   size_t size)
+{
+	struct net_shape s = g->shape;
+	struct weft_err unused = { 0 };
+	struct net_graph small = { 0 };
+	bool found;
+
+	if ((uint64_t)g->routers * g->ends <= PAIRS || !g->type->reduce(&s) ||
+	    net_graph_init(&small, g->type, &s, &unused))
+		return net_routing_cycle(r, g, vcs, text, size);
+	found = routing_circle(r, &small, vcs, text, size);
+	net_graph_fini(&small);
+	return found;
+}
+
+int net_routing_check(const struct net_routing *r, const struct net_graph *g,
+		      uint32_t vcs, struct weft_err *err)
+{
+	const char *why = "";
+	uint32_t least;
+	char text[300];
+
+	if (!routing_fits(r, g->type)) {
+		routings_of(g->type, text, sizeof(text));
+		return weft_fail(err, EINVAL,
+				 "routing %s is not one for a %s: use %s",
+				 r->name, g->type->name, text);
+	}
+	least = r->vcs(g, &why);
+	if (vcs < least)
+		return weft_fail(
+			err, EINVAL,
+			"routing %s needs %u VCs (%s), here are %u: set switch.vcs to %u or more",
+			r->name, least, why, vcs, least);
+	if (vcs > NET_VCS_MAX)
+		return weft_fail(err, EINVAL, "%u VCs are too many: at most %u",
+				 vcs, NET_VCS_MAX);
+	if (routing_circle(r, g, vcs, text, sizeof(text)))
+		return weft_fail(err, EINVAL,
+				 "routing %s with %u VCs may deadlock: %s",
+				 r->name, vcs, text);
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routing of packets through a graph (graph.h), as tables of operations. A
+ * routing draws its random decisions when a packet is injected, and stores them
+ * in the packet. The choices at each router are then a function of the router,
+ * the way in, and the packet.
+ *
+ * A routing divides the virtual channels (VCs) of a port into classes, so that
+ * no circle of waiting packets can form. net_routing_check() proves this for a
+ * graph: it searches the channels that a packet may hold while it waits for
+ * another (Dally and Seitz 1987). Adaptive routings have escape channels, which
+ * are proved instead (Duato 1993). */
+#ifndef NET_ROUTING_H
+#define NET_ROUTING_H
+
+#include "net/graph.h"
+
+enum { NET_CHOICES = 16, NET_VCS_MAX = 32 };
+
+/* State of a packet. */
+struct net_route {
+	uint32_t src, dest; /* ends */
+	uint32_t mid;	    /* router on the way, for routings with phases */
+	uint32_t coins;	    /* random bits */
+	uint8_t phase;	    /* 0: on the way to mid, 1: to dest */
+	uint8_t part;	    /* class of VCs in the present ring */
+};
+
+/* An output that a packet may take, with VCs first..last. */
+struct net_choice {
+	uint16_t port;
+	uint8_t first, last;
+	/* A choice of higher priority is taken if it is free. */
+	uint32_t priority;
+};
+struct net_choices {
+	uint32_t n;
+	struct net_choice at[NET_CHOICES];
+};
+
+/* Router and port at which a packet arrives. */
+struct net_arrival {
+	uint32_t router, port, vc;
+};
+
+struct net_routing {
+	const char *name, *doc;
+	/* Topologies for which it is made, ended by NULL. */
+	const char *const *topologies;
+	/* Returns the least number of VCs in this graph, and in *why what they
+	 * are for. */
+	uint32_t (*vcs)(const struct net_graph *g, const char **why);
+	/* Draws the decisions of a packet. r->src, dest and coins are set.
+	 * `mid` is a random number below g->routers. NULL: none. */
+	void (*inject)(const struct net_graph *g, struct net_route *r,
+		       uint64_t random);
+	/* Writes the choices of a packet that has arrived, and updates its
+	 * state. All choices at the destination's router lead to its end. */
+	void (*route)(const struct net_graph *g, uint32_t vcs,
+		      struct net_arrival in, struct net_route *r,
+		      struct net_choices *c);
+	/* Packets pass `mid` first, in phase 0. */
+	bool phases;
+	/* Choices of priority 0 are escape channels. A packet on one stays on
+	 * escape channels. */
+	bool escape;
+};
+extern const struct net_routing *const net_routings[]; /* ended by NULL */
+/* Returns the routing of that name, or NULL. */
+const struct net_routing *net_routing_called(const char *name);
+
+/* Checks that the routing is one for the graph, that there are enough VCs, and
+ * that packets cannot wait for each other in a circle. In a graph with more
+ * than a few million pairs of ends the circle is searched in a smaller one of
+ * the same topology. Returns 0, or -EINVAL with a message that says what would
+ * do, or names the circle. */
+int net_routing_check(const struct net_routing *r, const struct net_graph *g,
+		      uint32_t vcs, struct weft_err *err);
+/* Searches for a circle of channels. Returns true and writes it to text if
+ * there is one (routing_cycle.c). */
+bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
+		       uint32_t vcs, char *text, size_t size);
+
+/* ---- for routings ---- */
+
+static inline void net_choose(struct net_choices *c, uint32_t port,
+			      uint32_t first, uint32_t last, uint32_t priority)
+{
+	c->at[c->n++] = (struct net_choice){ (uint16_t)port, (uint8_t)first,
+					     (uint8_t)last, priority };
+}
+/* Adds the output with class k of 2 classes of the VCs first..last. Class 0 has
+ * the odd VC. */
+void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
+		     uint32_t last, uint32_t k);
+/* Returns true if the packet has arrived through the port of an end. */
+static inline bool net_injected(const struct net_graph *g,
+				struct net_arrival in)
+{
+	return net_graph_far(g, in.router, in.port)->end;
+}
+
+#endif

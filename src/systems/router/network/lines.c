@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines between routers and ends, see lines.h. Frames of the kernel are not
+ * used, because a flit would cost one. */
+#include "systems/router/network/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/need.h"
+
+const struct weft_wire router_wire = { .name = "flits" };
+
+/* ---- packets ---- */
+
+uint32_t packet_new(struct packets *p)
+{
+	uint32_t i = p->free;
+
+	p->live++;
+	if (i != UINT32_MAX) {
+		p->free = p->at[i].next;
+		return i;
+	}
+	p->at = grown(p->at, p->n, sizeof(*p->at));
+	return p->n++;
+}
+
+void packet_free(struct packets *p, uint32_t i)
+{
+	p->at[i].next = p->free;
+	p->free = i;
+	p->live--;
+}
+
+/* ---- lines ---- */
+
+void station_wake(struct station *s, uint64_t cycle)
+{
+	if (cycle >= s->next)
+		return;
+	s->next = cycle;
+	weft_wake(s->comp, 0, weft_clock_edge(&s->clock, cycle));
+}
+
+uint64_t station_arrival(const struct station *s, bool credits)
+{
+	uint64_t first = ROUTER_NEVER;
+
+	for (uint32_t w = 0; w < NET_PORTS_MAX / 64; w++) {
+		for (uint64_t m = s->flits[w]; m; m &= m - 1) {
+			uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(m);
+			uint64_t t = ring_front(&s->line[p].in)->cycle;
+
+			first = t < first ? t : first;
+		}
+		for (uint64_t m = credits ? s->credits[w] : 0; m; m &= m - 1) {
+			uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(m);
+			uint64_t t = ring_front(&s->line[p].back)->cycle;
+
+			first = t < first ? t : first;
+		}
+	}
+	return first;
+}
+
+/* A run to an end matters when its last flit arrives. */
+void station_send(struct station *s, uint32_t p, uint64_t t,
+		  struct flit_run run)
+{
+	struct line *l = &s->line[p];
+	struct station *far = l->far;
+
+	run.cycle = t + 1 + l->latency;
+	*ring_push(&far->line[l->far_port].in) = run;
+	far->flits[l->far_port / 64] |= 1ull << (l->far_port & 63);
+	station_wake(far, run.cycle);
+}
+
+void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc)
+{
+	struct line *l = &s->line[p];
+	struct station *far = l->far;
+	uint64_t cycle = t + 1 + l->latency + far->credit_delay;
+
+	*ring_push(&far->line[l->far_port].back) =
+		(struct credit_run){ cycle, 1, (uint8_t)vc };
+	far->credits[l->far_port / 64] |= 1ull << (l->far_port & 63);
+	if (far->hungry)
+		station_wake(far, cycle);
+}
+
+/* ---- set-up ---- */
+
+int station_place(struct weft_comp *c, const struct weft_place *at,
+		  struct weft_err *err)
+{
+	struct station *s = c->state;
+
+	s->number = at->node;
+	s->graph = at->graph;
+	s->net = at->net;
+	return 0;
+}
+
+static int line_start(struct station *s, uint32_t i, struct weft_err *err)
+{
+	const struct weft_port *p = &s->comp->ports[i];
+
+	if (!p->peer)
+		return 0;
+	if (p->n_filters || p->peer->n_filters)
+		return weft_fail(
+			err, EINVAL,
+			"%s.%s: a line between routers has no faults, because its flits are not frames: take the fault away",
+			s->comp->name, p->name);
+	if (!p->link || p->link->cls != &weft_class_net_channel)
+		return weft_fail(
+			err, EINVAL,
+			"%s.%s: a line between routers is a net.channel, whose latency counts cycles",
+			s->comp->name, p->name);
+	s->line[i].far = p->peer->comp->state;
+	s->line[i].far_port = p->peer->index;
+	s->line[i].latency = ((struct net_channel *)p->link->state)->latency;
+	return 0;
+}
+
+int station_start(struct station *s, struct weft_err *err)
+{
+	if (!s->graph || !s->net)
+		return weft_fail(
+			err, EINVAL,
+			"%s stands in no network: write fabric: {type: routed, topology: mesh, ..}",
+			s->comp->name);
+	for (uint32_t i = 0; i < s->comp->n_ports; i++)
+		if (line_start(s, i, err))
+			return -EINVAL;
+	return 0;
+}
+
+void station_fini(struct station *s)
+{
+	for (uint32_t i = 0; s->line && i < s->comp->n_ports; i++) {
+		ring_free(&s->line[i].in);
+		ring_free(&s->line[i].back);
+	}
+	free(s->line);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What routers and ends share: packets, and the lines between their ports.
+ *
+ * Flits are not objects. A packet is a record, and a line carries runs: a
+ * number of flits of one packet, one in each cycle, on a virtual channel (VC).
+ * In the other direction it carries credits. A sender puts runs and credits
+ * into the line of the receiver, with the cycle of their arrival, and wakes the
+ * receiver if it has nothing to do before then. All routers and ends have one
+ * clock.
+ *
+ *   cycle t: leaves the router or end       t + 1 + latency: is at the far end
+ */
+#ifndef SYSTEMS_ROUTER_NETWORK_LINES_H
+#define SYSTEMS_ROUTER_NETWORK_LINES_H
+
+#include "base/ring.h"
+#include "net/network_meter.h"
+#include "net/routing.h"
+
+#define ROUTER_NEVER UINT64_MAX
+
+/* A packet in the network. */
+struct packet {
+	struct net_route route;
+	struct net_packet measured;
+	uint32_t flits;
+	uint32_t next; /* in the list of free ones */
+};
+
+/* The packets of a network, which its net.meter owns. */
+struct packets {
+	struct packet *at;
+	uint32_t n, free; /* free: head of the list, or UINT32_MAX */
+	uint32_t live;
+};
+
+/* Returns a new packet. Pointers to packets are valid until the next call. */
+uint32_t packet_new(struct packets *p);
+void packet_free(struct packets *p, uint32_t i);
+
+struct flit_run {
+	uint64_t cycle; /* arrival of the first flit */
+	uint32_t packet;
+	uint16_t n;
+	uint8_t vc;
+	bool head; /* the first flit is the packet's head */
+};
+
+struct credit_run {
+	uint64_t cycle;
+	uint16_t n;
+	uint8_t vc;
+};
+
+struct station;
+
+/* A port. */
+struct line {
+	struct {
+		RING(struct flit_run);
+	} in; /* flits on their way to this port */
+	struct {
+		RING(struct credit_run);
+	} back; /* credits on their way to it */
+	struct station *far;
+	uint32_t far_port;
+	uint32_t latency;
+};
+
+/* First member of the state of routers and ends. */
+struct station {
+	struct weft_comp *comp;
+	struct line *line; /* by port */
+	/* Ports with runs and with credits on their way. */
+	uint64_t flits[NET_PORTS_MAX / 64], credits[NET_PORTS_MAX / 64];
+	uint64_t next; /* cycle of the next step, or ROUTER_NEVER */
+	bool hungry;   /* a credit wakes the station */
+	bool end;
+	uint32_t credit_delay; /* cycles a credit takes inside the station */
+	struct weft_clock clock;
+	/* The network: its component, its graph, and its packets. */
+	struct weft_comp *net;
+	const struct net_graph *graph;
+	uint32_t number; /* of the router or end in the graph */
+	struct packets *packets;
+};
+
+/* Asks for a step in `cycle` or earlier, which is an event with tag 0. */
+void station_wake(struct station *s, uint64_t cycle);
+/* Returns true if the station's step is due now, and clears it. */
+static inline bool station_due(struct station *s, uint64_t cycle)
+{
+	bool due = s->next == cycle;
+
+	if (due)
+		s->next = ROUTER_NEVER;
+	return due;
+}
+static inline uint64_t station_now(const struct station *s)
+{
+	return weft_clock_cycle(&s->clock, weft_now(s->comp));
+}
+/* Returns the cycle in which the next flit arrives, or credit if `credits`, or
+ * ROUTER_NEVER. */
+uint64_t station_arrival(const struct station *s, bool credits);
+
+/* Sends a run that leaves port p from cycle `t` on. */
+void station_send(struct station *s, uint32_t p, uint64_t t,
+		  struct flit_run run);
+/* Returns a credit for a flit that has left the queue of port p in cycle `t`.
+ */
+void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc);
+
+/* ops.place of routers and ends. Returns 0. */
+int station_place(struct weft_comp *c, const struct weft_place *at,
+		  struct weft_err *err);
+/* Joins the lines of all ports by their cables, in ops.start. Returns 0, or
+ * -EINVAL with a message. */
+int station_start(struct station *s, struct weft_err *err);
+void station_fini(struct station *s);
+
+extern const struct weft_wire router_wire;
+extern const struct weft_class weft_class_net_channel;
+
+/* State of net.channel. */
+struct net_channel {
+	struct weft_link_state head;
+	uint32_t latency;
+	struct weft_clock clock;
+};
+
+#endif

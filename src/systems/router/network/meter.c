@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class net.meter, see meter.h. The watchdog reports a deadlock when packets
+ * are in the network and none of their flits has moved since it ran last. */
+#include "systems/router/network/meter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "systems/router/network/router.h"
+
+static const struct weft_param meter_params[] = {
+	NET_METER_PARAMS,
+	WEFT_PARAM(U64, struct router_net, watchdog, "20000", "0..1000000000",
+		   OWN, "cycles without a move that are a deadlock; 0 = never"),
+	{ 0 }
+};
+
+static const struct weft_counter meter_counters[NET_N_COUNTERS] = {
+	NET_METER_COUNTERS("packets through routers"),
+};
+
+static uint64_t meter_now(const struct router_net *n, const struct weft_comp *c)
+{
+	return weft_clock_cycle(&n->m.clk, weft_now(c));
+}
+
+static uint64_t counted(const struct router_net *n, uint32_t counter)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n->n_routers; i++)
+		sum += n->router[i]->counters[counter];
+	return sum;
+}
+
+/* ---- the watchdog ---- */
+
+static void meter_deadlocked(struct weft_comp *c)
+{
+	struct router_net *n = c->state;
+
+	n->m.state = NET_DEADLOCK;
+	n->m.over = true;
+	n->m.last = weft_now(c);
+	weft_check_failed(c,
+			  "deadlock: %u packets are in the network and none "
+			  "of their flits can move",
+			  n->packets.live);
+}
+
+static void watch_arm(struct weft_comp *c)
+{
+	struct router_net *n = c->state;
+
+	if (n->watchdog)
+		weft_watch(c, NET_TAG_WATCH,
+			   weft_clock_edge(&n->m.clk,
+					   meter_now(n, c) + n->watchdog));
+}
+
+static void meter_watch(struct weft_comp *c)
+{
+	struct router_net *n = c->state;
+	uint64_t moved = counted(n, ROUTER_FLITS);
+
+	if (n->packets.live && moved && moved == n->moved) {
+		meter_deadlocked(c);
+		weft_sim_stop(c->sim);
+		return;
+	}
+	if (moved != n->moved)
+		net_meter_starved(&n->m, meter_now(n, c) - n->watchdog);
+	n->moved = moved;
+	watch_arm(c);
+}
+
+static void meter_event(struct weft_comp *c, uint32_t tag)
+{
+	if (tag == NET_TAG_CLOSE)
+		net_meter_due(c);
+	else if (tag == NET_TAG_WATCH)
+		meter_watch(c);
+}
+
+/* ---- results ---- */
+
+static int meter_sample(struct weft_comp *c, struct weft_err *err)
+{
+	c->counters[NET_HOPS] = counted(c->state, ROUTER_PACKETS);
+	return 0;
+}
+
+static int meter_finish(struct weft_comp *c, struct weft_err *err)
+{
+	struct router_net *n = c->state;
+	uint64_t now = meter_now(n, c);
+
+	meter_sample(c, err);
+	if (weft_sim_idle(c->sim)) {
+		if (n->packets.live)
+			meter_deadlocked(c);
+		/* the last packet was the last event */
+		now = weft_clock_cycle(&n->m.clk, n->m.last) + 1;
+	}
+	net_meter_finish(c, now);
+	net_meter_report(c);
+	return 0;
+}
+
+/* ---- set-up ---- */
+
+static int meter_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct router_net *n = c->state;
+
+	net_meter_init(&n->m);
+	n->packets.free = UINT32_MAX;
+	return 0;
+}
+
+static int meter_network(struct weft_comp *c, const struct weft_network *parts,
+			 struct weft_err *err)
+{
+	struct router_net *n = c->state;
+
+	n->graph = parts->graph;
+	n->router = parts->switches;
+	n->n_routers = parts->n_switches;
+	if (!n->graph)
+		return weft_fail(
+			err, EINVAL,
+			"%s: %s measures routed networks: write fabric: {type: routed, ..}",
+			c->name, c->cls->name);
+	return 0;
+}
+
+void router_net_clock(struct weft_comp *net)
+{
+	struct router_net *n = net->state;
+
+	n->m.clk = ((struct router *)n->router[0]->state)->s.clock;
+}
+
+static int meter_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct router_net *n = c->state;
+
+	if (!n->graph)
+		return weft_fail(err, EINVAL,
+				 "%s: a %s is part of a fabric: {type: routed}",
+				 c->name, c->cls->name);
+	for (uint32_t i = 0; i < n->n_routers; i++)
+		if (n->router[i]->cls != &weft_class_net_router)
+			return weft_fail(
+				err, EINVAL, "%s: %s is not a net.router",
+				n->router[i]->name, n->router[i]->cls->name);
+	router_net_clock(c);
+	watch_arm(c);
+	return 0;
+}
+
+static void meter_fini(struct weft_comp *c)
+{
+	struct router_net *n = c->state;
+
+	net_meter_fini(&n->m);
+	if (n->graph)
+		net_graph_fini(n->graph);
+	free(n->graph);
+	free(n->router);
+	free(n->packets.at);
+}
+
+WEFT_COMPONENT(net_meter, .name = "net.meter", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "a network of routers as a whole: measurement, watchdog",
+	       .source = "own", .not_modelled = "takes no part in what happens",
+	       .state_size = sizeof(struct router_net), .params = meter_params,
+	       .counters = meter_counters, .n_counters = NET_N_COUNTERS,
+	       .ops = { .init = meter_init,
+			.start = meter_start,
+			.event = meter_event,
+			.finish = meter_finish,
+			.sample = meter_sample,
+			.network = meter_network,
+			.fini = meter_fini });

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class net.meter: a network of routers as a whole. It owns the graph and the
+ * packets, and measures (net/network_meter.h). */
+#ifndef SYSTEMS_ROUTER_NETWORK_METER_H
+#define SYSTEMS_ROUTER_NETWORK_METER_H
+
+#include "systems/router/network/lines.h"
+
+struct router_net {
+	struct net_meter m;
+	uint64_t watchdog; /* parameter */
+	struct net_graph *graph;
+	struct weft_comp **router;
+	uint32_t n_routers;
+	struct packets packets;
+	/* Observer of packets that arrive, for tests; NULL: none. */
+	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
+	void *own;
+	uint64_t moved; /* flits moved at the watchdog's last run */
+};
+
+static inline struct packets *router_packets(struct weft_comp *net)
+{
+	return &((struct router_net *)net->state)->packets;
+}
+
+/* Sets the clock of the measurement, that of the routers, because a source may
+ * start before the network. */
+void router_net_clock(struct weft_comp *net);
+
+extern const struct weft_class weft_class_net_meter;
+
+#endif

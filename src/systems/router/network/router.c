@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class net.router: tables, set-up, see router.h. */
+#include "systems/router/network/router.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/need.h"
+#include "systems/router/network/meter.h"
+
+/* clang-format off */
+#define ROUTER_PARAM(type_, field, def_, range_, doc_)                         \
+	{ .name = #field, .type = WEFT_P_##type_,                              \
+	  .offset = offsetof(struct router, p.field),                          \
+	  .size = sizeof(((struct router *)0)->p.field), .def = def_,          \
+	  .range = range_, .source = WEFT_OWN, .doc = doc_ }
+static const struct weft_param router_params[] = {
+	ROUTER_PARAM(U32, ports, "5", "1..128", "set by the fabric"),
+	ROUTER_PARAM(U32, vcs, "4", "1..32", "virtual channels of a port"),
+	ROUTER_PARAM(U32, buf_flits, "8", "1..4096",
+		     "places for flits of each VC"),
+	ROUTER_PARAM(ENUM, flow, "wormhole",
+		     "wormhole|cut_through|store_and_forward",
+		     "what must be free or here before a packet goes on: a "
+		     "place, places for the whole packet, and the whole "
+		     "packet"),
+	ROUTER_PARAM(U32, t_route, "1", "0..16",
+		     "cycles of routing; 0 = done ahead in the router before"),
+	ROUTER_PARAM(U32, t_vc_alloc, "1", "1..16", "cycles of VC allocation"),
+	ROUTER_PARAM(U32, t_sw_alloc, "1", "1..16",
+		     "cycles of switch allocation"),
+	ROUTER_PARAM(U32, t_cross, "1", "1..16", "cycles of the crossbar"),
+	{ .name = "credit_delay", .type = WEFT_P_U32,
+	  .offset = offsetof(struct router, s.credit_delay), .size = 4,
+	  .def = "0", .range = "0..1024", .source = WEFT_OWN,
+	  .doc = "cycles until a credit that has arrived counts" },
+	ROUTER_PARAM(ENUM, vc_alloc, "islip", ALLOCATOR_NAMES,
+		     "allocator of VCs"),
+	ROUTER_PARAM(ENUM, sw_alloc, "islip", ALLOCATOR_NAMES,
+		     "allocator of the switch"),
+	ROUTER_PARAM(U32, vc_iterations, "1", "1..16",
+		     "iterations of islip for VCs"),
+	ROUTER_PARAM(U32, sw_iterations, "1", "1..16",
+		     "iterations of islip for the switch"),
+	ROUTER_PARAM(ENUM, arbiter, "round_robin", "round_robin|matrix|age",
+		     "arbiters of the allocators; age = the oldest packet "
+		     "first, then round robin"),
+	ROUTER_PARAM(BOOL, speculative, "no", "",
+		     "requests the switch together with a VC"),
+	ROUTER_PARAM(BOOL, hold, "no", "",
+		     "the switch is held for a packet while flits can leave"),
+	ROUTER_PARAM(BOOL, wait_for_tail, "no", "",
+		     "a VC is free when all its flits have left the next "
+		     "router, not when the last has left this one"),
+	ROUTER_PARAM(BOOL, busy_when_full, "no", "",
+		     "a VC without a free place is not allocated"),
+	ROUTER_PARAM(BOOL, pipelined, "yes", "",
+		     "a stage of several cycles takes packets or flits in each "
+		     "of them; no = when it has ended with those before"),
+	ROUTER_PARAM(REAL, speedup, "1", "1..8",
+		     "steps of allocators and crossbar in a cycle"),
+	{ .name = "clock", .type = WEFT_P_CLOCK,
+	  .offset = offsetof(struct router, s.clock),
+	  .size = sizeof(struct weft_clock), .def = "1GHz", .range = "",
+	  .source = WEFT_OWN, .doc = "the same for the whole network" },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct weft_counter router_counters[ROUTER_N_COUNTERS] = {
+	[ROUTER_FLITS] = { "flits", "flits", "flits through the crossbar" },
+	[ROUTER_PACKETS] = { "packets", "packets",
+			     "packets through the crossbar" },
+	[ROUTER_STEPS] = { "steps", "cycles", "cycles with work" },
+};
+
+static const struct weft_port_decl router_ports[] = {
+	{ "p%u", WEFT_PORT_LINK, "ports", &router_wire, true,
+	  "to routers and ends" },
+	{ 0 },
+};
+
+/* ---- set-up ---- */
+
+static int router_check(const struct router *r, struct weft_err *err)
+{
+	const struct router_params *p = &r->p;
+
+	if (p->speculative && (p->t_vc_alloc > 1 || p->t_sw_alloc > 1))
+		return weft_fail(
+			err, EINVAL,
+			"%s: speculative requests need t_vc_alloc and t_sw_alloc of 1, because both are decided in one cycle",
+			r->s.comp->name);
+	if (!p->pipelined && p->speedup != 1)
+		return weft_fail(
+			err, EINVAL,
+			"%s: a speedup is for pipelined stages: leave out pipelined or speedup",
+			r->s.comp->name);
+	if (p->arbiter == ROUTER_MATRIX &&
+	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))
+		return weft_fail(
+			err, EINVAL,
+			"%s: islip has turns of its own, not arbiter=matrix: use input_first or output_first",
+			r->s.comp->name);
+	return 0;
+}
+
+static void stage_init(struct router *r, struct stage *s, uint32_t delay)
+{
+	s->delay = delay ? delay : 1;
+	s->fresh = need(calloc(r->words, 8));
+	s->due = need(calloc((size_t)r->words * s->delay, 8));
+}
+
+static void allocators_init(struct router *r)
+{
+	const struct router_params *p = &r->p;
+	uint32_t n = p->ports * p->vcs;
+	struct allocator_spec vc = {
+		.kind = p->vc_alloc,
+		.arbiter = p->arbiter == ROUTER_MATRIX ? ARBITER_MATRIX
+						       : ARBITER_ROUND_ROBIN,
+		.iterations = p->vc_iterations,
+		.ranked = p->arbiter == ROUTER_AGE,
+	};
+	struct allocator_spec sw = vc;
+
+	sw.kind = p->sw_alloc;
+	sw.iterations = p->sw_iterations;
+	sw.ranked |= p->speculative;
+	allocator_init(&r->switches, &sw, p->ports, p->ports);
+	/* Routings rank their choices. */
+	vc.ranked |= r->routing->escape;
+	allocator_init(&r->vcs, &vc, n, n);
+}
+
+static int net_router_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct router *r = c->state;
+	uint32_t n = r->p.ports * r->p.vcs;
+
+	r->s.comp = c;
+	r->s.next = ROUTER_NEVER;
+	if (router_check(r, err))
+		return -EINVAL;
+	r->words = (n + 63) / 64;
+	for (r->buf_mask = 1; r->buf_mask < r->p.buf_flits;)
+		r->buf_mask *= 2;
+	r->s.line = need(calloc(r->p.ports, sizeof(*r->s.line)));
+	r->in = need(calloc(n, sizeof(*r->in)));
+	r->out = need(calloc(n, sizeof(*r->out)));
+	r->choices = need(calloc(n, sizeof(*r->choices)));
+	for (uint32_t i = 0; i < n; i++)
+		r->in[i].packets =
+			weft_comp_alloc(c, r->buf_mask * sizeof(uint32_t));
+	r->buf_mask--;
+	stage_init(r, &r->route, r->p.t_route);
+	stage_init(r, &r->vc, r->p.t_vc_alloc);
+	stage_init(r, &r->sw, r->p.t_sw_alloc);
+	r->held = need(calloc(r->words, 8));
+	r->hold_in = need(calloc(r->p.ports, sizeof(*r->hold_in)));
+	r->hold_out = need(calloc(r->p.ports, sizeof(*r->hold_out)));
+	r->asking = need(calloc((size_t)r->p.ports * r->p.ports, 1));
+	r->turn = need(calloc(r->p.ports, 1));
+	r->flit_free = need(calloc(r->p.ports, 8));
+	r->credit_free = need(calloc(r->p.ports, 8));
+	return 0;
+}
+
+/* Sets the places of the queues behind output p. */
+static int output_start(struct router *r, uint32_t p, struct weft_err *err)
+{
+	const struct station *far = r->s.line[p].far;
+	const struct router *next = (const struct router *)far;
+	uint32_t places = r->p.buf_flits;
+
+	if (!far)
+		return 0;
+	if (!far->end && next->p.vcs != r->p.vcs)
+		return weft_fail(
+			err, EINVAL,
+			"%s has %u VCs, %s behind it %u: a network has one number, set switch.vcs",
+			r->s.comp->name, r->p.vcs, far->comp->name,
+			next->p.vcs);
+	if (!weft_clock_same(&far->clock, &r->s.clock))
+		return weft_fail(
+			err, EINVAL,
+			"%s.clock is not that of %s: a network has one clock, set net.*.clock",
+			far->comp->name, r->s.comp->name);
+	if (!far->end)
+		places = next->p.buf_flits;
+	for (uint32_t v = 0; v < r->p.vcs; v++)
+		r->out[p * r->p.vcs + v] =
+			(struct out_vc){ .credits = (uint16_t)places,
+					 .places = (uint16_t)places };
+	return 0;
+}
+
+static int net_router_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct router *r = c->state;
+
+	if (station_start(&r->s, err))
+		return -EINVAL;
+	r->s.packets = router_packets(r->s.net);
+	r->routing = r->s.graph->routing;
+	allocators_init(r);
+	for (uint32_t p = 0; p < r->p.ports; p++)
+		if (output_start(r, p, err))
+			return -EINVAL;
+	return 0;
+}
+
+/* An arrival in phase 0 does not exist, because runs are not frames. */
+static void net_router_arrive(struct weft_comp *c, uint32_t port,
+			      struct weft_frame *f)
+{
+	if (f)
+		weft_frame_free(f);
+}
+
+static void net_router_event(struct weft_comp *c, uint32_t tag)
+{
+	struct router *r = c->state;
+	uint64_t now = station_now(&r->s);
+
+	if (station_due(&r->s, now))
+		router_step(r, now);
+}
+
+static void stage_fini(struct stage *s)
+{
+	free(s->fresh);
+	free(s->due);
+}
+
+static void net_router_fini(struct weft_comp *c)
+{
+	struct router *r = c->state;
+
+	station_fini(&r->s);
+	stage_fini(&r->route);
+	stage_fini(&r->vc);
+	stage_fini(&r->sw);
+	allocator_fini(&r->vcs);
+	allocator_fini(&r->switches);
+	free(r->in);
+	free(r->out);
+	free(r->choices);
+	free(r->held);
+	free(r->hold_in);
+	free(r->hold_out);
+	free(r->asking);
+	free(r->turn);
+	free(r->flit_free);
+	free(r->credit_free);
+}
+
+WEFT_COMPONENT(net_router, .name = "net.router", .kind = WEFT_KIND_SWITCH,
+	       .doc = "router with input queues and virtual channels",
+	       .source = "own; stages and allocators as BookSim2's router iq",
+	       .not_modelled = "errors, multicast",
+	       .state_size = sizeof(struct router), .params = router_params,
+	       .counters = router_counters, .n_counters = ROUTER_N_COUNTERS,
+	       .ports = router_ports,
+	       .ops = { .init = net_router_init,
+			.start = net_router_start,
+			.arrive = net_router_arrive,
+			.event = net_router_event,
+			.fini = net_router_fini,
+			.place = station_place });

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class net.router: a router with input queues and virtual channels (VCs),
+ * exact to the flit and the cycle. Its stages and their order within a cycle
+ * are those of BookSim2's router `iq` (Jiang et al., ISPASS 2013), so that both
+ * can be compared.
+ *
+ *   flits in -> queue per VC -> route -> VC allocation -> switch allocation
+ *                                                   -> crossbar -> flits out
+ *
+ * A packet's head waits at the front of its queue (IDLE, ROUTE), for a VC of
+ * the next queue (VC), then each of its flits for the crossbar (ACTIVE). A
+ * stage begins in the cycle after the one before it and takes t_route,
+ * t_vc_alloc, t_sw_alloc and t_cross cycles. Allocators decide in the first of
+ * them. */
+#ifndef SYSTEMS_ROUTER_NETWORK_ROUTER_H
+#define SYSTEMS_ROUTER_NETWORK_ROUTER_H
+
+#include "systems/router/network/allocator.h"
+#include "systems/router/network/lines.h"
+
+enum { ROUTER_DELAY_MAX = 16 };
+
+enum router_flow {
+	ROUTER_WORMHOLE,    /* a flit needs a free place */
+	ROUTER_CUT_THROUGH, /* a packet needs places for all its flits */
+	ROUTER_STORE,	    /* and begins when it has arrived */
+};
+
+enum {
+	ROUTER_FLITS,
+	ROUTER_PACKETS,
+	ROUTER_STEPS,
+	ROUTER_N_COUNTERS,
+};
+
+/* Arbiters of the allocators (allocator.h). */
+enum { ROUTER_ROUND_ROBIN, ROUTER_MATRIX, ROUTER_AGE };
+
+struct router_params {
+	uint32_t ports, vcs, buf_flits, flow;
+	uint32_t t_route, t_vc_alloc, t_sw_alloc, t_cross;
+	uint32_t vc_alloc, sw_alloc, vc_iterations, sw_iterations, arbiter;
+	bool speculative, hold, wait_for_tail, busy_when_full, pipelined;
+	double speedup;
+};
+
+/* Queue of an input VC. Flits of a packet follow each other, so that the queue
+ * is a ring of packets and a number of flits. */
+struct in_vc {
+	uint32_t *packets; /* ring of buf_mask + 1 */
+	uint16_t head, n;  /* first packet, and their number */
+	uint16_t flits;	   /* in the queue */
+	uint16_t sent;	   /* flits of the first packet that have left */
+	uint8_t state;	   /* enum in_state */
+	uint8_t out_vc;
+	uint16_t out; /* port */
+	/* Results of allocation: VC as port * vcs + vc, and output of the
+	 * switch; or ARBITER_NONE. */
+	uint32_t granted, cross;
+};
+
+/* VC of the next router's queue. */
+struct out_vc {
+	uint16_t credits, places;
+	bool taken;	/* by a packet */
+	bool tail_sent; /* and its last flit has left */
+};
+
+/* Input VCs that a stage works on, as sets: `fresh` begin with the next step,
+ * and `due[t % delay]` end in cycle t. */
+struct stage {
+	uint64_t *fresh, *due;
+	uint32_t delay;
+};
+
+struct router {
+	struct station s;
+	struct router_params p;
+	const struct net_routing *routing;
+	uint32_t words; /* of a set of input VCs */
+	uint32_t buf_mask;
+	struct in_vc *in;	     /* by port * vcs + vc */
+	struct out_vc *out;	     /* the same */
+	struct net_choices *choices; /* of input VCs in state VC */
+	struct stage route, vc, sw;
+	uint64_t *held; /* input VCs that hold the switch */
+	/* Input VC + 1 that holds an input and an output of the switch. */
+	uint32_t *hold_in, *hold_out;
+	struct allocator vcs, switches;
+	/* VC that asks for the output of an input, by input * ports + output,
+	 * and the first VC in turn by input. */
+	uint8_t *asking, *turn;
+	/* Cycles from which a flit and a credit may leave, by port. */
+	uint64_t *flit_free, *credit_free;
+	uint64_t cross_at; /* first cycle of the last flits in the crossbar */
+	bool worked;	   /* a stage did something in this step */
+	bool last;	   /* this is the last part of the cycle (speedup) */
+};
+
+enum in_state { IN_IDLE, IN_ROUTE, IN_VC, IN_ACTIVE };
+
+static inline struct packet *router_front(const struct router *r,
+					  const struct in_vc *v)
+{
+	return &r->s.packets->at[v->packets[v->head & r->buf_mask]];
+}
+static inline uint32_t router_port(const struct router *r, uint32_t i)
+{
+	return i / r->p.vcs;
+}
+static inline uint64_t *stage_due(const struct router *r, const struct stage *s,
+				  uint64_t cycle)
+{
+	return s->due + (s->delay > 1 ? cycle % s->delay : 0) * r->words;
+}
+/* Returns true if output VC o has no place for a flit. */
+static inline bool router_full(const struct router *r, uint32_t o)
+{
+	return !r->out[o].credits;
+}
+/* Returns the rank of a packet: the older the higher with arbiter age, else
+ * 0. */
+uint32_t router_age(const struct router *r, const struct in_vc *v);
+
+/* Returns true if a packet may request output VC o: it is free and has places
+ * for as many flits as the flow control says. */
+bool router_eligible(const struct router *r, const struct packet *p,
+		     uint32_t o);
+
+extern const struct weft_class weft_class_net_router;
+
+/* router_stages.c, router_switch.c: each stage in two halves. All first halves
+ * of a step come before all second halves. Results of the first halves hold in
+ * the cycle in which the stage ends. */
+void router_route_begin(struct router *r, uint64_t now);
+void router_route_end(struct router *r, uint64_t now);
+void router_vc_begin(struct router *r, uint64_t now);
+void router_vc_end(struct router *r, uint64_t now);
+void router_hold_begin(struct router *r);
+void router_hold_end(struct router *r, uint64_t now);
+void router_switch_begin(struct router *r, uint64_t now);
+void router_switch_end(struct router *r, uint64_t now);
+/* Begins with the packet at the front of input VC i. */
+void router_begin(struct router *r, uint32_t i);
+/* Returns true if the stage begins with fresh input VCs in this step. One that
+ * is not pipelined first ends with those before. */
+bool router_stage_starts(const struct router *r, const struct stage *s);
+/* Moves input VCs that began in this step to the set of the cycle in which they
+ * end. */
+void router_stage_move(struct router *r, struct stage *s, uint64_t now);
+
+/* router_step.c: carries out cycle `now`, and asks for the next step. */
+void router_step(struct router *r, uint64_t now);
+/* Sends the flit at the front of input VC i through the crossbar. Returns true
+ * if it is the last of its packet. */
+bool router_send(struct router *r, uint32_t i, uint64_t now);
+
+#endif

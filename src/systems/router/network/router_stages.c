@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routing and allocation of virtual channels, see router.h. */
+#include <string.h>
+
+#include "systems/router/network/router.h"
+
+bool router_stage_starts(const struct router *r, const struct stage *s)
+{
+	return !set_empty(s->fresh, r->words) &&
+	       (r->p.pipelined || s->delay == 1 ||
+		set_empty(s->due, s->delay * r->words));
+}
+
+void router_stage_move(struct router *r, struct stage *s, uint64_t now)
+{
+	uint64_t *due = stage_due(r, s, now + s->delay - 1);
+
+	for (uint32_t w = 0; w < r->words; w++) {
+		due[w] |= s->fresh[w];
+		s->fresh[w] = 0;
+	}
+}
+
+uint32_t router_age(const struct router *r, const struct in_vc *v)
+{
+	uint64_t born;
+
+	if (r->p.arbiter != ROUTER_AGE)
+		return 0;
+	born = router_front(r, v)->measured.born;
+	return born < INT32_MAX ? INT32_MAX - (uint32_t)born : 0;
+}
+
+/* ---- routing ---- */
+
+static void packet_route(struct router *r, uint32_t i)
+{
+	struct in_vc *v = &r->in[i];
+	struct net_arrival at = { r->s.number, i / r->p.vcs, i % r->p.vcs };
+
+	r->choices[i].n = 0;
+	r->routing->route(r->s.graph, r->p.vcs, at, &router_front(r, v)->route,
+			  &r->choices[i]);
+	v->state = IN_VC;
+	set_add(r->vc.fresh, i);
+	if (r->p.speculative)
+		set_add(r->sw.fresh, i);
+}
+
+void router_begin(struct router *r, uint32_t i)
+{
+	struct in_vc *v = &r->in[i];
+
+	v->state = IN_IDLE;
+	if (r->p.flow == ROUTER_STORE && v->flits < router_front(r, v)->flits)
+		return;
+	if (!r->p.t_route) {
+		packet_route(r, i);
+		return;
+	}
+	v->state = IN_ROUTE;
+	set_add(r->route.fresh, i);
+}
+
+void router_route_begin(struct router *r, uint64_t now)
+{
+	if (router_stage_starts(r, &r->route))
+		router_stage_move(r, &r->route, now);
+}
+
+void router_route_end(struct router *r, uint64_t now)
+{
+	uint64_t *due = stage_due(r, &r->route, now);
+
+	if (!r->p.t_route || set_empty(due, r->words))
+		return;
+	SET_EACH(due, r->words, i)
+	packet_route(r, i);
+	memset(due, 0, 8 * r->words);
+	r->worked = true;
+}
+
+/* ---- VC allocation ---- */
+
+bool router_eligible(const struct router *r, const struct packet *p, uint32_t o)
+{
+	const struct out_vc *v = &r->out[o];
+
+	if (v->taken || (r->p.busy_when_full && !v->credits))
+		return false;
+	return r->p.flow == ROUTER_WORMHOLE || v->credits >= p->flits;
+}
+
+static void vc_request(struct router *r, uint32_t i)
+{
+	struct in_vc *v = &r->in[i];
+	const struct packet *p = router_front(r, v);
+	const struct net_choices *c = &r->choices[i];
+	uint32_t age = router_age(r, v);
+
+	v->granted = ARBITER_NONE;
+	for (uint32_t k = 0; k < c->n; k++)
+		for (uint32_t vc = c->at[k].first; vc <= c->at[k].last; vc++) {
+			uint32_t o = c->at[k].port * r->p.vcs + vc;
+
+			if (router_eligible(r, p, o))
+				allocator_add(&r->vcs, i, o, c->at[k].priority,
+					      age);
+		}
+}
+
+/* Withdraws grants of VCs that were taken while the allocation lasted. */
+static void vc_recheck(struct router *r, const uint64_t *due)
+{
+	SET_EACH(due, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+
+		if (v->granted != ARBITER_NONE &&
+		    !router_eligible(r, router_front(r, v), v->granted))
+			v->granted = ARBITER_NONE;
+	}
+}
+
+void router_vc_begin(struct router *r, uint64_t now)
+{
+	if (router_stage_starts(r, &r->vc)) {
+		SET_EACH(r->vc.fresh, r->words, i)
+		vc_request(r, i);
+		r->worked |= !set_empty(r->vcs.ins, r->vcs.w_in);
+		allocator_run(&r->vcs);
+		SET_EACH(r->vcs.ins, r->words, i)
+		r->in[i].granted = r->vcs.match[i];
+		allocator_clear(&r->vcs);
+		router_stage_move(r, &r->vc, now);
+	}
+	if (r->vc.delay > 1)
+		vc_recheck(r, stage_due(r, &r->vc, now));
+}
+
+void router_vc_end(struct router *r, uint64_t now)
+{
+	uint64_t *due = stage_due(r, &r->vc, now);
+
+	r->worked |= r->vc.delay > 1 && !set_empty(due, r->words);
+	SET_EACH(due, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+
+		if (v->granted == ARBITER_NONE) {
+			set_add(r->vc.fresh, i);
+			continue;
+		}
+		r->out[v->granted].taken = true;
+		r->out[v->granted].tail_sent = false;
+		v->out = (uint16_t)(v->granted / r->p.vcs);
+		v->out_vc = (uint8_t)(v->granted % r->p.vcs);
+		v->state = IN_ACTIVE;
+		if (!r->p.speculative)
+			set_add(r->sw.fresh, i);
+	}
+	memset(due, 0, 8 * r->words);
+}

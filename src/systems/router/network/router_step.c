@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cycle of a router, see router.h. A router in which nothing can happen has
+ * no event: an empty one waits for a flit, one whose packets are all blocked
+ * for a credit, too. A router that works is stepped once in each cycle. */
+#include <string.h>
+
+#include "systems/router/network/router.h"
+
+/* ---- arrivals ---- */
+
+static void flits_take(struct router *r, uint32_t i, const struct flit_run *run,
+		       uint32_t n)
+{
+	struct in_vc *v = &r->in[i];
+	bool was_empty = !v->flits;
+
+	v->flits += (uint16_t)n;
+	if (run->head)
+		v->packets[(v->head + v->n++) & r->buf_mask] = run->packet;
+	if (v->state == IN_IDLE)
+		router_begin(r, i);
+	else if (v->state == IN_ACTIVE && was_empty)
+		set_add(r->sw.fresh, i);
+}
+
+static void flits_arrive(struct router *r, uint64_t now)
+{
+	SET_EACH(r->s.flits, NET_PORTS_MAX / 64, p)
+	{
+		struct line *l = &r->s.line[p];
+
+		while (!ring_empty(&l->in) &&
+		       ring_front(&l->in)->cycle <= now) {
+			struct flit_run *run = ring_front(&l->in);
+			uint64_t n = now - run->cycle + 1;
+
+			n = n < run->n ? n : run->n;
+			flits_take(r, p * r->p.vcs + run->vc, run, (uint32_t)n);
+			run->head = false;
+			run->cycle += n;
+			run->n -= (uint16_t)n;
+			if (!run->n)
+				ring_pop(&l->in);
+		}
+		if (ring_empty(&l->in))
+			set_remove(r->s.flits, p);
+	}
+}
+
+static void credits_arrive(struct router *r, uint64_t now)
+{
+	SET_EACH(r->s.credits, NET_PORTS_MAX / 64, p)
+	{
+		struct line *l = &r->s.line[p];
+
+		while (!ring_empty(&l->back) &&
+		       ring_front(&l->back)->cycle <= now) {
+			const struct credit_run *c = ring_front(&l->back);
+			struct out_vc *v = &r->out[p * r->p.vcs + c->vc];
+
+			v->credits += c->n;
+			if (r->p.wait_for_tail && v->tail_sent &&
+			    v->credits == v->places)
+				v->taken = false;
+			ring_pop(&l->back);
+		}
+		if (ring_empty(&l->back))
+			set_remove(r->s.credits, p);
+	}
+}
+
+/* ---- departures ---- */
+
+/* Returns the cycle in which a flit or a credit leaves: one in each cycle. */
+static uint64_t in_turn(uint64_t *free_p, uint64_t t)
+{
+	t = t > *free_p ? t : *free_p;
+	*free_p = t + 1;
+	return t;
+}
+
+/* Sends a flit to an end, which takes it at once and returns its credit. The
+ * end has no event but for the last flit. */
+static void send_to_end(struct router *r, uint64_t t, struct flit_run run,
+			uint32_t port, bool last)
+{
+	struct line *l = &r->s.line[port];
+	uint64_t back = t + 2 * (1ull + l->latency) + r->s.credit_delay;
+
+	if (last)
+		station_send(&r->s, port, t, run);
+	*ring_push(&l->back) = (struct credit_run){ back, 1, run.vc };
+	set_add(r->s.credits, port);
+}
+
+/* Returns the cycle in which a flit that enters the crossbar at `t` leaves it.
+ * A crossbar that is not pipelined takes flits again when all those before have
+ * left. */
+static uint64_t crossed(struct router *r, uint64_t t)
+{
+	if (!r->p.pipelined) {
+		if (t > r->cross_at)
+			r->cross_at = t > r->cross_at + r->p.t_cross
+					      ? t
+					      : r->cross_at + r->p.t_cross;
+		t = r->cross_at;
+	}
+	return t + r->p.t_cross - 1;
+}
+
+bool router_send(struct router *r, uint32_t i, uint64_t now)
+{
+	struct in_vc *v = &r->in[i];
+	uint32_t in = router_port(r, i), out = v->out;
+	struct out_vc *o = &r->out[out * r->p.vcs + v->out_vc];
+	struct flit_run run = { .packet = v->packets[v->head & r->buf_mask],
+				.n = 1,
+				.vc = v->out_vc,
+				.head = !v->sent };
+	bool last = ++v->sent == r->s.packets->at[run.packet].flits;
+	uint64_t t = crossed(r, now + r->last);
+
+	o->credits--;
+	v->flits--;
+	t = in_turn(&r->flit_free[out], t);
+	if (r->s.line[out].far->end)
+		send_to_end(r, t, run, out, last);
+	else
+		station_send(&r->s, out, t, run);
+	station_credit(&r->s, in, in_turn(&r->credit_free[in], now),
+		       i % r->p.vcs);
+	weft_count(r->s.comp, ROUTER_FLITS, 1);
+	if (!last)
+		return false;
+	weft_count(r->s.comp, ROUTER_PACKETS, 1);
+	o->tail_sent = true;
+	o->taken = r->p.wait_for_tail;
+	v->sent = 0;
+	v->head++;
+	v->n--;
+	return true;
+}
+
+/* ---- the cycle ---- */
+
+/* Returns the parts of a cycle, more than one with a speedup of the switch. */
+static uint32_t cycle_parts(const struct router *r, uint64_t now)
+{
+	if (r->p.speedup == 1)
+		return 1;
+	return (uint32_t)((uint64_t)((double)(now + 1) * r->p.speedup) -
+			  (uint64_t)((double)now * r->p.speedup));
+}
+
+static bool stage_waits(const struct router *r, const struct stage *s)
+{
+	return s->delay > 1 && !set_empty(s->due, s->delay * r->words);
+}
+
+static bool router_busy(const struct router *r)
+{
+	uint64_t any = 0;
+
+	for (uint32_t w = 0; w < r->words; w++)
+		any |= r->route.fresh[w] | r->vc.fresh[w] | r->sw.fresh[w] |
+		       r->held[w];
+	return any;
+}
+
+static void router_next(struct router *r, uint64_t now)
+{
+	bool busy = router_busy(r);
+
+	r->s.hungry = false;
+	if (r->worked || stage_waits(r, &r->route) || stage_waits(r, &r->vc) ||
+	    stage_waits(r, &r->sw)) {
+		station_wake(&r->s, now + 1);
+		return;
+	}
+	r->s.hungry = busy;
+	now = station_arrival(&r->s, busy);
+	if (now != ROUTER_NEVER)
+		station_wake(&r->s, now);
+}
+
+void router_step(struct router *r, uint64_t now)
+{
+	uint32_t parts = cycle_parts(r, now);
+
+	weft_count(r->s.comp, ROUTER_STEPS, 1);
+	r->worked = parts == 0;
+	flits_arrive(r, now);
+	credits_arrive(r, now);
+	for (uint32_t k = 0; k < parts; k++) {
+		r->last = k + 1 == parts;
+		router_route_begin(r, now);
+		router_vc_begin(r, now);
+		router_hold_begin(r);
+		router_switch_begin(r, now);
+		router_route_end(r, now);
+		router_vc_end(r, now);
+		router_hold_end(r, now);
+		router_switch_end(r, now);
+	}
+	router_next(r, now);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocation of the crossbar, see router.h. Each input asks for an output by
+ * one of its VCs, in turn. A speculative request is made together with that for
+ * a VC, and ranks below all others. With `hold` a packet keeps its input and
+ * output until its last flit has left, or none can leave. */
+#include <string.h>
+
+#include "systems/router/network/router.h"
+
+/* Rank of a request that is not speculative, above the ages. */
+#define SURE 0x80000000u
+
+static uint32_t out_index(const struct router *r, const struct in_vc *v)
+{
+	return v->out * r->p.vcs + v->out_vc;
+}
+
+/* ---- a held switch ---- */
+
+static void hold_set(struct router *r, uint32_t i)
+{
+	r->hold_in[router_port(r, i)] = i + 1;
+	r->hold_out[r->in[i].out] = i + 1;
+	set_add(r->held, i);
+}
+
+static void hold_release(struct router *r, uint32_t i)
+{
+	r->hold_in[router_port(r, i)] = 0;
+	r->hold_out[r->in[i].out] = 0;
+	set_remove(r->held, i);
+}
+
+void router_hold_begin(struct router *r)
+{
+	SET_EACH(r->held, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+
+		v->cross =
+			router_full(r, out_index(r, v)) ? ARBITER_NONE : v->out;
+		r->worked = true;
+	}
+}
+
+void router_hold_end(struct router *r, uint64_t now)
+{
+	SET_EACH(r->held, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+		bool last;
+
+		if (v->cross == ARBITER_NONE) {
+			hold_release(r, i);
+			set_add(r->sw.fresh, i);
+			continue;
+		}
+		last = router_send(r, i, now);
+		if (!last && v->flits)
+			continue;
+		hold_release(r, i);
+		if (last && v->flits)
+			router_begin(r, i);
+		else if (last)
+			v->state = IN_IDLE;
+	}
+}
+
+/* ---- requests ---- */
+
+/* Returns true if VC a of this rank comes before VC b, in turn from `turn`. */
+static bool precedes(const struct router *r, uint32_t a, uint32_t rank_a,
+		     uint32_t b, uint32_t rank_b, uint32_t turn)
+{
+	uint32_t n = r->p.vcs;
+
+	if (rank_a != rank_b)
+		return rank_a > rank_b;
+	return (a + n - turn) % n < (b + n - turn) % n;
+}
+
+static void switch_request(struct router *r, uint32_t i, uint32_t out)
+{
+	struct in_vc *v = &r->in[i];
+	struct allocator *a = &r->switches;
+	uint32_t in = router_port(r, i), vc = i % r->p.vcs;
+	uint32_t at = in * r->p.ports + out;
+	uint32_t rank = router_age(r, v) | (v->state == IN_ACTIVE ? SURE : 0);
+
+	if (r->hold_in[in] || r->hold_out[out])
+		return;
+	if (set_has(a->want + in * a->w_out, out) &&
+	    !precedes(r, vc, rank, r->asking[at],
+		      a->rank_in ? a->rank_in[at] : rank, r->turn[in]))
+		return;
+	r->asking[at] = (uint8_t)vc;
+	allocator_add(a, in, out, rank, rank);
+}
+
+/* Requests each output at which a VC may be free. */
+static void switch_speculate(struct router *r, uint32_t i)
+{
+	const struct net_choices *c = &r->choices[i];
+	const struct packet *p = router_front(r, &r->in[i]);
+
+	for (uint32_t k = 0; k < c->n; k++)
+		for (uint32_t vc = c->at[k].first; vc <= c->at[k].last; vc++) {
+			uint32_t o = c->at[k].port * r->p.vcs + vc;
+
+			if (router_eligible(r, p, o) && !router_full(r, o)) {
+				switch_request(r, i, c->at[k].port);
+				break;
+			}
+		}
+}
+
+static void switch_grant(struct router *r, uint32_t i)
+{
+	struct allocator *a = &r->switches;
+	uint32_t in = router_port(r, i), vc = i % r->p.vcs, out;
+
+	if (!set_has(a->ins, in))
+		return;
+	out = a->match[in];
+	if (out == ARBITER_NONE || r->asking[in * r->p.ports + out] != vc)
+		return;
+	r->in[i].cross = out;
+	r->turn[in] = (uint8_t)((vc + 1) % r->p.vcs);
+}
+
+/* Withdraws grants that cannot be used in this cycle: another packet holds the
+ * switch, the place is gone, or a speculation failed. */
+static void switch_recheck(struct router *r, const uint64_t *due)
+{
+	SET_EACH(due, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+		uint32_t o =
+			v->state == IN_ACTIVE ? out_index(r, v) : v->granted;
+
+		if (v->cross == ARBITER_NONE)
+			continue;
+		if (r->hold_in[router_port(r, i)] || r->hold_out[v->cross] ||
+		    o == ARBITER_NONE || o / r->p.vcs != v->cross ||
+		    router_full(r, o))
+			v->cross = ARBITER_NONE;
+	}
+}
+
+void router_switch_begin(struct router *r, uint64_t now)
+{
+	if (router_stage_starts(r, &r->sw)) {
+		SET_EACH(r->sw.fresh, r->words, i)
+		{
+			struct in_vc *v = &r->in[i];
+
+			v->cross = ARBITER_NONE;
+			if (v->state != IN_ACTIVE)
+				switch_speculate(r, i);
+			else if (!router_full(r, out_index(r, v)))
+				switch_request(r, i, v->out);
+		}
+		r->worked |= !set_empty(r->switches.ins, r->switches.w_in);
+		allocator_run(&r->switches);
+		SET_EACH(r->sw.fresh, r->words, i)
+		switch_grant(r, i);
+		allocator_clear(&r->switches);
+		router_stage_move(r, &r->sw, now);
+	}
+	if (r->p.speculative || r->sw.delay > 1)
+		switch_recheck(r, stage_due(r, &r->sw, now));
+}
+
+void router_switch_end(struct router *r, uint64_t now)
+{
+	uint64_t *due = stage_due(r, &r->sw, now);
+
+	r->worked |= r->sw.delay > 1 && !set_empty(due, r->words);
+	SET_EACH(due, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+		bool last;
+
+		if (v->cross == ARBITER_NONE) {
+			set_add(r->sw.fresh, i);
+			continue;
+		}
+		last = router_send(r, i, now);
+		if (last && v->flits)
+			router_begin(r, i);
+		else if (last)
+			v->state = IN_IDLE;
+		else if (v->flits && r->p.hold)
+			hold_set(r, i);
+		else if (v->flits)
+			set_add(r->sw.fresh, i);
+	}
+	memset(due, 0, 8 * r->words);
+}

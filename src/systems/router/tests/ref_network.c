@@ -1,0 +1,828 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network of routers, flit by flit, see ref_network.h. */
+#include "systems/router/tests/ref_network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "systems/router/tests/ref_allocator.h"
+
+struct flit {
+	uint32_t packet, vc;
+	bool head, tail;
+};
+
+struct ref_packet {
+	struct net_route route;
+	uint64_t born, injected;
+	uint32_t flits;
+};
+
+/* Flits and credits on a cable, in order of arrival. */
+struct on_cable {
+	uint64_t cycle;
+	struct flit f;
+	uint32_t vc;
+};
+struct cable {
+	VEC(struct on_cable);
+};
+
+/* Input VC at a stage. */
+struct item {
+	int64_t end; /* cycle in which the stage ends; -1: not begun */
+	uint32_t vc;
+	int64_t result; /* -1: none */
+};
+struct list {
+	VEC(struct item);
+};
+
+struct crossing {
+	int64_t end;
+	struct flit f;
+	uint32_t out;
+};
+
+struct queue {
+	VEC(struct flit);
+	enum { IDLE, ROUTING, ALLOCATING, ACTIVE } state;
+	struct net_choices choices;
+	uint32_t out, out_vc;
+	int64_t granted; /* in this cycle */
+};
+
+struct place {
+	uint32_t credits, places;
+	bool taken, tail_sent;
+};
+
+struct ref_port {
+	struct cable in, back; /* flits and credits on their way here */
+	struct {
+		VEC(struct flit);
+	} leaving; /* flits behind the crossbar */
+	struct {
+		VEC(uint32_t);
+	} credits;	  /* credits that leave, one per cycle */
+	int64_t held_by;  /* as an input */
+	int64_t held_for; /* as an output */
+	uint32_t turn;
+};
+
+struct ref_router {
+	struct ref_port *port;
+	struct queue *in;
+	struct place *out;
+	struct list route, vcs, hold, sw;
+	struct {
+		VEC(struct crossing);
+	} cross;
+	struct ref_allocator *va, *sa;
+	uint32_t ports;
+};
+
+struct ref_end {
+	struct ref_port port[2];
+	struct place *out;
+	int64_t packet; /* that is being sent, or -1 */
+	uint32_t sent;
+	int64_t last_vc;
+	uint64_t next; /* cycle from which it may send */
+};
+
+struct net {
+	const struct ref_case *c;
+	struct ref_result *r;
+	struct ref_router *router;
+	struct ref_end *end;
+	struct {
+		VEC(struct ref_packet);
+	} packets;
+	uint64_t now;
+};
+
+/* Takes the first element of a vector. */
+#define TAKE(v)                                                                \
+	({                                                                     \
+		__typeof__(*(v)->at) first_ = (v)->at[0];                      \
+                                                                               \
+		memmove((v)->at, (v)->at + 1, --(v)->n * sizeof(first_));      \
+		first_;                                                        \
+	})
+
+/* ---- cables ---- */
+
+static struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
+				 uint32_t *latency_p)
+{
+	const struct net_far *f = net_graph_far(n->c->graph, router, port);
+
+	*latency_p = f->end ? n->c->access : n->c->link;
+	return f->end ? &n->end[f->at].port[f->port]
+		      : &n->router[f->at].port[f->port];
+}
+
+static void cable_put(struct cable *to, uint64_t cycle, struct flit f,
+		      uint32_t vc)
+{
+	vec_push(to, (struct on_cable){ cycle, f, vc });
+}
+
+static bool cable_get(struct cable *c, uint64_t now, struct on_cable *got)
+{
+	if (!c->n || c->at[0].cycle > now)
+		return false;
+	*got = TAKE(c);
+	return true;
+}
+
+static void place_free(const struct net *n, struct place *p)
+{
+	p->credits++;
+	if (n->c->p.wait_for_tail && p->credits == p->places && p->tail_sent)
+		p->taken = false;
+}
+
+static void place_use(const struct net *n, struct place *p,
+		      const struct flit *f)
+{
+	p->credits--;
+	if (!f->tail)
+		return;
+	p->tail_sent = true;
+	if (!n->c->p.wait_for_tail)
+		p->taken = false;
+}
+
+/* ---- a router ---- */
+
+static bool usable(const struct net *n, const struct place *p, uint32_t flits)
+{
+	if (p->taken || (n->c->p.busy_when_full && !p->credits))
+		return false;
+	return n->c->p.flow == ROUTER_WORMHOLE || p->credits >= flits;
+}
+
+static uint32_t age(const struct net *n, const struct queue *q)
+{
+	if (n->c->p.arbiter != ROUTER_AGE)
+		return 0;
+	return INT32_MAX - (uint32_t)n->packets.at[q->at[0].packet].born;
+}
+
+static void wait_for(struct list *l, uint32_t vc)
+{
+	vec_push(l, (struct item){ -1, vc, -1 });
+}
+
+static void queue_route(struct net *n, uint32_t id, uint32_t vc)
+{
+	struct ref_router *r = &n->router[id];
+	struct queue *q = &r->in[vc];
+	uint32_t vcs = n->c->p.vcs;
+	struct net_arrival at = { id, vc / vcs, vc % vcs };
+
+	q->choices.n = 0;
+	n->c->graph->routing->route(n->c->graph, vcs, at,
+				    &n->packets.at[q->at[0].packet].route,
+				    &q->choices);
+	q->state = ALLOCATING;
+	wait_for(&r->vcs, vc);
+	if (n->c->p.speculative)
+		wait_for(&r->sw, vc);
+}
+
+/* A packet's head is at the front. */
+static void queue_begin(struct net *n, uint32_t id, uint32_t vc)
+{
+	struct ref_router *r = &n->router[id];
+	struct queue *q = &r->in[vc];
+
+	q->state = IDLE;
+	if (n->c->p.flow == ROUTER_STORE) {
+		bool whole = false;
+
+		for (size_t i = 0; i < q->n && !whole; i++)
+			whole = q->at[i].tail;
+		if (!whole)
+			return;
+	}
+	if (!n->c->p.t_route) {
+		queue_route(n, id, vc);
+		return;
+	}
+	q->state = ROUTING;
+	wait_for(&r->route, vc);
+}
+
+static void router_receive(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+	uint32_t vcs = n->c->p.vcs;
+	struct on_cable got;
+
+	for (uint32_t p = 0; p < r->ports; p++) {
+		while (cable_get(&r->port[p].in, n->now, &got)) {
+			uint32_t vc = p * vcs + got.f.vc;
+			struct queue *q = &r->in[vc];
+
+			vec_push(q, got.f);
+			if (q->state == IDLE)
+				queue_begin(n, id, vc);
+			else if (q->state == ACTIVE && q->n == 1)
+				wait_for(&r->sw, vc);
+		}
+		while (cable_get(&r->port[p].back, n->now, &got))
+			place_free(n, &r->out[p * vcs + got.vc]);
+	}
+}
+
+/* Returns true if a stage may begin with new items. */
+static bool may_begin(const struct net *n, const struct list *l)
+{
+	for (size_t i = 0; i < l->n && !n->c->p.pipelined; i++)
+		if (l->at[i].end >= 0)
+			return false;
+	return true;
+}
+
+static void list_begin(const struct net *n, struct list *l, uint32_t delay)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->at[i].end < 0)
+			l->at[i].end = (int64_t)n->now + delay - 1;
+}
+
+static void vcs_begin(struct net *n, struct ref_router *r)
+{
+	uint32_t vcs = n->c->p.vcs;
+
+	for (uint32_t i = 0; i < r->ports * vcs; i++)
+		r->in[i].granted = -1;
+	if (r->vcs.n && may_begin(n, &r->vcs)) {
+		ref_allocator_clear(r->va);
+		for (size_t k = 0; k < r->vcs.n; k++) {
+			const struct item *it = &r->vcs.at[k];
+			struct queue *q = &r->in[it->vc];
+			uint32_t flits;
+
+			if (it->end >= 0)
+				continue;
+			flits = n->packets.at[q->at[0].packet].flits;
+			for (uint32_t c = 0; c < q->choices.n; c++) {
+				struct net_choice *w = &q->choices.at[c];
+
+				for (uint32_t v = w->first; v <= w->last; v++) {
+					uint32_t o = w->port * vcs + v;
+
+					if (!usable(n, &r->out[o], flits))
+						continue;
+					r->va->want[it->vc][o] = true;
+					r->va->rank_in[it->vc][o] = w->priority;
+					r->va->rank_out[it->vc][o] = age(n, q);
+				}
+			}
+		}
+		ref_allocator_run(r->va);
+		for (size_t k = 0; k < r->vcs.n; k++) {
+			struct item *it = &r->vcs.at[k];
+
+			if (it->end >= 0)
+				continue;
+			it->result = r->in[it->vc].granted =
+				r->va->match[it->vc];
+		}
+		list_begin(n, &r->vcs, n->c->p.t_vc_alloc);
+	}
+	for (size_t k = 0; k < r->vcs.n; k++) {
+		struct item *it = &r->vcs.at[k];
+		uint32_t flits =
+			n->packets.at[r->in[it->vc].at[0].packet].flits;
+
+		if (it->end == (int64_t)n->now && it->result >= 0 &&
+		    !usable(n, &r->out[it->result], flits))
+			it->result = -1;
+	}
+}
+
+static void hold_begin(struct net *n, struct ref_router *r)
+{
+	for (size_t k = 0; k < r->hold.n; k++) {
+		struct item *it = &r->hold.at[k];
+		struct queue *q = &r->in[it->vc];
+		uint32_t o = q->out * n->c->p.vcs + q->out_vc;
+
+		it->end = (int64_t)n->now;
+		it->result = r->out[o].credits ? (int64_t)q->out : -1;
+	}
+}
+
+/* Requests of one input for one output: the best VC speaks for the others. */
+static void ask(struct net *n, struct ref_router *r, uint32_t vc, uint32_t out,
+		int *speaks)
+{
+	uint32_t vcs = n->c->p.vcs, in = vc / vcs;
+	struct queue *q = &r->in[vc];
+	uint32_t rank = age(n, q) + (q->state == ACTIVE ? 1u << 31 : 0);
+	int *was = &speaks[in * r->ports + out];
+	uint32_t turn = r->port[in].turn;
+
+	if (r->port[in].held_by >= 0 || r->port[out].held_for >= 0)
+		return;
+	if (*was >= 0) {
+		uint32_t other = r->sa->rank_in[in][out];
+
+		if (rank < other ||
+		    (rank == other &&
+		     (vc % vcs + vcs - turn) % vcs >
+			     ((uint32_t)*was % vcs + vcs - turn) % vcs))
+			return;
+	}
+	*was = (int)vc;
+	r->sa->want[in][out] = true;
+	r->sa->rank_in[in][out] = r->sa->rank_out[in][out] = rank;
+}
+
+static void switch_ask(struct net *n, struct ref_router *r, uint32_t vc,
+		       int *speaks)
+{
+	struct queue *q = &r->in[vc];
+	uint32_t vcs = n->c->p.vcs;
+
+	if (q->state == ACTIVE) {
+		if (r->out[q->out * vcs + q->out_vc].credits)
+			ask(n, r, vc, q->out, speaks);
+		return;
+	}
+	for (uint32_t c = 0; c < q->choices.n; c++) {
+		struct net_choice *w = &q->choices.at[c];
+		bool any = false;
+
+		for (uint32_t v = w->first; v <= w->last; v++) {
+			struct place *p = &r->out[w->port * vcs + v];
+
+			any |= p->credits &&
+			       usable(n, p,
+				      n->packets.at[q->at[0].packet].flits);
+		}
+		if (any)
+			ask(n, r, vc, w->port, speaks);
+	}
+}
+
+static void switch_begin(struct net *n, struct ref_router *r)
+{
+	uint32_t vcs = n->c->p.vcs;
+	int speaks[32 * 32];
+
+	if (r->sw.n && may_begin(n, &r->sw)) {
+		memset(speaks, 0xff, sizeof(speaks));
+		ref_allocator_clear(r->sa);
+		for (size_t k = 0; k < r->sw.n; k++)
+			if (r->sw.at[k].end < 0)
+				switch_ask(n, r, r->sw.at[k].vc, speaks);
+		ref_allocator_run(r->sa);
+		for (size_t k = 0; k < r->sw.n; k++) {
+			struct item *it = &r->sw.at[k];
+			uint32_t in = it->vc / vcs;
+			int out = r->sa->match[in];
+
+			if (it->end >= 0)
+				continue;
+			it->result = -1;
+			if (out < 0 || speaks[in * r->ports + (uint32_t)out] !=
+					       (int)it->vc)
+				continue;
+			it->result = out;
+			r->port[in].turn = (it->vc + 1) % vcs;
+		}
+		list_begin(n, &r->sw, n->c->p.t_sw_alloc);
+	}
+	for (size_t k = 0; k < r->sw.n; k++) {
+		struct item *it = &r->sw.at[k];
+		struct queue *q = &r->in[it->vc];
+		int64_t o = q->state == ACTIVE ? q->out * vcs + q->out_vc
+					       : q->granted;
+
+		if (it->end != (int64_t)n->now || it->result < 0)
+			continue;
+		if (r->port[it->vc / vcs].held_by >= 0 ||
+		    r->port[it->result].held_for >= 0 || o < 0 ||
+		    o / vcs != it->result || !r->out[o].credits)
+			it->result = -1;
+	}
+}
+
+static void crossbar_begin(struct net *n, struct ref_router *r)
+{
+	for (size_t k = 0; k < r->cross.n && !n->c->p.pipelined; k++)
+		if (r->cross.at[k].end >= 0)
+			return;
+	for (size_t k = 0; k < r->cross.n; k++)
+		if (r->cross.at[k].end < 0)
+			r->cross.at[k].end =
+				(int64_t)n->now + n->c->p.t_cross - 1;
+}
+
+/* Sends a flit into the crossbar. Returns true if it is a tail. */
+static bool queue_send(struct net *n, uint32_t id, uint32_t vc)
+{
+	struct ref_router *r = &n->router[id];
+	struct queue *q = &r->in[vc];
+	struct flit f = TAKE(q);
+	uint32_t vcs = n->c->p.vcs;
+
+	f.vc = q->out_vc;
+	place_use(n, &r->out[q->out * vcs + q->out_vc], &f);
+	vec_push(&r->cross, (struct crossing){ -1, f, q->out });
+	vec_push(&r->port[vc / vcs].credits, vc % vcs);
+	n->r->flits[id]++;
+	return f.tail;
+}
+
+static bool list_ended(const struct net *n, const struct list *l, size_t *left,
+		       struct item *got, struct list *rest)
+{
+	while ((*left)--) {
+		*got = TAKE((struct list *)l);
+		if (got->end == (int64_t)n->now)
+			return true;
+		vec_push(rest, *got);
+	}
+	return false;
+}
+
+/* Runs a body for each item of a list that ends now, in order, and removes it.
+ * The body may add items behind. */
+#define EACH_ENDED(n, l, it)                                                   \
+	for (                                                                  \
+		struct {                                                       \
+			size_t left;                                           \
+			struct list rest;                                      \
+		} e_ = { (l)->n, { 0 } };                                      \
+		e_.left != SIZE_MAX;                                           \
+		list_join(l, &e_.rest), e_.left = SIZE_MAX)                    \
+		for (struct item it;                                           \
+		     list_ended(n, l, &e_.left, &(it), &e_.rest);)
+
+/* Puts the items of `rest` in front of the list. */
+static void list_join(struct list *l, struct list *rest)
+{
+	for (size_t i = 0; i < l->n; i++)
+		vec_push(rest, l->at[i]);
+	vec_free(l);
+	*l = *rest;
+}
+
+static void hold(struct ref_router *r, uint32_t vcs, uint32_t vc, bool on)
+{
+	r->port[vc / vcs].held_by = on ? (int64_t)vc : -1;
+	r->port[r->in[vc].out].held_for = on ? (int64_t)vc : -1;
+}
+
+static void hold_end(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+	uint32_t vcs = n->c->p.vcs;
+
+	EACH_ENDED(n, &r->hold, it)
+	{
+		struct queue *q = &r->in[it.vc];
+		bool tail;
+
+		if (it.result < 0) {
+			hold(r, vcs, it.vc, false);
+			wait_for(&r->sw, it.vc);
+			continue;
+		}
+		tail = queue_send(n, id, it.vc);
+		if (q->n && !tail) {
+			wait_for(&r->hold, it.vc);
+			continue;
+		}
+		hold(r, vcs, it.vc, false);
+		if (tail && q->n)
+			queue_begin(n, id, it.vc);
+		else if (tail)
+			q->state = IDLE;
+	}
+}
+
+static void switch_end(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+
+	EACH_ENDED(n, &r->sw, it)
+	{
+		struct queue *q = &r->in[it.vc];
+		bool tail;
+
+		if (it.result < 0) {
+			wait_for(&r->sw, it.vc);
+			continue;
+		}
+		tail = queue_send(n, id, it.vc);
+		if (tail && q->n) {
+			queue_begin(n, id, it.vc);
+		} else if (tail) {
+			q->state = IDLE;
+		} else if (q->n && n->c->p.hold) {
+			hold(r, n->c->p.vcs, it.vc, true);
+			wait_for(&r->hold, it.vc);
+		} else if (q->n) {
+			wait_for(&r->sw, it.vc);
+		}
+	}
+}
+
+static void vcs_end(struct net *n, struct ref_router *r)
+{
+	EACH_ENDED(n, &r->vcs, it)
+	{
+		struct queue *q = &r->in[it.vc];
+
+		if (it.result < 0) {
+			wait_for(&r->vcs, it.vc);
+			continue;
+		}
+		r->out[it.result].taken = true;
+		r->out[it.result].tail_sent = false;
+		q->out = (uint32_t)it.result / n->c->p.vcs;
+		q->out_vc = (uint32_t)it.result % n->c->p.vcs;
+		q->state = ACTIVE;
+		if (!n->c->p.speculative)
+			wait_for(&r->sw, it.vc);
+	}
+}
+
+static void router_part(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+
+	if (may_begin(n, &r->route))
+		list_begin(n, &r->route, n->c->p.t_route);
+	vcs_begin(n, r);
+	hold_begin(n, r);
+	switch_begin(n, r);
+	crossbar_begin(n, r);
+	EACH_ENDED(n, &r->route, it)
+	queue_route(n, id, it.vc);
+	vcs_end(n, r);
+	hold_end(n, id);
+	switch_end(n, id);
+	for (size_t k = 0; k < r->cross.n;) {
+		struct crossing c = r->cross.at[k];
+
+		if (c.end != (int64_t)n->now) {
+			k++;
+			continue;
+		}
+		vec_push(&r->port[c.out].leaving, c.f);
+		memmove(r->cross.at + k, r->cross.at + k + 1,
+			(--r->cross.n - k) * sizeof(c));
+	}
+}
+
+static void router_write(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+
+	for (uint32_t p = 0; p < r->ports; p++) {
+		const struct net_far *f = net_graph_far(n->c->graph, id, p);
+		struct ref_port *to;
+		uint32_t latency;
+
+		if (f->at == NET_NOWHERE)
+			continue;
+		to = far_port(n, id, p, &latency);
+		if (r->port[p].leaving.n)
+			cable_put(&to->in, n->now + 1 + latency,
+				  TAKE(&r->port[p].leaving), 0);
+		if (r->port[p].credits.n)
+			cable_put(&to->back,
+				  n->now + 1 + latency +
+					  (f->end ? 0 : n->c->credit_delay),
+				  (struct flit){ 0 },
+				  TAKE(&r->port[p].credits));
+	}
+}
+
+/* ---- an end ---- */
+
+static void end_draw(struct net *n, uint32_t id)
+{
+	struct ref_source *s = &n->c->source[id];
+	struct traffic_packet t = traffic_draw(&s->t, &s->rng);
+	const struct net_routing *r = n->c->graph->routing;
+	struct ref_packet p = { .born = t.at, .flits = t.size };
+
+	traffic_step(&s->t, 0, &s->rng);
+	p.route = (struct net_route){ .src = id, .dest = t.dest };
+	p.route.coins = (uint32_t)weft_rng_u64(&s->rng);
+	if (r->inject)
+		r->inject(n->c->graph, &p.route, weft_rng_u64(&s->rng));
+	n->end[id].packet = (int64_t)n->packets.n;
+	n->end[id].sent = 0;
+	vec_push(&n->packets, p);
+}
+
+static void end_receive(struct net *n, uint32_t id)
+{
+	struct ref_end *e = &n->end[id];
+	const struct net_far *out = &n->c->graph->in[id];
+	struct on_cable got;
+
+	for (uint32_t k = 0; k < 2; k++) {
+		while (cable_get(&e->port[k].in, n->now, &got)) {
+			const struct ref_packet *p =
+				&n->packets.at[got.f.packet];
+
+			cable_put(&n->router[out->at].port[out->port].back,
+				  n->now + 1 + n->c->access +
+					  n->c->credit_delay,
+				  (struct flit){ 0 }, got.f.vc);
+			if (got.f.tail)
+				vec_push(&n->r->arrived,
+					 (struct ref_arrival){ id, p->route.src,
+							       n->now, p->born,
+							       p->injected });
+		}
+		while (cable_get(&e->port[k].back, n->now, &got))
+			place_free(n, &e->out[got.vc]);
+	}
+}
+
+static void end_send(struct net *n, uint32_t id)
+{
+	const struct net_far *to = &n->c->graph->out[id];
+	struct ref_source *s = &n->c->source[id];
+	struct ref_end *e = &n->end[id];
+	uint32_t vcs = n->c->p.vcs;
+	struct ref_packet *p;
+	struct flit f;
+
+	if (e->packet < 0 && traffic_due(&s->t) <= n->now)
+		end_draw(n, id);
+	if (e->packet < 0)
+		return;
+	p = &n->packets.at[e->packet];
+	if (!e->sent) {
+		int64_t got = -1;
+
+		for (uint32_t k = 1; k <= vcs && got < 0; k++) {
+			int64_t v = e->last_vc < 0 ? 0 : (e->last_vc + k) % vcs;
+			struct place *o = &e->out[v];
+
+			if (!o->taken && o->credits &&
+			    (n->c->p.flow == ROUTER_WORMHOLE ||
+			     o->credits >= p->flits))
+				got = v;
+		}
+		if (got < 0)
+			return;
+		e->last_vc = got;
+		e->out[got].taken = true;
+		e->out[got].tail_sent = false;
+		p->injected = n->now;
+	}
+	if (!e->out[e->last_vc].credits)
+		return;
+	f = (struct flit){ (uint32_t)e->packet, (uint32_t)e->last_vc, !e->sent,
+			   e->sent + 1 == p->flits };
+	e->sent++;
+	place_use(n, &e->out[e->last_vc], &f);
+	cable_put(&n->router[to->at].port[to->port].in,
+		  n->now + 1 + n->c->access, f, 0);
+	if (f.tail)
+		e->packet = -1;
+}
+
+/* ---- the network ---- */
+
+static struct place *places(uint32_t n, uint32_t flits)
+{
+	struct place *p = calloc(n, sizeof(*p));
+
+	for (uint32_t i = 0; i < n; i++)
+		p[i].credits = p[i].places = flits;
+	return p;
+}
+
+static void net_init(struct net *n)
+{
+	const struct net_graph *g = n->c->graph;
+	const struct router_params *p = &n->c->p;
+	struct allocator_spec va = {
+		.kind = p->vc_alloc,
+		.arbiter = p->arbiter == ROUTER_MATRIX ? ARBITER_MATRIX
+						       : ARBITER_ROUND_ROBIN,
+		.iterations = p->vc_iterations,
+		.ranked = p->arbiter == ROUTER_AGE || g->routing->escape,
+	};
+	struct allocator_spec sa = va;
+
+	sa.kind = p->sw_alloc;
+	sa.iterations = p->sw_iterations;
+	sa.ranked = p->arbiter == ROUTER_AGE || p->speculative;
+	n->router = calloc(g->routers, sizeof(*n->router));
+	n->end = calloc(g->ends, sizeof(*n->end));
+	for (uint32_t i = 0; i < g->routers; i++) {
+		struct ref_router *r = &n->router[i];
+		uint32_t k;
+
+		r->ports = net_graph_ports(g, i);
+		k = r->ports * p->vcs;
+		r->port = calloc(r->ports, sizeof(*r->port));
+		r->in = calloc(k, sizeof(*r->in));
+		r->out = places(k, p->buf_flits);
+		r->va = ref_allocator_new(&va, (int)k, (int)k);
+		r->sa = ref_allocator_new(&sa, (int)r->ports, (int)r->ports);
+		for (uint32_t j = 0; j < r->ports; j++)
+			r->port[j].held_by = r->port[j].held_for = -1;
+	}
+	for (uint32_t i = 0; i < g->ends; i++) {
+		n->end[i].out = places(p->vcs, p->buf_flits);
+		n->end[i].packet = n->end[i].last_vc = -1;
+	}
+}
+
+static uint32_t places_left(const struct place *p, uint32_t n)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += p[i].credits != p[i].places || p[i].taken;
+	return sum;
+}
+
+static void port_fini(struct ref_port *p)
+{
+	vec_free(&p->in);
+	vec_free(&p->back);
+	vec_free(&p->leaving);
+	vec_free(&p->credits);
+}
+
+static void net_fini(struct net *n)
+{
+	const struct net_graph *g = n->c->graph;
+	uint32_t vcs = n->c->p.vcs;
+
+	for (uint32_t i = 0; i < g->routers; i++) {
+		struct ref_router *r = &n->router[i];
+
+		n->r->leftover += places_left(r->out, r->ports * vcs);
+		for (uint32_t k = 0; k < r->ports * vcs; k++) {
+			n->r->leftover += r->in[k].n > 0;
+			vec_free(&r->in[k]);
+		}
+		for (uint32_t k = 0; k < r->ports; k++)
+			port_fini(&r->port[k]);
+		vec_free(&r->route);
+		vec_free(&r->vcs);
+		vec_free(&r->hold);
+		vec_free(&r->sw);
+		vec_free(&r->cross);
+		free(r->port);
+		free(r->in);
+		free(r->out);
+		ref_allocator_free(r->va);
+		ref_allocator_free(r->sa);
+	}
+	for (uint32_t i = 0; i < g->ends; i++) {
+		n->r->leftover += places_left(n->end[i].out, vcs);
+		port_fini(&n->end[i].port[0]);
+		port_fini(&n->end[i].port[1]);
+		free(n->end[i].out);
+	}
+	vec_free(&n->packets);
+	free(n->router);
+	free(n->end);
+}
+
+void ref_network_run(const struct ref_case *c, struct ref_result *r)
+{
+	struct net n = { .c = c, .r = r };
+	double speedup = c->p.speedup;
+
+	*r = (struct ref_result){ .flits = calloc(c->graph->routers,
+						  sizeof(uint64_t)) };
+	net_init(&n);
+	for (n.now = 0; n.now < c->cycles; n.now++) {
+		uint64_t parts = (uint64_t)((double)(n.now + 1) * speedup) -
+				 (uint64_t)((double)n.now * speedup);
+
+		for (uint32_t i = 0; i < c->graph->ends; i++)
+			end_receive(&n, i);
+		for (uint32_t i = 0; i < c->graph->ends; i++)
+			end_send(&n, i);
+		for (uint32_t i = 0; i < c->graph->routers; i++) {
+			router_receive(&n, i);
+			for (uint64_t k = 0; k < parts; k++)
+				router_part(&n, i);
+			router_write(&n, i);
+		}
+	}
+	net_fini(&n);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network of routers, flit by flit: every flit is a struct, every queue an
+ * array, every router does all its stages in every cycle. It shares graph,
+ * routing and the drawing of packets with net.router, and nothing else. */
+#ifndef SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
+#define SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
+
+#include "base/vec.h"
+#include "net/traffic_source.h"
+#include "systems/router/network/router.h"
+
+struct ref_source {
+	struct traffic_source t;
+	struct weft_rng rng;
+};
+
+struct ref_case {
+	const struct net_graph *graph;
+	struct router_params p;
+	uint32_t credit_delay, link, access; /* latencies of cables */
+	struct ref_source *source;	     /* by end */
+	uint64_t cycles;
+};
+
+/* A packet that has arrived: its end, cycle, source and cycle of birth. */
+struct ref_arrival {
+	uint32_t end, src;
+	uint64_t cycle, born, injected;
+};
+
+struct ref_result {
+	struct {
+		VEC(struct ref_arrival);
+	} arrived;
+	uint64_t *flits;   /* through each router */
+	uint32_t leftover; /* flits, VCs and credits that are not where they
+			    * were at the start */
+};
+
+/* Runs the case, and fills in the result, whose arrays the caller frees. */
+void ref_network_run(const struct ref_case *c, struct ref_result *r);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.router against a network flit by flit (ref_network.h): topology, routing,
+ * allocators, stages, queues, lengths and loads by number. Each packet must
+ * arrive in the same cycle, ends and routers must have moved the same flits,
+ * and all credits must be back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "systems/router/network/meter.h"
+#include "systems/router/tests/ref_network.h"
+#include "systems/router/traffic/source.h"
+#include "unit/replay.h"
+
+struct scene {
+	struct ref_case c;
+	struct net_graph graph;
+	struct weft_rng rng;
+	uint32_t flits, flits_max, packets, pattern;
+	double load;
+	struct weft_sim *sim;
+	struct weft_comp **router, **end, *net;
+	struct ref_result got, want;
+};
+
+struct totals {
+	uint64_t packets, flits, waits;
+};
+
+static uint32_t pick(struct scene *s, uint32_t n)
+{
+	return (uint32_t)weft_rng_below(&s->rng, n);
+}
+
+/* ---- the case ---- */
+
+static bool graph_make(struct scene *s)
+{
+	static const struct {
+		const char *topology;
+		struct net_shape shape;
+	} shapes[] = {
+		{ "mesh", { 1, { 5 } } },	 { "mesh", { 2, { 3, 3 } } },
+		{ "mesh", { 2, { 4, 2 }, 2 } },	 { "mesh", { 3, { 2, 2, 2 } } },
+		{ "torus", { 1, { 4 } } },	 { "torus", { 1, { 5 }, 2 } },
+		{ "torus", { 2, { 4, 4 } } },	 { "torus", { 2, { 3, 2 } } },
+		{ "torus", { 3, { 2, 3, 2 } } }, { "fly", { 1, { 4 } } },
+		{ "fly", { 2, { 3, 3 } } },	 { "fly", { 3, { 2, 2, 2 } } },
+	};
+	uint32_t k = pick(s, sizeof(shapes) / sizeof(*shapes)), n = 0;
+	struct weft_err err = { 0 };
+
+	while (net_routings[n])
+		n++;
+	if (net_graph_init(&s->graph, net_topology_called(shapes[k].topology),
+			   &shapes[k].shape, &err))
+		return false;
+	s->graph.routing = net_routings[pick(s, n)];
+	s->c.graph = &s->graph;
+	if (!net_routing_check(s->graph.routing, &s->graph, s->c.p.vcs, &err))
+		return true;
+	net_graph_fini(&s->graph);
+	return false;
+}
+
+static uint32_t delay(struct scene *s)
+{
+	return pick(s, 3) ? 1 : 1 + pick(s, 4);
+}
+
+static void router_make(struct scene *s)
+{
+	struct router_params *p = &s->c.p;
+
+	*p = (struct router_params){
+		.vcs = 1 + pick(s, 6),
+		.buf_flits = 1 + pick(s, pick(s, 2) ? 4 : 16),
+		.flow = pick(s, 2) ? 0 : pick(s, 3),
+		.t_route = pick(s, 3) ? delay(s) : 0,
+		.t_vc_alloc = delay(s),
+		.t_sw_alloc = delay(s),
+		.t_cross = delay(s),
+		.vc_alloc = pick(s, 5),
+		.sw_alloc = pick(s, 5),
+		.vc_iterations = 1 + pick(s, 3),
+		.sw_iterations = 1 + pick(s, 3),
+		.arbiter = pick(s, 3),
+		.speculative = !pick(s, 4),
+		.hold = !pick(s, 2),
+		.wait_for_tail = !pick(s, 4),
+		.busy_when_full = !pick(s, 4),
+		.pipelined = pick(s, 3),
+		.speedup = pick(s, 4) ? 1 : 1 + pick(s, 4) * 0.5,
+	};
+	if (p->speculative)
+		p->t_vc_alloc = p->t_sw_alloc = 1;
+	if (p->speedup != 1)
+		p->pipelined = true;
+	if (p->arbiter == ROUTER_MATRIX &&
+	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))
+		p->arbiter = ROUTER_ROUND_ROBIN;
+	s->c.credit_delay = pick(s, 3) ? 0 : pick(s, 6);
+	s->c.link = 1 + (pick(s, 2) ? 0 : pick(s, 8));
+	s->c.access = 1 + (pick(s, 3) ? 0 : pick(s, 4));
+}
+
+static void traffic_make(struct scene *s)
+{
+	static const double loads[] = { 0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 1 };
+	static const uint32_t patterns[] = { PATTERN_UNIFORM, PATTERN_NEIGHBOUR,
+					     PATTERN_TORNADO, PATTERN_HOTSPOT };
+	uint32_t most = s->c.p.flow == ROUTER_WORMHOLE ? 20 : s->c.p.buf_flits;
+
+	s->load = loads[pick(s, 7)];
+	s->flits = 1 + pick(s, most);
+	s->flits_max = pick(s, 2) ? 0 : s->flits + pick(s, most - s->flits + 1);
+	s->packets = 3 + pick(s, 40);
+	s->pattern = patterns[pick(s, 4)];
+	if (s->graph.shape.ends > 1)
+		s->pattern = PATTERN_UNIFORM;
+}
+
+static void scene_make(struct scene *s, uint64_t seed)
+{
+	weft_rng_seed(&s->rng, seed, "scene");
+	do
+		router_make(s);
+	while (!graph_make(s));
+	traffic_make(s);
+}
+
+/* ---- the product ---- */
+
+static struct weft_comp *add(struct scene *s, const struct weft_class *cls,
+			     const char *name, uint32_t i)
+{
+	struct weft_err err = { 0 };
+	char text[32];
+
+	snprintf(text, sizeof(text), name, i);
+	return weft_sim_add(s->sim, cls, text, &err);
+}
+
+static void set(struct weft_comp *c, const char *param, double value)
+{
+	struct weft_err err = { 0 };
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.9g", value);
+	if (weft_param_set(c, param, text, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+static void init(struct weft_comp *c)
+{
+	struct weft_err err = { 0 };
+
+	if (weft_comp_init(c, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+static void router_add(struct scene *s, uint32_t i)
+{
+	struct weft_comp *c = add(s, &weft_class_net_router, "s%u", i);
+	struct router *r = c->state;
+	struct weft_place at = { .node = i, .graph = &s->graph, .net = s->net };
+
+	r->p = s->c.p;
+	set(c, "ports", net_graph_ports(&s->graph, i));
+	set(c, "credit_delay", s->c.credit_delay);
+	r->p.speedup = s->c.p.speedup;
+	init(c);
+	c->cls->ops.place(c, &at, NULL);
+	s->router[i] = c;
+}
+
+static void end_add(struct scene *s, uint32_t i)
+{
+	struct weft_comp *c = add(s, &weft_class_net_source, "t%u", i);
+	struct weft_place at = { .node = i, .graph = &s->graph, .net = s->net };
+	struct router_source *t = c->state;
+
+	set(c, "node", i);
+	set(c, "nodes", s->graph.ends);
+	set(c, "load", s->load);
+	set(c, "flits", s->flits);
+	set(c, "flits_max", s->flits_max);
+	set(c, "packets", s->packets);
+	t->pattern = s->pattern;
+	t->self = true;
+	init(c);
+	c->cls->ops.place(c, &at, NULL);
+	s->end[i] = c;
+}
+
+static struct weft_comp *channel_add(struct scene *s, const char *name,
+				     uint32_t latency)
+{
+	struct weft_comp *c = add(s, &weft_class_net_channel, name, 0);
+
+	set(c, "latency", latency);
+	init(c);
+	return c;
+}
+
+static void connect_all(struct scene *s)
+{
+	struct weft_comp *link = channel_add(s, "link", s->c.link);
+	struct weft_comp *access = channel_add(s, "access", s->c.access);
+	struct weft_err err = { 0 };
+
+	for (uint32_t r = 0; r < s->graph.routers; r++)
+		for (uint32_t p = 0; p < net_graph_ports(&s->graph, r); p++) {
+			const struct net_far *f =
+				net_graph_far(&s->graph, r, p);
+			struct weft_port *a = &s->router[r]->ports[p];
+
+			if (f->at == NET_NOWHERE || a->peer)
+				continue;
+			if (weft_connect(
+				    a,
+				    f->end ? &s->end[f->at]->ports[f->port]
+					   : &s->router[f->at]->ports[f->port],
+				    f->end ? access : link, 0, &err))
+				abort();
+		}
+}
+
+static void seen(void *own, const struct packet *p, uint64_t cycle)
+{
+	struct scene *s = own;
+
+	vec_push(&s->got.arrived,
+		 (struct ref_arrival){ p->route.dest, p->route.src, cycle,
+				       p->measured.born,
+				       p->measured.injected });
+}
+
+static void product_build(struct scene *s)
+{
+	struct weft_network parts = { .n_switches = s->graph.routers };
+	struct weft_err err = { 0 };
+	struct router_net *n;
+
+	s->sim = weft_sim_new(1);
+	s->router = calloc(s->graph.routers, sizeof(*s->router));
+	s->end = calloc(s->graph.ends, sizeof(*s->end));
+	s->net = add(s, &weft_class_net_meter, "net", 0);
+	init(s->net);
+	parts.graph = malloc(sizeof(*parts.graph));
+	*parts.graph = s->graph;
+	parts.switches = s->router;
+	s->net->cls->ops.network(s->net, &parts, &err);
+	n = s->net->state;
+	n->seen = seen;
+	n->own = s;
+	for (uint32_t i = 0; i < s->graph.routers; i++)
+		router_add(s, i);
+	for (uint32_t i = 0; i < s->graph.ends; i++)
+		end_add(s, i);
+	connect_all(s);
+	if (weft_sim_start(s->sim, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+/* Copies the sources as they are before the run. */
+static void sources_copy(struct scene *s)
+{
+	s->c.source = calloc(s->graph.ends, sizeof(*s->c.source));
+	for (uint32_t i = 0; i < s->graph.ends; i++) {
+		s->c.source[i].t =
+			((struct router_source *)s->end[i]->state)->t;
+		s->c.source[i].rng = s->end[i]->rng;
+	}
+}
+
+static uint32_t product_left(struct scene *s)
+{
+	uint32_t left = ((struct router_net *)s->net->state)->packets.live;
+
+	for (uint32_t i = 0; i < s->graph.routers; i++) {
+		struct router *r = s->router[i]->state;
+
+		/* takes the credits that are still on their way */
+		router_step(r, s->c.cycles);
+		for (uint32_t k = 0; k < r->p.ports * r->p.vcs; k++)
+			left += r->in[k].flits || r->out[k].taken ||
+				r->out[k].credits != r->out[k].places;
+	}
+	return left;
+}
+
+static void product_run(struct scene *s)
+{
+	product_build(s);
+	sources_copy(s);
+	weft_sim_run(s->sim, 10 * WEFT_MS);
+	s->got.flits = calloc(s->graph.routers, sizeof(uint64_t));
+	for (uint32_t i = 0; i < s->graph.routers; i++)
+		s->got.flits[i] = s->router[i]->counters[ROUTER_FLITS];
+	s->c.cycles = 200;
+	vec_foreach (&s->got.arrived, struct ref_arrival, a)
+		if (a->cycle + 200 > s->c.cycles)
+			s->c.cycles = a->cycle + 200;
+	s->got.leftover = product_left(s);
+}
+
+/* ---- the comparison ---- */
+
+static int arrival_cmp(const void *a, const void *b)
+{
+	const struct ref_arrival *x = a, *y = b;
+
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static int arrivals_differ(const struct scene *s, size_t i)
+{
+	const struct ref_arrival *g = &s->got.arrived.at[i];
+	const struct ref_arrival *w = &s->want.arrived.at[i];
+
+	return replay_differ("cycle", i, g->cycle, w->cycle) ||
+	       replay_differ("end", i, g->end, w->end) ||
+	       replay_differ("source", i, g->src, w->src) ||
+	       replay_differ("birth", i, g->born, w->born) ||
+	       replay_differ("injection", i, g->injected, w->injected);
+}
+
+static int compare(struct scene *s)
+{
+	size_t n = s->want.arrived.n;
+
+	qsort(s->got.arrived.at, s->got.arrived.n, sizeof(struct ref_arrival),
+	      arrival_cmp);
+	qsort(s->want.arrived.at, n, sizeof(struct ref_arrival), arrival_cmp);
+	for (size_t i = 0; i < n && i < s->got.arrived.n; i++)
+		if (arrivals_differ(s, i))
+			return 1;
+	if (replay_differ("packets", 0, s->got.arrived.n, n) ||
+	    replay_differ("leftover", 0, s->got.leftover, 0) ||
+	    replay_differ("leftover of the reference", 0, 0, s->want.leftover))
+		return 1;
+	for (uint32_t i = 0; i < s->graph.routers; i++)
+		if (replay_differ("flits", i, s->got.flits[i],
+				  s->want.flits[i]))
+			return 1;
+	return 0;
+}
+
+static int one(uint64_t seed, void *totals)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	struct totals *t = totals;
+	int bad;
+
+	scene_make(s, seed);
+	product_run(s);
+	ref_network_run(&s->c, &s->want);
+	bad = compare(s);
+	t->packets += s->want.arrived.n;
+	for (uint32_t i = 0; i < s->graph.routers; i++)
+		t->flits += s->want.flits[i];
+	vec_foreach (&s->want.arrived, struct ref_arrival, a)
+		t->waits += a->injected > a->born;
+	weft_sim_free(s->sim);
+	vec_free(&s->got.arrived);
+	vec_free(&s->want.arrived);
+	free(s->got.flits);
+	free(s->want.flits);
+	free(s->c.source);
+	free(s->end);
+	free(s);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct totals t = { 0 };
+	uint64_t n = replay(argc, argv, 60, one, &t);
+
+	if (!n)
+		return 1;
+	printf("%llu scenarios: %llu packets, %llu waited in their source, "
+	       "%llu flits through routers: the same\n",
+	       (unsigned long long)n, (unsigned long long)t.packets,
+	       (unsigned long long)t.waits, (unsigned long long)t.flits);
+	return n >= 60 && (!t.packets || !t.waits || !t.flits);
+}

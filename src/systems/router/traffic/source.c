@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class net.source: source and sink of traffic at an end of a network of
+ * routers. It draws the next packet when the one before it has left, with the
+ * cycle of its arrival, so that its queue has no bound and costs nothing.
+ *
+ * A packet takes the first VC in turn that is free and has a place, or places
+ * for all of it (flow control of the router). Its flits leave one in each cycle
+ * while there are credits. The sink takes flits at once (router_step.c), so
+ * only the last of a packet is an event here. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/need.h"
+#include "systems/router/network/meter.h"
+#include "systems/router/traffic/source.h"
+
+/* clang-format off */
+static const struct weft_param source_params[] = {
+	NET_SOURCE_PARAMS(struct router_source, "packets", "sink only"),
+	WEFT_PARAM(U32, struct router_source, flits, "1", "1..4096", OWN,
+		   "flits of a packet"),
+	WEFT_PARAM(U32, struct router_source, flits_max, "0", "0..4096", OWN,
+		   "uniform from flits to this; 0 = always flits"),
+	WEFT_PARAM(STR, struct router_source, sizes, "", "", OWN,
+		   "a mix of flits instead: FLITS:WEIGHT,FLITS:WEIGHT.."),
+	NET_SOURCE_PACKETS(struct router_source, "packets"),
+	WEFT_PARAM(CLOCK, struct router_source, clock, "1GHz", "", OWN,
+		   "the same for the whole network"),
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct weft_counter source_counters[SOURCE_N_COUNTERS] = {
+	[SOURCE_SENT] = { "sent", "packets", "packets sent" },
+	[SOURCE_RECEIVED] = { "received", "packets", "packets received" },
+	[SOURCE_BACKLOG] = { "backlog", "packets",
+			     "waiting in the source at the end" },
+};
+
+static const struct weft_port_decl source_ports[] = {
+	{ "p%u", WEFT_PORT_LINK, "2", &router_wire, true,
+	  "to a router; p1: from the last stage of a network that is passed in "
+	  "one direction" },
+	{ 0 },
+};
+
+static const struct weft_network_parts source_parts = {
+	.net = "net.meter",
+	.switch_class = "net.router",
+	.link = "net.channel",
+};
+
+/* ---- sink ---- */
+
+static void packet_take(struct router_source *s, uint32_t i, uint64_t now)
+{
+	const struct packet *p = &s->s.packets->at[i];
+	const struct router_net *net = s->s.net->state;
+
+	if (p->route.dest != s->s.number)
+		weft_check_failed(s->s.comp,
+				  "a packet for end %u arrived at end %u",
+				  p->route.dest, s->s.number);
+	weft_count(s->s.comp, SOURCE_RECEIVED, 1);
+	if (net->seen)
+		net->seen(net->own, p, now);
+	net_meter_received(s->s.net, &p->measured, now);
+	packet_free(s->s.packets, i);
+}
+
+static void packets_take(struct router_source *s, uint64_t now)
+{
+	SET_EACH(s->s.flits, 1, p)
+	{
+		struct line *l = &s->s.line[p];
+
+		while (!ring_empty(&l->in) &&
+		       ring_front(&l->in)->cycle <= now) {
+			uint32_t i = ring_front(&l->in)->packet;
+
+			ring_pop(&l->in);
+			packet_take(s, i, now);
+		}
+		if (ring_empty(&l->in))
+			set_remove(s->s.flits, p);
+	}
+}
+
+/* ---- source ---- */
+
+static void credits_take(struct router_source *s, uint64_t now)
+{
+	struct line *l = &s->s.line[0];
+
+	while (!ring_empty(&l->back) && ring_front(&l->back)->cycle <= now) {
+		const struct credit_run *c = ring_front(&l->back);
+		struct out_vc *v = &s->vc[c->vc];
+
+		v->credits += c->n;
+		if (s->router->p.wait_for_tail && v->tail_sent &&
+		    v->credits == v->places)
+			v->taken = false;
+		ring_pop(&l->back);
+	}
+	if (ring_empty(&l->back))
+		s->s.credits[0] = 0;
+}
+
+static uint32_t packet_draw(struct router_source *s)
+{
+	struct weft_comp *c = s->s.comp;
+	struct traffic_packet t = traffic_draw(&s->t, &c->rng);
+	uint32_t i = packet_new(s->s.packets);
+	struct packet *p = &s->s.packets->at[i];
+	const struct net_routing *r = s->s.graph->routing;
+
+	traffic_step(&s->t, 0, &c->rng);
+	*p = (struct packet){
+		.flits = t.size,
+		.route = { .src = s->s.number, .dest = t.dest },
+		.measured = { .born = t.at, .flits = t.size },
+	};
+	p->route.coins = (uint32_t)weft_rng_u64(&c->rng);
+	if (r->inject)
+		r->inject(s->s.graph, &p->route, weft_rng_u64(&c->rng));
+	net_meter_made(s->s.net, &p->measured);
+	return i;
+}
+
+/* Returns a VC that can take the packet, or ARBITER_NONE. The first packet of
+ * all takes VC 0 or waits for it. */
+static uint32_t vc_choose(const struct router_source *s)
+{
+	const struct packet *p = &s->s.packets->at[s->packet];
+	uint32_t vcs = s->router->p.vcs, flow = s->router->p.flow;
+
+	for (uint32_t k = 1; k <= vcs; k++) {
+		uint32_t v =
+			s->last_vc == ARBITER_NONE ? 0 : (s->last_vc + k) % vcs;
+		const struct out_vc *o = &s->vc[v];
+
+		if (!o->taken && o->credits &&
+		    (flow == ROUTER_WORMHOLE || o->credits >= p->flits))
+			return v;
+	}
+	return ARBITER_NONE;
+}
+
+/* Sends flits for as many credits as there are. */
+static void flits_send(struct router_source *s, uint64_t now)
+{
+	struct packet *p = &s->s.packets->at[s->packet];
+	struct out_vc *v = &s->vc[s->last_vc];
+	uint32_t left = p->flits - s->sent;
+	uint32_t n = left < v->credits ? left : v->credits;
+
+	if (!s->sent)
+		p->measured.injected = now;
+	station_send(&s->s, 0, now,
+		     (struct flit_run){ .packet = s->packet,
+					.n = (uint16_t)n,
+					.vc = (uint8_t)s->last_vc,
+					.head = !s->sent });
+	v->credits -= (uint16_t)n;
+	s->sent += n;
+	s->free = now + n;
+	if (s->sent < p->flits)
+		return;
+	v->tail_sent = true;
+	v->taken = s->router->p.wait_for_tail;
+	s->packet = ARBITER_NONE;
+	s->last_sent = now;
+	weft_count(s->s.comp, SOURCE_SENT, 1);
+	net_meter_sent(s->s.net);
+}
+
+/* Waits for a credit. */
+static void source_wait(struct router_source *s)
+{
+	const struct line *l = &s->s.line[0];
+
+	s->s.hungry = true;
+	if (!ring_empty(&l->back))
+		station_wake(&s->s, ring_front(&l->back)->cycle);
+}
+
+static void source_send(struct router_source *s, uint64_t now)
+{
+	uint32_t v;
+
+	s->s.hungry = false;
+	if (now < s->free) {
+		station_wake(&s->s, s->free);
+		return;
+	}
+	if (s->packet == ARBITER_NONE) {
+		bool over = net_meter_over(s->s.net->state);
+		uint64_t due = net_source_due(&s->own, over);
+
+		if (due > now) {
+			if (due != ARRIVALS_NEVER)
+				station_wake(&s->s, due);
+			return;
+		}
+		s->packet = packet_draw(s);
+		s->sent = 0;
+	}
+	credits_take(s, now);
+	if (!s->sent) {
+		v = vc_choose(s);
+		if (v == ARBITER_NONE) {
+			source_wait(s);
+			return;
+		}
+		s->last_vc = v;
+		s->vc[v].taken = true;
+	}
+	if (!s->vc[s->last_vc].credits) {
+		source_wait(s);
+		return;
+	}
+	flits_send(s, now);
+	station_wake(&s->s, s->free);
+}
+
+static void source_event(struct weft_comp *c, uint32_t tag)
+{
+	struct router_source *s = c->state;
+	uint64_t now = station_now(&s->s), next;
+
+	if (!station_due(&s->s, now))
+		return;
+	packets_take(s, now);
+	source_send(s, now);
+	next = station_arrival(&s->s, false);
+	if (next != ROUTER_NEVER)
+		station_wake(&s->s, next);
+}
+
+static void source_arrive(struct weft_comp *c, uint32_t port,
+			  struct weft_frame *f)
+{
+	if (f)
+		weft_frame_free(f);
+}
+
+/* ---- questions of the meter ---- */
+
+static uint32_t source_flits(const void *unused, uint32_t flits)
+{
+	return flits;
+}
+
+static struct net_backlog source_backlog(const struct weft_comp *c,
+					 uint64_t from, uint64_t cycle)
+{
+	const struct router_source *s = c->state;
+
+	if (net_meter_over(s->s.net->state))
+		return (struct net_backlog){ 0, 0 };
+	return net_source_backlog(&s->own, &c->rng,
+				  (struct net_source_cost){ source_flits, s },
+				  from, cycle);
+}
+
+static bool source_starves(const struct weft_comp *c, uint64_t before)
+{
+	const struct router_source *s = c->state;
+
+	return s->packet != ARBITER_NONE && s->free < before &&
+	       s->last_sent < before;
+}
+
+static const struct net_source_ops source_ops = { .backlog = source_backlog,
+						  .starves = source_starves };
+
+/* ---- set-up ---- */
+
+static int source_init(struct weft_comp *c, struct weft_err *err)
+{
+	struct router_source *s = c->state;
+
+	s->s.comp = c;
+	s->s.end = true;
+	s->s.clock = s->clock;
+	s->s.next = ROUTER_NEVER;
+	s->last_vc = s->packet = ARBITER_NONE;
+	if (s->node >= s->nodes)
+		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",
+				 c->name, s->node, s->nodes);
+	s->s.line = need(calloc(c->n_ports, sizeof(*s->s.line)));
+	return 0;
+}
+
+/* Returns the longest packet that the source makes. */
+static uint32_t sizes_most(const struct router_source *s)
+{
+	uint32_t most = s->t.size_max > s->t.size ? s->t.size_max : s->t.size;
+
+	for (uint32_t i = 0; s->t.mix && i < s->t.mix->n; i++)
+		most = i && most > s->t.mix->size[i] ? most : s->t.mix->size[i];
+	return most;
+}
+
+static int sizes_start(struct router_source *s, struct weft_err *err)
+{
+	const char *name = s->s.comp->name;
+	uint32_t places = s->router->p.buf_flits;
+
+	s->t.size = s->flits;
+	s->t.size_max = s->flits_max;
+	if (!s->sizes[0] && s->flits_max && s->flits_max < s->flits)
+		return weft_fail(err, EINVAL, "%s.flits_max: %u is below %u",
+				 name, s->flits_max, s->flits);
+	if (s->sizes[0] && traffic_mix_read(&s->t, s->sizes, 4096))
+		return weft_fail(
+			err, EINVAL,
+			"%s.sizes: '%s': write up to %u numbers of flits of at most 4096 as FLITS:WEIGHT,FLITS:WEIGHT",
+			name, s->sizes, TRAFFIC_SIZES);
+	if (s->router->p.flow != ROUTER_WORMHOLE && sizes_most(s) > places)
+		return weft_fail(
+			err, EINVAL,
+			"%s: packets of %u flits do not fit in queues of %u: set switch.buf_flits to %u, or flow: wormhole",
+			name, sizes_most(s), places, sizes_most(s));
+	return 0;
+}
+
+static void queues_start(struct router_source *s)
+{
+	s->vc = need(calloc(s->router->p.vcs, sizeof(*s->vc)));
+	for (uint32_t v = 0; v < s->router->p.vcs; v++)
+		s->vc[v].credits = s->vc[v].places =
+			(uint16_t)s->router->p.buf_flits;
+}
+
+static int source_start(struct weft_comp *c, struct weft_err *err)
+{
+	struct router_source *s = c->state;
+	struct pattern_shape shape = { 0 };
+
+	if (station_start(&s->s, err))
+		return -EINVAL;
+	s->router = (const struct router *)s->s.line[0].far;
+	s->s.packets = router_packets(s->s.net);
+	if (s->s.graph->shape.ends == 1) {
+		shape.size = s->s.graph->shape.size;
+		shape.dims = s->s.graph->shape.dims;
+	}
+	router_net_clock(s->s.net);
+	if (sizes_start(s, err) ||
+	    net_source_start(c, &s->own, s->s.net->state, shape,
+			     (struct net_source_cost){ source_flits, s },
+			     err) ||
+	    net_meter_join(s->s.net, s->s.number, s->s.graph->ends,
+			   (struct net_end){ c, &source_ops }, &s->clock,
+			   traffic_total(&s->t), err))
+		return -EINVAL;
+	queues_start(s);
+	if (traffic_due(&s->t) != ARRIVALS_NEVER)
+		station_wake(&s->s, traffic_due(&s->t));
+	return 0;
+}
+
+static int source_sample(struct weft_comp *c, struct weft_err *err)
+{
+	const struct router_source *s = c->state;
+
+	c->counters[SOURCE_BACKLOG] =
+		source_backlog(c, 0, station_now(&s->s)).packets +
+		(s->packet != ARBITER_NONE);
+	return 0;
+}
+
+static void source_fini(struct weft_comp *c)
+{
+	struct router_source *s = c->state;
+
+	traffic_source_fini(&s->t);
+	station_fini(&s->s);
+	free(s->vc);
+}
+
+WEFT_COMPONENT(net_source, .name = "net.source", .kind = WEFT_KIND_TRAFFIC,
+	       .doc = "traffic source and sink in a network of routers",
+	       .source = "own", .not_modelled = "payload",
+	       .state_size = sizeof(struct router_source),
+	       .params = source_params, .counters = source_counters,
+	       .n_counters = SOURCE_N_COUNTERS, .ports = source_ports,
+	       .ops = { .init = source_init,
+			.start = source_start,
+			.arrive = source_arrive,
+			.event = source_event,
+			.finish = source_sample,
+			.sample = source_sample,
+			.place = station_place,
+			.fini = source_fini },
+	       .network_parts = &source_parts);

@@ -272,9 +272,9 @@ static void islip(struct allocator *a)
 			return;
 }
 
-/* Finds the highest pair of ranks (output's, input's) below *rank_p among the
- * requests of free inputs and outputs. */
-static bool wave_rank(const struct allocator *a, uint64_t *rank_p)
+/* Finds the highest pair of ranks (output's, input's) of the requests, of all
+ * first and then of those below *rank_p. */
+static bool wave_rank(const struct allocator *a, bool first, uint64_t *rank_p)
 {
 	uint64_t best = 0;
 	bool found = false;
@@ -285,7 +285,7 @@ static bool wave_rank(const struct allocator *a, uint64_t *rank_p)
 		uint64_t r = (uint64_t)a->rank_out[i * a->n_out + o] << 32 |
 			     a->rank_in[i * a->n_out + o];
 
-		if (r < *rank_p && (!found || r > best)) {
+		if ((first || r < *rank_p) && (!found || r > best)) {
 			best = r;
 			found = true;
 		}
@@ -321,13 +321,14 @@ static void wavefront(struct allocator *a)
 {
 	uint32_t most = a->w_in > a->w_out ? a->w_in : a->w_out;
 	uint32_t square = a->n_in > a->n_out ? a->n_in : a->n_out;
-	uint64_t *ins = a->free, *outs = a->free + most, rank = UINT64_MAX;
+	uint64_t *ins = a->free, *outs = a->free + most, rank = 0;
 
 	memcpy(ins, a->ins, 8 * a->w_in);
 	memcpy(outs, a->outs, 8 * a->w_out);
 	if (!a->rank_in)
 		wave(a, ins, outs, 0);
-	while (a->rank_in && wave_rank(a, &rank))
+	for (bool first = true; a->rank_in && wave_rank(a, first, &rank);
+	     first = false)
 		wave(a, ins, outs, rank);
 	a->turn = (a->turn + 1) % square;
 }

@@ -91,10 +91,11 @@ static int router_check(const struct router *r, struct weft_err *err)
 			err, EINVAL,
 			"%s: speculative requests need t_vc_alloc and t_sw_alloc of 1, because both are decided in one cycle",
 			r->s.comp->name);
-	if (!p->pipelined && p->speedup != 1)
+	if (p->speedup != 1 &&
+	    (!p->pipelined || p->t_vc_alloc > 1 || p->t_sw_alloc > 1))
 		return weft_fail(
 			err, EINVAL,
-			"%s: a speedup is for pipelined stages: leave out pipelined or speedup",
+			"%s: a speedup needs pipelined=yes and t_vc_alloc and t_sw_alloc of 1, because a cycle has several allocations",
 			r->s.comp->name);
 	if (p->arbiter == ROUTER_MATRIX &&
 	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))

@@ -173,7 +173,8 @@ static void wavefront(struct ref_allocator *a)
 {
 	int n = a->n_in > a->n_out ? a->n_in : a->n_out, left = 0;
 	bool done[REF_SIDE] = { false };
-	uint64_t below = UINT64_MAX;
+	bool first = true;
+	uint64_t below = 0;
 
 	for (;;) {
 		uint64_t best = 0;
@@ -188,7 +189,7 @@ static void wavefront(struct ref_allocator *a)
 								  << 32 |
 							  a->rank_in[i][o];
 
-				if (a->want[i][o] && r < below &&
+				if (a->want[i][o] && (first || r < below) &&
 				    (!any || r > best)) {
 					best = r;
 					any = true;
@@ -216,6 +217,7 @@ static void wavefront(struct ref_allocator *a)
 				}
 			}
 		below = best;
+		first = false;
 	}
 	if (left)
 		a->turn = (a->turn + 1) % n;

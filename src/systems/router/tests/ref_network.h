@@ -33,6 +33,7 @@ struct ref_result {
 		VEC(struct ref_arrival);
 	} arrived;
 	uint64_t *flits;   /* through each router */
+	bool stuck;	   /* the product found a deadlock */
 	uint32_t leftover; /* flits, VCs and credits that are not where they
 			    * were at the start */
 };

@@ -37,8 +37,8 @@ static void pair_request(struct pair *p, struct weft_rng *rng, uint32_t density)
 
 			if (weft_rng_below(rng, 100) >= density)
 				continue;
-			a = (uint32_t)weft_rng_below(rng, 3);
-			b = (uint32_t)weft_rng_below(rng, 3);
+			a = UINT32_MAX - (uint32_t)weft_rng_below(rng, 3);
+			b = UINT32_MAX - (uint32_t)weft_rng_below(rng, 3);
 			p->ref->want[i][o] = true;
 			p->ref->rank_in[i][o] = a;
 			p->ref->rank_out[i][o] = b;

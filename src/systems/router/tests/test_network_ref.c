@@ -95,8 +95,10 @@ static void router_make(struct scene *s)
 	};
 	if (p->speculative)
 		p->t_vc_alloc = p->t_sw_alloc = 1;
-	if (p->speedup != 1)
+	if (p->speedup != 1) {
 		p->pipelined = true;
+		p->t_vc_alloc = p->t_sw_alloc = 1;
+	}
 	if (p->arbiter == ROUTER_MATRIX &&
 	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))
 		p->arbiter = ROUTER_ROUND_ROBIN;
@@ -289,7 +291,7 @@ static uint32_t product_left(struct scene *s)
 		struct router *r = s->router[i]->state;
 
 		/* takes the credits that are still on their way */
-		router_step(r, s->c.cycles);
+		router_step(r, station_now(&r->s) + 1);
 		for (uint32_t k = 0; k < r->p.ports * r->p.vcs; k++)
 			left += r->in[k].flits || r->out[k].taken ||
 				r->out[k].credits != r->out[k].places;
@@ -302,6 +304,8 @@ static void product_run(struct scene *s)
 	product_build(s);
 	sources_copy(s);
 	weft_sim_run(s->sim, 10 * WEFT_MS);
+	s->got.stuck =
+		((struct router_net *)s->net->state)->m.state == NET_DEADLOCK;
 	s->got.flits = calloc(s->graph.routers, sizeof(uint64_t));
 	for (uint32_t i = 0; i < s->graph.routers; i++)
 		s->got.flits[i] = s->router[i]->counters[ROUTER_FLITS];
@@ -345,7 +349,10 @@ static int compare(struct scene *s)
 	for (size_t i = 0; i < n && i < s->got.arrived.n; i++)
 		if (arrivals_differ(s, i))
 			return 1;
-	if (replay_differ("packets", 0, s->got.arrived.n, n) ||
+	if (replay_differ("deadlock", 0, s->got.stuck, false) ||
+	    replay_differ("packets", 0, s->got.arrived.n, n) ||
+	    replay_differ("all packets", 0, n,
+			  (uint64_t)s->packets * s->graph.ends) ||
 	    replay_differ("leftover", 0, s->got.leftover, 0) ||
 	    replay_differ("leftover of the reference", 0, 0, s->want.leftover))
 		return 1;
@@ -354,6 +361,23 @@ static int compare(struct scene *s)
 				  s->want.flits[i]))
 			return 1;
 	return 0;
+}
+
+static void scene_print(const struct scene *s)
+{
+	const struct router_params *p = &s->c.p;
+
+	fprintf(stderr,
+		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g, credits %u, cables %u %u, flits %u..%u, load %g, pattern %u, packets %u\n",
+		s->graph.type->name, s->graph.routing->name,
+		s->graph.shape.size[0], s->graph.shape.size[1],
+		s->graph.shape.size[2], s->graph.shape.ends, p->vcs,
+		p->buf_flits, p->flow, p->t_route, p->t_vc_alloc, p->t_sw_alloc,
+		p->t_cross, p->vc_alloc, p->vc_iterations, p->sw_alloc,
+		p->sw_iterations, p->arbiter, p->speculative, p->hold,
+		p->wait_for_tail, p->busy_when_full, p->pipelined, p->speedup,
+		s->c.credit_delay, s->c.link, s->c.access, s->flits,
+		s->flits_max, s->load, s->pattern, s->packets);
 }
 
 static int one(uint64_t seed, void *totals)
@@ -366,6 +390,8 @@ static int one(uint64_t seed, void *totals)
 	product_run(s);
 	ref_network_run(&s->c, &s->want);
 	bad = compare(s);
+	if (bad)
+		scene_print(s);
 	t->packets += s->want.arrived.n;
 	for (uint32_t i = 0; i < s->graph.routers; i++)
 		t->flits += s->want.flits[i];

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs of networks and their routings: cables lead back, every packet arrives
+ * on a shortest way where it should, circles of channels are found, and wrong
+ * combinations are refused with what would do. */
+#include "../cmocka_all.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "net/routing.h"
+
+static const struct {
+	const char *topology;
+	struct net_shape shape;
+	uint32_t routers, ends, ports;
+} nets[] = {
+	{ "mesh", { 2, { 4, 3 } }, 12, 12, 5 },
+	{ "mesh", { 1, { 6 }, 3 }, 6, 18, 5 },
+	{ "torus", { 2, { 5, 4 } }, 20, 20, 5 },
+	{ "torus", { 3, { 2, 3, 4 }, 2 }, 24, 48, 8 },
+	{ "fly", { 1, { 5 } }, 1, 5, 10 },
+	{ "fly", { 3, { 3, 3, 3 } }, 27, 27, 6 },
+};
+enum { NETS = sizeof(nets) / sizeof(*nets), VCS = 4 };
+
+static void graph_of(struct net_graph *g, uint32_t i)
+{
+	struct weft_err err = { 0 };
+
+	assert_int_equal(net_graph_init(g,
+					net_topology_called(nets[i].topology),
+					&nets[i].shape, &err),
+			 0);
+}
+
+static void cables_lead_back_and_ends_are_attached(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++) {
+		struct net_graph g;
+		uint32_t ends = 0;
+
+		graph_of(&g, i);
+		assert_int_equal(g.routers, nets[i].routers);
+		assert_int_equal(g.ends, nets[i].ends);
+		for (uint32_t r = 0; r < g.routers; r++)
+			for (uint32_t p = 0; p < net_graph_ports(&g, r); p++) {
+				const struct net_far *f = net_graph_far(&g, r,
+									p),
+						     *back;
+
+				assert_int_equal(net_graph_ports(&g, r),
+						 nets[i].ports);
+				ends += f->at != NET_NOWHERE && f->end;
+				if (f->at == NET_NOWHERE || f->end)
+					continue;
+				back = net_graph_far(&g, f->at, f->port);
+				assert_int_equal(back->at, r);
+				assert_int_equal(back->port, p);
+			}
+		assert_int_equal(
+			ends,
+			g.ends * (strcmp(nets[i].topology, "fly") ? 1 : 2));
+		net_graph_fini(&g);
+	}
+}
+
+/* Walks a packet by a random choice at each router. Returns the hops. */
+static uint32_t walk(const struct net_graph *g, struct net_route r,
+		     struct weft_rng *rng)
+{
+	struct net_arrival at = { g->out[r.src].at, g->out[r.src].port, 3 };
+
+	for (uint32_t hops = 1; hops < 200; hops++) {
+		struct net_choices c = { 0 };
+		const struct net_choice *k;
+		const struct net_far *f;
+
+		g->routing->route(g, VCS, at, &r, &c);
+		assert_in_range(c.n, 1, NET_CHOICES);
+		k = &c.at[weft_rng_below(rng, c.n)];
+		assert_true(k->first <= k->last && k->last < VCS);
+		f = net_graph_far(g, at.router, k->port);
+		assert_int_not_equal(f->at, NET_NOWHERE);
+		if (f->end) {
+			assert_int_equal(f->at, r.dest);
+			return hops;
+		}
+		at = (struct net_arrival){
+			f->at, f->port,
+			k->first + (uint32_t)weft_rng_below(
+					   rng, k->last - k->first + 1u)
+		};
+	}
+	fail();
+	return 0;
+}
+
+/* Returns the routers on a shortest way between two ends of a grid. */
+static uint32_t shortest(const struct net_graph *g, uint32_t from, uint32_t to)
+{
+	uint32_t a = g->out[from].at, b = g->out[to].at, hops = 1;
+
+	for (uint32_t d = 0; d < g->shape.dims; d++) {
+		uint32_t k = g->shape.size[d], n = (b % k + k - a % k) % k;
+
+		if (g->type->name[0] != 't')
+			n = a % k < b % k ? b % k - a % k : a % k - b % k;
+		else if (n > k - n)
+			n = k - n;
+		hops += n;
+		a /= k;
+		b /= k;
+	}
+	return hops;
+}
+
+static void walk_all(struct net_graph *g, bool minimal)
+{
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, g->routing->name);
+	for (uint32_t s = 0; s < g->ends; s++)
+		for (uint32_t d = 0; d < g->ends; d++) {
+			struct net_route r = { .src = s, .dest = d };
+			uint32_t hops;
+
+			r.coins = (uint32_t)weft_rng_u64(&rng);
+			if (g->routing->inject)
+				g->routing->inject(g, &r, weft_rng_u64(&rng));
+			assert_in_range(r.mid, 0, g->routers - 1);
+			hops = walk(g, r, &rng);
+			if (minimal)
+				assert_int_equal(hops, shortest(g, s, d));
+		}
+}
+
+static void every_packet_arrives_by_every_routing(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++)
+		for (const struct net_routing *const *r = net_routings; *r;
+		     r++) {
+			struct weft_err err = { 0 };
+			struct net_graph g;
+
+			graph_of(&g, i);
+			g.routing = *r;
+			if (!net_routing_check(*r, &g, VCS, &err))
+				walk_all(&g,
+					 g.type->name[0] != 'f' &&
+						 strcmp((*r)->name, "valiant"));
+			net_graph_fini(&g);
+		}
+}
+
+/* Each routing fits its topologies with its least number of VCs, and one VC
+ * less is refused. */
+static void least_vcs_do_and_one_less_is_refused(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++)
+		for (const struct net_routing *const *r = net_routings; *r;
+		     r++) {
+			struct weft_err err = { 0 };
+			const char *why;
+			struct net_graph g;
+			uint32_t n;
+
+			graph_of(&g, i);
+			if (net_routing_check(*r, &g, NET_VCS_MAX, &err)) {
+				assert_non_null(strstr(err.msg, "use "));
+				net_graph_fini(&g);
+				continue;
+			}
+			n = (*r)->vcs(&g, &why);
+			for (uint32_t v = n; v < n + 4; v++)
+				assert_int_equal(
+					net_routing_check(*r, &g, v, &err), 0);
+			if (n > 1) {
+				assert_int_not_equal(
+					net_routing_check(*r, &g, n - 1, &err),
+					0);
+				assert_non_null(
+					strstr(err.msg, "set switch.vcs to"));
+			}
+			net_graph_fini(&g);
+		}
+}
+
+/* ---- circles ---- */
+
+static const char *const anywhere[] = { "torus", "mesh", NULL };
+
+static uint32_t any_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "any";
+	return 1;
+}
+
+/* Dimension order without classes in a ring. */
+static void careless_route(const struct net_graph *g, uint32_t vcs,
+			   struct net_arrival in, struct net_route *r,
+			   struct net_choices *c)
+{
+	net_routing_called("dimension_order")->route(g, 2, in, r, c);
+	c->at[0].first = 0;
+	c->at[0].last = (uint8_t)(vcs - 1);
+}
+
+static const struct net_routing careless = { .name = "careless",
+					     .topologies = anywhere,
+					     .vcs = any_vcs,
+					     .route = careless_route };
+
+/* Two orders of dimensions in the same VCs. */
+static void turning_route(const struct net_graph *g, uint32_t vcs,
+			  struct net_arrival in, struct net_route *r,
+			  struct net_choices *c)
+{
+	net_routing_called("o1turn")->route(g, 2, in, r, c);
+	c->at[0].first = 0;
+	c->at[0].last = (uint8_t)(vcs - 1);
+}
+
+static const struct net_routing turning = { .name = "turning",
+					    .topologies = anywhere,
+					    .vcs = any_vcs,
+					    .route = turning_route };
+
+/* Phases without classes of their own. */
+static void phases_route(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r,
+			 struct net_choices *c)
+{
+	net_routing_called("valiant")->route(g, 2, in, r, c);
+	c->at[0].first = 0;
+	c->at[0].last = (uint8_t)(vcs - 1);
+}
+
+static const struct net_routing phased = { .name = "phased",
+					   .topologies = anywhere,
+					   .vcs = any_vcs,
+					   .route = phases_route,
+					   .phases = true };
+
+static void refuses(const struct net_routing *r, const char *topology,
+		    struct net_shape shape, bool refused)
+{
+	struct weft_err err = { 0 };
+	struct net_graph g;
+
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called(topology), &shape, &err),
+		0);
+	assert_int_equal(net_routing_check(r, &g, 4, &err) != 0, refused);
+	if (refused) {
+		assert_non_null(strstr(err.msg, "may deadlock: s"));
+		assert_non_null(strstr(err.msg, " -> "));
+	}
+	net_graph_fini(&g);
+}
+
+static void circles_are_found_and_named(void **state)
+{
+	refuses(&careless, "torus", (struct net_shape){ 1, { 4 } }, true);
+	refuses(&careless, "torus", (struct net_shape){ 2, { 2, 5 } }, true);
+	/* searched in a smaller network */
+	refuses(&careless, "torus", (struct net_shape){ 3, { 16, 16, 16 } },
+		true);
+	/* packets of a ring of 3 hold one cable at most */
+	refuses(&careless, "torus", (struct net_shape){ 1, { 3 } }, false);
+	refuses(&careless, "mesh", (struct net_shape){ 2, { 4, 4 } }, false);
+	refuses(&turning, "mesh", (struct net_shape){ 1, { 9 } }, false);
+	refuses(&turning, "mesh", (struct net_shape){ 2, { 2, 2 } }, true);
+	refuses(&phased, "mesh", (struct net_shape){ 1, { 3 } }, true);
+	refuses(&phased, "mesh", (struct net_shape){ 2, { 40, 40 } }, true);
+}
+
+/* ---- wrong shapes ---- */
+
+static void wrong_shapes_are_refused_with_what_would_do(void **state)
+{
+	static const struct {
+		const char *topology;
+		struct net_shape shape;
+		const char *text;
+	} wrong[] = {
+		{ "mesh", { 2, { 4, 1 } }, "at least 2, or leave it out" },
+		{ "torus", { 2, { 65536, 65536 } }, "are too many" },
+		{ "mesh",
+		  { 8, { 2, 2, 2, 2, 2, 2, 2, 2 }, 120 },
+		  "at most 128" },
+		{ "fly", { 2, { 4, 5 } }, "e.g. [4, 4, 4]" },
+		{ "fly", { 1, { 70 } }, "at most 128" },
+		{ "fly", { 2, { 4, 4 }, 3 }, "leave out ends" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct weft_err err = { 0 };
+		struct net_graph g;
+
+		assert_int_not_equal(
+			net_graph_init(&g,
+				       net_topology_called(wrong[i].topology),
+				       &wrong[i].shape, &err),
+			0);
+		assert_non_null(strstr(err.msg, wrong[i].text));
+	}
+	assert_null(net_topology_called("ring"));
+	assert_null(net_routing_called("xy"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cables_lead_back_and_ends_are_attached),
+		cmocka_unit_test(every_packet_arrives_by_every_routing),
+		cmocka_unit_test(least_vcs_do_and_one_less_is_refused),
+		cmocka_unit_test(circles_are_found_and_named),
+		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

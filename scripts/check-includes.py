@@ -80,8 +80,9 @@ LISTS = ("systems.def", "systems/tour.def", "systems/examples.def")
 # Words of systems that code outside of them may not use, but for the section
 # of a specification that is cited.  They are the names of their folders,
 # unless those are ordinary words, and these.
-ORDINARY = ("ethernet", "coherent")
+ORDINARY = ("ethernet", "coherent", "router")
 WORDS = (r"\b(velo|vipl)\b|\bHost Port\b|\b(eth|coh)\.[a-z]\w*|"
+         r"\bnet\.(router|channel|source|meter)\b|"
          r"\b(ex|hp|hv|velo|vipl)_\w+")
 CITES = re.compile(r"\b(forth|extoll|hostport|hvia|Host Port)(\.md| "
                    r"specification)?\s+(T-)?[0-9]", re.I)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.net, see direct_network.h: services for traffic sources, the
- * watchdog and the results of the window of measurement (measuring_window.c).
+ * watchdog and the results of the measurement (net/network_meter.h).
  *
  * States of a run. `saturated`: the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per

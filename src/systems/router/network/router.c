@@ -21,9 +21,8 @@ static const struct weft_param router_params[] = {
 		     "places for flits of each VC"),
 	ROUTER_PARAM(ENUM, flow, "wormhole",
 		     "wormhole|cut_through|store_and_forward",
-		     "what must be free or here before a packet goes on: a "
-		     "place, places for the whole packet, and the whole "
-		     "packet"),
+		     "condition to go on: a free place, places for the whole "
+		     "packet, and the whole packet has arrived"),
 	ROUTER_PARAM(U32, t_route, "1", "0..16",
 		     "cycles of routing; 0 = done ahead in the router before"),
 	ROUTER_PARAM(U32, t_vc_alloc, "1", "1..16", "cycles of VC allocation"),

@@ -619,9 +619,9 @@ static void end_draw(struct net *n, uint32_t id)
 
 	traffic_step(&s->t, 0, &s->rng);
 	p.route = (struct net_route){ .src = id, .dest = t.dest };
-	p.route.coins = (uint32_t)weft_rng_u64(&s->rng);
+	p.route.coins = (uint32_t)weft_rng_u64(&s->coins);
 	if (r->inject)
-		r->inject(n->c->graph, &p.route, weft_rng_u64(&s->rng));
+		r->inject(n->c->graph, &p.route, weft_rng_u64(&s->coins));
 	n->end[id].packet = (int64_t)n->packets.n;
 	n->end[id].sent = 0;
 	vec_push(&n->packets, p);

@@ -11,7 +11,7 @@
 
 struct ref_source {
 	struct traffic_source t;
-	struct weft_rng rng;
+	struct weft_rng rng, coins;
 };
 
 struct ref_case {

@@ -280,6 +280,8 @@ static void sources_copy(struct scene *s)
 		s->c.source[i].t =
 			((struct router_source *)s->end[i]->state)->t;
 		s->c.source[i].rng = s->end[i]->rng;
+		s->c.source[i].coins =
+			((struct router_source *)s->end[i]->state)->coins;
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/need.h"
+#include "base/rng.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/traffic/source.h"
 
@@ -120,9 +121,9 @@ static uint32_t packet_draw(struct router_source *s)
 		.route = { .src = s->s.number, .dest = t.dest },
 		.measured = { .born = t.at, .flits = t.size },
 	};
-	p->route.coins = (uint32_t)weft_rng_u64(&c->rng);
+	p->route.coins = (uint32_t)weft_rng_u64(&s->coins);
 	if (r->inject)
-		r->inject(s->s.graph, &p->route, weft_rng_u64(&c->rng));
+		r->inject(s->s.graph, &p->route, weft_rng_u64(&s->coins));
 	net_meter_made(s->s.net, &p->measured);
 	return i;
 }
@@ -346,6 +347,7 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 		shape.size = s->s.graph->shape.size;
 		shape.dims = s->s.graph->shape.dims;
 	}
+	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");
 	router_net_clock(s->s.net);
 	if (sizes_start(s, err) ||
 	    net_source_start(c, &s->own, s->s.net->state, shape,

@@ -27,6 +27,9 @@ struct router_source {
 	uint32_t sent;	  /* flits of it */
 	uint64_t free;	  /* cycle from which the next flit may leave */
 	uint64_t last_sent;
+	/* Decisions of the routing. They have a stream of their own, because
+	 * the backlog is found by drawing packets from a copy of the other. */
+	struct weft_rng coins;
 };
 
 extern const struct weft_class weft_class_net_source;

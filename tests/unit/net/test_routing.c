@@ -265,6 +265,8 @@ static void circles_are_found_and_named(void **state)
 	/* searched in a smaller network */
 	refuses(&careless, "torus", (struct net_shape){ 3, { 16, 16, 16 } },
 		true);
+	refuses(&careless, "torus", (struct net_shape){ 2, { 600, 2 } }, true);
+	refuses(&careless, "torus", (struct net_shape){ 2, { 601, 2 } }, true);
 	/* packets of a ring of 3 hold one cable at most */
 	refuses(&careless, "torus", (struct net_shape){ 1, { 3 } }, false);
 	refuses(&careless, "mesh", (struct net_shape){ 2, { 4, 4 } }, false);

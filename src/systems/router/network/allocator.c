@@ -85,11 +85,11 @@ void allocator_fini(struct allocator *a)
 void allocator_clear(struct allocator *a)
 {
 	SET_EACH(a->ins, a->w_in, i)
-	memset(a->want + i * a->w_out, 0, 8 * a->w_out);
+	set_clear(a->want + i * a->w_out, a->w_out);
 	SET_EACH(a->outs, a->w_out, o)
-	memset(a->asked + o * a->w_in, 0, 8 * a->w_in);
-	memset(a->ins, 0, 8 * a->w_in);
-	memset(a->outs, 0, 8 * a->w_out);
+	set_clear(a->asked + o * a->w_in, a->w_in);
+	set_clear(a->ins, a->w_in);
+	set_clear(a->outs, a->w_out);
 }
 
 uint32_t set_next(const uint64_t *set, uint32_t words, uint32_t turn)
@@ -118,7 +118,7 @@ static const uint64_t *highest(struct allocator *a, const uint64_t *set,
 
 	SET_EACH(set, words, i)
 	most = rank[(size_t)i * step] > most ? rank[(size_t)i * step] : most;
-	memset(a->set, 0, 8 * words);
+	set_clear(a->set, words);
 	SET_EACH(set, words, i)
 	if (rank[(size_t)i * step] == most)
 		set_add(a->set, i);
@@ -192,13 +192,13 @@ static void input_first(struct allocator *a)
 {
 	uint64_t *chosen = a->free;
 
-	memset(chosen, 0, 8 * a->w_out);
+	set_clear(chosen, a->w_out);
 	SET_EACH(a->ins, a->w_in, i)
 	{
 		uint32_t o = pick_output(a, i, a->want + i * a->w_out);
 
 		if (!set_has(chosen, o))
-			memset(a->some + o * a->w_in, 0, 8 * a->w_in);
+			set_clear(a->some + o * a->w_in, a->w_in);
 		set_add(chosen, o);
 		set_add(a->some + o * a->w_in, i);
 	}
@@ -210,13 +210,13 @@ static void output_first(struct allocator *a)
 {
 	uint64_t *chosen = a->free;
 
-	memset(chosen, 0, 8 * a->w_in);
+	set_clear(chosen, a->w_in);
 	SET_EACH(a->outs, a->w_out, o)
 	{
 		uint32_t i = pick_input(a, o, a->asked + o * a->w_in);
 
 		if (!set_has(chosen, i))
-			memset(a->some + i * a->w_out, 0, 8 * a->w_out);
+			set_clear(a->some + i * a->w_out, a->w_out);
 		set_add(chosen, i);
 		set_add(a->some + i * a->w_out, o);
 	}
@@ -233,7 +233,7 @@ static bool islip_once(struct allocator *a, uint64_t *ins, uint64_t *outs,
 	bool any = false;
 
 	SET_EACH(ins, a->w_in, i)
-	memset(a->some + i * a->w_out, 0, 8 * a->w_out);
+	set_clear(a->some + i * a->w_out, a->w_out);
 	SET_EACH(outs, a->w_out, o)
 	{
 		uint32_t i;
@@ -363,7 +363,7 @@ static void maximum(struct allocator *a)
 
 		if (!set_has(a->ins, i))
 			continue;
-		memset(a->free, 0, 8 * a->w_out);
+		set_clear(a->free, a->w_out);
 		augment(a, i, a->free, owner);
 	}
 	a->turn = (a->turn + 1) % a->n_in;

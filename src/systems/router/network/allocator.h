@@ -20,6 +20,8 @@
 #ifndef SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 #define SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 
+#include <string.h>
+
 #include "weft/types.h"
 
 enum allocator_kind {
@@ -112,6 +114,14 @@ static inline void set_remove(uint64_t *set, uint32_t i)
 static inline bool set_has(const uint64_t *set, uint32_t i)
 {
 	return set[i / 64] >> (i & 63) & 1;
+}
+/* Empties a set. Most have one word, for which a call would cost more. */
+static inline void set_clear(uint64_t *set, uint32_t words)
+{
+	if (words == 1)
+		*set = 0;
+	else
+		memset(set, 0, 8ul * words);
 }
 static inline bool set_empty(const uint64_t *set, uint32_t words)
 {

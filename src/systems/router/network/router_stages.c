@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing and allocation of virtual channels, see router.h. */
-#include <string.h>
-
 #include "systems/router/network/router.h"
 
 bool router_stage_starts(const struct router *r, const struct stage *s)
@@ -76,7 +74,7 @@ void router_route_end(struct router *r, uint64_t now)
 		return;
 	SET_EACH(due, r->words, i)
 	packet_route(r, i);
-	memset(due, 0, 8 * r->words);
+	set_clear(due, r->words);
 	r->worked = true;
 }
 
@@ -159,5 +157,5 @@ void router_vc_end(struct router *r, uint64_t now)
 		if (!r->p.speculative)
 			set_add(r->sw.fresh, i);
 	}
-	memset(due, 0, 8 * r->words);
+	set_clear(due, r->words);
 }

@@ -3,8 +3,6 @@
  * one of its VCs, in turn. A speculative request is made together with that for
  * a VC, and ranks below all others. With `hold` a packet keeps its input and
  * output until its last flit has left, or none can leave. */
-#include <string.h>
-
 #include "systems/router/network/router.h"
 
 /* Rank of a request that is not speculative, above the ages. */
@@ -195,5 +193,5 @@ void router_switch_end(struct router *r, uint64_t now)
 		else if (v->flits)
 			set_add(r->sw.fresh, i);
 	}
-	memset(due, 0, 8 * r->words);
+	set_clear(due, r->words);
 }

@@ -266,13 +266,8 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 				uint32_t node, struct weft_err *err)
 {
 	struct weft_place at = { .node = node, .topo = d->topo, .net = d->net };
-	struct weft_err sub = { 0 };
 
-	if (network_part_stands(c, d->map, err))
-		return -1;
-	if (c->cls->ops.place(c, &at, &sub))
-		return doc_fail(d->map->at, err, "%s", sub.msg);
-	return 0;
+	return network_part_place(c, &at, d->map, err);
 }
 
 /* Connects ports np0.. of an end to ports np0.. of its switch. */

@@ -169,13 +169,8 @@ static int routed_place(struct routed *d, struct weft_comp *c, uint32_t number,
 			struct weft_err *err)
 {
 	struct weft_place at = { .node = number, .graph = d->g, .net = d->net };
-	struct weft_err sub = { 0 };
 
-	if (network_part_stands(c, d->map, err))
-		return -1;
-	if (c->cls->ops.place(c, &at, &sub))
-		return doc_fail(d->map->at, err, "%s", sub.msg);
-	return 0;
+	return network_part_place(c, &at, d->map, err);
 }
 
 /* Connects port p of router r, if this is the first of both ends of the

@@ -36,8 +36,9 @@ void network_part_default(struct network_part *p, const char *param,
 	p->number = (struct doc_node){ .kind = DOC_SCALAR,
 				       .at = p->base.at,
 				       .text = value };
-	p->item[p->base.n++] =
-		(struct doc_item){ .key = param, .val = &p->number };
+	p->item[p->base.n++] = (struct doc_item){ .key = param,
+						  .key_at = p->base.at,
+						  .val = &p->number };
 }
 
 int network_part_build(struct exp_build *b, const struct doc_node *map,
@@ -59,6 +60,18 @@ int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
 	return doc_fail(map->at, err,
 			"%s (%s) cannot stand in a direct network", c->name,
 			c->cls->name);
+}
+
+int network_part_place(struct weft_comp *c, const struct weft_place *at,
+		       const struct doc_node *map, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	if (network_part_stands(c, map, err))
+		return -1;
+	if (c->cls->ops.place(c, at, &sub))
+		return doc_fail(map->at, err, "%s", sub.msg);
+	return 0;
 }
 
 int network_part_net(struct exp_build *b, const struct doc_node *map,

@@ -35,6 +35,10 @@ int network_part_build(struct exp_build *b, const struct doc_node *map,
  * with a message. */
 int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
 			struct weft_err *err);
+/* Gives a component its place in the network. Returns 0, or a negative errno
+ * with a message. */
+int network_part_place(struct weft_comp *c, const struct weft_place *at,
+		       const struct doc_node *map, struct weft_err *err);
 /* Builds the network as a whole, called `net`. Returns 0, or a negative errno
  * with a message. */
 int network_part_net(struct exp_build *b, const struct doc_node *map,

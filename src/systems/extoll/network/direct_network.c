@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "measure/result.h"
+#include "net/graph.h"
 #include "net/packet_trace.h"
 
 /* clang-format off */
@@ -210,6 +211,14 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 
 	n->topo = parts->topo;
 	n->xbar = parts->switches;
+	if (!t) {
+		net_graph_fini(parts->graph);
+		free(parts->graph);
+		return weft_fail(
+			err, EINVAL,
+			"%s is a direct network: use fabric torus, mesh, hypercube or graph",
+			c->cls->name);
+	}
 	n->n_xbars = parts->n_switches;
 	/* Longest route in hops. On a grid without cuts it is known, otherwise
 	 * computed as a bound or searched. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things that routers and ends share: packets, and the lines between their ports.
+/* Things that routers and ends share: packets, and the lines between their
+ * ports.
  *
  * Flits are not objects. A packet is a record, and a line carries runs: a
  * number of flits of one packet, one in each cycle, on a virtual channel (VC).

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "net/topology.h"
 #include "systems/router/network/router.h"
 
 static const struct weft_param meter_params[] = {
@@ -126,12 +127,13 @@ static int meter_network(struct weft_comp *c, const struct weft_network *parts,
 	n->graph = parts->graph;
 	n->router = parts->switches;
 	n->n_routers = parts->n_switches;
-	if (!n->graph)
-		return weft_fail(
-			err, EINVAL,
-			"%s: %s measures routed networks: write fabric: {type: routed, ..}",
-			c->name, c->cls->name);
-	return 0;
+	if (n->graph)
+		return 0;
+	topo_free(parts->topo);
+	return weft_fail(
+		err, EINVAL,
+		"%s: %s measures routed networks: write fabric: {type: routed, ..}",
+		c->name, c->cls->name);
 }
 
 void router_net_clock(struct weft_comp *net)

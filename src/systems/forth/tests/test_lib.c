@@ -93,15 +93,19 @@ static void test_info_gives_the_limits_of_the_nic(void **state)
 
 static void test_read_limit(void **state)
 {
-	static const uint32_t max[] = { 512, 1024, 2048, 4096 };
+	/* a limit between two steps takes the longer */
+	static const struct {
+		uint32_t max, code;
+	} rows[] = { { 1, 0 },	  { 512, 0 },  { 513, 1 },  { 1024, 1 },
+		     { 1025, 2 }, { 2048, 2 }, { 2049, 3 }, { 4096, 3 } };
 
-	for (uint32_t code = 0; code < 4; code++) {
-		const struct weft_forth_attr a = { .read_max = max[code],
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct weft_forth_attr a = { .read_max = rows[i].max,
 						   .latency_timer = 0x20 };
 		struct weft_forth *f = open_nic(1, &a);
 
-		assert_true(find(FAKE_CFG, FORTH_CFG_PCIX_CMD, code << 2 | 1,
-				 0) >= 0);
+		assert_true(find(FAKE_CFG, FORTH_CFG_PCIX_CMD,
+				 rows[i].code << 2 | 1, 0) >= 0);
 		assert_true(find(FAKE_CFG, FORTH_CFG_LATENCY, 0x20, 0) >= 0);
 		close_nic(f);
 	}

@@ -308,6 +308,29 @@ static void unknown_flow(void **state)
 	star_fini(&s);
 }
 
+/* The sender counts on the words of the crosspoint that both ends agreed on.
+ * This one holds fewer than a packet. */
+static void a_packet_for_a_full_crosspoint_is_dropped_and_counted(void **state)
+{
+	static const char *const quiet[] = { "refresh_cc", "0", NULL };
+	static const char *const node[] = { "refresh", "0", NULL };
+	struct weft_err err = { 0 };
+	struct star s;
+
+	star_init(&s, 3, quiet, node);
+	star_send(&s, 0, 1, 3, 64, 0);
+	star_send(&s, 2, 1, 2, 8, 0);
+	s.x->xp_words = 100;
+	star_start(&s);
+	star_run(&s, 3000);
+	assert_int_equal(s.x->port[0].overflow, 3 * 133);
+	assert_int_equal(s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked,
+			 3 * 132); /* its credits stay away */
+	assert_int_equal(s.n[1]->received, 2);
+	assert_int_equal(weft_sim_finish(s.sim, &err), 0);
+	star_fini(&s);
+}
+
 /* V07 at the switch: the words of a packet with a bad header are counted and
  * never returned (5.7). */
 static void header_error_leaks(void **state)
@@ -487,6 +510,8 @@ int main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(blocked_column),
 		cmocka_unit_test(unknown_flow),
+		cmocka_unit_test(
+			a_packet_for_a_full_crosspoint_is_dropped_and_counted),
 		cmocka_unit_test(header_error_leaks),
 		cmocka_unit_test(leaks_until_reset),
 		cmocka_unit_test(operator_resets_a_port_of_the_switch),

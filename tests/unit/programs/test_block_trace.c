@@ -170,6 +170,19 @@ static void wrong_line_is_refused_with_its_number(void **st)
 	}
 }
 
+/* With twice its bytes a sector still has an offset of 64 bits. */
+static void last_sector_that_an_offset_can_name_is_accepted(void **st)
+{
+	struct weft_err err;
+	struct block_trace *t = parse(Q "W 18014398509481983 + 8", &any, &err);
+
+	assert_non_null(t);
+	op_is(t, 0, 0, WEFT_DISK_WRITE, 18014398509481983 * 512, 8 * 512);
+	block_trace_free(t);
+	assert_null(parse(Q "W 18014398509481984 + 8", &any, &err));
+	assert_non_null(strstr(err.msg, "is beyond any disk"));
+}
+
 static void bytes_that_are_not_text_are_refused(void **st)
 {
 	static const char text[] = "0,W,0,512\n\0\n";
@@ -233,6 +246,8 @@ int main(void)
 		cmocka_unit_test(event_chooses_the_lines_of_blkparse),
 		cmocka_unit_test(values_with_commas_are_requests),
 		cmocka_unit_test(wrong_line_is_refused_with_its_number),
+		cmocka_unit_test(
+			last_sector_that_an_offset_can_name_is_accepted),
 		cmocka_unit_test(bytes_that_are_not_text_are_refused),
 		cmocka_unit_test(requests_to_the_named_device_alone_are_read),
 		cmocka_unit_test(

@@ -455,6 +455,27 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	macrig_fini(&r);
 }
 
+/* A store of ones to ICR clears these bits, and a store
+ * elsewhere none. */
+static void store_to_icr_clears_the_bits_it_names(void **state)
+{
+	struct macrig r;
+	struct mac *m;
+
+	macrig_init(&r, NULL, NULL, NULL);
+	m = r.s[0]->mac;
+	mac_store(m, MAC_IMS, MAC_INT_RXT0);
+	mac_store(m, MAC_ICS, MAC_INT_RXT0 | MAC_INT_RXO);
+	assert_true(r.s[0]->irq);
+	mac_store(m, 0x1234, UINT32_MAX);
+	mac_store(m, MAC_GPTC, UINT32_MAX);
+	assert_true(r.s[0]->irq);
+	mac_store(m, MAC_ICR, MAC_INT_RXT0);
+	assert_false(r.s[0]->irq);
+	assert_int_equal(mac_load(m, MAC_ICR), MAC_INT_RXO);
+	macrig_fini(&r);
+}
+
 /* Either MAC is reset while frames move. Afterwards three more frames must
  * arrive. */
 static void mac_sends_and_receives_after_a_reset_at_any_time(void **state)
@@ -550,6 +571,7 @@ int main(void)
 			receive_interrupt_is_moderated_and_cleared_on_read),
 		cmocka_unit_test(
 			mac_sends_and_receives_after_a_reset_at_any_time),
+		cmocka_unit_test(store_to_icr_clears_the_bits_it_names),
 		cmocka_unit_test(counters_keep_what_was_counted_when_stored_to),
 		cmocka_unit_test(an_offset_without_a_register_loads_as_zero),
 	};

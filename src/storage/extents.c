@@ -56,10 +56,6 @@ int extent_cut(struct extent x, uint64_t at, uint64_t len,
 	uint64_t end = x.at + x.len;
 	int n = 0;
 
-	if (at + len <= x.at || at >= end) {
-		part[0] = x;
-		return 1;
-	}
 	if (at > x.at)
 		part[n++] = extent_part(&x, x.at, at - x.at);
 	if (at + len < end)

@@ -24,8 +24,8 @@ uint64_t extent_room(const struct extent *x, uint32_t sector);
 /* Copies the bytes of [at, at + len) that x holds to their offsets in p, where
  * p[0] is byte `at`. */
 void extent_read(const struct extent *x, uint64_t at, size_t len, void *p);
-/* Removes a range from x. Takes x, and stores the remaining parts in
- * part[0..1]. Returns the number of parts, 0 to 2. */
+/* Removes a range that overlaps x from it. Takes x, and stores the remaining
+ * parts in part[0..1]. Returns the number of parts, 0 to 2. */
 int extent_cut(struct extent x, uint64_t at, uint64_t len,
 	       struct extent part[2]);
 

@@ -112,6 +112,38 @@ static void test_posted_receive_lands_truncates_and_refuses(void **state)
 	hppair_once(posted_on, near_posted, far_posted);
 }
 
+/* ---- a port that is closed while a message waits for a buffer ---- */
+
+static void near_closed(struct hppair *t, struct hpend *e)
+{
+	hpend_sdr(e, 100, 1);
+	hpend_send(e, A, 0, 800);
+	hpend_silent(e);
+	hppair_meet(e);
+	hpend_expect(e, HP_CMD(HP_ERR_TVPID_INV, 0, A), NULL);
+	hppair_meet(e);
+}
+
+/* The driver turns the context off in its table alone, and asks the device to
+ * end what waits. */
+static void far_closed(struct hppair *t, struct hpend *e)
+{
+	struct hpdrv *d = &e->d;
+
+	hppair_meet(e);
+	hpdrv_ctx(d, e->vpid);
+	d->ct[HP_WORDS * e->vpid] &= ~HP_CTX_EN;
+	hpdrv_set(d, HP_R_VPID_QUIET, e->vpid);
+	hppair_meet(e);
+	assert_int_equal(hpdrv_get(d, HP_R_VPID_QUIET), 0);
+	assert_false(hpproc_nqe(&e->p, (uint64_t[HP_WORDS]){ 0 }));
+}
+
+static void test_message_that_waits_ends_when_its_port_is_off(void **state)
+{
+	hppair_once(posted_on, near_closed, far_closed);
+}
+
 /* ---- PR4: wrong descriptors, buffers at the end of memory ---- */
 
 #define END (64ull << 20) /* end of the node's memory */
@@ -166,6 +198,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_posted_receive_lands_truncates_and_refuses),
+		cmocka_unit_test(
+			test_message_that_waits_ends_when_its_port_is_off),
 		cmocka_unit_test(test_wrong_descriptors),
 	};
 

@@ -45,6 +45,11 @@ workload:
   - {program: hostport.pingpong, count: 2}
 """
 ULTRA = HOST.replace("hostport.pingpong", "ultra.pingpong")
+STREAM = HOST.replace("hostport.pingpong", "hostport.stream")
+# two programs of node 0 take a port of ULTRA each
+ULTRAS = ULTRA.replace("count: 2\n  host", "count: 3\n  host") \
+    .replace("[2]", "[3]") + "  - {program: ultra.pingpong, partner: 2}\n"
+ISSUE = HOST.replace("hostport.pingpong", "hostport.issue")
 POSTED = HOST.replace("count: 2}", "count: 2, way: posted, mtu: 64}")
 CROWD = HOST.replace("hostport.pingpong, count: 2",
                      "hostport.crowd, on: 0, processes: 8, servers: 4, "
@@ -132,9 +137,13 @@ WRONG += [
 # found out while it runs: text, --set, what a message contains
 FAILS = [
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
+    (STREAM, "workload.1.partner=0", "n1.prog1: partner: one of 1..1"),
+    (ISSUE, "workload.1.partner=7", "n1.prog1: partner: one of 1..1"),
     (HOST, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
     (CROWD, "host.pc.mem_bytes=1MiB", "no memory left on the node: give it more"),
     (POSTED, "workload.1.size=1928", "messages of up to 30 segments"),
+    (ULTRAS, "hostport.nic.ultra_ports=1",
+     "n2.prog2: no path: taken already: another program of the node has it"),
     (ULTRA, "hostport.nic.ultra_max_words=1", "takes tag and 0 bytes"),
     (HOST.replace("  - {program: hostport.driver, background: true}\n", "")
      .replace("count: 2}\n", "count: 2, way: put, size: 256KiB}\n"),
@@ -192,7 +201,8 @@ class Misuse(unittest.TestCase):
     def test_right_settings_run(self):
         for text, args in (
                 (NODES, ()), (TRAFFIC, ()), (PLAIN, ()), (HOST, ()),
-                (ULTRA, ()), (CROWD, ()), (NEIGHBOURS, ()), (ATOLL, ()),
+                (ULTRA, ()), (ULTRAS, ()), (ISSUE, ()), (CROWD, ()),
+                (NEIGHBOURS, ()), (ATOLL, ()),
                 (ATOLL, ("--set", "workload.0.size=65536", "--set",
                          "workload.0.mode=dma")),
                 (HOST, ("--set", "workload.1.mtu=0")),

@@ -359,6 +359,32 @@ int main(void)
 
 
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
+class Checked(unittest.TestCase):
+    """A compiler with _FORTIFY_SOURCE calls __printf_chk for printf."""
+    SOURCE = r"""
+int __printf_chk(int flag, const char *fmt, ...);
+int main(int argc, char **argv)
+{
+	int n = __printf_chk(1, "%s %d %s %.1f\n", "text", 42, argv[1], 2.5);
+
+	__printf_chk(1, "%d bytes\n", n);
+	return 0;
+}
+"""
+
+    def test_checked_printf_writes_its_arguments(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            file = os.path.join(tmp, "checked.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", file],
+                           input=self.SOURCE, text=True, check=True)
+            out = said(os.path.join(ROOT, "examples", "vipl", "two.yaml"),
+                       "--set", "host.main.file=" + file,
+                       "--set", "host.main.args=word")[1]
+        for line in "text 42 word 2.5\n", "17 bytes\n":
+            self.assertIn("n0.prog0: " + line, out)
+
+
+@unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Ends(unittest.TestCase):
     """How a program may end."""
     SOURCE = r"""

@@ -7,13 +7,15 @@
  * at offset 17 MiB                  is refused three times for lack of room
  *
  * The process ends with SIGABRT when the plug-in waits without a request in
- * flight, submits a request that it should have rejected, or leaves before it
- * has closed the disk. */
+ * flight, submits a request that it should have rejected, leaves before it has
+ * closed the disk, or joins its thread twice, which POSIX leaves undefined. */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "weft/attach.h"
 #include "weft/disk.h"
@@ -164,8 +166,22 @@ int weft_disk_wait(struct weft_disk *d, weft_time_t deadline)
 	return 0;
 }
 
+/* The linker hands calls of pthread_join() to this one. */
+int __real_pthread_join(pthread_t t, void **p);
+int __wrap_pthread_join(pthread_t t, void **p);
+
+int __wrap_pthread_join(pthread_t t, void **p)
+{
+	static atomic_int joined;
+
+	assert(!joined++);
+	return __real_pthread_join(t, p);
+}
+
 int weft_disk_do(struct weft_disk *d, const struct weft_disk_op *op)
 {
 	assert(!d->in_flight);
+	if (getenv("FAKE_SLOW"))
+		sleep(1);
 	return getenv("FAKE_STALE") ? -ESTALE : 0;
 }

@@ -241,6 +241,21 @@ def test_cut():
             assert os.path.getsize(path)
 
 
+def test_cut_while_nbdkit_ends():
+    """SIGTERM during the last flush after SIGUSR1: nbdkit does not end before
+    the disk is closed."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "report")
+        with served("report=" + path, env={"FAKE_SLOW": "1"}) as (_, p):
+            Raw(p.path).ask(WRITE, 0, 512, bytes(512))
+            Raw.open.pop().close()
+            p.send_signal(signal.SIGUSR1)
+            time.sleep(0.2)  # the flush takes a second
+            p.send_signal(signal.SIGTERM)
+            assert p.wait(20) == 0
+        assert os.path.getsize(path)
+
+
 def test_report():
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "report")

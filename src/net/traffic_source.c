@@ -8,6 +8,13 @@
 
 /* ---- when ---- */
 
+/* Returns the cycle of a time, or ARRIVALS_NEVER: a load of 1e-30 gives times
+ * that do not fit in 64 bits. */
+static uint64_t arrivals_cycle(double at)
+{
+	return at < 0x1p63 ? (uint64_t)at : ARRIVALS_NEVER;
+}
+
 /* Draws the number of trials up to and including the first success, at least 1.
  * log_miss is the logarithm of the probability that a trial fails. */
 static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
@@ -37,7 +44,7 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 	a->log_miss = log1p(-a->rate);
 	if (a->kind == ARRIVALS_PERIODIC) {
 		a->at = weft_rng_real(rng) / a->rate;
-		a->next = (uint64_t)a->at;
+		a->next = arrivals_cycle(a->at);
 		return 0;
 	}
 	if (a->kind == ARRIVALS_BURSTY) {
@@ -85,7 +92,7 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		break;
 	case ARRIVALS_PERIODIC:
 		a->at += 1 / a->rate;
-		a->next = (uint64_t)a->at;
+		a->next = arrivals_cycle(a->at);
 		break;
 	case ARRIVALS_BURSTY:
 		a->next = bursty_next(a, rng);
@@ -94,9 +101,7 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		break;
 	case ARRIVALS_UNIFORM:
 		a->at += gap * 2 * weft_rng_real(rng);
-		/* A load of 1e-30 gives times that do not fit in 64 bits. */
-		a->next =
-			a->at < 0x1p63 ? (uint64_t)ceil(a->at) : ARRIVALS_NEVER;
+		a->next = arrivals_cycle(ceil(a->at));
 		break;
 	case ARRIVALS_EVEN:
 		a->next += (uint64_t)(line + (gap - line));

@@ -81,6 +81,12 @@ static void periodic_arrivals_are_even(void **st)
 	assert_true(fabs(g.mean - 1 / 0.3) < 0.001);
 	assert_int_equal(g.least, 3);
 	assert_int_equal(g.longest, 4);
+	/* later than 64 bits can count */
+	a.rate = 1e-30;
+	arrivals_init(&a, 0, 0, &rng, &err);
+	assert_true(a.next == ARRIVALS_NEVER);
+	arrivals_step(&a, 0, &rng);
+	assert_true(a.next == ARRIVALS_NEVER);
 }
 
 static void bursts_have_the_rate_and_more_variance(void **st)

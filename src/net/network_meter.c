@@ -71,15 +71,19 @@ enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 void net_meter_open(struct weft_comp *c, uint64_t from)
 {
 	struct net_meter *n = c->state;
-	uint64_t length = n->measure << n->again;
+	uint64_t length = n->again && n->measure > UINT64_MAX / 2
+				  ? UINT64_MAX
+				  : n->measure << n->again;
 
 	n->from = from;
-	n->until = length ? from + length : UINT64_MAX;
+	n->until = length && length < UINT64_MAX - from ? from + length
+							: UINT64_MAX;
 	steady_init(&n->steady);
 	growth_init(&n->growth, from,
 		    length ? length / WINDOW_LOOKS : WINDOW_STEP);
-	weft_wake(c, NET_TAG_OPEN, weft_clock_edge(&n->clk, from));
-	if (length)
+	if (net_cycle_comes(&n->clk, from))
+		weft_wake(c, NET_TAG_OPEN, weft_clock_edge(&n->clk, from));
+	if (length && net_cycle_comes(&n->clk, n->until))
 		weft_wake(c, NET_TAG_CLOSE, weft_clock_edge(&n->clk, n->until));
 }
 
@@ -241,8 +245,7 @@ static void report_state(struct weft_comp *c)
 	struct net_meter *n = c->state;
 	char text[64];
 
-	if (n->state == NET_STEADY &&
-	    (n->from == UINT64_MAX || (n->measure && !n->over)))
+	if (n->state == NET_STEADY && (!n->closed || (n->measure && !n->over)))
 		n->state = NET_UNSETTLED;
 	if (n->again) {
 		snprintf(text, sizeof(text), "cycles %llu to %llu",

@@ -161,6 +161,13 @@ static inline bool net_meter_over(const struct net_meter *n)
 /* Tags of the component's events. The component calls net_meter_due() for
  * NET_TAG_CLOSE. */
 enum { NET_TAG_WATCH, NET_TAG_OPEN, NET_TAG_CLOSE, NET_TAG_NONE };
+/* Returns true if an event in this cycle is possible: its time fits in 63 bits.
+ */
+static inline bool net_cycle_comes(const struct weft_clock *clk, uint64_t cycle)
+{
+	/* the slowest clock has 1 Hz */
+	return !(cycle >> 23) || cycle < weft_clock_cycle(clk, UINT64_MAX / 2);
+}
 /* Opens the window at `from`. */
 void net_meter_open(struct weft_comp *net, uint64_t from);
 /* Ends the window at `until`. It may open again unless `last` is true. */

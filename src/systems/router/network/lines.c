@@ -39,7 +39,8 @@ void station_wake(struct station *s, uint64_t cycle)
 	if (cycle >= s->next)
 		return;
 	s->next = cycle;
-	weft_wake(s->comp, 0, weft_clock_edge(&s->clock, cycle));
+	if (net_cycle_comes(&s->clock, cycle))
+		weft_wake(s->comp, 0, weft_clock_edge(&s->clock, cycle));
 }
 
 uint64_t station_arrival(const struct station *s, bool credits)
@@ -118,6 +119,12 @@ static int line_start(struct station *s, uint32_t i, struct weft_err *err)
 			err, EINVAL,
 			"%s.%s: a line between routers is a net.channel, whose latency counts cycles",
 			s->comp->name, p->name);
+	if (!weft_clock_same(&((struct net_channel *)p->link->state)->clock,
+			     &s->clock))
+		return weft_fail(
+			err, EINVAL,
+			"%s.clock is not that of %s: a network has one clock, set net.*.clock",
+			p->link->name, s->comp->name);
 	s->line[i].far = p->peer->comp->state;
 	s->line[i].far_port = p->peer->index;
 	s->line[i].latency = ((struct net_channel *)p->link->state)->latency;

@@ -36,6 +36,17 @@ static uint64_t counted(const struct router_net *n, uint32_t counter)
 
 /* ---- the watchdog ---- */
 
+/* Returns the latency of the cable at port p. Lines of a router have none yet,
+ * because it may start after the network. */
+static uint64_t port_latency(const struct router *r, uint32_t p)
+{
+	const struct weft_comp *link = r->s.comp->ports[p].link;
+
+	if (!link || link->cls != &weft_class_net_channel)
+		return 0;
+	return ((const struct net_channel *)link->state)->latency;
+}
+
 static void meter_deadlocked(struct weft_comp *c)
 {
 	struct router_net *n = c->state;
@@ -47,6 +58,29 @@ static void meter_deadlocked(struct weft_comp *c)
 			  "deadlock: %u packets are in the network and none "
 			  "of their flits can move",
 			  n->packets.live);
+}
+
+/* Returns cycles for which a network that works may move no flit: flits and
+ * credits are on their way, in stages of routers, or wait for the rest of their
+ * packet. */
+static uint64_t network_silence(const struct router_net *n)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < n->n_routers; i++) {
+		const struct router *r = n->router[i]->state;
+		uint64_t stages = 2ull * (r->p.t_route + r->p.t_vc_alloc +
+					  r->p.t_sw_alloc + r->p.t_cross);
+
+		stages += r->s.credit_delay;
+		stages += r->p.flow == ROUTER_STORE ? r->p.buf_flits : 0;
+		for (uint32_t p = 0; p < r->p.ports; p++) {
+			uint64_t t = stages + 2 * (1 + port_latency(r, p));
+
+			longest = t > longest ? t : longest;
+		}
+	}
+	return longest;
 }
 
 static void watch_arm(struct weft_comp *c)
@@ -62,9 +96,10 @@ static void watch_arm(struct weft_comp *c)
 static void meter_watch(struct weft_comp *c)
 {
 	struct router_net *n = c->state;
-	uint64_t moved = counted(n, ROUTER_FLITS);
+	/* A new packet is a move, too: it may be the first one for long. */
+	uint64_t moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
 
-	if (n->packets.live && moved && moved == n->moved) {
+	if (n->packets.live && moved == n->moved) {
 		meter_deadlocked(c);
 		weft_sim_stop(c->sim);
 		return;
@@ -146,6 +181,7 @@ void router_net_clock(struct weft_comp *net)
 static int meter_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;
+	uint64_t silence;
 
 	if (!n->graph)
 		return weft_fail(err, EINVAL,
@@ -157,6 +193,9 @@ static int meter_start(struct weft_comp *c, struct weft_err *err)
 				err, EINVAL, "%s: %s is not a net.router",
 				n->router[i]->name, n->router[i]->cls->name);
 	router_net_clock(c);
+	silence = network_silence(n);
+	if (n->watchdog && n->watchdog < silence)
+		n->watchdog = silence;
 	watch_arm(c);
 	return 0;
 }

@@ -16,7 +16,7 @@ struct router_net {
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
 	void *own;
-	uint64_t moved; /* flits moved at the watchdog's last run */
+	uint64_t moved; /* flits moved and made at the watchdog's last run */
 };
 
 static inline struct packets *router_packets(struct weft_comp *net)

@@ -303,6 +303,16 @@ static uint32_t sizes_most(const struct router_source *s)
 	return most;
 }
 
+/* Returns the shortest packet of a mix. */
+static uint32_t sizes_least(const struct router_source *s)
+{
+	uint32_t least = s->t.mix->n ? UINT32_MAX : 0;
+
+	for (uint32_t i = 0; i < s->t.mix->n; i++)
+		least = s->t.mix->size[i] < least ? s->t.mix->size[i] : least;
+	return least;
+}
+
 static int sizes_start(struct router_source *s, struct weft_err *err)
 {
 	const char *name = s->s.comp->name;
@@ -313,10 +323,11 @@ static int sizes_start(struct router_source *s, struct weft_err *err)
 	if (!s->sizes[0] && s->flits_max && s->flits_max < s->flits)
 		return weft_fail(err, EINVAL, "%s.flits_max: %u is below %u",
 				 name, s->flits_max, s->flits);
-	if (s->sizes[0] && traffic_mix_read(&s->t, s->sizes, 4096))
+	if (s->sizes[0] &&
+	    (traffic_mix_read(&s->t, s->sizes, 4096) || !sizes_least(s)))
 		return weft_fail(
 			err, EINVAL,
-			"%s.sizes: '%s': write up to %u numbers of flits of at most 4096 as FLITS:WEIGHT,FLITS:WEIGHT",
+			"%s.sizes: '%s': write up to %u numbers of flits of 1 to 4096 as FLITS:WEIGHT,FLITS:WEIGHT",
 			name, s->sizes, TRAFFIC_SIZES);
 	if (s->router->p.flow != ROUTER_WORMHOLE && sizes_most(s) > places)
 		return weft_fail(
@@ -341,6 +352,12 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 
 	if (station_start(&s->s, err))
 		return -EINVAL;
+	if (s->node != s->s.number || s->nodes != s->s.graph->ends)
+		return weft_fail(
+			err, EINVAL,
+			"%s: node = %u of %u nodes, its place in the network is %u of %u: leave out 'node' and 'nodes'",
+			c->name, s->node, s->nodes, s->s.number,
+			s->s.graph->ends);
 	s->router = (const struct router *)s->s.line[0].far;
 	s->s.packets = router_packets(s->s.net);
 	if (s->s.graph->shape.ends == 1) {

@@ -2,6 +2,8 @@
 /* Parts of a network, see network_part.h. */
 #include "front/exp/network_part.h"
 
+#include <string.h>
+
 const struct weft_network_parts *network_parts(const struct exp_build *b)
 {
 	static const struct weft_network_parts none;
@@ -55,11 +57,19 @@ int network_part_build(struct exp_build *b, const struct doc_node *map,
 int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
 			struct weft_err *err)
 {
+	const struct doc_node *type = doc_get(map, "type");
+	bool routed = type && type->text && !strcmp(type->text, "routed");
+	const char *instead = "use fabric direct or switch";
+
 	if (c->cls->ops.place)
 		return 0;
+	if (c->cls->kind == WEFT_KIND_SWITCH)
+		instead = "leave out the 'type' of switch";
+	else if (routed)
+		instead = "use net.source, or fabric direct or switch";
 	return doc_fail(map->at, err,
-			"%s (%s) cannot stand in a direct network", c->name,
-			c->cls->name);
+			"%s (%s) cannot stand in a %s network: %s", c->name,
+			c->cls->name, routed ? "routed" : "direct", instead);
 }
 
 int network_part_place(struct weft_comp *c, const struct weft_place *at,

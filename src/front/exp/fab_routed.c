@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric `routed`: routers and cables of any topology (net/graph.h), and a
+/* Fabric `routed`: routers and cables of a topology (net/graph.h), and a
  * routing that is proved free of deadlock (net/routing.h).
  *
  *	type: routed, topology: mesh, dims: [8, 8], ends: 1
  *	routing: dimension_order
- *	switch, link, net:	classes and their settings; the class of the
- *ends says which they are by default
- *	trunk, access:		cables between groups and to ends; default:
- *link, and the class of link without settings
- */
+ *	switch, link, net: {..}		classes and their settings
+ *	trunk: {..}			cables between groups
+ *	access: {..}			cables to ends
+ *
+ * The class of the ends says which classes `switch`, `link` and `net` have by
+ * default. Without `trunk` those cables are as `link`. Without `access` cables
+ * to ends have the class of `link` and no settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -164,7 +164,8 @@ def check(o):
     sources, build = Sources(o.root), Build(o.build)
     bad = stale(sources, o)
     work = os.path.join(o.work, "check-%d" % os.getpid())
-    worker = Worker(build, sources, work, lambda w, t: (t.timeout, False))
+    worker = Worker(build, sources, work,
+                    lambda w, t: (t.timeout, t.timeout, False))
     ran = 0
     for name, test in read_list(os.path.join(o.lists,
                                              "caught.txt")).items():

@@ -34,9 +34,17 @@ static uint32_t channel(const struct search *s, uint32_t router, uint32_t port,
 	return (s->g->first[router] + port) * s->vcs + vc;
 }
 
-static void bit_set(uint64_t *set, uint32_t bit)
+/* Adds the VCs of a choice to a set of outputs of a router. They are at most 32
+ * bits one after another (NET_VCS_MAX). */
+static void choice_set(const struct search *s, uint64_t *set,
+		       const struct net_choice *c)
 {
-	set[bit / 64] |= 1ull << (bit & 63);
+	uint32_t bit = c->port * s->vcs + c->first;
+	uint64_t vcs = (2ull << (c->last - c->first)) - 1;
+
+	set[bit / 64] |= vcs << (bit & 63);
+	if ((bit & 63) + (c->last - c->first) > 63)
+		set[bit / 64 + 1] |= vcs >> (64 - (bit & 63));
 }
 
 /* Notes that packets which hold a VC of `held`, an output of `router`, may wait
@@ -46,19 +54,18 @@ static void search_note(struct search *s, uint32_t router,
 			const struct net_choice *want)
 {
 	for (uint32_t v = held->first; v <= held->last; v++)
-		for (uint32_t w = want->first; w <= want->last; w++)
-			bit_set(s->next + (size_t)channel(s, router, held->port,
-							  v) *
-						  s->words,
-				want->port * s->vcs + w);
+		choice_set(s,
+			   s->next + (size_t)channel(s, router, held->port, v) *
+					     s->words,
+			   want);
 }
 
 /* Adds the VCs of an output to a set of a router. */
 static void router_note(struct search *s, uint64_t *sets, uint32_t router,
-			uint32_t port, const struct net_choice *c)
+			uint32_t port, struct net_choice c)
 {
-	for (uint32_t v = c->first; v <= c->last; v++)
-		bit_set(sets + (size_t)router * s->words, port * s->vcs + v);
+	c.port = (uint16_t)port;
+	choice_set(s, sets + (size_t)router * s->words, &c);
 }
 
 /* Returns the escape choice, or the first one of a routing without escape. */
@@ -90,7 +97,7 @@ static void search_walk(struct search *s, struct net_arrival at,
 		if (r.phase != phase) {
 			if (before != NET_NOWHERE)
 				router_note(s, s->into, at.router, at.port,
-					    &held);
+					    held);
 			return;
 		}
 		want = choice_of(s, &c);
@@ -98,7 +105,7 @@ static void search_walk(struct search *s, struct net_arrival at,
 		if (before != NET_NOWHERE)
 			search_note(s, before, &held, want);
 		else if (phase)
-			router_note(s, s->from, at.router, want->port, want);
+			router_note(s, s->from, at.router, want->port, *want);
 		if (far->end)
 			return;
 		before = at.router;

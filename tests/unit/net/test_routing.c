@@ -258,6 +258,25 @@ static void refuses(const struct net_routing *r, const char *topology,
 	net_graph_fini(&g);
 }
 
+/* Channels of an output whose VCs are in two words of a set: the search goes to
+ * the last one first. */
+static void circles_are_found_in_all_vcs(void **state)
+{
+	static const struct net_shape shape = { 2, { 2, 4 } };
+	struct weft_err err = { 0 };
+	struct net_graph g;
+	char text[300];
+
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("torus"), &shape, &err),
+		0);
+	assert_true(net_routing_cycle(&careless, &g, 20, text, sizeof(text)));
+	assert_non_null(strstr(text, "p3 VC 19 -> "));
+	assert_true(net_routing_cycle(&careless, &g, 32, text, sizeof(text)));
+	assert_non_null(strstr(text, "p3 VC 31 -> "));
+	net_graph_fini(&g);
+}
+
 static void circles_are_found_and_named(void **state)
 {
 	refuses(&careless, "torus", (struct net_shape){ 1, { 4 } }, true);
@@ -317,6 +336,7 @@ int main(void)
 		cmocka_unit_test(every_packet_arrives_by_every_routing),
 		cmocka_unit_test(least_vcs_do_and_one_less_is_refused),
 		cmocka_unit_test(circles_are_found_and_named),
+		cmocka_unit_test(circles_are_found_in_all_vcs),
 		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),
 	};
 

@@ -150,6 +150,14 @@ static int routing_check(struct routed *d, struct weft_err *err)
 	return 0;
 }
 
+static bool has_trunks(const struct net_graph *g)
+{
+	for (uint32_t i = 0; i < g->first[g->routers]; i++)
+		if (g->port[i].at != NET_NOWHERE && g->port[i].trunk)
+			return true;
+	return false;
+}
+
 static int channels_build(struct routed *d, struct weft_err *err)
 {
 	const char *type = network_parts(d->b)->link;
@@ -160,6 +168,11 @@ static int channels_build(struct routed *d, struct weft_err *err)
 			       "access", &d->access, err))
 		return -1;
 	d->trunk = d->link;
+	if (doc_get(d->map, "trunk") && !has_trunks(d->g))
+		return doc_fail(
+			doc_get(d->map, "trunk")->at, err,
+			"a %s has no groups of routers, and no cables between them: leave out 'trunk'",
+			d->g->type->name);
 	if (doc_get(d->map, "trunk"))
 		return network_part_build(d->b, d->map, "trunk", type,
 					  WEFT_KIND_LINK, "trunk", &d->trunk,

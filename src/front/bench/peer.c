@@ -28,7 +28,7 @@ void peer_value(const char *line, const char *key, double *v_p)
 static int run_file(const struct peer *p, char *file, struct peer_run *r,
 		    struct weft_err *err)
 {
-	char *arg[PEER_ARGS + 3] = { strdup(peer_path(p)), file };
+	char *arg[PEER_ARGS + 3] = { NULL, file };
 	char line[512];
 	struct rusage use;
 	int fd[2], status;
@@ -39,6 +39,7 @@ static int run_file(const struct peer *p, char *file, struct peer_run *r,
 		return weft_fail(err, errno, "no pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
+		arg[0] = strdup(peer_path(p));
 		for (uint32_t i = 0; i < PEER_ARGS && r->arg[i]; i++)
 			arg[2 + i] = strdup(r->arg[i]);
 		if (dup2(fd[1], 1) >= 0 && dup2(fd[1], 2) >= 0)

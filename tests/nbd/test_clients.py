@@ -265,7 +265,7 @@ class Clients(unittest.TestCase):
     def test_client_that_stops_holds_up_no_other(self):
         j, uri = self.start()
         c = subprocess.Popen(
-            "exec " + fio(64, uri, rw="randrw", time_based=1, runtime=20,
+            "exec " + fio(8, uri, rw="randrw", time_based=1, runtime=20,
                           verify=0, do_verify=0), shell=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.5)
@@ -296,7 +296,7 @@ class Clients(unittest.TestCase):
     def test_ctrl_c_while_a_client_works(self):
         j, uri = self.start()
         c = subprocess.Popen(
-            "exec " + fio(64, uri, rw="randrw", time_based=1, runtime=60,
+            "exec " + fio(8, uri, rw="randrw", time_based=1, runtime=60,
                           verify=0, do_verify=0), shell=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.5)

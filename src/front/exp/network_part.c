@@ -66,7 +66,8 @@ int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
 	if (c->cls->kind == WEFT_KIND_SWITCH)
 		instead = "leave out the 'type' of switch";
 	else if (routed)
-		instead = "use net.source, or fabric direct or switch";
+		instead =
+			"use traffic of a kind that can (weft list traffic), or fabric direct or switch";
 	return doc_fail(map->at, err,
 			"%s (%s) cannot stand in a %s network: %s", c->name,
 			c->cls->name, routed ? "routed" : "direct", instead);

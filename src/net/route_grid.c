@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routings of meshes and tori (graph_grid.c), with the rules of BookSim2's
- * functions dim_order, valiant, romm, xy_yx and min_adapt:
+ * functions dim_order, valiant, romm, xy_yx, adaptive_xy_yx and min_adapt:
  *
  * dimension_order	the lowest dimension first, the shorter way round a
  *ring; at a tie, a coin
  * valiant		to a random router first, then to the destination
  * romm			the same with a router in the box between both (mesh)
  * o1turn		ascending or descending dimensions, by a coin (mesh)
+ * xy_yx_adaptive	the same by the loads of the first outputs (mesh)
  * minimal_adaptive	any dimension that lacks steps; escape by dimension
  *order
  *
@@ -232,6 +233,35 @@ const struct net_routing net_routing_o1turn = {
 	.topologies = meshes,
 	.vcs = o1turn_vcs,
 	.route = o1turn_route,
+};
+
+/* The order with the emptier first output, as BookSim2's adaptive_xy_yx_mesh.
+ */
+static void xy_yx_route(const struct net_graph *g, uint32_t vcs,
+			struct net_arrival in, struct net_route *r,
+			struct net_choices *c)
+{
+	uint32_t to = grid_router(g, r->dest);
+	struct step up, down;
+
+	if (!grid_step(g, in.router, to, false, &up)) {
+		grid_eject(g, vcs, r, c);
+		return;
+	}
+	grid_step(g, in.router, to, true, &down);
+	if (net_injected(g, in))
+		r->part = net_emptier(in, vcs, row_port(down), row_port(up),
+				      r->coins & 1);
+	net_choose_half(c, row_port(r->part ? down : up), 0, vcs - 1, r->part);
+}
+
+const struct net_routing net_routing_xy_yx_adaptive = {
+	.name = "xy_yx_adaptive",
+	.doc = "ascending or descending dimensions, whose output is emptier",
+	.topologies = meshes,
+	.vcs = o1turn_vcs,
+	.route = xy_yx_route,
+	.looks = true,
 };
 
 /* ---- adaptive ---- */

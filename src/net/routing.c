@@ -11,13 +11,15 @@ enum { PAIRS = 1 << 18 };
 
 extern const struct net_routing net_routing_dimension_order,
 	net_routing_valiant, net_routing_romm, net_routing_o1turn,
-	net_routing_minimal_adaptive, net_routing_destination_tag;
+	net_routing_xy_yx_adaptive, net_routing_minimal_adaptive,
+	net_routing_destination_tag;
 
 const struct net_routing *const net_routings[] = {
 	&net_routing_dimension_order,
 	&net_routing_valiant,
 	&net_routing_romm,
 	&net_routing_o1turn,
+	&net_routing_xy_yx_adaptive,
 	&net_routing_minimal_adaptive,
 	&net_routing_destination_tag,
 	NULL,
@@ -40,6 +42,18 @@ void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		net_choose(c, port, last + 1 - half, last, 0);
 	else
 		net_choose(c, port, first, last - half, 0);
+}
+
+bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
+		 bool coin)
+{
+	uint32_t used_a, used_b;
+
+	if (!in.loads)
+		return coin;
+	used_a = net_used(in, in.router, a, 0, vcs - 1);
+	used_b = net_used(in, in.router, b, 0, vcs - 1);
+	return used_a == used_b ? coin : used_a < used_b;
 }
 
 /* Writes names of the routings of a topology to text. */

@@ -37,9 +37,23 @@ struct net_choices {
 	struct net_choice at[NET_CHOICES];
 };
 
-/* Router and port at which a packet arrives. */
+/* Loads of outputs that a router knows: its own ones and, in an idealised
+ * routing, those of others. */
+struct net_loads {
+	/* Returns the places in use in the queues behind VCs first..last of an
+	 * output, by flits there or on their way, as they were at the end of
+	 * the cycle before. */
+	uint32_t (*used)(const void *own, uint32_t router, uint32_t port,
+			 uint32_t first, uint32_t last);
+	const void *own; /* of the caller */
+};
+
+/* Router, port and VC at which a packet arrives. */
 struct net_arrival {
 	uint32_t router, port, vc;
+	/* NULL: none, in the search for circles. A coin of the packet decides
+	 * where loads would. */
+	const struct net_loads *loads;
 };
 
 struct net_routing {
@@ -58,11 +72,21 @@ struct net_routing {
 	void (*route)(const struct net_graph *g, uint32_t vcs,
 		      struct net_arrival in, struct net_route *r,
 		      struct net_choices *c);
-	/* Packets pass `mid` first, in phase 0. */
+	/* Packets pass `mid` first, in phase 0, or change to phase 1 at a
+	 * router before it. In the search for circles the destination of phase
+	 * 0 is an end of `mid`, so that the way to mid may not depend on both.
+	 */
 	bool phases;
 	/* Choices of priority 0 are escape channels. A packet on one stays on
 	 * escape channels. */
 	bool escape;
+	/* Reads the loads of outputs. */
+	bool looks;
+	/* Number of the lowest coins that decide about the way, at most 8,
+	 * which a packet has for each of two phases (from coin NET_DIMS on for
+	 * the second). The search for circles tries them all. 0: one per
+	 * dimension. */
+	uint8_t coins;
 };
 extern const struct net_routing *const net_routings[]; /* ended by NULL */
 /* Returns the routing of that name, or NULL. */
@@ -92,6 +116,18 @@ static inline void net_choose(struct net_choices *c, uint32_t port,
  * the odd VC. */
 void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		     uint32_t last, uint32_t k);
+/* Returns the places in use behind VCs first..last of an output of a router.
+ * There are loads. */
+static inline uint32_t net_used(struct net_arrival in, uint32_t router,
+				uint32_t port, uint32_t first, uint32_t last)
+{
+	return in.loads->used(in.loads->own, router, port, first, last);
+}
+/* Returns true if output a of the present router, of which all `vcs` count, has
+ * fewer places in use than output b. If both have as many, or there are no
+ * loads, a coin decides. */
+bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
+		 bool coin);
 /* Returns true if the packet has arrived through the port of an end. */
 static inline bool net_injected(const struct net_graph *g,
 				struct net_arrival in)

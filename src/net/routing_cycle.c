@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for circles of channels, see routing.h. A channel is a cable in
  * one direction and a VC. Packets of all pairs of ends are walked with all
- * coins, and each pair of channels that a packet takes one after another is
- * noted. A routing with phases is walked in two parts, to the router on the way
- * and from it, whose channels meet there. Packets of an adaptive routing may
- * enter the escape channels anywhere, so their walks start at every router. */
+ * coins and all choices, and each pair of channels that a packet takes one
+ * after another is noted. A routing with phases is walked in two parts, to the
+ * router on the way and from it, whose channels meet there. Packets of an
+ * adaptive routing may enter the escape channels anywhere, so their walks start
+ * at every router. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,15 @@
 
 /* COINS: bits of the coins that routings use for a phase. */
 enum { COINS = NET_DIMS };
+
+/* A packet that arrives at a router through VCs first..last of a port. */
+struct place {
+	uint32_t router, hops;
+	uint16_t port;
+	uint8_t first, last;
+	struct net_route r;
+	uint32_t stamp; /* of the walks in which it was visited */
+};
 
 struct search {
 	const struct net_routing *r;
@@ -26,6 +36,10 @@ struct search {
 	 * which walks of phase 1 leave it: as `next`, by router. */
 	uint64_t *into, *from;
 	uint8_t *mark;
+	/* Places that the walks to an end have visited, as a hash table, and
+	 * those that they have yet to leave. */
+	struct place *place, *todo;
+	uint32_t place_mask, places, n_todo, stamp;
 };
 
 static uint32_t channel(const struct search *s, uint32_t router, uint32_t port,
@@ -68,49 +82,121 @@ static void router_note(struct search *s, uint64_t *sets, uint32_t router,
 	choice_set(s, sets + (size_t)router * s->words, &c);
 }
 
-/* Returns the escape choice, or the first one of a routing without escape. */
-static const struct net_choice *choice_of(const struct search *s,
-					  const struct net_choices *c)
+/* ---- walks ---- */
+
+/* Returns the slot of a place in the table, which is new if its stamp is not
+ * that of the present walks. */
+static struct place *place_slot(struct search *s, const struct place *p)
 {
-	for (uint32_t i = 0; s->r->escape && i < c->n; i++)
-		if (!c->at[i].priority)
-			return &c->at[i];
-	return &c->at[0];
+	uint64_t hash = 14695981039346656037ull;
+	const unsigned char *byte = (const unsigned char *)&p->r;
+	uint32_t i;
+
+	hash = (hash ^ s->g->first[p->router] ^ p->port) * 1099511628211ull;
+	hash = (hash ^ p->first ^ (uint32_t)p->last << 8) * 1099511628211ull;
+	for (size_t k = 0; k < sizeof(p->r); k++)
+		hash = (hash ^ byte[k]) * 1099511628211ull;
+	for (i = (uint32_t)(hash >> 32);; i++) {
+		struct place *at = &s->place[i & s->place_mask];
+
+		if (at->stamp != s->stamp ||
+		    (at->router == p->router && at->port == p->port &&
+		     at->first == p->first && at->last == p->last &&
+		     !memcmp(&at->r, &p->r, sizeof(p->r))))
+			return at;
+	}
 }
 
-/* Walks a packet from a router to its end, or in phase 0 to the router on the
- * way. */
-static void search_walk(struct search *s, struct net_arrival at,
-			struct net_route r, uint8_t phase)
+static void places_grow(struct search *s)
+{
+	struct place *old = s->place;
+	uint32_t n = s->place_mask + 1;
+
+	s->place_mask = 2 * n - 1;
+	s->place = need(calloc(2ul * n, sizeof(*s->place)));
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i].stamp == s->stamp)
+			*place_slot(s, &old[i]) = old[i];
+	free(old);
+}
+
+/* Adds a packet that arrives at a router to the walks, unless one like it has
+ * been there. `p` has no stamp yet. */
+static void place_visit(struct search *s, struct place p)
+{
+	struct place *slot = place_slot(s, &p);
+
+	if (slot->stamp == s->stamp)
+		return;
+	p.stamp = s->stamp;
+	*slot = p;
+	if (++s->places > s->place_mask / 2)
+		places_grow(s);
+	s->todo = grown(s->todo, s->n_todo, sizeof(*s->todo));
+	s->todo[s->n_todo++] = p;
+}
+
+/* Carries on with a packet at a router: notes its outputs, and visits the
+ * routers behind them. Of an adaptive routing with escape channels only these
+ * are walked. */
+static void place_leave(struct search *s, struct place p)
 {
 	const struct net_graph *g = s->g;
-	struct net_choice held = { 0 };
-	uint32_t before = NET_NOWHERE;
+	struct net_arrival at = { p.router, p.port, p.first, NULL };
+	const struct net_far *back = net_graph_far(g, p.router, p.port);
+	struct net_choice held = { back->port, p.first, p.last, 0 };
+	struct net_choices c = { 0 };
+	uint8_t phase = p.r.phase;
 
-	r.phase = phase;
-	for (uint32_t hops = 0; hops <= 4 * g->routers; hops++) {
-		struct net_choices c = { 0 };
-		const struct net_choice *want;
-		const struct net_far *far;
+	s->r->route(g, s->vcs, at, &p.r, &c);
+	if (p.r.phase != phase) {
+		if (!back->end)
+			router_note(s, s->into, p.router, p.port, held);
+		return;
+	}
+	for (uint32_t i = 0; i < c.n; i++) {
+		const struct net_choice *want = &c.at[i];
+		const struct net_far *far =
+			net_graph_far(g, p.router, want->port);
 
-		s->r->route(g, s->vcs, at, &r, &c);
-		if (r.phase != phase) {
-			if (before != NET_NOWHERE)
-				router_note(s, s->into, at.router, at.port,
-					    held);
-			return;
-		}
-		want = choice_of(s, &c);
-		far = net_graph_far(g, at.router, want->port);
-		if (before != NET_NOWHERE)
-			search_note(s, before, &held, want);
+		if (s->r->escape && want->priority)
+			continue;
+		if (!back->end)
+			search_note(s, back->at, &held, want);
 		else if (phase)
-			router_note(s, s->from, at.router, want->port, *want);
-		if (far->end)
-			return;
-		before = at.router;
-		held = *want;
-		at = (struct net_arrival){ far->at, far->port, held.first };
+			router_note(s, s->from, p.router, want->port, *want);
+		if (far->end || p.hops > 4 * g->routers)
+			continue;
+		place_visit(s, (struct place){ .router = far->at,
+					       .port = far->port,
+					       .first = want->first,
+					       .last = want->last,
+					       .r = p.r,
+					       .hops = p.hops + 1 });
+	}
+}
+
+/* Walks packets from all routers to an end, or in phase 0 to the router on the
+ * way. Only packets of its own ends start at a router, at the port of an end.
+ */
+static void search_walk(struct search *s, struct net_route r)
+{
+	const struct net_graph *g = s->g;
+
+	s->stamp++;
+	s->places = 0;
+	for (uint32_t router = 0; router < g->routers; router++) {
+		uint32_t p = 0;
+
+		while (p < net_graph_ports(g, router) &&
+		       !net_graph_far(g, router, p)->end)
+			p++;
+		if (p < net_graph_ports(g, router))
+			place_visit(s, (struct place){ .router = router,
+						       .port = (uint16_t)p,
+						       .r = r });
+		while (s->n_todo)
+			place_leave(s, s->todo[--s->n_todo]);
 	}
 }
 
@@ -140,29 +226,20 @@ static void search_meet(struct search *s)
 static void search_walks(struct search *s)
 {
 	const struct net_graph *g = s->g;
-	uint32_t coins = 1u << (g->shape.dims < COINS ? g->shape.dims : COINS);
+	uint32_t bits = s->r->coins ? s->r->coins : g->shape.dims;
 
-	for (uint32_t router = 0; router < g->routers; router++)
-		for (uint32_t e = 0; e < g->ends; e++)
-			for (uint32_t k = 0; k < coins; k++) {
-				struct net_route r = { .src = e,
-						       .dest = e,
-						       .mid = g->in[e].at };
-				uint32_t p = 0;
+	bits = bits < COINS ? bits : COINS;
+	for (uint32_t e = 0; e < g->ends; e++)
+		for (uint32_t k = 0; k < 1u << bits; k++)
+			for (uint8_t f = !s->r->phases; f < 2; f++) {
+				struct net_route r;
 
+				memset(&r, 0, sizeof(r));
+				r.src = r.dest = e;
+				r.mid = g->in[e].at;
 				r.coins = k | k << NET_DIMS;
-				/* Only packets of its own ends start at a
-				 * router, at the port of an end. */
-				while (p < net_graph_ports(g, router) &&
-				       !net_graph_far(g, router, p)->end)
-					p++;
-				if (p == net_graph_ports(g, router))
-					break;
-				for (uint8_t f = !s->r->phases; f < 2; f++)
-					search_walk(s,
-						    (struct net_arrival){
-							    router, p, 0 },
-						    r, f);
+				r.phase = f;
+				search_walk(s, r);
 			}
 	search_meet(s);
 }
@@ -246,15 +323,20 @@ bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 		       uint32_t vcs, char *text, size_t size)
 {
 	struct search s = { .r = r, .g = g, .vcs = vcs };
-	uint32_t ports = net_graph_ports(g, 0), n = g->first[g->routers] * vcs;
+	uint32_t ports = 0, n = g->first[g->routers] * vcs;
 	struct stack st = { 0 }, path = { 0 };
 	bool found = false;
 
+	for (uint32_t i = 0; i < g->routers; i++)
+		ports = net_graph_ports(g, i) > ports ? net_graph_ports(g, i)
+						      : ports;
 	s.words = (ports * vcs + 63) / 64;
 	s.next = need(calloc((size_t)n * s.words, sizeof(*s.next)));
 	s.into = need(calloc((size_t)g->routers * s.words, sizeof(*s.into)));
 	s.from = need(calloc((size_t)g->routers * s.words, sizeof(*s.from)));
 	s.mark = need(calloc(n, 1));
+	s.place_mask = 63;
+	s.place = need(calloc(64, sizeof(*s.place)));
 	st.at = need(calloc((size_t)n * (ports * vcs + 1), sizeof(*st.at)));
 	path.at = need(calloc(n + 1, sizeof(*path.at)));
 	search_walks(&s);
@@ -265,6 +347,8 @@ bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 	free(s.into);
 	free(s.from);
 	free(s.mark);
+	free(s.place);
+	free(s.todo);
 	free(st.at);
 	free(path.at);
 	return found;

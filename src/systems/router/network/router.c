@@ -204,6 +204,7 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 		return -EINVAL;
 	r->s.packets = router_packets(r->s.net);
 	r->routing = r->s.graph->routing;
+	router_loads_init(r);
 	allocators_init(r);
 	for (uint32_t p = 0; p < r->p.ports; p++)
 		if (output_start(r, p, err))
@@ -254,6 +255,7 @@ static void net_router_fini(struct weft_comp *c)
 	free(r->turn);
 	free(r->flit_free);
 	free(r->credit_free);
+	free(r->noted);
 }
 
 WEFT_COMPONENT(net_router, .name = "net.router", .kind = WEFT_KIND_SWITCH,

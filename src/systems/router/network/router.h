@@ -93,8 +93,13 @@ struct router {
 	/* Cycles from which a flit and a credit may leave, by port. */
 	uint64_t *flit_free, *credit_free;
 	uint64_t cross_at; /* first cycle of the last flits in the crossbar */
-	bool worked;	   /* a stage did something in this step */
-	bool last;	   /* this is the last part of the cycle (speedup) */
+	/* Loads that the routing reads: places in use by VC of an output, and
+	 * the cycle before which they were noted (router_loads.c). */
+	struct net_loads loads;
+	uint16_t *noted;
+	uint64_t noted_at;
+	bool worked; /* a stage did something in this step */
+	bool last;   /* this is the last part of the cycle (speedup) */
 };
 
 enum in_state { IN_IDLE, IN_ROUTE, IN_VC, IN_ACTIVE };
@@ -148,6 +153,11 @@ bool router_stage_starts(const struct router *r, const struct stage *s);
 /* Moves input VCs that began in this step to the set of the cycle in which they
  * end. */
 void router_stage_move(struct router *r, struct stage *s, uint64_t now);
+
+/* router_loads.c: prepares the loads of a routing, and notes them in the first
+ * part of cycle `now`, when the credits of earlier cycles are taken. */
+void router_loads_init(struct router *r);
+void router_loads_note(struct router *r, uint64_t now);
 
 /* router_step.c: carries out cycle `now`, and asks for the next step. */
 void router_step(struct router *r, uint64_t now);

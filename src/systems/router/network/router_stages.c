@@ -34,7 +34,8 @@ uint32_t router_age(const struct router *r, const struct in_vc *v)
 static void packet_route(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
-	struct net_arrival at = { r->s.number, i / r->p.vcs, i % r->p.vcs };
+	struct net_arrival at = { r->s.number, i / r->p.vcs, i % r->p.vcs,
+				  &r->loads };
 
 	r->choices[i].n = 0;
 	r->routing->route(r->s.graph, r->p.vcs, at, &router_front(r, v)->route,

@@ -189,6 +189,10 @@ void router_step(struct router *r, uint64_t now)
 
 	weft_count(r->s.comp, ROUTER_STEPS, 1);
 	r->worked = parts == 0;
+	if (r->noted) {
+		credits_arrive(r, now ? now - 1 : 0);
+		router_loads_note(r, now);
+	}
 	flits_arrive(r, now);
 	credits_arrive(r, now);
 	for (uint32_t k = 0; k < parts; k++) {

@@ -80,6 +80,7 @@ struct ref_router {
 	} cross;
 	struct ref_allocator *va, *sa;
 	uint32_t ports;
+	uint32_t *used; /* places in use at the end of the cycle before */
 };
 
 struct ref_end {
@@ -176,12 +177,24 @@ static void wait_for(struct list *l, uint32_t vc)
 	vec_push(l, (struct item){ -1, vc, -1 });
 }
 
+static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
+			    uint32_t first, uint32_t last)
+{
+	const struct net *n = own;
+	uint32_t sum = 0;
+
+	for (uint32_t v = first; v <= last; v++)
+		sum += n->router[router].used[port * n->c->p.vcs + v];
+	return sum;
+}
+
 static void queue_route(struct net *n, uint32_t id, uint32_t vc)
 {
 	struct ref_router *r = &n->router[id];
 	struct queue *q = &r->in[vc];
 	uint32_t vcs = n->c->p.vcs;
-	struct net_arrival at = { id, vc / vcs, vc % vcs };
+	struct net_loads loads = { router_used, n };
+	struct net_arrival at = { id, vc / vcs, vc % vcs, &loads };
 
 	q->choices.n = 0;
 	n->c->graph->routing->route(n->c->graph, vcs, at,
@@ -556,6 +569,15 @@ static void vcs_end(struct net *n, struct ref_router *r)
 	}
 }
 
+/* Notes the loads before anything happens in the cycle. */
+static void router_look(struct net *n, uint32_t id)
+{
+	struct ref_router *r = &n->router[id];
+
+	for (uint32_t o = 0; o < r->ports * n->c->p.vcs; o++)
+		r->used[o] = r->out[o].places - r->out[o].credits;
+}
+
 static void router_part(struct net *n, uint32_t id)
 {
 	struct ref_router *r = &n->router[id];
@@ -736,6 +758,7 @@ static void net_init(struct net *n)
 		r->port = calloc(r->ports, sizeof(*r->port));
 		r->in = calloc(k, sizeof(*r->in));
 		r->out = places(k, p->buf_flits);
+		r->used = calloc(k, sizeof(*r->used));
 		r->va = ref_allocator_new(&va, (int)k, (int)k);
 		r->sa = ref_allocator_new(&sa, (int)r->ports, (int)r->ports);
 		for (uint32_t j = 0; j < r->ports; j++)
@@ -787,6 +810,7 @@ static void net_fini(struct net *n)
 		free(r->port);
 		free(r->in);
 		free(r->out);
+		free(r->used);
 		ref_allocator_free(r->va);
 		ref_allocator_free(r->sa);
 	}
@@ -813,6 +837,8 @@ void ref_network_run(const struct ref_case *c, struct ref_result *r)
 		uint64_t parts = (uint64_t)((double)(n.now + 1) * speedup) -
 				 (uint64_t)((double)n.now * speedup);
 
+		for (uint32_t i = 0; i < c->graph->routers; i++)
+			router_look(&n, i);
 		for (uint32_t i = 0; i < c->graph->ends; i++)
 			end_receive(&n, i);
 		for (uint32_t i = 0; i < c->graph->ends; i++)

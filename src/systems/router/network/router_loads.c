@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads of outputs that adaptive routings read, see net/routing.h. They are
+ * those of the end of the cycle before, so that the order in which routers and
+ * packets are served in a cycle does not matter. A router that is stepped notes
+ * them first. The others have not changed but for credits, which may have
+ * arrived without an event. */
+#include <stdlib.h>
+
+#include "base/need.h"
+#include "systems/router/network/meter.h"
+#include "systems/router/network/router.h"
+
+/* Returns the credits of a port that arrived before `cycle` and are not taken.
+ */
+static uint32_t credits_before(const struct line *l, uint64_t cycle,
+			       uint32_t first, uint32_t last)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ring_count(&l->back); i++) {
+		const struct credit_run *c = ring_nth(&l->back, i);
+
+		if (c->cycle >= cycle)
+			break;
+		if (c->vc >= first && c->vc <= last)
+			n += c->n;
+	}
+	return n;
+}
+
+static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
+			    uint32_t first, uint32_t last)
+{
+	const struct router *r = own;
+	const struct router_net *net = r->s.net->state;
+	uint64_t now = station_now(&r->s);
+	uint32_t sum = 0;
+
+	if (router != r->s.number)
+		r = net->router[router]->state;
+	for (uint32_t v = first; v <= last; v++) {
+		const struct out_vc *o = &r->out[port * r->p.vcs + v];
+
+		sum += r->noted_at == now ? r->noted[port * r->p.vcs + v]
+					  : o->places - o->credits;
+	}
+	if (r->noted_at == now)
+		return sum;
+	return sum - credits_before(&r->s.line[port], now, first, last);
+}
+
+void router_loads_init(struct router *r)
+{
+	uint32_t n = r->p.ports * r->p.vcs;
+
+	r->noted_at = ROUTER_NEVER;
+	r->loads = (struct net_loads){ router_used, r };
+	if (r->routing->looks)
+		r->noted = need(calloc(n, sizeof(*r->noted)));
+}
+
+void router_loads_note(struct router *r, uint64_t now)
+{
+	uint32_t n = r->p.ports * r->p.vcs;
+
+	r->noted_at = now;
+	for (uint32_t i = 0; i < n; i++)
+		r->noted[i] = r->out[i].places - r->out[i].credits;
+}

@@ -107,6 +107,54 @@ static uint32_t graph_reached(const struct net_graph *g)
 	return n;
 }
 
+/* Writes the number of the group of each router to `of`: routers that cables
+ * join without trunks. Returns the number of groups. */
+static uint32_t graph_groups(const struct net_graph *g, uint32_t *of)
+{
+	uint32_t *queue = need(calloc(g->routers, sizeof(*queue)));
+	uint32_t groups = 0;
+
+	for (uint32_t r = 0; r < g->routers; r++)
+		of[r] = NET_NOWHERE;
+	for (uint32_t r = 0; r < g->routers; r++) {
+		uint32_t n = 0;
+
+		if (of[r] != NET_NOWHERE)
+			continue;
+		queue[n++] = r;
+		of[r] = groups;
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t p = 0; p < net_graph_ports(g, queue[i]);
+			     p++) {
+				const struct net_far *f =
+					net_graph_far(g, queue[i], p);
+
+				if (f->at == NET_NOWHERE || f->end ||
+				    f->trunk || of[f->at] != NET_NOWHERE)
+					continue;
+				of[f->at] = groups;
+				queue[n++] = f->at;
+			}
+		groups++;
+	}
+	free(queue);
+	return groups;
+}
+
+uint32_t net_graph_group(const struct net_graph *g)
+{
+	uint32_t *of = need(calloc(g->routers, sizeof(*of)));
+	uint32_t groups = graph_groups(g, of), size = g->ends / groups;
+
+	for (uint32_t e = 0; e < g->ends && size; e++)
+		if (of[g->out[e].at] != of[g->out[e / size * size].at] ||
+		    (e % size == 0 && e &&
+		     of[g->out[e].at] == of[g->out[e - 1].at]))
+			size = 0;
+	free(of);
+	return groups > 1 && g->ends % groups == 0 ? size : 0;
+}
+
 int net_graph_init(struct net_graph *g, const struct net_topology *type,
 		   const struct net_shape *shape, struct weft_err *err)
 {

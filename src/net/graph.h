@@ -72,6 +72,9 @@ struct net_graph {
 int net_graph_init(struct net_graph *g, const struct net_topology *type,
 		   const struct net_shape *shape, struct weft_err *err);
 void net_graph_fini(struct net_graph *g);
+/* Returns the number of ends of a group, if trunks divide the network into
+ * groups of equally many ends with numbers one after another, or 0. */
+uint32_t net_graph_group(const struct net_graph *g);
 
 static inline uint32_t net_graph_ports(const struct net_graph *g, uint32_t r)
 {

@@ -25,6 +25,23 @@ static int source_permute(const struct net_source *s, struct net_meter *n,
 	return 0;
 }
 
+/* Reads the list of nodes with weights, for patterns that have one. */
+static int source_spots(struct weft_comp *c, struct net_source *s,
+			struct weft_err *err)
+{
+	struct pattern_spots *spots;
+
+	if (!s->spots[0])
+		return 0;
+	if (s->pattern != PATTERN_HOTSPOT && s->pattern != PATTERN_BACKGROUND)
+		return weft_fail(
+			err, EINVAL,
+			"spots belong to the patterns hotspot and background: leave them out");
+	spots = weft_comp_alloc(c, sizeof(*spots));
+	s->t.pattern.spots = spots;
+	return pattern_spots_read(spots, s->spots, s->nodes, err);
+}
+
 int net_source_start(struct weft_comp *c, struct net_source *s,
 		     struct net_meter *meter, struct pattern_shape shape,
 		     struct net_source_cost cost, struct weft_err *err)
@@ -37,11 +54,15 @@ int net_source_start(struct weft_comp *c, struct net_source *s,
 					 .node = s->node,
 					 .nodes = s->nodes,
 					 .self = s->self,
+					 .group = s->group,
 					 .hot = s->hot };
 	s->t.arrivals = (struct arrivals){ .kind = s->arrivals,
+					   .start = s->start,
+					   .stop = s->stop,
 					   .rate = s->load / mean };
 	shape.dest = s->dest;
 	if (source_permute(s, meter, &shape, &sub) ||
+	    source_spots(c, s, &sub) ||
 	    pattern_init(&s->t.pattern, &shape, &sub))
 		return weft_fail(err, EINVAL, "%s: %s", c->name, sub.msg);
 	if (!pattern_sends(&s->t.pattern))

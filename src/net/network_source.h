@@ -17,10 +17,11 @@
  * them directly. */
 #define NET_SOURCE_FIELDS                                                      \
 	struct traffic_source t;                                               \
-	uint32_t node, nodes, pattern, dest, arrivals;                         \
+	uint32_t node, nodes, pattern, dest, arrivals, group;                  \
 	struct weft_clock clock;                                               \
 	uint64_t permutation, packets;                                         \
-	double hot, load, burst, peak;                                         \
+	double hot, load, burst, peak, start, stop;                            \
+	char spots[72];                                                        \
 	bool self
 
 struct net_source {
@@ -42,6 +43,13 @@ struct net_source {
 				 "fixed, hotspot: that node"),                 \
 		NET_SOURCE_PARAM(state, REAL, hot, "0.2", "0..1",              \
 				 "hotspot: share that goes to `dest`"),        \
+		NET_SOURCE_PARAM(state, STR, spots, "", "",                    \
+				 "NODE:WEIGHT,NODE:WEIGHT.., hotspot: in "     \
+				 "place of `dest`; background: nodes that "    \
+				 "get nothing"),                               \
+		NET_SOURCE_PARAM(state, U32, group, "0", "0..1048576",         \
+				 "adversarial: nodes of a group; 0 = as the "  \
+				 "topology has them"),                         \
 		NET_SOURCE_PARAM(                                              \
 			state, U64, permutation, "1", "",                      \
 			"permutation: which one, the same at every node"),     \
@@ -55,7 +63,16 @@ struct net_source {
 		NET_SOURCE_PARAM(state, REAL, burst, "100", "1..",             \
 				 "bursty: mean length of a burst in cycles"),  \
 		NET_SOURCE_PARAM(state, REAL, peak, "1", "0..",                \
-				 "bursty: flits per cycle in a burst")
+				 "bursty, on_off: flits per cycle in a "       \
+				 "burst"),                                     \
+		NET_SOURCE_PARAM(                                              \
+			state, REAL, start, "0", "0..1",                       \
+			"on_off: probability that a burst starts in a "        \
+			"cycle; 0 = as stop, load and peak give it"),          \
+		NET_SOURCE_PARAM(                                              \
+			state, REAL, stop, "0", "0..1",                        \
+			"on_off: probability that it stops; 0 = as start, "    \
+			"load and peak give it; with both the peak follows")
 #define NET_SOURCE_PACKETS(state, things)                                      \
 	NET_SOURCE_PARAM(state, U64, packets, "0", "",                         \
 			 things " to make; 0 = no end")

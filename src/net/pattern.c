@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -22,6 +23,12 @@ static const char *const pattern_names[PATTERN_KINDS] = {
 	[PATTERN_PERMUTATION] = "permutation",
 	[PATTERN_FIXED] = "fixed",
 	[PATTERN_NONE] = "none",
+	[PATTERN_DIAGONAL] = "diagonal",
+	[PATTERN_ASYMMETRIC] = "asymmetric",
+	[PATTERN_TAPER] = "taper",
+	[PATTERN_BACKGROUND] = "background",
+	[PATTERN_ADVERSARIAL] = "adversarial",
+	[PATTERN_ROW_COLUMN] = "row_column",
 	[PATTERN_TURN] = "round-robin",
 	[PATTERN_OFFSET] = "offset",
 	[PATTERN_RUNS] = "runs",
@@ -30,7 +37,7 @@ static const char *const pattern_names[PATTERN_KINDS] = {
 int pattern_parse(const char *name, enum pattern_kind *kind_p,
 		  struct weft_err *err)
 {
-	char all[256] = "";
+	char all[400] = "";
 	size_t n = 0;
 
 	for (uint32_t k = 0; k < PATTERN_KINDS; k++) {
@@ -44,6 +51,67 @@ int pattern_parse(const char *name, enum pattern_kind *kind_p,
 	return weft_fail(err, EINVAL,
 			 "there is no pattern '%s': write one of %s", name,
 			 all);
+}
+
+/* ---- nodes with weights ---- */
+
+static int spot_read(struct pattern_spots *s, const char **p, uint32_t nodes,
+		     double *sum)
+{
+	char *end;
+	unsigned long node = strtoul(*p, &end, 10);
+	double weight = 1;
+
+	if (end == *p || node >= nodes || s->n == PATTERN_SPOTS)
+		return -EINVAL;
+	if (*end == ':') {
+		*p = end + 1;
+		weight = strtod(*p, &end);
+		if (end == *p || !(weight > 0) || weight > 1e9)
+			return -EINVAL;
+	}
+	if (*end && *end != ',')
+		return -EINVAL;
+	s->node[s->n] = (uint32_t)node;
+	s->upto[s->n++] = *sum += weight;
+	*p = end + (*end == ',');
+	return 0;
+}
+
+int pattern_spots_read(struct pattern_spots *s, const char *text,
+		       uint32_t nodes, struct weft_err *err)
+{
+	const char *at = text;
+	double sum = 0;
+
+	s->n = 0;
+	while (*at)
+		if (spot_read(s, &at, nodes, &sum))
+			return weft_fail(
+				err, EINVAL,
+				"spots: '%s': write up to %u of the %u nodes as NODE:WEIGHT,NODE:WEIGHT",
+				text, PATTERN_SPOTS, nodes);
+	for (uint32_t i = 0; i < s->n; i++)
+		s->upto[i] /= sum;
+	return 0;
+}
+
+static bool spots_have(const struct pattern_spots *s, uint32_t node)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->node[i] == node)
+			return true;
+	return false;
+}
+
+static uint32_t spots_draw(const struct pattern_spots *s, struct weft_rng *rng)
+{
+	double u = weft_rng_real(rng);
+	uint32_t i = 0;
+
+	while (i + 1 < s->n && u >= s->upto[i])
+		i++;
+	return s->node[i];
 }
 
 /* ---- destinations ---- */
@@ -107,6 +175,60 @@ static uint32_t bits_partner(const struct pattern *p)
 	}
 }
 
+/* Returns true if the pattern draws anew when a node would be its own
+ * partner. */
+static bool pattern_redraws(const struct pattern *p)
+{
+	return p->kind >= PATTERN_DIAGONAL && p->kind <= PATTERN_ROW_COLUMN;
+}
+
+static int background_check(const struct pattern *p, struct weft_err *err)
+{
+	uint32_t left = 0;
+
+	if (!p->spots)
+		return weft_fail(
+			err, EINVAL,
+			"background leaves out nodes: set spots to those that get nothing, or use uniform");
+	for (uint32_t i = 0; i < p->nodes && !left; i++)
+		left = (p->self || i != p->node) && !spots_have(p->spots, i);
+	return left ? 0
+		    : weft_fail(err, EINVAL,
+				"spots: no node is left that gets packets");
+}
+
+/* Checks that a random pattern fits the network, and takes its shape. */
+static int random_init(struct pattern *p, const struct pattern_shape *s,
+		       struct weft_err *err)
+{
+	if (s->dims > 1)
+		p->row = s->size[0];
+	if (!p->group)
+		p->group = s->group;
+	if (p->kind == PATTERN_BACKGROUND)
+		return background_check(p, err);
+	if (p->kind == PATTERN_ASYMMETRIC && p->nodes < 2)
+		return weft_fail(err, EINVAL,
+				 "asymmetric needs two nodes or more");
+	if (p->kind == PATTERN_ROW_COLUMN &&
+	    (uint64_t)p->row * p->row != p->nodes)
+		return weft_fail(
+			err, EINVAL,
+			"row_column needs a network of two equal dimensions, e.g. dims: [8, 8]");
+	if (p->kind != PATTERN_ADVERSARIAL)
+		return 0;
+	if (!p->group)
+		return weft_fail(
+			err, EINVAL,
+			"adversarial sends to the next group: this network has no groups, set group to a number of nodes");
+	if (p->group >= p->nodes || p->nodes % p->group)
+		return weft_fail(
+			err, EINVAL,
+			"group = %u: %u nodes do not divide into two or more groups of that size",
+			p->group, p->nodes);
+	return 0;
+}
+
 int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 		 struct weft_err *err)
 {
@@ -116,6 +238,8 @@ int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 		s.size = &p->nodes;
 		s.dims = 1;
 	}
+	if (pattern_redraws(p))
+		return random_init(p, &s, err);
 	switch (p->kind) {
 	case PATTERN_TRANSPOSE:
 	case PATTERN_BIT_COMPLEMENT:
@@ -146,6 +270,8 @@ int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 
 bool pattern_sends(const struct pattern *p)
 {
+	if (pattern_redraws(p))
+		return p->self || p->nodes > 1;
 	switch (p->kind) {
 	case PATTERN_NONE:
 		return false;
@@ -173,14 +299,69 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	return d + (d >= p->node);
 }
 
+/* Returns a node up to one step away, in the order of the numbers. */
+static uint32_t taper_step(const struct pattern *p, struct weft_rng *rng)
+{
+	uint64_t d = p->node + p->nodes - 1 + weft_rng_below(rng, 3);
+
+	if (p->row)
+		d += p->nodes - p->row + p->row * weft_rng_below(rng, 3);
+	return (uint32_t)(d % p->nodes);
+}
+
+/* Draws a node for the random patterns of random_init(). */
+static uint32_t random_draw(const struct pattern *p, struct weft_rng *rng)
+{
+	uint32_t half = p->nodes / 2, d;
+
+	switch (p->kind) {
+	case PATTERN_DIAGONAL:
+		return weft_rng_below(rng, 3) ? p->node
+					      : (p->node + 1) % p->nodes;
+	case PATTERN_ASYMMETRIC:
+		return p->node % half + half * (uint32_t)weft_rng_below(rng, 2);
+	case PATTERN_TAPER:
+		if (weft_rng_below(rng, 2))
+			return taper_step(p, rng);
+		return (uint32_t)weft_rng_below(rng, p->nodes);
+	case PATTERN_BACKGROUND:
+		do
+			d = (uint32_t)weft_rng_below(rng, p->nodes);
+		while (spots_have(p->spots, d));
+		return d;
+	case PATTERN_ADVERSARIAL:
+		d = (p->node / p->group + 1) * p->group % p->nodes;
+		return d + (uint32_t)weft_rng_below(rng, p->group);
+	default:
+		return (uint32_t)weft_rng_below(rng, p->row) * p->row +
+		       p->node / p->row;
+	}
+}
+
+static uint32_t hotspot_dest(struct pattern *p, struct weft_rng *rng)
+{
+	uint32_t d = p->partner;
+
+	if (weft_rng_real(rng) >= p->hot)
+		return pattern_any(p, rng);
+	if (p->spots)
+		d = spots_draw(p->spots, rng);
+	return p->self || d != p->node ? d : pattern_any(p, rng);
+}
+
 uint32_t pattern_dest(struct pattern *p, struct weft_rng *rng)
 {
+	uint32_t d;
+
+	if (pattern_redraws(p)) {
+		do
+			d = random_draw(p, rng);
+		while (d == p->node && !p->self);
+		return d;
+	}
 	switch (p->kind) {
 	case PATTERN_HOTSPOT:
-		if (weft_rng_real(rng) < p->hot &&
-		    (p->self || p->partner != p->node))
-			return p->partner;
-		return pattern_any(p, rng);
+		return hotspot_dest(p, rng);
 	case PATTERN_UNIFORM:
 		return pattern_any(p, rng);
 	case PATTERN_TURN:

@@ -18,12 +18,23 @@ enum pattern_kind {
 	PATTERN_TORNADO,   /* nearly half way round the ring of each
 			    * dimension */
 	PATTERN_NEIGHBOUR, /* one step in each dimension */
-	/* one node is chosen with probability `hot`, all others are equally
-	 * likely */
+	/* one node, or one of `spots`, is chosen with probability `hot`, all
+	 * others are equally likely */
 	PATTERN_HOTSPOT,
 	PATTERN_PERMUTATION, /* random, but one permutation for all nodes */
 	PATTERN_FIXED,
 	PATTERN_NONE,
+	PATTERN_DIAGONAL,   /* itself twice as often as the next node */
+	PATTERN_ASYMMETRIC, /* itself modulo half the nodes, in either half */
+	/* half of the packets are uniform, half go to nodes at most one step
+	 * away in each of the first two dimensions */
+	PATTERN_TAPER,
+	PATTERN_BACKGROUND, /* uniform, but none of `spots` */
+	/* uniform in the next group: the cable between two groups carries all
+	 * the packets of one */
+	PATTERN_ADVERSARIAL,
+	/* a random node of the column that has the number of the own row */
+	PATTERN_ROW_COLUMN,
 	PATTERN_TURN,	/* the nodes of `set`, one after another */
 	PATTERN_OFFSET, /* node + dest, modulo the number of nodes */
 	PATTERN_RUNS,	/* uniform, but several packets in a row go to one
@@ -35,12 +46,26 @@ enum pattern_kind {
  * table from its names to kinds. */
 #define PATTERN_NAMES                                                          \
 	"uniform|transpose|bit_complement|bit_reverse|shuffle|tornado|"        \
-	"neighbour|hotspot|permutation|fixed|none"
+	"neighbour|hotspot|permutation|fixed|none|diagonal|asymmetric|taper|"  \
+	"background|adversarial|row_column"
 
 /* Finds the kind with this name. Returns 0, or -EINVAL with a message that
  * lists all names. */
 int pattern_parse(const char *name, enum pattern_kind *kind_p,
 		  struct weft_err *err);
+
+/* Nodes with weights: "3:2,7:1". */
+enum { PATTERN_SPOTS = 16 };
+struct pattern_spots {
+	uint32_t node[PATTERN_SPOTS];
+	/* share of the packets for this node or one before it in the list */
+	double upto[PATTERN_SPOTS];
+	uint32_t n;
+};
+/* Reads NODE:WEIGHT,NODE:WEIGHT.. for a network of `nodes` nodes. A weight that
+ * is left out is 1. Returns 0, or -EINVAL with a message. */
+int pattern_spots_read(struct pattern_spots *s, const char *text,
+		       uint32_t nodes, struct weft_err *err);
 
 struct pattern {
 	enum pattern_kind kind;
@@ -50,7 +75,12 @@ struct pattern {
 	uint32_t partner;
 	bool self;  /* random destinations may include the sender */
 	double hot; /* probability of the hot spot, whose node is partner */
-	double run; /* runs: mean number of packets to one node in a row */
+	/* hotspot: replaces partner, NULL: none; background: nodes that get
+	 * nothing; owned by the caller */
+	const struct pattern_spots *spots;
+	uint32_t group; /* adversarial: nodes of a group */
+	uint32_t row;	/* nodes of a row, 0: one dimension */
+	double run;	/* runs: mean number of packets to one node in a row */
 	/* turn, uniform, hotspot: the nodes to choose from, n_set > 0 of them,
 	 * owned by the caller; NULL: all nodes */
 	const uint32_t *set;
@@ -70,6 +100,7 @@ struct pattern_shape {
 	uint32_t dims;
 	const uint32_t *perm;
 	uint32_t dest;
+	uint32_t group; /* nodes of a group of the topology, 0: no groups */
 };
 /* Finds the partner of p->node. Returns 0, or -EINVAL with a message if that
  * node does not exist or the pattern does not fit the number of nodes. Keeps no
@@ -77,7 +108,7 @@ struct pattern_shape {
 int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 		 struct weft_err *err);
 /* Returns false if this node sends no packets, because it would be its own
- * partner and `self` is not set. */
+ * partner and `self` is not set. Random patterns draw again in that case. */
 bool pattern_sends(const struct pattern *p);
 /* Returns the destination of the next packet. rng may be NULL for patterns that
  * are not random. */

@@ -27,6 +27,38 @@ static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
 }
 
+/* Sets the phases of on_off: in the mean start / (start + stop) of the cycles
+ * are in a burst. The first phase is drawn with these shares. */
+static int on_off_init(struct arrivals *a, double peak, struct weft_rng *rng,
+		       struct weft_err *err)
+{
+	if (!(a->start > 0 || a->stop > 0))
+		return weft_fail(
+			err, EINVAL,
+			"on_off has bursts: set start or stop, the probabilities that one begins and ends in a cycle");
+	if (!(a->start > 0 && a->stop > 0))
+		peak = fmin(peak, 1);
+	if (!(a->start > 0))
+		a->start = a->stop * a->rate / (peak - a->rate);
+	else if (!(a->stop > 0))
+		a->stop = a->start * (peak - a->rate) / a->rate;
+	else
+		peak = a->rate * (a->start + a->stop) / a->start;
+	if (!(peak <= 1) || !(a->start > 0 && a->start <= 1) ||
+	    !(a->stop > 0 && a->stop <= 1))
+		return weft_fail(
+			err, EINVAL,
+			"on_off with start %.3g, stop %.3g and %.3g packets per cycle in a burst does not give %.3g: lower the load, or change start and stop",
+			a->start, a->stop, peak, a->rate);
+	a->log_miss = log1p(-peak);
+	a->end_on = log1p(-a->stop);
+	a->end_off = log1p(-a->start);
+	a->off = 0;
+	if (weft_rng_real(rng) < a->start / (a->start + a->stop))
+		a->off = arrivals_trials(a->end_on, rng);
+	return 0;
+}
+
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err)
 {
@@ -62,6 +94,8 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 		a->end_off = off > 1 ? log1p(-1 / off) : -INFINITY;
 		a->off = 0;
 	}
+	if (a->kind == ARRIVALS_ON_OFF && on_off_init(a, peak, rng, err))
+		return -EINVAL;
 	arrivals_step(a, 0, rng);
 	/* A step is at least 1. Without this an arrival in cycle 0 would be
 	 * impossible. */
@@ -95,6 +129,7 @@ void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng)
 		a->next = arrivals_cycle(a->at);
 		break;
 	case ARRIVALS_BURSTY:
+	case ARRIVALS_ON_OFF:
 		a->next = bursty_next(a, rng);
 		break;
 	case ARRIVALS_SATURATED:

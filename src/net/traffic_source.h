@@ -25,6 +25,8 @@ enum arrivals_kind {
 	ARRIVALS_BERNOULLI,
 	ARRIVALS_PERIODIC,
 	ARRIVALS_BURSTY, /* phases on and off, Bernoulli at `peak` while on */
+	/* the same, by the probabilities that a phase begins and ends */
+	ARRIVALS_ON_OFF,
 	/* in the kinds below, rate is the share of the line that packets use */
 	ARRIVALS_SATURATED, /* a packet is always due */
 	/* random intervals from the start of a packet to the next start; the
@@ -35,7 +37,7 @@ enum arrivals_kind {
 	/* after the line time of a packet a gap of exponential distribution */
 	ARRIVALS_POISSON,
 };
-#define ARRIVALS_NAMES "bernoulli|periodic|bursty"
+#define ARRIVALS_NAMES "bernoulli|periodic|bursty|on_off"
 #define ARRIVALS_NEVER UINT64_MAX
 
 struct arrivals {
@@ -43,6 +45,10 @@ struct arrivals {
 	double rate; /* packets per cycle, at most 1, or share of the line */
 	double log_miss; /* logarithm of the probability that a cycle has no
 			  * arrival */
+	/* on_off: probabilities of a cycle that a burst starts and stops, of
+	 * which one may be 0: it follows from the rate and the peak. If neither
+	 * is 0 the peak follows. */
+	double start, stop;
 	/* bursty: logarithms of the probabilities that a phase goes on for a
 	 * cycle more */
 	double end_on, end_off;
@@ -53,12 +59,12 @@ struct arrivals {
 	uint64_t off;  /* bursty: cycle in which the burst ends */
 };
 
-/* Sets up the first arrival. The caller has set a->kind and a->rate. peak is in
- * packets per cycle, burst the mean length of a burst in cycles. The first
- * arrival is drawn like later ones, so that cycle 0 is like any other cycle.
- * Only kinds whose rate is a share of the line start at 0. With a rate of 0 or
- * less nothing is sent. Returns 0, or -EINVAL with a message if such bursts do
- * not give the rate. */
+/* Sets up the first arrival. The caller has set a->kind and a->rate, and start
+ * and stop of on_off. peak is in packets per cycle, burst the mean length of a
+ * burst in cycles. The first arrival is drawn like later ones, so that cycle 0
+ * is like any other cycle. Only kinds whose rate is a share of the line start
+ * at 0. With a rate of 0 or less nothing is sent. Returns 0, or -EINVAL with a
+ * message if such bursts do not give the rate. */
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err);
 /* Advances `next` by one arrival. `line` is the time that the packet takes on

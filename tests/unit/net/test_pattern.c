@@ -176,6 +176,132 @@ static void runs_have_the_mean_length_that_is_asked_for(void **st)
 	assert_in_range(runs, 9700, 10300);
 }
 
+/* Shares by destination, written down for 64 nodes in rows of 8 and node 13. */
+static double share(enum pattern_kind kind, uint32_t d)
+{
+	static const uint32_t near[] = { 4, 5, 6, 12, 13, 14, 20, 21, 22 };
+	double sum = 1.0 / 128;
+
+	switch (kind) {
+	case PATTERN_DIAGONAL:
+		return d == 13 ? 2.0 / 3 : d == 14 ? 1.0 / 3 : 0;
+	case PATTERN_ASYMMETRIC:
+		return d == 13 || d == 45 ? 0.5 : 0;
+	case PATTERN_TAPER:
+		for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++)
+			sum += near[i] == d ? 1.0 / 18 : 0;
+		return sum;
+	case PATTERN_BACKGROUND:
+		return d == 5 || d == 60 ? 0 : 1.0 / 62;
+	case PATTERN_ADVERSARIAL:
+		return d >= 16 && d < 32 ? 1.0 / 16 : 0;
+	case PATTERN_ROW_COLUMN: /* row 1: column 1 */
+		return d % 8 == 1 ? 1.0 / 8 : 0;
+	default: /* hotspot: 0.6 to 5 and 60 */
+		return 0.4 / 64 + (d == 5 ? 0.45 : d == 60 ? 0.15 : 0);
+	}
+}
+
+static void random_patterns_have_the_shares_that_are_written_down(void **st)
+{
+	enum { DRAWS = 128000 };
+	static const uint32_t size[] = { 8, 8 };
+	struct pattern_shape s = { size, 2, NULL, 0, 16 };
+	struct pattern_spots spots;
+	struct weft_err err = { 0 };
+	struct weft_rng rng;
+
+	weft_rng_seed(&rng, 1, "");
+	assert_int_equal(pattern_spots_read(&spots, "5:3,60", 64, &err), 0);
+	for (int k = PATTERN_DIAGONAL - 1; k <= PATTERN_ROW_COLUMN; k++)
+		for (int self = 0; self < 2; self++) {
+			enum pattern_kind kind =
+				k < PATTERN_DIAGONAL ? PATTERN_HOTSPOT : k;
+			struct pattern p = { .kind = kind,
+					     .node = 13,
+					     .nodes = 64,
+					     .self = self,
+					     .hot = 0.6,
+					     .spots = &spots };
+			uint32_t n[64] = { 0 };
+
+			assert_int_equal(pattern_init(&p, &s, &err), 0);
+			for (uint32_t i = 0; i < DRAWS; i++)
+				n[pattern_dest(&p, &rng)]++;
+			for (uint32_t d = 0; d < 64; d++) {
+				double own = share(kind, 13);
+				double want = share(kind, d) * DRAWS;
+
+				if (!self && kind == PATTERN_HOTSPOT)
+					want = d == 13 ? 0
+						       : want + 0.4 * DRAWS *
+									 (1.0 / 63 -
+									  1.0 / 64);
+				else if (!self)
+					want = d == 13 ? 0 : want / (1 - own);
+				assert_true(fabs(n[d] - want) <=
+					    5 * sqrt(want));
+			}
+		}
+}
+
+static void refused(struct pattern p, const struct pattern_shape *s,
+		    const char *why)
+{
+	struct weft_err err = { 0 };
+
+	assert_int_not_equal(pattern_init(&p, s, &err), 0);
+	if (!strstr(err.msg, why))
+		fail_msg("%s", err.msg);
+}
+
+static void random_pattern_that_does_not_fit_says_what_would_do(void **st)
+{
+	static const uint32_t size[] = { 4, 8 };
+	struct pattern_shape flat = { 0 }, oblong = { size, 2, NULL, 0, 0 };
+	struct pattern p = { .nodes = 32 };
+	struct pattern_spots spots;
+	struct weft_err err = { 0 };
+
+	p.kind = PATTERN_ADVERSARIAL;
+	refused(p, &flat, "set group");
+	p.group = 5;
+	refused(p, &flat, "do not divide");
+	p.group = 32;
+	refused(p, &flat, "do not divide");
+	p.kind = PATTERN_ROW_COLUMN;
+	refused(p, &oblong, "two equal dimensions");
+	refused(p, &flat, "two equal dimensions");
+	p.kind = PATTERN_BACKGROUND;
+	refused(p, &flat, "set spots");
+	p.nodes = 2;
+	assert_int_equal(pattern_spots_read(&spots, "1", 2, &err), 0);
+	p.spots = &spots;
+	refused(p, &flat, "no node is left");
+	p.nodes = 1;
+	p.kind = PATTERN_ASYMMETRIC;
+	refused(p, &flat, "two nodes");
+}
+
+static void spots_that_make_no_sense_are_refused(void **st)
+{
+	static const char *const texts[] = {
+		"x",	  "3:",	   "3:0",
+		"3:-1",	  "3:nan", "3:1;4",
+		"32",	  ",",	   "3,,",
+		"3:1e99", "-1",	   "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+	};
+	struct pattern_spots spots;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct weft_err err = { 0 };
+
+		assert_int_equal(pattern_spots_read(&spots, texts[i], 32, &err),
+				 -EINVAL);
+		assert_non_null(strstr(err.msg, "NODE:WEIGHT"));
+	}
+}
+
 static void a_name_means_its_pattern_and_others_are_listed(void **st)
 {
 	struct weft_err err = { 0 };
@@ -188,7 +314,7 @@ static void a_name_means_its_pattern_and_others_are_listed(void **st)
 	assert_int_equal(pattern_parse("unifor", &kind, &err), -EINVAL);
 	assert_string_equal(
 		err.msg,
-		"there is no pattern 'unifor': write one of uniform, transpose, bit_complement, bit_reverse, shuffle, tornado, neighbour, hotspot, permutation, fixed, none, round-robin, offset, runs");
+		"there is no pattern 'unifor': write one of uniform, transpose, bit_complement, bit_reverse, shuffle, tornado, neighbour, hotspot, permutation, fixed, none, diagonal, asymmetric, taper, background, adversarial, row_column, round-robin, offset, runs");
 }
 
 int main(void)
@@ -202,6 +328,11 @@ int main(void)
 		cmocka_unit_test(node_sends_to_itself_only_if_asked),
 		cmocka_unit_test(only_nodes_of_the_set_are_chosen),
 		cmocka_unit_test(runs_have_the_mean_length_that_is_asked_for),
+		cmocka_unit_test(
+			random_patterns_have_the_shares_that_are_written_down),
+		cmocka_unit_test(
+			random_pattern_that_does_not_fit_says_what_would_do),
+		cmocka_unit_test(spots_that_make_no_sense_are_refused),
 		cmocka_unit_test(
 			a_name_means_its_pattern_and_others_are_listed),
 	};

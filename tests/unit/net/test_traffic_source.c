@@ -112,6 +112,99 @@ static void bursts_have_the_rate_and_more_variance(void **st)
 	assert_int_equal(arrivals_init(&a, 0.5, 1, &rng, &err), 0);
 }
 
+/* BookSim2's process, cycle by cycle: the state changes, then a packet is made
+ * with the probability of the peak. Returns packets per cycle, and in *again_p
+ * the share of packets that follow another in the next cycle. */
+static double on_off_reference(double start, double stop, double peak,
+			       double *again_p)
+{
+	enum { CYCLES = 2000000 };
+	uint32_t made = 0, again = 0;
+	struct weft_rng rng;
+	bool on = false, was = false;
+
+	weft_rng_seed(&rng, 2, "");
+	for (int i = 0; i < CYCLES; i++) {
+		bool now;
+
+		on = on ? weft_rng_real(&rng) >= stop
+			: weft_rng_real(&rng) < start;
+		now = on && weft_rng_real(&rng) < peak;
+		made += now;
+		again += now && was;
+		was = now;
+	}
+	*again_p = (double)again / made;
+	return (double)made / CYCLES;
+}
+
+static void on_off_is_the_process_that_two_probabilities_define(void **st)
+{
+	static const struct {
+		double start, stop, peak, rate;
+	} rows[] = { { 0.02, 0.08, 1, 0.1 },
+		     { 0, 0.05, 0.5, 0.1 },
+		     { 0.01, 0, 0.75, 0.2 },
+		     { 0.5, 0.5, 1, 0.3 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct arrivals a = { .kind = ARRIVALS_ON_OFF,
+				      .rate = rows[i].rate,
+				      .start = rows[i].start,
+				      .stop = rows[i].stop };
+		double start = rows[i].start, stop = rows[i].stop;
+		double peak = rows[i].peak, again, want;
+		struct weft_err err = { 0 };
+		struct weft_rng rng;
+		uint32_t next = 0;
+		struct gaps g;
+
+		if (!start)
+			start = stop * a.rate / (peak - a.rate);
+		else if (!stop)
+			stop = start * (peak - a.rate) / a.rate;
+		else
+			peak = a.rate * (start + stop) / start;
+		weft_rng_seed(&rng, 1, "");
+		assert_int_equal(arrivals_init(&a, rows[i].peak, 0, &rng, &err),
+				 0);
+		g = gaps_of(&a, &rng, 200000);
+		want = on_off_reference(start, stop, peak, &again);
+		assert_true(fabs(1 / g.mean - want) < 0.05 * want);
+		for (int k = 0; k < 200000; k++) {
+			uint64_t was = a.next;
+
+			arrivals_step(&a, LINE, &rng);
+			next += a.next == was + 1;
+		}
+		assert_true(fabs(next / 200000.0 - again) < 0.02);
+	}
+}
+
+static void on_off_that_cannot_give_the_load_is_refused(void **st)
+{
+	static const struct {
+		double start, stop, peak, rate;
+	} rows[] = { { 0, 0, 1, 0.1 },
+		     { 0.1, 0.9, 1, 0.2 },
+		     { 0, 0.9, 0.5, 0.4 },
+		     { 0.1, 0, 0.5, 0.6 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct arrivals a = { .kind = ARRIVALS_ON_OFF,
+				      .rate = rows[i].rate,
+				      .start = rows[i].start,
+				      .stop = rows[i].stop };
+		struct weft_err err = { 0 };
+		struct weft_rng rng;
+
+		weft_rng_seed(&rng, 1, "");
+		assert_int_not_equal(
+			arrivals_init(&a, rows[i].peak, 0, &rng, &err), 0);
+		assert_non_null(strstr(err.msg, "start"));
+	}
+}
+
 static void a_burst_is_at_least_a_cycle_long(void **st)
 {
 	struct arrivals a = { .kind = ARRIVALS_BURSTY, .rate = 0.25 };
@@ -278,6 +371,9 @@ int main(void)
 		cmocka_unit_test(gaps_of_bernoulli_arrivals_are_geometric),
 		cmocka_unit_test(periodic_arrivals_are_even),
 		cmocka_unit_test(bursts_have_the_rate_and_more_variance),
+		cmocka_unit_test(
+			on_off_is_the_process_that_two_probabilities_define),
+		cmocka_unit_test(on_off_that_cannot_give_the_load_is_refused),
 		cmocka_unit_test(a_burst_is_at_least_a_cycle_long),
 		cmocka_unit_test(a_share_of_the_line_gives_the_mean_gap),
 		cmocka_unit_test(a_saturated_source_is_always_due),

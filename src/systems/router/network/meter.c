@@ -178,6 +178,15 @@ void router_net_clock(struct weft_comp *net)
 	n->m.clk = ((struct router *)n->router[0]->state)->s.clock;
 }
 
+uint32_t router_net_group(struct weft_comp *net)
+{
+	struct router_net *n = net->state;
+
+	if (!n->group)
+		n->group = net_graph_group(n->graph);
+	return n->group;
+}
+
 static int meter_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;

@@ -12,6 +12,7 @@ struct router_net {
 	struct net_graph *graph;
 	struct weft_comp **router;
 	uint32_t n_routers;
+	uint32_t group; /* ends of a group (net_graph_group), once asked for */
 	struct packets packets;
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
@@ -27,6 +28,9 @@ static inline struct packets *router_packets(struct weft_comp *net)
 /* Sets the clock of the measurement, that of the routers, because a source may
  * start before the network. */
 void router_net_clock(struct weft_comp *net);
+
+/* Returns the number of ends of a group, or 0 if there are no groups. */
+uint32_t router_net_group(struct weft_comp *net);
 
 extern const struct weft_class weft_class_net_meter;
 

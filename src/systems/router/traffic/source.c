@@ -364,6 +364,8 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 		shape.size = s->s.graph->shape.size;
 		shape.dims = s->s.graph->shape.dims;
 	}
+	if (s->pattern == PATTERN_ADVERSARIAL && !s->group)
+		shape.group = router_net_group(s->s.net);
 	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");
 	router_net_clock(s->s.net);
 	if (sizes_start(s, err) ||

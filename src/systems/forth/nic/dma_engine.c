@@ -5,11 +5,11 @@
  * (T_DESC, T_UPD).
  *
  * The FSM changes its state in wake-ups only. RdD0, RdD1 and Check are one wait
- * of t_desc cycles, and observers compute from the time which of the three is
- * the present one. The bus reports its work ahead of time, so that the present
- * state also depends on the time. Not modelled: the abort of a transaction that
- * is on the bus when software resets the engine. Such a transaction runs to its
- * end on the bus, without effect. */
+ * of t_desc cycles. Observers compute from the time which of the three is the
+ * present state. Other states depend on the time, too, because the bus reports
+ * its work ahead of time. Not modelled: the abort of a transaction that is on
+ * the bus when software resets the engine. Such a transaction runs to its end
+ * on the bus, without effect. */
 #include "systems/forth/nic/nic.h"
 
 const char *const forth_state_name[FORTH_STATES] = {
@@ -179,8 +179,10 @@ static enum forth_state st_check(struct forth_nic *n)
 }
 
 /* Wakes the engine for the end of the read, which the bus has reported ahead of
- * time. The engine wakes at that end if a notification follows. Otherwise it
- * wakes when the transfer leaves UpdtCnt, because nothing happens before. */
+ * time. The engine wakes when the read ends if a notification follows or
+ * software has reset the engine. Otherwise the engine wakes at the end of
+ * UpdtCnt, because nothing happens between the end of the read and the end of
+ * UpdtCnt. */
 static void rq_wake_done(struct forth_nic *n)
 {
 	const struct forth_rq *rq = &n->rq;
@@ -250,7 +252,7 @@ static enum forth_state st_bm_gen(struct forth_nic *n)
 	return rq_finish(n, n->rq.until);
 }
 
-/* Stays until the write that was started from NoPndOp is over. */
+/* Returns RxWr until the write that was started from NoPndOp is over. */
 static enum forth_state st_rx_wr(struct forth_nic *n)
 {
 	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;
@@ -307,8 +309,8 @@ static enum forth_state st_updt_cnt(struct forth_nic *n)
 		weft_count(n->comp, C_QWORDS_OUT, rq->qwords);
 	}
 	forth_log(n, LOG_ENGINE, LOG_STOP, rq->queue);
-	/* software may have reset the pointers meanwhile, so that the queue is
-	 * empty */
+	/* the queue may be empty, because software may have reset its pointers
+	 * during the transfer */
 	if (q->pending) {
 		q->head = (q->head + 1) & (n->depth - 1);
 		q->pending--;
@@ -326,9 +328,10 @@ static enum forth_state (*const st_step[FORTH_STATES])(struct forth_nic *) = {
 };
 
 /* Steps both halves of the engine until neither half can make a step. The write
- * half makes all its steps first. Its wake may come only at the end of UpdtCnt
- * (wr_wake_done), and the choice between incoming and outgoing work must see
- * the present state of the write half. */
+ * half makes all its steps first, because the choice between incoming and
+ * outgoing work must see the present state of the write half. The wake-up of
+ * the write half does not ensure this, because it may come as late as the end
+ * of UpdtCnt (wr_wake_done). */
 void forth_engine_run(struct forth_nic *n)
 {
 	bool moved;
@@ -340,8 +343,8 @@ void forth_engine_run(struct forth_nic *n)
 		n->rq.orphan = false;
 		weft_slice_drop(&n->rq.txn.data);
 	}
-	/* an unexpected completion sets its status bit at its end, and its data
-	 * are dropped */
+	/* an unexpected completion sets the status bit when the completion
+	 * ends. The data of the completion are dropped */
 	if (n->stray && forth_pc(n) < n->stray) {
 		forth_engine_wake(n, n->stray);
 	} else if (n->stray) {

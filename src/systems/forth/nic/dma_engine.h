@@ -47,8 +47,8 @@ struct forth_rq {
 	uint64_t trace; /* message */
 	uint32_t cut;	/* qwords already cut into packets of the VOQ */
 	bool error, notified, active;
-	/* data of wrong parity arrived, and the device responds to parity
-	 * errors */
+	/* data of wrong parity arrived while the device was set to respond to
+	 * wrong parity */
 	bool spoilt;
 	/* the engine was reset while txn was on the bus */
 	bool orphan;
@@ -98,8 +98,8 @@ void forth_engine_reset(struct forth_nic *n);
 /* Returns whether the device responds to wrong parity of data, which command
  * bit 6 enables. */
 bool forth_minds_parity(struct forth_nic *n);
-/* Returns whether a finished transaction failed, so that its transfer is
- * abandoned. Sets the status bits of its error. */
+/* Returns whether a finished transaction failed. The caller then abandons the
+ * transfer. Sets the status bits of the error, and counts the failure. */
 bool forth_dma_failed(struct forth_nic *n, const struct weft_bus_txn *t);
 /* Handles a damaged access of the host. Returns true if the NIC must not carry
  * out the access. */

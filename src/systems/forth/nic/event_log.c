@@ -5,8 +5,9 @@
  * log is off unless software turns it on, and costs nothing while off.
  *
  * The link end (systems/forth/link/port.h) computes credits when they matter,
- * not when they occur. Therefore a record of a credit is inserted in order of
- * its time, and a load of the count first computes all credits up to now. */
+ * not when they occur. Therefore a record of a credit is inserted in front of
+ * the records with later times. A load of the count first computes all credits
+ * up to now. */
 #include "systems/forth/nic/nic.h"
 
 enum { LOG_RECORDS = 4096 };

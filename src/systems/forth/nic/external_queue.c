@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* External memory behind the VOQs of the FORTH NIC: bodies of long queues as
- * linked lists of blocks, in the upper end of BAR0, shared by all VOQs. Source:
- * forth.md sections 2.4, 6.1-6.3, which also choose thresholds, sizes and
- * rates.
+/* External memory behind the VOQs of the FORTH NIC. It holds the bodies of long
+ * queues as linked lists of blocks. All VOQs share the blocks, which are at the
+ * upper end of BAR0. Source: forth.md sections 2.4, 6.1-6.3, which also choose
+ * thresholds, sizes and rates.
  *
  *   in --> tail block .. oldest block --reader (ext_rd_lat, ext_rate)--> chip
  *

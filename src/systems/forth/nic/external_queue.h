@@ -44,7 +44,7 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 /* Takes the blocks of the plan off the free list. */
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
-/* Writes a packet to its block, where it is complete at edge `in`. */
+/* Writes a packet to its block. The write ends at edge `in`. */
 void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 		    uint64_t in);
 /* Removes the last `missing` packets of an aborted transfer from its blocks. */

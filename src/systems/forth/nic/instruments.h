@@ -13,7 +13,7 @@ struct forth_port;
 
 enum forth_dir { DIR_H2N, DIR_N2H, DIR_N };
 
-/* n qwords that move one per PCI cycle, from edge `start` on. */
+/* A move of n qwords, one in each PCI cycle from edge `start` on. */
 struct forth_ramp {
 	uint64_t base; /* qwords that had moved before the ramp */
 	uint64_t start, n;
@@ -65,7 +65,8 @@ uint64_t forth_moved(const struct forth_nic *n, enum forth_dir d, uint64_t pc);
 void forth_sample_count_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 uint64_t forth_sample_data_read(struct weft_comp *c, uint32_t i);
 void forth_sample_data_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
-/* Starts sampling with the first DMA transaction. */
+/* Starts sampling at PCI edge `pc`, at which the first DMA transaction after a
+ * store to the sample counter begins. */
 void forth_sampler_first(struct forth_nic *n, uint64_t pc);
 /* Takes the samples due up to PCI edge `pc`. The NIC calls this function before
  * a count changes, so that samples hold the old count. */

@@ -77,8 +77,8 @@ static void rx_enqueue(struct forth_nic *n, struct forth_port *l,
 	rx_overflow(n, &rx);
 	n->fifo[link].used += rx.qwords + 1;
 	n->fifo[link].line += !rx.loop;
-	/* an announcement is ready after its body CRC. With multipath each
-	 * header takes effect after the check of its own CRC (7.4) */
+	/* with multipath a header takes effect once its header CRC is checked
+	 * (7.4). An announcement, however, is ready only after its body CRC */
 	if (n->multi && forth_is_announce(n, rx.hdr))
 		rx.ready = forth_pc_of_cc(n, rx.end_cc);
 	if (n->multi)
@@ -161,8 +161,9 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 				    2 / n->width, &n->pci, pc0);
 		return;
 	}
-	/* With four links a link word is two qwords, so that F grows at every
-	 * second edge, beginning when a whole link word has left. */
+	/* With four links a link word is two qwords. Therefore F grows at every
+	 * second edge. The first of these edges is the one at which a whole
+	 * link word has left. */
 	half.phase = weft_clock_edge(&n->pci, pc0 + (first % 2 ? 2 : 1));
 	forth_port_fwd(forth_rx_end(n, &n->wr.rx), 0, 1, half.phase);
 	if (words > 1)

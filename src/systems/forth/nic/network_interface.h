@@ -36,7 +36,7 @@ struct forth_fifo {
 	} q;
 	uint32_t used; /* qwords, headers included */
 	uint32_t line; /* packets in the FIFO that arrived over the cable */
-	/* qwords of `used` that leave in one burst from out_at on */
+	/* qwords of the latest burst, which `used` contains until out_at */
 	uint32_t out;
 	uint64_t out_at; /* pc */
 };
@@ -49,15 +49,16 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link);
 void forth_netif_flush(struct forth_nic *n, uint64_t pc);
 weft_time_t forth_rx_word_at(const struct forth_nic *n,
 			     const struct forth_rx *rx, uint32_t i);
-/* Gives back credits for `count` payload qwords from `first` on, which leave
- * Net2Host one per PCI cycle from edge pc0 on (5.2, NIC receiver). */
+/* Gives back credits for `count` payload qwords from `first` on. These qwords
+ * leave Net2Host from edge pc0 on, one in each PCI cycle (5.2, NIC
+ * receiver). */
 void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 			   uint64_t pc0);
 /* Gives the remaining charge of a packet back as credits, including the charge
  * of words that were not written. */
 void forth_netif_rest_out(struct forth_nic *n, uint64_t pc);
-/* Notes that a packet was written or dropped. The last packet from the cable
- * lets a waiting loop end send (2.6). */
+/* Notes that a packet was written or dropped. If the FIFO then holds no packet
+ * from the cable, lets a waiting loop end send (2.6). */
 void forth_netif_gone(struct forth_nic *n, const struct forth_rx *rx);
 /* Returns a network counter since it was last cleared, summed over all
  * links. */

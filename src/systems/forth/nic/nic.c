@@ -370,9 +370,9 @@ static void forth_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-/* Checks that no block of external memory and no word of Net2Host was lost.
- * Frees packets that remain because they wait for credits or the engine is
- * off. */
+/* Checks that no block of external memory and no word of Net2Host was lost. If
+ * the run has no event left, frees the packets that still wait for credits or
+ * for an engine that is off. */
 static int forth_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_nic *n = c->state;

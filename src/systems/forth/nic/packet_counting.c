@@ -4,12 +4,12 @@
  * announced total has been written.
  *
  * In every header bits 51:49 are the source and bits 47:42 the group. Bit 48
- * marks the last packet of a group, the announcement. The address field of the
- * announcement holds the total, which is the number of payload qwords of all
- * other packets of the group, and the payload of the announcement is dropped.
- * This is our choice, because the spec has no field for the total. The
- * announcement may overtake the other packets. The sender copies group and bit
- * 48 from the same bits of the descriptor.
+ * marks the last packet of a group, the announcement. The total is the number
+ * of payload qwords of all other packets of the group. The announcement holds
+ * the total in its address field (our choice, because the spec has no field for
+ * the total). The payload of the announcement is dropped. The announcement may
+ * overtake the other packets. The sender copies group and bit 48 from the same
+ * bits of the descriptor.
  *
  * After the notification the group is empty, and software reuses its number. If
  * a packet is lost, the group never notifies. If more words arrive than

@@ -42,9 +42,10 @@ void forth_queue_trigger(struct forth_nic *n, uint32_t desc)
 uint32_t forth_queue_pointers(struct forth_nic *n, uint32_t qi)
 {
 	const struct forth_queue *q = &n->queue[qi];
-	/* Tells whether the engine fetches the second qword. `state` is RdD0
-	 * during RdD0, RdD1 and Check (dma_engine.c), and only the first cycle
-	 * of that time is a true RdD0. */
+	/* The engine fetches the second qword in RdD1 and Check. `state` shows
+	 * RdD0 for the whole time of RdD0, RdD1 and Check (dma_engine.c). In
+	 * the first cycle of that time the engine still fetches the first
+	 * qword. */
 	enum forth_state s = n->rq.state;
 	bool second =
 		s == FORTH_RD_D1 || s == FORTH_CHECK ||

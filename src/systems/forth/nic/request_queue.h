@@ -20,7 +20,8 @@ struct forth_queue {
 	/* the queue waits, because the outgoing buffer had no room for its next
 	 * transfer */
 	bool masked;
-	/* if masked: qwords of that transfer, and its VOQ */
+	/* if masked: qwords of the next transfer, and VOQ of the next
+	 * transfer */
 	uint32_t need, voq;
 	uint32_t departed; /* transfers departed */
 	/* PCI edge of the latest departure from the queue */

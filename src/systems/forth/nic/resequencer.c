@@ -7,10 +7,10 @@
  *                 (lists in one pool)            dropped, or delivered
  *
  * A header leaves its queue when it is the next one of its source and its
- * payload is in memory. This holds for headers without notification, too: the
- * links share one write engine, so that a later packet may be written first.
- * (7.4 requires only the payload of the notifying header.) A header that shows
- * a loss acts before its payload is in memory.
+ * payload is in memory. A header without notification waits for its payload,
+ * too, because the links share one write engine, which may write a later packet
+ * first. (In 7.4 only a notifying header waits for its payload.) A header that
+ * shows a loss acts before its payload is in memory.
  *
  * A header occupies a slot of the pool from its delimiter on and counts once
  * its CRC is checked. When a source is out of sync, or the pool has no room for
@@ -185,8 +185,8 @@ static void in_order(struct forth_nic *n, struct source *s)
 		s->loss = false;
 }
 
-/* Handles a gap: the packet expected on path p1 is lost, because a later packet
- * has arrived on that path. */
+/* Handles a gap: a later packet has arrived on path p1. Therefore the packet
+ * expected on that path is lost. */
 static void resequencer_missing(struct forth_nic *n, struct source *s)
 {
 	struct forth_reseq *r = n->reseq;

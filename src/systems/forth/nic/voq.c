@@ -11,8 +11,8 @@
  * the transfer (6.4). A packet ends with its transfer, with its segment or at
  * the largest payload. A segment takes up to voq_seg_max bytes of one or more
  * transfers. The next transfer begins a new segment if its first packet does
- * not fit into the open segment (our choice, so that short transfers share a
- * segment and none is cut without need).
+ * not fit into the open segment. We chose this rule, because with it short
+ * transfers share a segment and no short transfer is cut without need.
  *
  * A packet enters the VOQ once all of it has been read. It may depart when the
  * whole packet is in the VOQ. A Host2Net FIFO has neither T_SYNC_DV nor the
@@ -193,9 +193,9 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* give back the room reserved for the qwords that were not cut into
-	 * packets, for the CRC word and, before the first packet, for the
-	 * header */
+	/* give back the room of the CRC word and of the qwords that were not
+	 * cut into packets. If no packet was cut, give back the room of the
+	 * header, too */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else
@@ -206,8 +206,8 @@ void forth_voq_abandon(struct forth_nic *n)
 
 /* ---- filling ---- */
 
-/* A packet's last word is read at edge `read`. Returns the edge at which the
- * whole packet is in the VOQ. */
+/* Returns the edge at which the whole packet is in the VOQ, if its last word is
+ * read at edge `read`. */
 static uint64_t voq_insert(struct forth_nic *n, uint32_t words, uint64_t read)
 {
 	uint64_t in = read;

@@ -103,7 +103,7 @@ uint64_t forth_voq_left_at(const struct forth_nic *n, uint32_t v,
 			   uint32_t words);
 
 /* voq_to_link.c: from the VOQs to the links. */
-/* functions next and sent of struct forth_port_ops */
+/* Implement the functions `next` and `sent` of struct forth_port_ops. */
 bool forth_voq_next(void *own, struct forth_port *l,
 		    struct forth_port_pkt *out);
 void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,

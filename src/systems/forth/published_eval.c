@@ -45,8 +45,8 @@ double forth_eval_into_voq(const struct repro_data *d)
 	return 5 * step / ((512 - 24) / 8);
 }
 
-/* Returns the part of the NIC's latency that remains without the four other
- * stages. */
+/* Returns the PCI cycles of the DMA stage: the NIC's latency less the times of
+ * its other four stages. */
 double forth_eval_dma_stage(const struct repro_data *d)
 {
 	return nic_pc(d, STAGES) - published_eval_stage(d, NO_SYNC_DV) -
@@ -210,8 +210,8 @@ double forth_eval_decision(const struct repro_data *d)
 }
 
 /* Returns the cycles of the synchroniser in a crosspoint between two clock
- * domains: the cycles by which a packet takes longer than through a crosspoint
- * within one domain, plus xp_sync_same of the latter. */
+ * domains. Within one domain the synchroniser takes xp_sync_same cycles.
+ * Between two domains a packet takes longer, and the difference is added. */
 double forth_eval_xp_sync(const struct repro_data *d)
 {
 	return repro_value(d, TO_OTHER_DOMAIN, "n4.prog0.switch") -

@@ -107,8 +107,9 @@ static void dma_derived(struct dma *d)
 	double pc = d->granted[b] - d->granted[a];
 	double phases = (d->granted[0] - 1) / 2;
 
-	/* Compute the bytes per clock while data move. Both sizes need one
-	 * tenure, so that the fixed clocks cancel. */
+	/* Compute the bytes per clock while data move. A transfer of either
+	 * size takes one tenure. Therefore the fixed clocks cancel in the
+	 * difference. */
 	if (d->granted[a] && d->granted[b] && pc > 0) {
 		weft_metric(d->w.c, "peak", "MiB/s",
 			    (dma_sizes[b] - dma_sizes[a]) /
@@ -119,8 +120,8 @@ static void dma_derived(struct dma *d)
 	}
 	/* A read of one qword takes two tenures, one for the request and one
 	 * for the completion, and one clock for the data. Half of the other
-	 * clocks are the fixed clocks of one tenure. A long read has one
-	 * request and several completions. */
+	 * clocks are the fixed clocks of one tenure. A long read takes one such
+	 * tenure for its request and one for each of its completions. */
 	if (d->granted[last] && phases > 0 && !d->w.me)
 		weft_metric(d->w.c, "completions_4096", "",
 			    (d->granted[last] - dma_sizes[last] / 8) / phases -

@@ -109,8 +109,8 @@ static double lat_packet_cc(struct lat *l)
 	/* wait before reading counters, because loads would take bus clocks
 	 * from the packets */
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
-	while (packets < l->stream) /* counters clear when read, so that no
-				       packet counts twice */
+	/* add the loads, because a load clears the counter */
+	while (packets < l->stream)
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause / 10);
 	return (double)weft_forth_load(l->f, FORTH_NET_OUT_CYCLES) / packets;

@@ -73,8 +73,8 @@ static void loss_send(struct loss *l)
 /* ---- receiver ---- */
 
 /* Checks the slots for transfers of src. Adds to *good_p the number of slots
- * that hold the right data, and to *bad_p the number of slots that hold a part
- * or wrong data. */
+ * that hold the right data, and to *bad_p the number of slots that hold wrong
+ * data or only a part of the right data. */
 static void loss_look(struct loss *l, uint32_t src, uint64_t *good_p,
 		      uint64_t *bad_p)
 {

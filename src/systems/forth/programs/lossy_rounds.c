@@ -276,8 +276,8 @@ static int share_memory(struct rounds *t)
 	return weft_forth_open(t->w.h, NULL, &t->f);
 }
 
-/* Checks that the groups suffice for a round, because each round starts again
- * with group 0. */
+/* Checks that a round needs at most ROUNDS_GROUPS groups, because each round
+ * starts again with group 0. Returns 0 or -EINVAL. */
 static int check_groups(struct rounds *t)
 {
 	if (!weft_forth_info(t->f)->groups ||

@@ -14,8 +14,8 @@ enum {
 	ROUNDS_GROUPS = 64,
 };
 
-/* The messages that a node sends in every round. Each node knows the plans of
- * all nodes. */
+/* Plan of a node: the messages that the node sends in every round. Each node
+ * knows the plans of all nodes. */
 struct rounds_plan {
 	/* number of messages, their sizes in qwords, messages per
 	 * notification */
@@ -67,8 +67,8 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
 /* Adds to `notes` the notifications that have arrived since the last call. */
 void rounds_count_notes(struct rounds *t);
-/* Waits until the transfers of all nodes have departed, and then for `settle`,
- * after which a message that has not arrived is lost. */
+/* Waits until the transfers of all nodes have departed, and then for `settle`.
+ * A message that has not arrived by then counts as lost. */
 void rounds_settle(struct rounds *t);
 
 /* lossy_rounds_resend.c: requests and resends missing messages. */

@@ -99,8 +99,8 @@ static void rounds_resend_answer(struct rounds *t, const char *key,
 	}
 }
 
-/* Checks the listed messages again. Those still missing remain on the lists.
- * Returns their number. */
+/* Checks the listed messages again. Messages that are still missing remain on
+ * the lists. Returns the number of these messages. */
 static uint64_t look_again(struct rounds *t)
 {
 	uint64_t left = 0;
@@ -122,8 +122,8 @@ static uint64_t look_again(struct rounds *t)
 }
 
 /* Returns the number of messages that are missing on all nodes together. This
- * node publishes its own number, and with it whether this node has failed, so
- * that all nodes end after a failure. */
+ * node publishes how many messages it misses, and whether it has failed. All
+ * nodes end when one node has failed. */
 static uint64_t missing_anywhere(struct rounds *t, uint64_t missing)
 {
 	const uint64_t failed = 1ull << 63;

@@ -10,8 +10,8 @@
  *           descriptor to the head of the packet at the receiving NIC
  *
  * The results are histograms, over all sources and per source. The throughput
- * of a source counts its packets without the first, from the time at which the
- * processor collected the first packet to the time of the last. All nodes of a
+ * of a source counts all of its packets but the first. Its time runs from the
+ * collection of the first packet to the collection of the last. All nodes of a
  * run take part. A node with count 0 only receives. */
 #include <errno.h>
 #include <inttypes.h>
@@ -143,8 +143,8 @@ static void mon_schedule(struct mon *m)
 		1;
 }
 
-/* Posts up to a cluster of the packets that are due for node d. Returns whether
- * any was posted. */
+/* Posts packets that are due for node d, but at most one cluster. Returns
+ * whether a packet was posted. */
 static bool mon_post(struct mon *m, uint32_t d)
 {
 	struct weft_forth_desc line[MON_CLUSTER];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.multi_state: memory that a receiver needs to know when a
- * message is complete, for both methods of forth.md 7, as the sum of the fields
- * of 7.3, 7.4, 7.6 and 7.7 in bits. The program sends no messages.
+/* Program forth.multi_state: size of the memory in which a receiver records
+ * which messages are complete, for both methods of forth.md 7. The size is the
+ * sum of the fields of 7.3, 7.4, 7.6 and 7.7 in bits. The program sends no
+ * messages.
  *
  *   resequencing  per source: p1, p2 and whether known, a number per path, two
  *                 pool pointers per path, flags for loss and sync lost;
@@ -9,8 +10,8 @@
  *   counting      per source and group: count, total, whether announced, the
  *                 two notification flags, bad
  *
- * The field for the source is as wide as the number of senders needs, although
- * the header of 7.3 can name only 8 sources. */
+ * The field for the source has enough bits for all senders, although the header
+ * of 7.3 can name only 8 sources. */
 #include "programs/program.h"
 
 struct multi_state {

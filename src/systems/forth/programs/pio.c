@@ -2,8 +2,8 @@
 /* Program forth.pio: the cost of stores to the NIC (forth.md 11.5, F07 to F10).
  * Node 0 measures the time of n and of 2n stores with the NIC's free-running
  * time stamp. The difference of the two times is the cost of n stores, because
- * fixed costs cancel. Descriptors have no start flag, so that nothing is
- * transferred. */
+ * fixed costs cancel. The NIC transfers nothing, because the program leaves the
+ * start flags of the descriptors clear. */
 #include <errno.h>
 
 #include "programs/program.h"

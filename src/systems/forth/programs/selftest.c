@@ -81,7 +81,7 @@ static int selftest_main(struct weft_comp *c)
 	s->w = program_from(c);
 	if (s->w.me > 1)
 		return 0;
-	s->w.n = 2; /* barriers wait for the two nodes of the test alone */
+	s->w.n = 2; /* barriers wait only for the two nodes of the test */
 	s->mem = weft_mem_alloc(s->w.h, ST_BYTES, 4096, &s->phys);
 	if (!s->mem) {
 		weft_check_failed(c, "no memory");

@@ -4,8 +4,8 @@
 
 #include "systems/forth/programs/selftest.h"
 
-/* lnotify_every with which the library requests no local notifications
- * itself */
+/* value of lnotify_every at which the library requests no local notification on
+ * its own */
 #define ST_MANY UINT32_MAX
 
 /* Writes slot `slot` of node 1's queue, to send two qwords to an offset that
@@ -19,8 +19,9 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
-/* V14: descriptors written backwards wait for the start flag. Then they depart
- * in the order of their slots: overlapping targets prove that order. */
+/* V14: descriptors that are written from the last slot to the first wait for
+ * the start flag. Then they depart in the order of their slots: overlapping
+ * targets prove that order. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
@@ -62,8 +63,8 @@ static void selftest_capacity(struct st *s)
 	if (!selftest_open(s, &a))
 		return;
 	if (selftest_acts(s)) {
-		/* release slot after slot until the tail is back at its first
-		 * value, because the ring is then full (forth.md 3.3) */
+		/* release slot after slot. The ring is full when the tail is
+		 * back at its first value (forth.md 3.3) */
 		for (uint32_t q = 0; q < s->i->queues; q++) {
 			slot = 0;
 			do {
@@ -127,7 +128,7 @@ static void selftest_ring(struct st *s)
 }
 
 /* V16: requests a local notification for every third transfer, and checks that
- * the NIC writes the word only then. */
+ * the NIC writes the word for these transfers only. */
 static void selftest_lnotify(struct st *s)
 {
 	const struct weft_forth_attr a = { .lnotify_every = ST_MANY };

@@ -88,8 +88,9 @@ static int traffic_check_params(struct traffic *t)
 			TRAFFIC_NODES);
 		return -EINVAL;
 	}
-	/* request notifications often enough, because the receiver returns
-	 * credits only when it handles a notification */
+	/* request a notification at least for every quarter of the window,
+	 * because the receiver returns credits only when it handles a
+	 * notification */
 	if (t->count > t->window && (!t->notify || t->notify > t->window / 4))
 		t->notify = t->window / 4 ? t->window / 4 : 1;
 	return 0;

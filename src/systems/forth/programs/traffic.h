@@ -4,12 +4,12 @@
  *
  * Every ordered pair of nodes has `window` slots in the receiver's memory. The
  * sender puts message s into slot s mod window. The receiver learns of messages
- * only through remote notifications, and at each notification all messages sent
- * before it must be in memory. The receiver returns credits by a put of one
- * word, which counts the consumed messages. The receiver uses TRAFFIC_ACKS such
- * words in turn, and the sender takes the largest of the words, because on
- * several paths an old word may arrive last. At the end each sender puts a
- * final word with the number of its messages. */
+ * only through remote notifications. When a notification arrives, all messages
+ * that were sent before the notification must be in memory. The receiver
+ * returns credits by a put of one word, which counts the consumed messages. The
+ * receiver uses TRAFFIC_ACKS such words in turn, and the sender takes the
+ * largest of the words, because on several paths an old word may arrive last.
+ * At the end each sender puts a final word with the number of its messages. */
 #ifndef SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 #define SYSTEMS_FORTH_PROGRAMS_TRAFFIC_H
 

@@ -86,7 +86,8 @@ static void traffic_credit(struct traffic *t, uint32_t src)
 }
 
 /* Checks the total in the final word of src. On several paths the final word
- * may arrive first, so that missing messages are an error only if `sure`. */
+ * may arrive before messages. Therefore missing messages are an error there
+ * only if `sure`. */
 static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 {
 	uint64_t word = t->fin[src];

@@ -26,8 +26,7 @@ void traffic_schedule(struct traffic *t)
 	case TRAFFIC_POISSON:
 		gap = traffic_exp(t, gap);
 		break;
-	/* a burst back to back, then a pause for the time that the burst
-	 * saved */
+	/* a burst back to back, then a pause that keeps the mean of all gaps */
 	case TRAFFIC_BURSTY:
 		if (++t->in_burst < t->burst) {
 			gap = gap * t->load;

@@ -12,8 +12,8 @@
  * Cut-through: SOP in to SOP out is decode 1 + synchroniser 3 (1 inside one
  * clock domain) + decision 2 + transmit start 2 cycles (8.5).
  *
- * Not modelled: underrun of a packet whose input is slower than its output by
- * more than the pipeline hides (never below 1000 ppm). */
+ * Not modelled: underrun of a packet whose input is slower than its output. The
+ * pipeline hides every difference below 1000 ppm. */
 #include "systems/forth/link/block_ram.h"
 #include "systems/forth/switch/crossbar.h"
 
@@ -125,8 +125,8 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 	if (xp->drain <= came)
 		return;
 	/* The departure of the packet in front was fixed early, for cycle
-	 * xp->drain. Words of this packet that are written until then belong to
-	 * the level at that departure. */
+	 * xp->drain. Words of the new packet that are written before that cycle
+	 * belong to the level at that departure. */
 	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;
@@ -212,7 +212,8 @@ static struct forth_port_cfg port_cfg(const struct forth_xbar *x, bool bottom)
 static int forth_xbar_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_xbar *x = c->state;
-	/* each crosspoint has one block RAM of 2 KB, 64 in the 8x8 switch */
+	/* each crosspoint has one block RAM of 2 KB, which makes 64 block RAMs
+	 * in the 8x8 switch */
 	uint32_t i, all = x->ports * x->ports;
 	const struct bram_block b = { "crosspoints",
 				      all * bram_bytes(x->xp_bytes), all,

@@ -9,7 +9,7 @@
 #include "weft/trace.h"
 
 #define FORTH_XBAR_PORTS_MAX 64
-/* route that an unknown flow takes, so that its packets are dropped */
+/* route of unknown flows, whose packets are dropped */
 #define FORTH_XBAR_NOWHERE 255
 
 /* A crosspoint: a FIFO of frames, linked by frame.next. On the output's clock,
@@ -98,9 +98,9 @@ static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 	return forth_shape_get(f).wire_len / 4 + 3;
 }
 
-/* Returns how many FIFO words of a packet are written `n` cycles after the
- * arrival of the word in front of its header. In the word layout the header CRC
- * has a word of its own, which is stripped. */
+/* Returns how many FIFO words of a packet have been written `n` cycles after
+ * the arrival of the word in front of its header. In the word layout the header
+ * CRC has a word of its own, which is stripped. */
 static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 					  const struct weft_frame *f,
 					  uint64_t n)

@@ -2,10 +2,11 @@
 /* Traffic generator: order of arrival over several paths.
  *
  * The depth of a packet is the number of later packets of its flow (source and
- * destination) that arrived before it. `held` is the number of packets that
- * have arrived although an earlier one is missing, over all sources. This is
- * what a resequencer would hold (forth.md 7.1, 7.6). A missing packet counts as
- * lost once a packet arrives whose number is higher by GEN_WINDOW or more. */
+ * destination) that arrived before it. `held` is the number of packets, over
+ * all sources, that have arrived although an earlier packet is missing. A
+ * resequencer would hold these packets (forth.md 7.1, 7.6). A missing packet
+ * counts as lost once a packet arrives whose number is higher by GEN_WINDOW or
+ * more. */
 #include "systems/forth/traffic/generator.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ static uint32_t generator_order_overtook(struct forth_gen_from *s,
 	return n;
 }
 
-/* Advances `base` past its packet, which has arrived or counts as lost, and
- * past the packets directly behind it that have arrived. */
+/* Advances `base` past the packet with this number, which has arrived or counts
+ * as lost, and past all arrived packets directly behind that packet. */
 static void generator_order_step(struct forth_gen *g, struct forth_gen_from *s)
 {
 	s->base++;

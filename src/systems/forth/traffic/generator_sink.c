@@ -58,7 +58,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 
 		if (now < p->at)
 			break;
-		/* a part of the packet has left already, as in sink_drain */
+		/* a part of the packet has left already. sink_drain has the
+		 * same times */
 		if (now - p->at < p->data / 2) {
 			left = (uint32_t)(2 + 2 * (now - p->at));
 			break;
@@ -69,8 +70,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 	       q->words - left + charge <= g->link.cfg.rx_cap;
 }
 
-/* Takes the packet, or drops it without returning its charge, so that the
- * sender loses the credits of the packet. */
+/* Takes the packet, or drops it. The sender loses the credits of a dropped
+ * packet, because the sink does not return the charge. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 		      const struct forth_port_rx *rx)
 {

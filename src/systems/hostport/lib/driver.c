@@ -34,7 +34,8 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 	return vpid;
 }
 
-/* Chooses the lowest VPID that never had an owner, else the VPID that has been
+/* Returns `want`, or if want < 0 a VPID that no ULTRA port of another process
+ * names: the lowest one that never had an owner, else the one that has been
  * free for longest. Returns HP_VPIDS when no VPID is free. */
 static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {

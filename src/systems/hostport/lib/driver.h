@@ -29,7 +29,7 @@ enum { HPORT_QUEUES = 6 };
 /* Memory of a process at a virtual address of its own. */
 struct hport_region {
 	uint32_t vpid;
-	/* true if the driver allocated the memory, so that it also frees it */
+	/* true if the driver allocated the memory and must free it */
 	bool own;
 	uint64_t va, bytes;
 	void *mem;
@@ -196,9 +196,9 @@ static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 }
 /* Writes the out-of-band name of the route between two nodes into `key`. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
-/* Puts the route to a node and the route back into the routing space, unless it
- * already has them. Returns 0, or -EHOSTUNREACH when the network has no
- * route. */
+/* Writes two routes into the routing space, unless they are there already: the
+ * route to a node, and the return route. Returns 0, or -EHOSTUNREACH when the
+ * network has no route. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
 /* Ends the ownership of a VPID: the next owner gets another epoch, and all
  * nodes learn the new epoch, so that requests to the old owner are refused. */
@@ -206,9 +206,11 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
 
-/* Reserves a free VPID that no ULTRA port of another process names, and returns
- * it: `want`, or if want < 0 the lowest VPID that never had an owner, or else
- * the VPID that has been free for longest. Errors: -EBUSY, -ENOSPC, -EINVAL. */
+/* Reserves VPID `want`, or if want < 0 a free VPID: the lowest one that never
+ * had an owner, else the one that has been free for longest. Never reserves a
+ * VPID that an ULTRA port of another process names. Returns the VPID. Errors:
+ * -EINVAL (`want` is not a VPID), -EBUSY (`want` is in use or an ULTRA port
+ * names it), -ENOSPC (no VPID is free). */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
 /* Returns the lowest VPID of the caller. If the caller has none, returns the
  * highest free VPID. */
@@ -216,8 +218,8 @@ uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
 /* Closes the Triggerpage and turns the context off. Returns false when the
- * device still holds something of the VPID, so that its memory must not be
- * reused. */
+ * device still holds something of the VPID. The memory of the VPID must not be
+ * reused then. */
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid);
 /* Gives the VPID back, so that other processes may open it. */
 void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid);

@@ -6,7 +6,8 @@
 #include "host/times.h"
 #include "systems/hostport/lib/driver.h"
 
-/* Closes everything that a process which has ended had open. */
+/* Closes all ports of an ended process, ports of ULTRA included, and frees the
+ * process. */
 static void drv_gone(struct weft_host *h, void *own, struct weft_proc *p)
 {
 	struct hport_kernel *k = own;

@@ -4,8 +4,8 @@
  *
  * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
  * the memory that programs also use. It gives a block back when no page of the
- * block is in use. A request for 2^n pages fails when no block has such a piece
- * free and programs have left no block of that size. */
+ * block is in use. A request for 2^n pages fails when no block has a free piece
+ * of that size and the node has no memory left for a block of that size. */
 #include "systems/hostport/lib/driver_memory.h"
 
 #include <errno.h>

@@ -24,8 +24,8 @@ enum {
 struct server {
 	struct hport_drv d;
 	volatile uint64_t *ring;
-	/* area for packets that wait; NULL when memory was short, so that units
-	 * wait instead */
+	/* area for packets that wait. NULL when memory was short: units then
+	 * wait with their packets */
 	void *park;
 	uint32_t rp;
 	weft_time_t service;
@@ -149,9 +149,9 @@ static int server_main(struct weft_host *h, void *arg)
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret) {
-		/* The answer to the load arrives after everything that the
-		 * device has written. An area in use stays with the device,
-		 * because packets are still in it. */
+		/* The answer to the load arrives after all records that the
+		 * device has written. The device keeps an area that still holds
+		 * packets: the load of its size then does not return 0. */
 		hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
 		hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
 		serve_some(s);
@@ -167,10 +167,11 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Starts the thread that serves; the driver has only one. Returns -EBUSY if the
- * thread already runs. Otherwise returns when the thread has ended, or if
- * `always` is set, at once: a caller that serves for ever waits in
- * hport_serve(), where the wait can be ended. */
+/* Starts the thread that serves, of which the driver has only one. Returns the
+ * result of the thread when the thread has ended. If `always` is set, returns
+ * at once, because the caller then waits in hport_serve(), where the wait can
+ * be ended. Errors: -EPERM when the caller is a process, -EBUSY when the thread
+ * already runs, -ENOMEM. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process on a simulated machine: what `weft exec` gives to the processes it
- * starts.  A library inside the process (the libfabric provider, a test)
- * is written against this header and weft/ep.h alone.
+/* Interface of a process that `weft exec` starts on a simulated machine. A
+ * library inside the process (the libfabric provider, a test) is written
+ * against this header and weft/ep.h alone.
  *
  * The process has an endpoint (struct weft_ep). An agent on the same node
- * carries out the endpoint's calls on the NIC of that node, and pays what a
- * program of the simulator would pay. Between calls the process is *running*
- * and simulated time stands still. A call that hands over (wait, now,
- * mr_reg...) lets simulated time pass. The other calls only write into memory
- * shared with the simulator.
+ * carries out the endpoint's calls on the NIC of that node. A call takes the
+ * simulated time that the call of a program in the simulator takes. Between
+ * calls the process is *running* and simulated time stands still. A call that
+ * hands over (wait, now, mr_reg...) lets simulated time pass. The other calls
+ * only write into memory shared with the simulator.
  *
  * Any thread may call open, close, wait, idle and stat at any time. All other
  * functions are for one thread at a time, so callers with several threads need
@@ -28,8 +28,8 @@ enum weft_att_clock {
 			   * reproducible. */
 	WEFT_CLOCK_CPU,	  /* Calls cost as in FIXED, and processor time between
 			   * calls counts, too. */
-	WEFT_CLOCK_NONE,  /* No process waits for simulated time, so this is the
-			   * fastest. */
+	WEFT_CLOCK_NONE,  /* No process waits for simulated time. Runs with this
+			   * clock are the fastest. */
 };
 
 /* Address of a peer, for `dst` and `src` of weft_ep. The slot distinguishes
@@ -84,8 +84,8 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
  *   the operation ends with WEFT_EV_ERROR and status -EPIPE.
  * - imm has 32 bits. A larger value gives -EINVAL.
  * - send copies the payload at once, so buf is free on return. WEFT_EV_SENT
- *   arrives when the endpoint has sent the message. With ctx == NULL this event
- *   is left out, so that it wakes no process.
+ *   arrives when the endpoint has sent the message. With ctx == NULL a send
+ *   gives no WEFT_EV_SENT and therefore wakes no process.
  * - put and get take any memory of the process as buf, and mr_reg registers any
  *   memory. With ctx == NULL a put gives no WEFT_EV_PUT.
  * - mr_reg and mr_dereg hand over.
@@ -105,8 +105,8 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
 /* Returns the endpoint, which belongs to the attachment. */
 struct weft_ep *weft_att_ep(struct weft_att *a);
 
-/* Returns true when the process is detached, so that no further event
- * arrives. */
+/* Returns true when the process is detached. A detached process gets no further
+ * event. */
 bool weft_att_gone(const struct weft_att *a);
 
 /* ---- time ---- */
@@ -116,39 +116,40 @@ bool weft_att_gone(const struct weft_att *a);
  * over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the simulated time at which all posted operations are done, except
- * operations that wait until a peer polls its messages. Reading the clock costs
- * a little time, so that a loop that waits for a time ends. The call hands over
- * only when an operation was posted since the last hand-over. In an untimed run
- * (WEFT_CLOCK_NONE) it returns the simulated time so far. */
+ * operations that wait until a peer polls its messages. Each call costs a
+ * little time, because otherwise a loop that reads the clock until a deadline
+ * would never end. The call hands over only when an operation was posted since
+ * the last hand-over. In an untimed run (WEFT_CLOCK_NONE) the call returns the
+ * simulated time so far. */
 weft_time_t weft_att_now(struct weft_att *a);
 /* Returns the simulated time at which the process was last resumed. Any thread
  * may call this, and it costs no simulated time. */
 weft_time_t weft_att_seen(const struct weft_att *a);
-/* Returns weft_att_seen if it is later than `last`, otherwise a time a little
- * after `last`, so that a loop that waits for a time ends. */
+/* Returns weft_att_seen if that time is later than `last`, otherwise a time a
+ * little after `last`. A loop that reads the clock until a deadline therefore
+ * ends. */
 weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last);
 /* Hands over until an event can be polled, but for at most real_us microseconds
  * of real time. Returns 0, -EAGAIN (no event: the process still counts as
  * waiting, and may poll, wait again or do something else) or -EIO
  * (detached). */
 int weft_att_wait(struct weft_att *a, uint32_t real_us);
-/* Hands over if the caller polls in vain. The caller makes this call after a
- * poll without an event when it will poll again soon. The first 15 calls in a
- * row return at once. Later calls hand over for about 1 ms, and after many
- * calls for up to 8 ms. A posted operation or an event starts the count again.
- * Returns as weft_att_wait does. */
+/* Hands over after many polls without an event. The caller makes this call
+ * after each poll without an event if it will poll again soon. The first 15
+ * calls in a row return at once. Later calls hand over for about 1 ms, and
+ * after many calls for up to 8 ms. A posted operation or an event starts the
+ * count again. Returns as weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
 /* Begins a call of a library above (MPI). `looks` is true for calls that test
  * and return (MPI_Test).
  *
- * Polls in a row are counted inside one call. A call that returns without an
- * event shows that its caller does not wait for that event, so its polls do not
- * count for the next call. Polls of calls with `looks` are counted over all
- * such calls together, because a caller that loops over such calls waits. After
- * 15 polls without an event inside such calls, or after 256 polls in calls of
- * other kinds, the next poll lets 2 us of simulated time pass, or less if an
- * event arrives. So a loop of tests makes progress at a rate that does not
- * depend on real time. */
+ * Polls without an event are counted. A call without `looks` starts a new
+ * count, because a caller whose last call has returned no longer waits in that
+ * call. Calls with `looks` share one count, because a caller that loops over
+ * such calls waits. After 15 polls in calls with `looks`, or after 256 polls in
+ * all other calls together, the next poll lets 2 us of simulated time pass, or
+ * less if an event arrives. So a loop of tests makes progress at a rate that
+ * does not depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
 /* Reports that the caller made progress without an event, because it handled a
  * message that it had polled before. The count of polls in a row starts again,
@@ -188,8 +189,9 @@ int weft_att_arm(struct weft_att *a);
  * time stands still until the thread's next call of weft/host.h, however long
  * the thread sleeps. Does not hand over. */
 void weft_att_outside(struct weft_host *h);
-/* Detaches all threads of this process, as its end would do. Returns when the
- * simulator has made all posted calls. The handle h is invalid afterwards. */
+/* Detaches all threads of this process, as the end of the process would do.
+ * Returns when the simulator has made all posted calls. The handle h is invalid
+ * afterwards. */
 void weft_att_end(struct weft_host *h);
 
 /* ---- statistics ------------------------------------------------------------

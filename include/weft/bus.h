@@ -10,14 +10,14 @@
  * `while (weft_bus_next(port, &note))`. Notes of one port are taken in order of
  * time, and notes of equal time in the order in which the bus sent them.
  *
- * An arrival per note is expensive.  A receiver that needs no arrival sets
+ * An arrival per note is expensive. A receiver that needs no arrival sets
  * told() of its port. The bus calls told() when it sends the note (bus.pcix:
- * when the tenure is granted), some time before note->time.  The receiver may
- * store the change of state with its time (WEFT_TOLD_TAKEN), or have the note
- * queued without an arrival and drain the queue whenever it polls
- * (WEFT_TOLD_QUIET). Nothing may become visible before note->time.  A device
- * that takes the notes of its own reads calls weft_bus_settle before the device
- * uses the bytes.
+ * when the tenure is granted), some time before note->time. With
+ * WEFT_TOLD_TAKEN the receiver has stored the change of state with its time.
+ * With WEFT_TOLD_QUIET the note is queued without an arrival, and the receiver
+ * drains the queue whenever it polls. Nothing may become visible before
+ * note->time. A device that takes the notes of its own reads calls
+ * weft_bus_settle before the device uses the bytes.
  *
  * The buses differ:
  *
@@ -35,7 +35,7 @@
  *   irq           a wire                   a posted packet, behind writes
  *   clock         the bus clock            the clock of the device's core
  *
- * bus.pci alone: SPLIT is a retry of a delayed read. A write reaches memory
+ * On bus.pci alone SPLIT is a retry of a delayed read. A write reaches memory
  * some time after its DONE. The answer to a load does not arrive before the
  * writes that the bridge accepted from the device earlier. */
 #ifndef WEFT_BUS_H
@@ -100,12 +100,12 @@ struct weft_bus_txn {
 	enum weft_bus_error
 		error; /* error of bus.pcix that the transaction meets */
 	/* Reads on packet buses: the answer may pass stores of the host. A
-	 * device that can take no stores before it has the answer sets this,
-	 * because otherwise the answer would wait for the stores and the stores
-	 * for the answer. */
+	 * device that can take no stores before it has the answer sets this
+	 * field, because otherwise the answer would wait for the stores and the
+	 * stores would wait for the answer. */
 	bool relaxed;
-	/* Reads: the answer may arrive before those of earlier reads (bus.ht
-	 * with several banks of memory). */
+	/* Reads: the answer may arrive before the answers to earlier reads
+	 * (bus.ht with several banks of memory). */
 	bool any_order;
 	/* The bus sets all fields from here on. */
 	enum weft_bus_status status;
@@ -123,7 +123,7 @@ enum weft_note_kind {
 	/* To the device, about its own transactions: */
 	WEFT_NOTE_SPLIT, /* a split response was received at `time` */
 	/* A data tenure, whose first datum moves at `time`. A tenure that the
-	 * latency timer may end early has several notes with one `frame`. */
+	 * latency timer may cut short has several notes with equal `frame`. */
 	WEFT_NOTE_BURST,
 	WEFT_NOTE_DONE, /* the transaction has ended: status and t_done are
 			 * valid */
@@ -197,8 +197,8 @@ struct weft_bus_note {
  * bytes, the condition of 8 bytes for TCSTORE, and the data. */
 struct weft_bus_tagged {
 	enum weft_bus_tagged_op op;
-	bool user;    /* true: the program gives the tag; false: the tag is
-		       * its process's */
+	bool user;    /* true: tag given by the program; false: tag of the
+		       * program's process */
 	uint16_t tag; /* tag of the request */
 	uint8_t space;
 	uint64_t off;
@@ -217,8 +217,8 @@ enum { WEFT_COND_ROOM }; /* Condition: the queue at the address is not full. */
 struct weft_bus_ops {
 	/* Starts a transaction of the device: REQ# is asserted now. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
-	/* Answers NOTE_LOAD in the event that took the note.  A device that
-	 * does not answer (decoding off) leaves the load to a master abort. */
+	/* Answers NOTE_LOAD in the event that took the note. A load that the
+	 * device does not answer (decoding off) ends with a master abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
 	/* Answers NOTE_LOAD by all ones and an error, because the device has
@@ -244,8 +244,8 @@ struct weft_bus_ops {
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);
 	/* Returns how many loads may be in flight at a time. Each load has a
-	 * number below this limit, and the answer carries the number of its
-	 * load. NULL: 1. */
+	 * number below this limit, and the answer carries the load's number.
+	 * NULL: 1. */
 	uint32_t (*loads)(struct weft_port *host_port);
 	/* Starts a load as pio_load does, but with a number. The loads of
 	 * pio_load have number 0. */
@@ -254,16 +254,16 @@ struct weft_bus_ops {
 			    uint32_t bytes);
 	/* Returns true when slot `dev` holds a device. */
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
-	/* Returns the clock in whose cycles the bus counts at this port. */
+	/* Returns the clock that counts the cycles of the bus at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Each does the work of a function below (weft_bus_window,
-	 * weft_bus_consumed, weft_bus_defer) and returns that function's
-	 * result. NULL: the bus has no back-pressure. */
+	/* Each is called by the function weft_bus_window, weft_bus_consumed or
+	 * weft_bus_defer, and returns that function's result. NULL: the bus has
+	 * no back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
-	/* Puts bytes of memory reads that are due by now into their slices.
-	 * NULL: this bus puts them there in time. */
+	/* Brings the slices of memory reads up to the present time. NULL: the
+	 * slices of this bus are always up to date. */
 	void (*settle)(struct weft_port *dev_port);
 	/* Returns true when a device may have any number of transactions in
 	 * flight. NULL or false: one read and one write. */
@@ -281,7 +281,8 @@ struct weft_bus_ops {
 	bool (*takes_tagged)(struct weft_port *dev_port);
 	/* Answers a tagged load with its data, where `status` says whether the
 	 * data are valid. Answers a conditional store without data, where
-	 * `status` says whether the store was done. Called as reply is. */
+	 * `status` says whether the store was done. The device calls
+	 * tagged_reply in the events in which it calls reply. */
 	void (*tagged_reply)(struct weft_port *dev_port, const void *data,
 			     uint32_t bytes, bool status);
 };
@@ -314,10 +315,10 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  * arrives at the first bus clock after weft_bus_consumed.
  *
  * NOTE_LOAD follows all stores that were submitted before the load, but needs
- * no slot. A device that wants to take the stores in its slots first defers the
- * answer. Answers to the device's own reads overtake stores that wait for a
- * slot. When the read is `relaxed`, its answer also overtakes stores that wait
- * in the host's bridge.
+ * no slot. A device that wants to take the stores in its slots before it
+ * answers defers the answer. Answers to the device's own reads overtake stores
+ * that wait for a slot. When the read is `relaxed`, its answer also overtakes
+ * stores that wait in the host's bridge.
  *
  * The functions return false, and do nothing, on a bus without back-pressure
  * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
@@ -343,8 +344,8 @@ static inline bool weft_bus_consumed(struct weft_port *dev_port,
 }
 
 /* Lets the device answer a load by reply in a later event. Called in the event
- * that took NOTE_LOAD. Returns false when the bus cannot wait, so that the
- * device has to answer in this event. */
+ * that took NOTE_LOAD. Returns false when the bus cannot wait. The device then
+ * has to answer in this event. */
 static inline bool weft_bus_defer(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -352,8 +353,8 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	return bus->defer && bus->defer(dev_port);
 }
 
-/* Answers NOTE_LOAD instead of reply when the device has nothing at the
- * address. */
+/* Answers NOTE_LOAD when the device has nothing at the address. The device then
+ * does not call reply. */
 static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 {
 	static const uint64_t ones[8] = { ~0ull, ~0ull, ~0ull, ~0ull,
@@ -366,8 +367,7 @@ static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 		bus->reply(dev_port, ones, bytes);
 }
 
-/* Puts the bytes of the device's memory reads that are due by now into their
- * slices. */
+/* Brings the slices of the device's memory reads up to the present time. */
 static inline void weft_bus_settle(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -409,8 +409,9 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
 /* Returns the number of notes in the queue, due or not. */
 uint32_t weft_bus_queued(const struct weft_port *p);
-/* Takes the next note even before it is due, because no event follows the end
- * of a run. Returns false when the queue is empty. */
+/* Takes the next note, even if the note is not due yet. Used after the last
+ * event of a run, because no later event can take the note. Returns false when
+ * the queue is empty. */
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
 /* For the bus. Queues a copy of the note on the peer of bus_port, due at
  * note->time, which is later than now. Takes the reference of note->slice. */

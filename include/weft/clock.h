@@ -22,8 +22,8 @@ bool weft_clock_from_hz(struct weft_clock *clk, uint64_t hz_num,
 /* Sets a clock of this period with edge 0 at time 0.  Returns false, and leaves
  * clk alone, when the period is zero. */
 bool weft_clock_from_period(struct weft_clock *clk, weft_time_t period_fs);
-/* Returns clk faster by ppm parts per million, or slower when ppm is negative.
- * Edge 0 does not move, so that the domain keeps its phase. */
+/* Returns a copy of clk that is faster by ppm parts per million, or slower when
+ * ppm is negative. Edge 0 does not move, so that the domain keeps its phase. */
 struct weft_clock weft_clock_offset_ppm(struct weft_clock clk, int32_t ppm);
 
 /* Returns the time of edge number `cycle`. */

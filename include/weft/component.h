@@ -162,8 +162,9 @@ struct weft_network {
 	struct weft_comp **switches; /* switches by node, all set before
 				      * ops.start */
 	uint32_t n_switches;
-	struct net_graph *graph; /* of a routed network, without topology;
-				  * freed by net_graph_fini and free */
+	/* Graph of a routed network, which has no `topo`. ops.fini frees the
+	 * graph by net_graph_fini and then free. */
+	struct net_graph *graph;
 };
 
 /* Classes of the parts of a network, used where the experiment names none. */
@@ -209,11 +210,11 @@ struct weft_ops {
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
 	/* Brings counters up to date in the middle of a run, for classes that
-	 * otherwise do so in finish only. Called any number of times, without
-	 * effect on the run. Metrics that it sets are set again in finish.
-	 * Returns as finish does, so that one function can be both ops when
-	 * finish has nothing else to do. NULL: counters are always up to
-	 * date. */
+	 * otherwise do so in ops.finish only. Called any number of times,
+	 * without effect on the run. ops.finish sets metrics of this op again.
+	 * Returns as ops.finish does. One function can therefore be both ops
+	 * when ops.finish has nothing else to do. NULL: counters are always up
+	 * to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
 	/* Returns the part of counter k that belongs to the time after now. A
 	 * transfer is counted as a whole when it begins, but pictures over time
@@ -232,9 +233,9 @@ struct weft_ops {
 	 * sending. Hands the note on by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
-	/* Fills in how much waits to leave through a link port, for pictures of
-	 * ports over time. Called between events any number of times, without
-	 * effect on the run. NULL: not known. */
+	/* Fills w with the amounts that wait to leave through a link port, for
+	 * pictures of ports over time. Called between events any number of
+	 * times, without effect on the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 	/* For the ends and switches of direct networks: takes the component's
@@ -269,8 +270,8 @@ struct weft_class {
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
-	/* Programs: the run does not wait for this program, because it serves
-	 * others for as long as they run. */
+	/* Programs: the run does not wait for the end of this program, because
+	 * the program only serves other programs. */
 	bool background;
 	/* Programs: class of the NIC that they drive; NULL: any, or none. */
 	const char *needs;

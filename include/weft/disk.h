@@ -6,10 +6,11 @@
  * requests have ended. The library never calls the initiator back.  One thread
  * uses a disk at a time.  docs/storage.md has the protocol.
  *
- * Order.  Requests in flight are served in any order.  A request sees the
- * effects of all requests that had ended when it was submitted.  A FLUSH ends
- * when the bytes of all writes that had ended before it are on the medium. A
- * WRITE or ZERO with FUA ends when its own bytes are on the medium.
+ * Order. Requests in flight are served in any order. A request sees the effects
+ * of all requests that had ended when it was submitted. A FLUSH ends when the
+ * medium has the bytes of all writes that had ended when the FLUSH was
+ * submitted. A WRITE or ZERO with FUA ends when its own bytes are on the
+ * medium.
  *
  * Memory.  A request uses its buffers until its event has been polled.  Buffers
  * inside a region of weft_disk_reg are read and written in place by the NIC.
@@ -35,8 +36,9 @@ enum { WEFT_DISK_TARGETS = 64 };
 /* Checks of data, beside those of the network. */
 enum weft_disk_check {
 	WEFT_DISK_CHECK_NONE,	/* the CRC of the link alone */
-	WEFT_DISK_CHECK_CRC32C, /* also a CRC of the data from memory to memory;
-				 * wrong data are sent again */
+	WEFT_DISK_CHECK_CRC32C, /* adds a CRC of the data that covers the way
+				 * from memory to memory; the library sends
+				 * wrong data again */
 };
 
 struct weft_disk_attr {
@@ -109,11 +111,11 @@ struct weft_disk_event {
 	 *   -ENODEV     the drive is gone
 	 *   -EBADMSG    data arrived damaged in every attempt
 	 *   -ESTALE     FLUSH: writes that had ended were lost with the drive's
-	 *               cache; every FLUSH reports this until poll has returned
-	 *               one such event
+	 *               cache; every FLUSH ends with -ESTALE until poll has
+	 *               returned an event with -ESTALE
 	 *   -ETIMEDOUT  no answer to any attempt; the request may still take
 	 *               effect until a later request has ended, and bytes of a
-	 *               READ may arrive late if its target is silent
+	 *               READ may arrive late if the target is silent
 	 *   -ENOSPC     the file behind the drive cannot grow */
 	int status;
 	void *ctx;
@@ -175,9 +177,9 @@ int weft_disk_poll(struct weft_disk *d, struct weft_disk_event *ev, int max);
  * weft_host_now's clock (WEFT_NEVER: no deadline). Returns 0, or -ETIMEDOUT at
  * the deadline. */
 int weft_disk_wait(struct weft_disk *d, weft_time_t deadline);
-/* Submits a request and waits for its end. Takes no other event, so the caller
- * may have no other request in flight. Returns the status of the request, or an
- * error as weft_disk_submit does. */
+/* Submits a request and waits for its end. The caller must have no other
+ * request in flight, because the call takes the disk's next event as its own.
+ * Returns the status of the request, or an error as weft_disk_submit does. */
 int weft_disk_do(struct weft_disk *d, const struct weft_disk_op *op);
 /* Returns the numbers since open. */
 struct weft_disk_stats weft_disk_stats(const struct weft_disk *d);

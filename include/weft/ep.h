@@ -42,8 +42,8 @@ enum weft_ep_code {
 				 * expected value */
 };
 
-/* One operation. The endpoint reads only the fields whose comment names its
- * code. */
+/* One operation. A field whose comment names codes is read only for operations
+ * with these codes. */
 struct weft_ep_op {
 	enum weft_ep_code code;
 	uint32_t dst;	 /* node to which the operation goes */
@@ -149,7 +149,7 @@ struct weft_ep_ops {
 	 * fail if the NIC checks keys (FORTH's does not). Returns
 	 *   0        the memory is the caller's alone again
 	 *   -EAGAIN  an operation of this node or an answer under way needs the
-	 *            region: poll, then again
+	 *            region: poll, then repeat the call
 	 *   -EINVAL  no such region */
 	int (*mr_dereg)(struct weft_ep *ep, const struct weft_ep_mr *mr);
 

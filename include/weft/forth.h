@@ -110,8 +110,8 @@ const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
 /* Returns the handle of the NIC as a device. */
 struct weft_dev *weft_forth_dev(struct weft_forth *f);
 /* Returns true when the device has the ids of this NIC. Vendor and device id
- * may be in the order of the standard or in the other order, which the source
- * prints (R-01). */
+ * may be in the order of the standard or, as printed in TR-376, exchanged
+ * (R-01). */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
 /* ---- transfers ---- */
@@ -126,21 +126,22 @@ uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
  * destination, or an address that is not a multiple of 8). */
 int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 		   weft_phys_t remote, uint32_t qwords, uint32_t flags);
-/* Writes one slot of a queue as it is, without the library's book-keeping. For
- * drivers and tests. */
+/* Writes the words q0 and q1 into one slot of a queue, without the library's
+ * book-keeping. For drivers and tests. */
 void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 			   uint64_t q0, uint64_t q1);
 
 /* Returns the free slots of the queue that serves dst. Reads the notification
- * words in memory, so that no bus access is needed. */
+ * words in memory and makes no access to the bus. */
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
-/* Each returns a number of transfers since open in the queue that serves dst:
- * transfers posted, or transfers known to have departed. */
+/* Each counts transfers since open in the queue that serves dst.
+ * weft_forth_posted returns the number of posted transfers. weft_forth_departed
+ * returns the number of transfers that are known to have departed. */
 uint64_t weft_forth_posted(struct weft_forth *f, uint32_t dst);
 uint64_t weft_forth_departed(struct weft_forth *f, uint32_t dst);
-/* Waits until n slots are free. Reads the pointer register only when no local
- * notification is in flight, because that is a bus load. Returns false at the
- * deadline, or when the queue has fewer slots than n. */
+/* Waits until n slots are free. Reads the pointer register, which costs a bus
+ * load, only if no local notification in flight will report n free slots.
+ * Returns false at the deadline, or when the queue has fewer slots than n. */
 bool weft_forth_wait_space(struct weft_forth *f, uint32_t dst, uint32_t n,
 			   weft_time_t deadline);
 /* Waits until all transfers posted to dst's queue have departed.  Returns false
@@ -175,8 +176,8 @@ uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
 /* Enables or disables the remote interrupt. */
 void weft_forth_irq_enable(struct weft_forth *f, bool on);
 /* Clears the interrupt flag. The caller takes all notifications afterwards,
- * because one that arrived before the flag was cleared raises no interrupt
- * (forth.md 2.3). */
+ * because a notification that arrived before the flag was cleared raises no
+ * interrupt (forth.md 2.3). */
 void weft_forth_irq_ack(struct weft_forth *f);
 /* Sleeps until an interrupt, or until the deadline.  Returns true after an
  * interrupt. */
@@ -221,7 +222,8 @@ void weft_forth_counters_read(struct weft_forth *f,
 			      struct weft_forth_counters *c_p);
 /* Sets all counters to 0. */
 void weft_forth_counters_clear(struct weft_forth *f);
-/* Returns the sum of those counters that are 0 on an undamaged network. */
+/* Returns the sum of the error counters, which are all 0 on an undamaged
+ * network. */
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
 
 /* Errors of the PCI-X bus (forth.md 2.2). The driver enables the NIC's response
@@ -261,7 +263,7 @@ void weft_forth_sample_start(struct weft_forth *f, uint32_t interval_pc,
 /* Reads samples first..first+n-1. */
 void weft_forth_sample_read(struct weft_forth *f, uint32_t first, uint32_t n,
 			    struct weft_forth_sample *s_p);
-/* Writes the cumulative timer (forth.md 2.7), which arms it. */
+/* Writes the cumulative timer (forth.md 2.7). The write arms the timer. */
 void weft_forth_timer_arm(struct weft_forth *f, uint32_t value);
 /* Returns the cumulative timer, in clocks of PCI-X. */
 uint32_t weft_forth_timer_read(struct weft_forth *f);
@@ -307,9 +309,10 @@ struct weft_forth_reseq {
 };
 /* Reads the state of resequencing. */
 void weft_forth_reseq_read(struct weft_forth *f, struct weft_forth_reseq *r_p);
-/* Each restarts paths after loss of sync: for the sender those to destinations
- * in the mask, for the receiver those from sources in the mask. No packet may
- * be in flight between the nodes, because it would arrive out of sequence. */
+/* Each restarts paths after loss of sync. The sender calls
+ * weft_forth_path_restart for the destinations in the mask. The receiver calls
+ * weft_forth_reseq_restart for the sources in the mask. No packet may be in
+ * flight between the nodes, because the packet would arrive out of sequence. */
 void weft_forth_path_restart(struct weft_forth *f, uint32_t dst_mask);
 void weft_forth_reseq_restart(struct weft_forth *f, uint32_t src_mask);
 

@@ -70,8 +70,8 @@ void weft_frame_free(struct weft_frame *f);
 /* Returns a copy that the caller owns. The copy shares the payload by a
  * reference of its own, and has symbols of its own. */
 struct weft_frame *weft_frame_dup(const struct weft_frame *f);
-/* Returns room for n symbols, not initialised. The caller puts it into
- * weft_frame.raw, and the frame frees it. */
+/* Returns room for n symbols, not initialised. The caller stores the pointer in
+ * weft_frame.raw. The frame then owns the room. */
 struct weft_raw *weft_raw_new(struct weft_sim *sim, uint32_t n);
 
 /* Returns a slice of len bytes, not initialised, with one reference that the

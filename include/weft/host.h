@@ -30,8 +30,8 @@ struct weft_dev;
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
 /* A mapped window of a device BAR: a plain value, which a library may copy and
- * change. In a process `off` is a virtual address, so that a process that
- * forges a window reaches its own pages alone. */
+ * change. In a process `off` is a virtual address. A process that forges a
+ * window therefore reaches its own pages alone. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
@@ -50,8 +50,9 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 /* Stores 1, 2 or 4 bytes into the configuration space, naturally aligned. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val);
-/* Maps a window into a BAR.  The first window of a BAR sizes it and gives it an
- * address, as firmware would.  Returns false when the window does not fit. */
+/* Maps a window into a BAR. The first call for a BAR determines the size of the
+ * BAR and gives the BAR an address, as firmware would. Returns false when the
+ * window does not fit. */
 bool weft_io_map(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		 uint64_t off, uint64_t len, enum weft_io_attr attr,
 		 struct weft_io *io_p);
@@ -76,7 +77,7 @@ void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 /* Stores n bytes, a multiple of 4, in ascending order. */
 void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		  const void *src, size_t n);
-/* Sends all WC lines of this thread, so that later stores follow them. */
+/* Sends all WC lines of this thread. Later stores follow these lines. */
 void weft_io_fence(struct weft_host *h);
 
 /* ---- tagged accesses ---------------------------------------------------
@@ -119,15 +120,15 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
  * there, and cannot leave. The virtual addresses of a process do not disclose
  * which pages they are.
  *
- * A call without the right to make it does nothing, returns false and is
- * counted. An access of a process to a page that it does not have is a page
+ * A call that the thread has no right to make does nothing, returns false and
+ * is counted. An access of a process to a page that it does not have is a page
  * fault: stores are dropped, and loads return all ones. */
 
 enum { WEFT_PAGE = 4096 };
 struct weft_proc;
 
-/* For the monitor. Makes a domain. Returns its number, 1 or more, or 0 without
- * the right. */
+/* For the monitor. Makes a domain. Returns the domain's number, 1 or more, or 0
+ * when this thread is not the monitor or memory runs out. */
 uint32_t weft_domain_new(struct weft_host *h);
 /* For the monitor. Gives pages of the monitor (domain 0) to a domain, or takes
  * pages back when `domain` is 0. Returns false when a page belongs to another
@@ -141,15 +142,15 @@ bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
 bool weft_domain_enter(struct weft_host *h, uint32_t domain);
 
 /* For the monitor or a kernel of the domain. Makes a process. Returns the
- * process, which weft_proc_free frees, or NULL without the right or without
- * memory. */
+ * process, which weft_proc_free frees. Returns NULL in other threads, for an
+ * unknown domain or when memory runs out. */
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
 /* Frees a process. Its pages are unmapped and can be mapped for another
  * process. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p);
 /* Maps pages of the process's domain into the process. The monitor may also map
- * its own pages.  Returns false when another process has one of the pages, the
- * caller may not give them, or the window does not fit. */
+ * its own pages. Returns false when another process has one of the pages, this
+ * thread has no right to the pages, or the window does not fit. */
 bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 		   uint8_t bar, uint64_t off, uint64_t len,
 		   enum weft_io_attr attr, struct weft_io *io_p);
@@ -162,13 +163,13 @@ void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);
 /* For the monitor. Sets the tag of the process's tagged accesses. Returns false
- * without the right. */
+ * when this thread is not the monitor. */
 bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
 /* Returns the process of this thread or, in a driver's call, the process of the
  * caller. Returns NULL outside processes. */
 struct weft_proc *weft_proc_self(struct weft_host *h);
 /* For the monitor or a kernel of the process's domain. Puts this thread into
- * the process for good. Returns false without the right. */
+ * the process for good. Returns false in other threads. */
 bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 /* ---- many light processes ----------------------------------------------
@@ -181,7 +182,7 @@ bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 enum weft_turn_kind {
 	WEFT_TURN_END,
-	WEFT_TURN_AGAIN, /* next turn after those of the other ready
+	WEFT_TURN_AGAIN, /* next turn after the turns of all other ready
 			  * processes */
 	WEFT_TURN_SLEEP, /* next turn at the time `until` */
 	WEFT_TURN_WAIT,	 /* next turn when a device has changed *p */
@@ -200,14 +201,14 @@ typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 
 /* For the monitor or a kernel of the process's domain. Makes a light process
  * ready to run. Processors take ready processes in the order in which these
- * became ready. Returns false without the right, or when the process was
- * started before. */
+ * became ready. Returns false in other threads, or when the process was started
+ * before. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg);
-/* For the monitor. Runs all started processes, also those that are started
+/* For the monitor. Runs all started processes, also processes that are started
  * meanwhile, on this thread's processor and on cpus - 1 others. Returns true
- * when all have ended, or false without the right or when another thread of the
- * node does so already. */
+ * when all processes have ended. Returns false when this thread is not the
+ * monitor, cpus is 0, or another thread of the node is inside this call. */
 bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- drivers -------------------------------------------------------------
@@ -216,9 +217,9 @@ bool weft_procs_run(struct weft_host *h, uint32_t cpus);
  * device has one driver, which programs call by a trap. A thread inside such a
  * call is the monitor. */
 
-/* An op may contain the number of bytes of its argument. The argument is then
- * plain data, so that the call can be made from a process that is not in the
- * driver's memory. */
+/* An op may contain the number of bytes of its argument. Such an argument must
+ * be plain data, because it is copied when the driver is outside the memory of
+ * the calling process. */
 #define WEFT_DRV_OP(n, bytes) ((uint32_t)(bytes) << 16 | (n))
 #define WEFT_DRV_BYTES(op)    ((op) >> 16)
 enum { WEFT_DRV_BYTES_MAX = 1024 };
@@ -241,7 +242,7 @@ struct weft_drv {
 };
 
 /* For the monitor. Sets the driver of a device; *drv is copied. Returns false
- * when the device has a driver, or without the right. */
+ * when the device has a driver, or when this thread is not the monitor. */
 bool weft_drv_set(struct weft_host *h, struct weft_dev *d,
 		  const struct weft_drv *drv);
 /* Calls the driver of a device by a trap. A thread that enters a process in the
@@ -253,12 +254,13 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 
 /* ---- threads ---- */
 
-/* Returns the thread that runs, or NULL outside programs. Libraries whose
- * interface has no handle need this. */
+/* Returns the thread that runs, or NULL outside programs. For libraries whose
+ * interface has no handle. */
 struct weft_host *weft_host_self(void);
 /* Starts a thread of the same program, in the same process, on a processor of
- * its own.  The program's end does not wait for it.  Returns the thread's
- * handle, which belongs to the program, or NULL without memory. */
+ * its own. The end of the program does not wait for the end of the thread.
+ * Returns the thread's handle, which belongs to the program, or NULL when
+ * memory runs out. */
 struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);
@@ -309,9 +311,10 @@ void *weft_host_calloc(struct weft_host *h, size_t n, size_t size);
 void *weft_host_align(struct weft_host *h, size_t align, size_t bytes);
 /* Frees memory of weft_host_calloc or weft_host_align.  p may be NULL. */
 void weft_host_free(struct weft_host *h, void *p);
-/* Returns the address of a word, NULL at first, that all threads of the program
- * share. A library whose interface has no handle keeps its state there. `key`
- * is the address of a constant of that library. Returns NULL without memory. */
+/* Returns the address of a word that all threads of the program share. The word
+ * is NULL at first. A library whose interface has no handle keeps its state
+ * there. `key` is the address of a constant of that library. Returns NULL when
+ * memory runs out. */
 void **weft_host_word(struct weft_host *h, const void *key);
 /* Gives the physical address of a byte. Returns false when the byte is not in
  * device-visible memory of the program. */
@@ -320,15 +323,15 @@ bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
  * physical address a driver has given, or NULL when the program has no memory
  * there. */
 void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
-/* For the monitor in a driver's call. Makes memory that the driver has
- * allocated the memory of the caller. */
+/* For the monitor in a driver's call. Makes the caller of the driver the owner
+ * of memory that the driver has allocated. */
 void weft_mem_give(struct weft_host *h, weft_phys_t phys);
 /* For the monitor in a driver's call. Lets a device use the pages of [phys,
  * phys + len) until weft_mem_release. Memory in these pages that the program
  * frees meanwhile is not allocated again before the release, because the device
  * may still write to it. Returns false when the range is not memory of the
- * caller's program, or other programs have memory in these pages, because a
- * device reaches whole pages. */
+ * caller's program. Also returns false when other programs have memory in these
+ * pages, because a device reaches whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
 /* Ends a weft_mem_hold of the same range.  Returns false when the range is not
  * held. */
@@ -346,8 +349,9 @@ void weft_mem_unpin(struct weft_host *h, const void *p, size_t len);
 
 /* ---- waiting, time, cost ---- */
 
-/* Returns the present time of the thread.  Reading the clock takes a little
- * time, so that a loop that waits for a time ends. */
+/* Returns the present time of the thread. Each call takes a little time,
+ * because otherwise a loop that reads the clock until a deadline would never
+ * end. */
 weft_time_t weft_host_now(struct weft_host *h);
 /* Keeps the processor busy for a time. */
 void weft_host_cpu(struct weft_host *h, weft_time_t cost);
@@ -370,17 +374,17 @@ bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
  * store is missed. */
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline);
-/* Sleeps until the device's interrupt line is asserted, and pays interrupt
- * entry and wake-up, or sleeps until the deadline. Returns true when the line
- * is asserted. */
+/* Sleeps until the device's interrupt line is asserted, or until the deadline.
+ * After an interrupt the thread pays interrupt entry and wake-up. Returns true
+ * when the line is asserted. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler
  * and therefore pays no wake-up. Returns true when the line is asserted. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* Waits as weft_host_isr_wait does while the processor spins.  Returns true
- * when the line is asserted. */
+/* Waits as weft_host_isr_wait does, but keeps the processor busy meanwhile.
+ * Returns true when the line is asserted. */
 bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Returns the processor time that this thread has used so far for work, polls,
@@ -404,7 +408,7 @@ uint32_t weft_host_nodes(struct weft_host *h);
  * an out-of-band network, so that nodes can exchange addresses at the start. A
  * second value of a name replaces the first. */
 void weft_oob_put(struct weft_host *h, const char *key, uint64_t val);
-/* Blocks until a node has put a value of this name, and returns it. */
+/* Blocks until a node has put a value of this name. Returns the value. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key);
 /* Returns true when a value of this name has been put. */
 bool weft_oob_there(struct weft_host *h, const char *key);

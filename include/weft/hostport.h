@@ -13,12 +13,11 @@
  *	hport_wait(p, &n, WEFT_NEVER);
  *	hport_close(p);
  *
- * Every instruction has one notification. If an instruction asks for no
- * acknowledge and the target refuses it, a second notification has the error.
- * FAA and CAS return the word that is in memory afterwards. The old value of
- * FAA is result
- * - addend. CAS has stored when the result is `swap`, unless memory held that
- * value before. */
+ * Every instruction has one notification. If the target refuses an instruction
+ * that asks for no acknowledge, a second notification has the error. FAA and
+ * CAS return the word that is in memory afterwards. The old value of an FAA is
+ * its result minus the addend. A CAS with the result `swap` has stored, except
+ * when memory held `swap` before. */
 #ifndef WEFT_HOSTPORT_H
 #define WEFT_HOSTPORT_H
 
@@ -28,8 +27,9 @@ WEFT_C_BEGIN
 
 struct hport;
 
-/* Sizes of the queues of a node (4.10); 0 = default. The first process of the
- * node decides, because the queues of all processes have one size. */
+/* Sizes of the queues of a node (4.10); 0 = default. Only the first process of
+ * a node sets sizes, because the queues of all processes have the same sizes.
+ */
 struct hport_sizes {
 	uint32_t wq, nq, prq, wdt; /* entries of each queue and of the window
 				    * table */
@@ -62,9 +62,9 @@ struct hport_attr {
  * is taken), -ENOSPC (no VPID is left) or -EPERM (flags). */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
-/* Frees the port. Waits before that until the device no longer uses the port,
- * because otherwise the device could write to freed memory. When a process
- * ends, its ports are closed. */
+/* Waits until the device no longer uses the port, then frees the port. Without
+ * the wait the device could write to freed memory. When a process ends, its
+ * ports are closed. */
 void hport_close(struct hport *p);
 /* Returns the VPID of the port. */
 uint32_t hport_vpid(const struct hport *p);
@@ -89,14 +89,15 @@ struct hport_memory {
 	uint64_t object_max; /* largest object of the page allocator; 0: 2
 			      * MiB; more: -EINVAL */
 };
-/* Loads the node's driver before the first hport_open would do so. Returns 0,
- * -EBUSY (the driver is loaded), -ENODEV, -ENOMEM or -EINVAL (*m). */
+/* Loads the node's driver. Without this call the first hport_open loads the
+ * driver. Returns 0, -EBUSY (the driver is loaded), -ENODEV, -ENOMEM or -EINVAL
+ * (*m). */
 int hport_load(struct weft_host *h, const struct hport_memory *m);
-/* Serves translations as the node's driver until each program of the node that
- * has opened a port has closed its port. Finding and pinning a page takes the
- * time `service`. With `always` it serves without end, but does nothing between
- * requests, so that the run can end. Returns 0, -ENODEV, -ENOMEM, -EPERM (not
- * the monitor) or -EBUSY (another thread serves). */
+/* Serves translations as the node's driver until all ports of the node are
+ * closed. Finding and pinning a page takes the time `service`. With `always`
+ * the service has no end, but the run can end, because the service does nothing
+ * between requests. Returns 0, -ENODEV, -ENOMEM, -EPERM (not the monitor) or
+ * -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
 /* Routing handle of another process: the process that owns the VPID at the
@@ -232,16 +233,17 @@ int hport_faa(struct hport *p, const struct hport_peer *to, uint32_t flags,
 int hport_cas(struct hport *p, const struct hport_peer *to, uint32_t flags,
 	      struct hport_tag tag, const struct hport_far *far,
 	      uint64_t compare, uint64_t swap);
-/* Triggers the instructions that HPORT_MORE has left untriggered. Returns 0,
- * -ENXIO (the port is switched off, as later posts report too) or -EIO. */
+/* Triggers instructions that were posted with HPORT_MORE and are not triggered
+ * yet. Returns 0, -ENXIO (the port is switched off) or -EIO. */
 int hport_flush(struct hport *p);
 /* Cuts each send, put and get that is longer than `bytes` into segments of that
- * size, each acknowledged. `bytes` is a multiple of 8, or 0 for no cutting (the
- * default). The program gets one notification for a whole message. Its API tags
- * have 24 bits, because segments use the other bits. Receivers with this MTU
- * get every segment of a message, in any order if the port is not ordered.
- * Segments that find no room in the work queue are posted while notifications
- * are taken. Returns 0, -ENOMEM, or -EAGAIN while a message is in flight. */
+ * size. `bytes` is a multiple of 8, or 0 for no cutting (the default). Each
+ * segment is acknowledged, but the program gets one notification for a whole
+ * message. The program's API tags have 24 bits, because segments use the other
+ * bits. Receivers with this MTU get every segment of a message, in any order if
+ * the port is not ordered. Segments that find no room in the work queue are
+ * posted while notifications are taken. Returns 0, -ENOMEM, or -EAGAIN while a
+ * message is in flight. */
 int hport_set_mtu(struct hport *p, uint32_t bytes);
 /* Returns true while segments wait for room. The caller then takes
  * notifications. */
@@ -300,8 +302,8 @@ bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline);
  * which needs HPORT_IRQ. Returns true when a notification may have arrived,
  * false at the deadline. */
 bool hport_idle(struct hport *p, bool irq, weft_time_t deadline);
-/* Copies a message out of the receive data region, unless `to` is NULL, and
- * frees its room there. */
+/* Copies a message from the receive data region to `to`, and frees the
+ * message's room in the region. Copies nothing when `to` is NULL. */
 void hport_take(struct hport *p, const struct hport_note *n, void *to);
 /* Posts a buffer for one long message. With `pa`, addr is a physical address.
  * Returns 0, -EAGAIN (the queue is full) or -ENXIO (the port is switched

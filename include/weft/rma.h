@@ -141,9 +141,9 @@ int rma_disconnect(struct rma_port *p, struct rma_handle *c);
 
 /* ---- memory ---- */
 
-/* Registers device-visible bytes. The pages that they touch become accessible
- * to this port and, by their address, to other ports.  The memory must stay
- * allocated until rma_unregister.  Returns RMA_SUCCESS, RMA_MLOCKLIMIT, or
+/* Registers device-visible bytes. Afterwards this port may access the pages of
+ * these bytes, and other ports may access the pages by address. The memory must
+ * stay allocated until rma_unregister. Returns RMA_SUCCESS, RMA_MLOCKLIMIT, or
  * RMA_NO_MEM (not device-visible, or no table entries). */
 int rma_register(struct rma_port *p, void *buf, size_t bytes,
 		 struct rma_region **region_p);
@@ -204,8 +204,8 @@ int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
 int rma_noti_free(struct rma_port *p, struct rma_noti *n);
 /* Returns true when a notification is ready. */
 bool rma_noti_ready(const struct rma_port *p);
-/* Polls until a notification is ready, or until the deadline.  Returns true
- * when one is. */
+/* Polls until a notification is ready, or until the deadline. Returns true when
+ * a notification is ready. */
 bool rma_noti_wait(struct rma_port *p, weft_time_t deadline);
 /* Returns the memory in which notifications appear, with its size, so that a
  * program can wait for several events with one weft_host_poll_range. */

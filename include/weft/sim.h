@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulation: components, ports, events, frames.
  *
- * Order.  Simultaneous events run by (phase, component id, tag): phase 0 are
- * arrivals, phase 1 wake-ups.  Ids follow from component names, never from the
+ * Order. Simultaneous events run by (phase, component id, tag): phase 0 are
+ * arrivals, phase 1 wake-ups. Ids follow from component names, never from the
  * order of construction, so the result of a run is a function of the experiment
- * and its seed alone.  Frames that reach one port at the same time keep the
- * order in which they were sent.  A message from one component to another takes
- * at least one femtosecond (asserted). Therefore a component sees in phase 1 of
- * time t all that was sent to arrive by t, and nothing later. */
+ * and its seed alone. Frames that reach one port at the same time keep the
+ * order in which they were sent. A message from one component to another takes
+ * at least one femtosecond (asserted). Therefore in phase 1 of time t a
+ * component has received everything that arrives at t or earlier. */
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 
@@ -19,7 +19,7 @@ WEFT_C_BEGIN
 
 /* ---- ports ---- */
 
-/* A receiver's answer to a note that it gets before the note's time. */
+/* A receiver's result of told(), which is called before the note's time. */
 enum weft_told {
 	WEFT_TOLD_POST,	 /* the note is queued, and an arrival follows at its
 			  * time */
@@ -40,7 +40,7 @@ struct weft_line_listener {
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner of the port: reports all frames that were on the
-	 * line before now. Does nothing inside such a report. */
+	 * line before now. A call from inside a report does nothing. */
 	void (*settle)(struct weft_port *p);
 };
 
@@ -54,8 +54,8 @@ struct weft_port {
 				 * cable */
 	struct weft_comp *link; /* component (KIND_LINK) of the cable, or
 				 * NULL */
-	weft_time_t delay;	/* time from the first word here to its arrival
-				 * at the peer; > 0 */
+	weft_time_t delay;	/* time from the first word on the line to its
+				 * arrival at the peer; > 0 */
 	struct weft_comp **filters; /* faults that frames pass on their way out,
 				     * in order */
 	uint32_t n_filters;
@@ -64,7 +64,7 @@ struct weft_port {
 	 * several lines of a bundle. */
 	bool beside;
 	bool overlapped; /* true when frames have overlapped without `beside`,
-			  * so that this is reported only once */
+			  * because only the first overlap is reported */
 	struct weft_line_listener *listener; /* observer of frames, set before
 					      * the start, or NULL */
 	const void *iface; /* operations of the owner (bus ports) */
@@ -84,8 +84,9 @@ struct weft_port {
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
 	weft_time_t out_end; /* time at which the last frame leaves the line */
-	weft_time_t out_run; /* length of the busy period that ends at out_end:
-			      * frames that follow each other without a gap */
+	weft_time_t out_run; /* length of the busy period that ends at out_end;
+			      * frames of a busy period follow each other
+			      * without a gap */
 	char name[24];
 };
 
@@ -164,8 +165,8 @@ void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
  * event of the later one is ignored. All zeros: not set. */
 struct weft_timer {
 	weft_time_t at;	   /* time of the live wake-up + 1; 0 = not set */
-	weft_time_t stale; /* time + 1 of a superseded wake-up, which a later
-			    * arming may use again */
+	weft_time_t stale; /* time + 1 of a superseded wake-up; an arming for
+			    * this time uses the wake-up again */
 };
 /* Ensures that ops.event(c, tag) runs at t or earlier. */
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
@@ -219,17 +220,17 @@ void weft_series_add(struct weft_comp *c, const char *series,
 		     const char *x_unit, const char *y_unit, double x,
 		     double y);
 /* Returns the histogram "<component>.<name>", made at the first call. The
- * handle is valid for the whole run, so that a hot loop keeps it and calls
- * weft_hist_put without a search. */
+ * handle is valid for the whole run. A hot loop keeps the handle and calls
+ * weft_hist_put, because this function searches by name. */
 struct weft_hist;
 struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit);
 /* Puts a value into a histogram. */
 void weft_hist_put(struct weft_hist *h, double value);
-/* Removes all values, so that those of a warm-up do not count. */
+/* Removes all values, for example at the end of a warm-up. */
 void weft_hist_clear(struct weft_hist *h);
 /* Puts a value into the histogram "<component>.<name>". For rare values,
- * because it costs a search by name. */
+ * because each call searches by name. */
 void weft_hist_add(struct weft_comp *c, const char *name, const char *unit,
 		   double value);
 /* Reports that a check of the model or program failed. The failure is recorded
@@ -315,8 +316,8 @@ void weft_sim_stop(struct weft_sim *sim);
  * removes the gate. */
 typedef bool (*weft_gate_fn)(void *arg, bool idle);
 void weft_sim_set_gate(struct weft_sim *sim, weft_gate_fn fn, void *arg);
-/* Returns true when a gate is set. The end of events then does not end a
- * run. */
+/* Returns true when a gate is set. A run with a gate does not end when no event
+ * is left, because the gate may add events. */
 bool weft_sim_gated(const struct weft_sim *sim);
 /* Returns true when weft_sim_stop ended the last run. */
 bool weft_sim_stopped(const struct weft_sim *sim);

@@ -45,8 +45,8 @@ struct weft_trace {
 	weft_time_t from, to;
 };
 #define WEFT_TRACE_ONE UINT32_MAX
-/* Track of the calls of a process (index: its rank). Its spans may be nested,
- * and inner ones are reported first. */
+/* Track of the calls of a process (index: its rank). Spans of this track may be
+ * nested, and inner spans are reported first. */
 #define WEFT_TRACE_CALLS "rank"
 
 /* A listener. It is the first member of the listener's own struct. */

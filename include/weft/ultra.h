@@ -70,8 +70,8 @@ struct ultra_rx_attr {
 	uint32_t vpid;	 /* VPID of the receiving process */
 };
 
-/* Connects a process with ULTRA's driver part, through the node's driver if it
- * has one. Returns 0, or -ENODEV. */
+/* Connects a process with ULTRA's driver part, through the node's driver if the
+ * node has one. Returns 0, or -ENODEV. */
 int ultra_open(struct weft_host *h, struct ultra_drv *d);
 
 /* Sets up the target's end of a path (9.8, steps 1, 2, 5, 6) while `origin`
@@ -86,11 +86,11 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
  * free on one side) or -EHOSTUNREACH (no route). */
 int ultra_connect(struct ultra_drv *d, const struct ultra_ctl *c,
 		  uint32_t target, uint32_t vpid, struct ultra_tx *tx);
-/* Frees the port of a path's origin. Waits before that until the device has
- * sent all packets of the port, so that none is lost. */
+/* Frees the port of a path's origin. No packet is lost, because the call first
+ * waits until the device has sent all packets of the port. */
 void ultra_tx_close(struct ultra_tx *tx);
-/* Frees the port of a path's target with its queue. Packets in the queue are
- * lost. */
+/* Frees the port of a path's target and the port's queue. Packets in the queue
+ * are lost. */
 void ultra_rx_close(struct ultra_rx *rx);
 
 /* Sends a tag and n words (up to 31). Waits while the port has no room. */

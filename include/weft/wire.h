@@ -26,8 +26,7 @@ enum weft_part {
 	WEFT_PART_PAYLOAD,
 	WEFT_PART_CRC,
 	WEFT_PART_CELL, /* rest of a control cell, after its first symbol */
-	WEFT_PART_ACK,	/* this and all following kinds are control cells, as
-			 * CREDIT is */
+	WEFT_PART_ACK,	/* ACK, all later kinds and CREDIT are control cells */
 	WEFT_PART_NACK,
 	WEFT_PART_REFRESH,
 	WEFT_PARTS
@@ -50,8 +49,8 @@ enum weft_line_code {
 
 /* Description of a wire for faults. */
 struct weft_wire_faults {
-	/* Writes symbols and returns their number as weft_wire.encode does,
-	 * with the part of each symbol in bits 12 and up. */
+	/* Writes symbols as weft_wire.encode does, but with the part of each
+	 * symbol in bits 12 and up. Returns the number of symbols. */
 	uint32_t (*encode_parts)(const struct weft_frame *f, uint16_t *sym,
 				 uint32_t max);
 	/* For each target of a fault the parts of symbols that the fault hits,
@@ -81,8 +80,9 @@ struct weft_wire_faults {
 	enum weft_part (*cell)(const struct weft_frame *f);
 	/* Returns the number of credits that the frame carries. NULL: 0. */
 	uint32_t (*credits)(const struct weft_frame *f);
-	uint32_t credit_part, credit_symbols; /* part of the symbols of a
-					       * credit, and their number */
+	/* part to which the symbols of a credit belong; symbols of one
+	 * credit */
+	uint32_t credit_part, credit_symbols;
 	/* Calls lost() once for each credit, and removes the lost credits from
 	 * the frame. Returns true when the frame is then empty. NULL: credits
 	 * are lost only with their frame. */
@@ -112,8 +112,9 @@ struct weft_wire {
 	uint32_t (*encode)(const struct weft_frame *f, uint16_t *sym,
 			   uint32_t max);
 	/* Writes the symbols in front of a payload that the run does not carry.
-	 * Returns their number, and in *all the number of symbols of the whole
-	 * frame. NULL: every run carries the bytes of its frames. */
+	 * Returns the number of these symbols. Stores the number of symbols of
+	 * the whole frame in *all. NULL: every run carries the bytes of its
+	 * frames. */
 	uint32_t (*front)(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max, uint32_t *all);
 	/* Owners of ports of this wire report the frames that they send to

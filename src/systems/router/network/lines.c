@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/need.h"
+#include "systems/router/network/meter.h"
 
 const struct weft_wire router_wire = { .name = "flits" };
 
@@ -33,15 +34,6 @@ void packet_free(struct packets *p, uint32_t i)
 }
 
 /* ---- lines ---- */
-
-void station_wake(struct station *s, uint64_t cycle)
-{
-	if (cycle >= s->next)
-		return;
-	s->next = cycle;
-	if (net_cycle_comes(&s->clock, cycle))
-		weft_wake(s->comp, 0, weft_clock_edge(&s->clock, cycle));
-}
 
 uint64_t station_arrival(const struct station *s, bool credits)
 {
@@ -141,6 +133,8 @@ int station_start(struct station *s, struct weft_err *err)
 	for (uint32_t i = 0; i < s->comp->n_ports; i++)
 		if (line_start(s, i, err))
 			return -EINVAL;
+	s->asked = ROUTER_NEVER;
+	router_net_join(s);
 	return 0;
 }
 

@@ -5,9 +5,9 @@
  * Flits are not objects. A packet is a record, and a line carries runs: a
  * number of flits of one packet, one in each cycle, on a virtual channel (VC).
  * In the other direction it carries credits. A sender puts runs and credits
- * into the line of the receiver, with the cycle of their arrival, and wakes the
- * receiver if it has nothing to do before then. All routers and ends have one
- * clock.
+ * into the line of the receiver, with the cycle of their arrival, and asks for
+ * a step of the receiver then. All routers and ends have one clock. The network
+ * has an event of the kernel in each cycle in which any of them has a step.
  *
  *   cycle t: leaves the router or end       t + 1 + latency: is at the far end
  */
@@ -70,12 +70,15 @@ struct line {
 
 /* First member of the state of routers and ends. */
 struct station {
+	/* Carries out a cycle. */
+	void (*step)(struct station *s, uint64_t now);
+	uint32_t id; /* in the wheel of the network */
 	struct weft_comp *comp;
 	struct line *line; /* by port */
 	/* Ports with runs and with credits on their way. */
 	uint64_t flits[NET_PORTS_MAX / 64], credits[NET_PORTS_MAX / 64];
-	uint64_t next; /* cycle of the next step, or ROUTER_NEVER */
-	bool hungry;   /* a credit wakes the station */
+	uint64_t asked; /* cycle that was asked for last */
+	bool hungry;	/* a credit wakes the station */
 	bool end;
 	uint32_t credit_delay; /* cycles a credit takes inside the station */
 	struct weft_clock clock;
@@ -86,17 +89,9 @@ struct station {
 	struct packets *packets;
 };
 
-/* Asks for a step in `cycle` or earlier, which is an event with tag 0. */
+/* Asks for a step in `cycle`, which the network has not begun (meter.c). There
+ * may be steps without need. */
 void station_wake(struct station *s, uint64_t cycle);
-/* Returns true if the station's step is due now, and clears it. */
-static inline bool station_due(struct station *s, uint64_t cycle)
-{
-	bool due = s->next == cycle;
-
-	if (due)
-		s->next = ROUTER_NEVER;
-	return due;
-}
 static inline uint64_t station_now(const struct station *s)
 {
 	return weft_clock_cycle(&s->clock, weft_now(s->comp));

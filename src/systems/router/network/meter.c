@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/need.h"
 #include "net/topology.h"
 #include "systems/router/network/router.h"
 
@@ -32,6 +33,61 @@ static uint64_t counted(const struct router_net *n, uint32_t counter)
 	for (uint32_t i = 0; i < n->n_routers; i++)
 		sum += n->router[i]->counters[counter];
 	return sum;
+}
+
+/* ---- cycles ---- */
+
+/* Follows the tags of the measurement, whose window ends before the cycle. */
+enum { METER_TAG_CYCLE = NET_TAG_NONE + 1 };
+
+void router_net_join(struct station *s)
+{
+	struct router_net *n = s->net->state;
+
+	s->id = wheel_join(&n->wheel);
+	n->station = need(
+		reallocarray(n->station, s->id + 1ul, sizeof(*n->station)));
+	n->station[s->id] = s;
+}
+
+static void event_ask(struct station *s, struct router_net *n, uint64_t cycle)
+{
+	n->event = cycle;
+	weft_wake(s->net, METER_TAG_CYCLE, weft_clock_edge(&s->clock, cycle));
+}
+
+void station_wake(struct station *s, uint64_t cycle)
+{
+	struct router_net *n = s->net->state;
+
+	if (cycle == s->asked || !net_cycle_comes(&s->clock, cycle))
+		return;
+	s->asked = cycle;
+	wheel_add(&n->wheel, cycle, s->id);
+	if (cycle < n->event)
+		event_ask(s, n, cycle);
+}
+
+static void station_step(void *own, uint32_t id, uint64_t cycle)
+{
+	struct station *s = ((struct router_net *)own)->station[id];
+
+	s->step(s, cycle);
+}
+
+static void meter_cycle(struct weft_comp *c)
+{
+	struct router_net *n = c->state;
+	uint64_t now = meter_now(n, c);
+
+	if (now != n->event)
+		return;
+	n->event = 0;
+	wheel_take(&n->wheel, now, station_step, n);
+	n->event = WHEEL_NEVER;
+	now = wheel_next(&n->wheel);
+	if (now != WHEEL_NEVER)
+		event_ask(n->station[0], n, now);
 }
 
 /* ---- the watchdog ---- */
@@ -116,6 +172,8 @@ static void meter_event(struct weft_comp *c, uint32_t tag)
 		net_meter_due(c);
 	else if (tag == NET_TAG_WATCH)
 		meter_watch(c);
+	else if (tag == METER_TAG_CYCLE)
+		meter_cycle(c);
 }
 
 /* ---- results ---- */
@@ -150,6 +208,7 @@ static int meter_init(struct weft_comp *c, struct weft_err *err)
 	struct router_net *n = c->state;
 
 	net_meter_init(&n->m);
+	n->event = WHEEL_NEVER;
 	n->packets.free = UINT32_MAX;
 	return 0;
 }
@@ -219,6 +278,8 @@ static void meter_fini(struct weft_comp *c)
 	free(n->graph);
 	free(n->router);
 	free(n->packets.at);
+	free(n->station);
+	wheel_fini(&n->wheel);
 }
 
 WEFT_COMPONENT(net_meter, .name = "net.meter", .kind = WEFT_KIND_TRAFFIC,

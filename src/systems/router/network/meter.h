@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.meter: a network of routers as a whole. It owns the graph and the
- * packets, and measures (net/network_meter.h). */
+ * packets, carries out the cycles of all stations, and measures
+ * (net/network_meter.h). */
 #ifndef SYSTEMS_ROUTER_NETWORK_METER_H
 #define SYSTEMS_ROUTER_NETWORK_METER_H
 
 #include "systems/router/network/lines.h"
+#include "systems/router/network/wheel.h"
 
 struct router_net {
 	struct net_meter m;
@@ -14,6 +16,11 @@ struct router_net {
 	uint32_t n_routers;
 	uint32_t group; /* ends of a group (net_graph_group), once asked for */
 	struct packets packets;
+	struct wheel wheel;
+	struct station **station; /* by number in the wheel */
+	/* Cycle of the next event; 0: none is asked for, because one is being
+	 * carried out. */
+	uint64_t event;
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
 	void *own;
@@ -24,6 +31,9 @@ static inline struct packets *router_packets(struct weft_comp *net)
 {
 	return &((struct router_net *)net->state)->packets;
 }
+
+/* Adds a station, in the order of components. */
+void router_net_join(struct station *s);
 
 /* Sets the clock of the measurement, that of the routers, because a source may
  * start before the network. */

@@ -70,7 +70,6 @@ static const struct weft_counter router_counters[ROUTER_N_COUNTERS] = {
 	[ROUTER_FLITS] = { "flits", "flits", "flits through the crossbar" },
 	[ROUTER_PACKETS] = { "packets", "packets",
 			     "packets through the crossbar" },
-	[ROUTER_STEPS] = { "steps", "cycles", "cycles with work" },
 };
 
 static const struct weft_port_decl router_ports[] = {
@@ -140,7 +139,7 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	uint32_t n = r->p.ports * r->p.vcs;
 
 	r->s.comp = c;
-	r->s.next = ROUTER_NEVER;
+	r->s.step = router_step;
 	if (router_check(r, err))
 		return -EINVAL;
 	r->words = (n + 63) / 64;
@@ -222,11 +221,6 @@ static void net_router_arrive(struct weft_comp *c, uint32_t port,
 
 static void net_router_event(struct weft_comp *c, uint32_t tag)
 {
-	struct router *r = c->state;
-	uint64_t now = station_now(&r->s);
-
-	if (station_due(&r->s, now))
-		router_step(r, now);
 }
 
 static void stage_fini(struct stage *s)

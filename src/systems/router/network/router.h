@@ -29,7 +29,6 @@ enum router_flow {
 enum {
 	ROUTER_FLITS,
 	ROUTER_PACKETS,
-	ROUTER_STEPS,
 	ROUTER_N_COUNTERS,
 };
 
@@ -160,7 +159,7 @@ void router_loads_init(struct router *r);
 void router_loads_note(struct router *r, uint64_t now);
 
 /* router_step.c: carries out cycle `now`, and asks for the next step. */
-void router_step(struct router *r, uint64_t now);
+void router_step(struct station *s, uint64_t now);
 /* Sends the flit at the front of input VC i through the crossbar. Returns true
  * if it is the last of its packet. */
 bool router_send(struct router *r, uint32_t i, uint64_t now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cycle of a router, see router.h. A router in which nothing can happen has
- * no event: an empty one waits for a flit, one whose packets are all blocked
+ * no step: an empty one waits for a flit, one whose packets are all blocked
  * for a credit, too. A router that works is stepped once in each cycle. */
 #include <string.h>
 
@@ -183,11 +183,11 @@ static void router_next(struct router *r, uint64_t now)
 		station_wake(&r->s, now);
 }
 
-void router_step(struct router *r, uint64_t now)
+void router_step(struct station *s, uint64_t now)
 {
+	struct router *r = (struct router *)s;
 	uint32_t parts = cycle_parts(r, now);
 
-	weft_count(r->s.comp, ROUTER_STEPS, 1);
 	r->worked = parts == 0;
 	if (r->noted) {
 		credits_arrive(r, now ? now - 1 : 0);

@@ -224,18 +224,16 @@ static void source_send(struct router_source *s, uint64_t now)
 	station_wake(&s->s, s->free);
 }
 
-static void source_event(struct weft_comp *c, uint32_t tag)
+static void source_step(struct station *station, uint64_t now)
 {
-	struct router_source *s = c->state;
-	uint64_t now = station_now(&s->s), next;
+	struct router_source *s = (struct router_source *)station;
 
-	if (!station_due(&s->s, now))
-		return;
 	packets_take(s, now);
 	source_send(s, now);
-	next = station_arrival(&s->s, false);
-	if (next != ROUTER_NEVER)
-		station_wake(&s->s, next);
+}
+
+static void source_event(struct weft_comp *c, uint32_t tag)
+{
 }
 
 static void source_arrive(struct weft_comp *c, uint32_t port,
@@ -284,7 +282,7 @@ static int source_init(struct weft_comp *c, struct weft_err *err)
 	s->s.comp = c;
 	s->s.end = true;
 	s->s.clock = s->clock;
-	s->s.next = ROUTER_NEVER;
+	s->s.step = source_step;
 	s->last_vc = s->packet = ARBITER_NONE;
 	if (s->node >= s->nodes)
 		return weft_fail(err, EINVAL, "%s: node = %u of %u nodes",

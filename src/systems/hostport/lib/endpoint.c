@@ -89,9 +89,9 @@ static uint64_t rdr_words(uint32_t eager)
 	       HOSTPORT_EP_UNIT;
 }
 
-/* Returns how many notifications of one peer may be unread at once: of its
- * messages, of its fetches of long messages from this node, of its requests,
- * answers and credits. */
+/* Returns how many notifications that one peer causes may be unread at once.
+ * The peer causes them by messages, requests, answers and credits, and by
+ * fetching long messages from this node. */
 static uint32_t peer_notes(uint32_t slots)
 {
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;

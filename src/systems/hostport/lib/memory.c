@@ -5,8 +5,8 @@
  * pages of a new region enter the TLB by bulk insert. Other pages enter by
  * misses, which the driver's thread (driver_serve.c) answers.
  *
- * The driver holds memory of the process while it is mapped, so that pages
- * which the process frees are reused only after their translations were
+ * The driver holds memory of a process while the memory is mapped. Pages that
+ * the process frees are therefore reused only after their translations were
  * removed. */
 #include "systems/hostport/lib/driver.h"
 

@@ -20,8 +20,8 @@ static bool nq_take(struct hport *p, struct hport_note *n);
 /* ---- giving back ---- */
 
 /* Updates a pointer by counts of up to 31, and repeats an update that is not
- * accepted. Consumes status notifications meanwhile, because each update causes
- * one and the queue must not fill up. */
+ * accepted. Consumes status notifications after each update, because each
+ * update causes a status notification and the queue must not fill up. */
 static void notification_tell(struct hport *p, uint32_t cmd, uint32_t n)
 {
 	struct hport_note status;
@@ -193,8 +193,9 @@ void hport_take(struct hport *p, const struct hport_note *n, void *to)
 			       n->bytes - first);
 	words = (words + (1u << p->size.rdr_unit) - 1) >> p->size.rdr_unit;
 	words <<= p->size.rdr_unit;
-	/* The read pointer can pass only the hole that starts at it. Holes that
-	 * start later wait until messages in front of them are taken. */
+	/* The read pointer can pass only a hole that starts at the pointer's
+	 * position. Holes that start later wait until the messages in front of
+	 * these holes are taken. */
 	p->holes[p->n_holes++] = (struct hport_hole){ end, words };
 	for (uint32_t i = 0; i < p->n_holes; i++) {
 		struct hport_hole *h = &p->holes[i];

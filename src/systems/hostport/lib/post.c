@@ -36,7 +36,7 @@ int hport_refusal(struct hport *p, uint64_t val)
 }
 
 /* Triggers all entries. Rejected entries stay in the queue, so that they are
- * triggered again. Ends when the device refuses everything. */
+ * triggered again. Stops when the device refuses every access. */
 int hport_flush(struct hport *p)
 {
 	while (p->wq_new && !p->off) {

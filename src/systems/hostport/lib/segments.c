@@ -2,9 +2,9 @@
 /* Host Port user library: messages longer than a maximum transfer unit are
  * segmented by software (hostport.md 3.5).
  *
- * Each segment is an instruction that is always acknowledged, so that it has
- * exactly one notification. The user receives one notification for all segments
- * of a message. The API tag of a segment holds:
+ * Each segment is an instruction that requests an acknowledge. Therefore each
+ * segment has exactly one notification. The user receives one notification for
+ * all segments of a message. The API tag of a segment holds:
  *
  * [47] segment   [46] last   [45:32] number   [31:24] slot   [23:0] user's tag
  *
@@ -79,8 +79,8 @@ void hport_seg_pump(struct hport *p)
 		s->active = s->at < s->post.bytes;
 	}
 	s->pumping = false;
-	/* triggers the segments posted so far, because only the last segment of
-	 * a message triggers */
+	/* triggers the segments posted so far, because posting triggers only
+	 * with the last segment of a message */
 	if (s->active)
 		hport_flush(p);
 }
@@ -137,8 +137,8 @@ bool hport_seg_note(struct hport *p, struct hport_note *n)
 	if (n->event == HPORT_DONE && k < SLOTS && s->slot[k].used) {
 		if (!s->slot[k].error)
 			s->slot[k].error = n->error;
-		/* the last notification of a message's segments notifies the
-		 * user */
+		/* the user is notified when the last notification of the
+		 * message's segments has arrived */
 		tell = !--s->slot[k].left;
 		s->slot[k].used = !tell;
 		if (tell)

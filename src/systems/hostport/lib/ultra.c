@@ -237,8 +237,7 @@ int ultra_accept(struct ultra_drv *d, const struct ultra_ctl *c,
 	ultra_put(d, HP_ULTRA_CPL, rx->upid, HP_UC_CTRL,
 		  HP_ULTRA_EN | (a->on_device ? HP_ULTRA_ON_DEVICE : 0));
 	ultra_get(d, HP_ULTRA_CPL, rx->upid,
-		  /* waits until the stores have arrived, because only then the
-		   * load returns */
+		  /* the load waits until the stores have arrived */
 		  HP_UC_CTRL);
 	page_map(d, HP_ULTRA_CPL, rx->upid, WEFT_UC, &rx->page);
 	memset(w, 0, sizeof(w));
@@ -427,8 +426,8 @@ static int poll_memory(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 	behind = rx->rp >= rx->told ? rx->rp - rx->told
 				    : rx->rp + rx->slices - rx->told;
 	if (behind < (rx->slices + 3) / 4)
-		/* stores the read pointer only once per quarter of the queue;
-		 * the device may know it late (9.6) */
+		/* stores the read pointer only once per quarter of the queue,
+		 * because the device need not know the present pointer (9.6) */
 		return (int)n;
 	rx->told = rx->rp;
 	weft_io_store64(rx->d->h, &rx->page, HP_ULTRA_RP, rx->rp);

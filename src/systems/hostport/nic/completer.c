@@ -73,9 +73,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 	const uint64_t *w = q->in.head.c;
 	bool usable = hp_in_usable(n, &q->in, c), wants;
 
-	/* Reserves an entry of the notification queue first, if the packet will
-	 * need an entry that its origin has not reserved. Messages for the RDR
-	 * or a posted buffer reserve their entry in PLACE. */
+	/* Reserves an entry of the notification queue if the packet will need
+	 * one and its origin has reserved none. Messages for the RDR or a
+	 * posted buffer reserve their entry in PLACE. */
 	if (q->kind == CPL_ACK)
 		wants = hp_is_extra(&q->in.head);
 	else
@@ -83,8 +83,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
 		q->lacks = wants && !hp_room_entry(n, &q->in, c);
-	/* A packet without an entry waits here if its payload fits into a line.
-	 * A longer packet waits in PLACE, once its destination is known. */
+	/* A packet without an entry waits in LOOKUP if its payload fits into a
+	 * line. A longer packet waits in PLACE, once its destination is
+	 * known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);
 		return;
@@ -247,10 +248,11 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* Sends the acknowledge if one was requested. Without a request, reports an
- * error of this node to the origin, with two exceptions: a message, whose error
- * is reported only on request (posted, 6.3), and a packet that its sender ended
- * early, because the sender knows of the error (8.10). */
+/* Sends the acknowledge if one was requested. If none was requested, sends an
+ * acknowledge only to report an error of this node. Two errors are not reported
+ * then: that of a message, because messages are posted (6.3), and that of a
+ * packet that its sender ended early, because the sender knows of the error
+ * (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
 	bool wanted = HP_CMD_BYTE(q->in.cmd) & HP_A;

@@ -33,8 +33,8 @@ struct hp_cpl {
 
 /* Ends the current stage of job `arg`. */
 void hp_cpl_done(struct hp_nic *n, void *arg);
-/* Finds room for a message in the RDR or in a posted buffer (receive_buffer.c),
- * by its context, and ends the stage PLACE. */
+/* Finds room for a message in the RDR or in a posted buffer of context c, and
+ * ends the stage PLACE (receive_buffer.c). */
 void hp_place_recv(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c);
 /* Stores the first `total` bytes of the packet. The caller has set up
  * q->push.walk. */

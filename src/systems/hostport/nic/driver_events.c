@@ -4,8 +4,8 @@
  *
  * A unit puts a record into a FIFO. The driver takes a record by a load of the
  * FIFO's register (4.10). If the driver has set up a ring in main memory (our
- * own), the device instead writes two words into the ring, the record and then
- * the record's bit of IRQ_STATUS, and interrupts.
+ * own), the device writes each record into the ring as two words, the record
+ * and the record's bit of IRQ_STATUS, and then interrupts.
  *
  * A load holds the bridge until its answer arrives, and triggers of all
  * processes wait meanwhile. A write of 16 bytes delays no process. Therefore
@@ -57,8 +57,8 @@ void hp_events_size(struct hp_nic *n, uint64_t size)
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
 
-/* Notes that the driver has taken records. Clears the interrupt line with the
- * last record. */
+/* Notes that the driver has taken records. Clears the interrupt line if no
+ * record is left. */
 void hp_events_took(struct hp_nic *n, uint32_t rp)
 {
 	struct hp_events *e = &n->records.events;

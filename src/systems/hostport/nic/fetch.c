@@ -143,9 +143,9 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 }
 
 /* Executes a pointer command. Each update of a pointer that the process owns
- * requests a status NQE (6.2). The request comes before packets use the room
- * that the update made, because they could take the NQ entry that the status
- * needs. */
+ * requests a status NQE (6.2). The status is requested before packets use the
+ * room that the update made, because such packets could take the NQ entry that
+ * the status needs. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {

@@ -28,7 +28,8 @@ void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t w)
 	struct hp_ahead *a = ahead_of(n, vpid);
 
 	/* stops counting gets of the former owner, because their answers do not
-	 * arrive any more; its VCIs that are not sent yet still count */
+	 * arrive any more. VCIs of the former owner that are not sent yet still
+	 * count */
 	if (a)
 		a->out = 0;
 	if (a && !a->n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of VPIDs in the queues behind the fetch unit (fetch_share.c). Without
- * them a process with many instructions would fill these queues, and
+ * shares a process with many instructions would fill these queues, and
  * instructions of other processes would wait behind them. */
 #ifndef SYSTEMS_HOSTPORT_NIC_FETCH_SHARE_H
 #define SYSTEMS_HOSTPORT_NIC_FETCH_SHARE_H
@@ -17,7 +17,7 @@ struct hp_ahead { /* fetched instructions of a VPID */
 	uint16_t vpid;
 	uint32_t n; /* number of instructions whose packet has not left the
 		     * network port */
-	/* number of those instructions in n that are not decoded yet */
+	/* part of n: number of instructions that are not decoded yet */
 	uint32_t unread;
 	/* number of gets and atomics whose answer is pending */
 	uint32_t out;
@@ -50,8 +50,8 @@ void hp_share_add(struct hp_nic *n, uint32_t vpid, struct hp_req *req);
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three);
 /* Notes that a VCI of the VPID was fetched now. */
 void hp_share_mark(struct hp_nic *n, uint32_t vpid);
-/* Returns whether the VPID has used up its share while other VPIDs want
- * theirs. */
+/* Returns whether the VPID must wait, because it has used up its share and VCIs
+ * of another VPID were fetched recently. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid);
 /* Kinds of things that are counted: instructions in front of the network port,
  * and pending answers. */

@@ -94,8 +94,8 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		weft_phys_t wdt, uint32_t id);
 struct hp_access {
-	/* true if the window is that of the target, so that capability and
-	 * rights are checked too */
+	/* true if the window is that of the target. Capability and rights are
+	 * checked only then */
 	bool target;
 	uint32_t hpid, vpid; /* Host Port and VPID that request access */
 	uint32_t capa;
@@ -129,8 +129,8 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x);
 /* Fails the pending translations of a VPID, because the driver will not answer
  * them any more. */
 void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
-/* Marks the pages of a walk as in use until hp_tlb_unuse(), so that the TLB
- * does not remove them before. */
+/* Marks the pages of a walk as in use until hp_tlb_unuse(). The driver cannot
+ * remove the translation of a page in use. */
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
@@ -167,8 +167,9 @@ struct hp_walk {
 	bool asking[HP_AHEAD];
 	struct hp_walk *next; /* next walk in the list of tlb.c */
 	hp_fn go;
-	/* Called when a page was requested from the driver, because the
-	 * driver's answer takes long. May be NULL. */
+	/* Called when a page was requested from the driver. The owner of the
+	 * walk can then give room to other work, because the driver's answer
+	 * takes long. May be NULL. */
 	hp_fn missed;
 	void *arg;
 };
@@ -231,8 +232,8 @@ struct hp_pull {
  * walk, then calls this function once. The walk calls it again (walk.go) when a
  * translation arrives. */
 void hp_pull_go(struct hp_nic *n, void *pull);
-/* Returns whether the payload failed before its first byte arrived, so that
- * nothing may be sent. */
+/* Returns whether the payload failed before its first byte arrived. The unit
+ * must not send the packet then. */
 static inline bool hp_pull_failed(const struct hp_pull *p)
 {
 	return p->stop && !p->got && !p->out && hp_walk_known(&p->walk);
@@ -311,8 +312,9 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 		   uint32_t vpid);
 /* Gives back the room of a parked packet. */
 void hp_park_end(struct hp_nic *n, struct hp_push *p);
-/* Parks the bytes that have arrived up to byte `here`. Returns the number of
- * bytes that were read back. */
+/* Writes the bytes that have arrived, up to byte `here`, to the parking area,
+ * and reads parked bytes back. Returns how many bytes of the packet were read
+ * back, but at most `here`. */
 uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here);
 /* Returns how many bytes of a packet of `size` bytes may be read. Sets *tail_p
  * when the packet ended early. */
@@ -329,10 +331,10 @@ struct hp_in {
 	uint32_t cmd;
 	uint64_t flags; /* W0 of the context */
 	uint64_t snap;	/* WQ_RP, shifted to its position in W2 */
-	/* the packet is a response or acknowledge, so that this node is the
-	 * origin */
+	/* the packet is a response or acknowledge to an instruction of this
+	 * node */
 	bool reply;
-	/* the VPID is closed, so that no notification is written */
+	/* the VPID is closed. No notification is written then */
 	bool gone;
 	enum hp_err err;
 	struct hp_ctx_req ctx;
@@ -381,8 +383,9 @@ static inline bool hp_is_extra(const struct hp_head *h)
 	return HP_CMD_BYTE(HP_C0_CMD(h->c[0])) == HP_B_ACK &&
 	       !hp_is_get(orig) && !(orig & HP_A);
 }
-/* Returns the bytes of payload, or those that a GET requests. The size field of
- * an acknowledge holds an epoch instead (hp_in_usable). */
+/* Returns the number of bytes of payload, or for a GET the number of bytes that
+ * the GET requests. Returns 0 for an acknowledge, whose size field holds an
+ * epoch (hp_in_usable). */
 static inline uint32_t hp_in_size(const struct hp_in *in)
 {
 	return HP_CMD_BYTE(in->cmd) == HP_B_ACK ? 0 : HP_C3_SIZE(in->head.c[3]);

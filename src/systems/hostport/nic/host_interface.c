@@ -4,7 +4,7 @@
  * Reads and writes have one queue each. Each queue is served in order, and both
  * queues are served at the same time. A packet bus takes several transactions
  * at a time, any other bus takes one read and one write (bus.h). The bus reads
- * whole words, so that bytes beside the requested ones are cut off again. */
+ * whole words. Therefore a read is cut to the requested bytes when it ends. */
 #include <assert.h>
 
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  * and hp_incoming takes the packet.
  *
  * Requests leave through port 0 and replies through port 1 if the node has two
- * ports. Both have virtual channels of their own, so that replies never wait
- * for requests. A port whose bit in CTRL is off sends nothing. Its packets
- * leave through the other port, or wait while both are off. Packets are
+ * ports. Requests and replies have separate virtual channels, so that replies
+ * never wait for requests. A port whose bit in CTRL is off sends nothing. Its
+ * packets leave through the other port, or wait while both are off. Packets are
  * received at all ports. DHASH is sent while CTRL requests that packets of
  * equal hash stay in order. Otherwise it is 0, because crossbars then need not
  * keep the order (3.6). A unit is notified of arrived bytes at the next edge of

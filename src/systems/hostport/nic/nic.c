@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class hostport.nic: the virtualised Host Port with ULTRA, three network ports
- * and no crossbar (that is class extoll.xbar beside it).
- * Source: hostport.md 1, 4 to 9, appendix B.
+/* Class hostport.nic: the virtualised Host Port with ULTRA and three network
+ * ports. The crossbar beside the Host Port is of class extoll.xbar. Source:
+ * hostport.md 1, 4 to 9, appendix B.
  *
  *                  bus                       np0..np2
  *        host <------> +-------------------+ <=====> crossbar

@@ -123,8 +123,8 @@ void hp_at(struct hp_nic *n, uint64_t cycle, hp_fn fn, void *arg);
 
 /* ---- host memory (host_interface.c) ---- */
 
-/* A read or write. Writes reach memory in the order of their requests, and
- * reads do so too. A read may pass a write that is not `done`. */
+/* A read or write. Reads are executed in the order of their requests, and so
+ * are writes. A read may pass a write that is not `done`. */
 struct hp_dma {
 	struct weft_bus_txn txn; /* status, data */
 	/* Called when all bytes of a read have arrived (all ones when the bus
@@ -170,7 +170,7 @@ struct hp_vci {
 	uint8_t byte;  /* command */
 	uint8_t main;  /* enum hp_main */
 	bool ack;      /* A */
-	bool three;    /* three-staged, so that a response arrives (1.5) */
+	bool three;    /* three-staged: a response follows (1.5) */
 	bool rma;      /* the instruction names a target window */
 	uint8_t imm;   /* number of immediate words that the packet carries */
 	uint8_t first; /* index of the first immediate word */
@@ -198,7 +198,8 @@ struct hp_req {
 
 /* Sets bits of IRQ_STATUS. */
 void hp_irq(struct hp_nic *n, uint32_t bits);
-/* Clears bits of IRQ_STATUS, except those of kinds with records left. */
+/* Clears bits of IRQ_STATUS. The bit of a kind of record stays set while
+ * records of that kind are left. */
 void hp_irq_clear(struct hp_nic *n, uint32_t bits);
 /* Records in the error log an error for which no notification queue exists.
  * hp_irq_vpid() records the VPID of an NQE interrupt, and hp_tlb_missed() asks

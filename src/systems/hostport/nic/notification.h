@@ -47,8 +47,9 @@ struct hp_notify {
 };
 /* Writes an entry. The unit keeps the pointer until it calls done. */
 void hp_notify(struct hp_nic *n, struct hp_nqe *e);
-/* Requests a status NQE for this command (CSB13). It merges with a status that
- * is already pending. Called inside done of the context request. */
+/* Requests a status NQE for this command (CSB13). The status merges with a
+ * status of the context that is already pending. Called inside done of the
+ * context request. */
 void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 		      uint32_t par, enum hp_err err);
 /* Retries entries that wait for room, and a pending status, because NQ_RP of
@@ -56,8 +57,8 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
 /* Ends the entries of a closed VPID that wait for room. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
-/* Retries packets that wait for room of a VPID, because its RDR_RP, PRQ_WP or
- * NQ_RP has moved, or because the VPID was closed. */
+/* Retries packets that wait for room in the queues of a VPID, because RDR_RP,
+ * PRQ_WP or NQ_RP of the VPID has moved, or because the VPID was closed. */
 void hp_rx_room(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for the queues of the completers or responders,
  * because the queues have room again. */

@@ -2,9 +2,9 @@
 /* A piece of host memory, page by page (hostport.md 8.2 step 8, 8.8).
  *
  * Physical memory is one piece, or two if it wraps at the end of a ring.
- * Virtual memory is translated ahead of its use, as far as the unit's list of
- * pages reaches, each page once. A page is in use until the unit has passed it.
- * After a fault no further translation is requested. */
+ * Virtual memory is translated ahead of its use, by as many pages as the unit's
+ * list holds. Each page is translated once. A page is in use until the unit has
+ * passed it. After a fault no further translation is requested. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets that wait for a translation or for room at their receiver (our own).
- * In hostport.md 8.8 the unit waits instead, and packets behind the waiting
- * packet stay in the network.
+ * In hostport.md 8.8 the unit waits with its packet, and packets behind the
+ * waiting packet stay in the network.
  *
  * A packet that waits is moved into the buffer of its unit if the buffer has
- * room, and is stored from there. Otherwise it is moved into pages of main
- * memory, an area that the driver has given. It is read back into the ingress
- * buffer, at most one page at a time.
+ * room, and is stored from there. Otherwise the packet is moved into pages of
+ * main memory, an area that the driver has given. From there the packet is read
+ * back into the ingress buffer, at most one page at a time.
  *
  * In both cases the network gets its cells back, and the unit is free for other
  * packets. Without room in buffer and area, the unit waits for the driver, and
@@ -140,7 +140,7 @@ uint32_t hp_park_go(struct hp_nic *n, struct hp_push *p, uint32_t here)
 	while (k->put < end && k->out < PIECES && !p->stop) {
 		bytes = end - k->put < most ? end - k->put : most;
 		if (bytes < most && !rx->whole && end < p->size)
-			/* the next bytes are still being written to the area */
+			/* waits until a whole piece has arrived */
 			break;
 		k->out++;
 		hp_dma_write(n, area + k->put,

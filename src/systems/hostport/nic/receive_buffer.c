@@ -38,8 +38,9 @@ static void place_rdr(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c)
 
 	if (words >= n->reg.rdr_size || size > HP_BYTES_MAX) {
 		/* Refuses a message that is longer than the region, because it
-		 * would wait for ever. The specification names no error here.
-		 * The code is that for the send region (SDR). */
+		 * would wait for ever. The specification has no code for this
+		 * error. The code here is a segmentation fault, like that of a
+		 * SEND outside the send region (SDR). */
 		hp_rx_unwait(n, &q->in, c);
 		place_refuse(n, q, HP_ERR_TWINID);
 		return;

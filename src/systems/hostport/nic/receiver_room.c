@@ -146,9 +146,9 @@ static void wait_remove(struct hp_nic *n, struct hp_in *me)
 
 /* ---- the end of a packet without room ---- */
 
-/* Ends a packet without room: gives its reservation back and refuses it to its
- * origin. A reply is recorded in the error log instead, because its sender does
- * not wait for an answer. */
+/* Ends a packet without room: gives its reservation back, and sends a refusal
+ * to its origin. A reply is not refused but recorded in the error log, because
+ * its sender does not wait for an answer. */
 static void room_end(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c)
 {
 	enum hp_err err = hp_csb_on(&n->csb, c->vpid) ? HP_ERR_ROUTE_BROKEN

@@ -97,7 +97,8 @@ READ(cache_status, n->reg.cache_status | (hp_ctx_busy(n) ? HP_CACHE_BUSY : 0))
 
 /* ---- records ---- */
 
-/* Takes a record. Clears the interrupt with the last record. */
+/* Takes a record and returns it, or all ones if there is no record. Clears the
+ * interrupt if no further record is left. */
 static uint64_t registers_pop(struct hp_nic *n, struct hp_miss *r, uint32_t bit)
 {
 	uint64_t val = HP_NONE;

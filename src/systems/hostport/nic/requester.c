@@ -4,8 +4,8 @@
  * LOOKUP  context, route and origin window side by side; checks (7a)
  * FRAME   command frame; translation of the payload's pages
  * OUTPUT  the packet leaves, payload as it arrives. Ends when the network
- *         port has taken it, so that further instructions stay in the work
- *         queue
+ *         port has taken the packet. Until then further instructions stay in
+ *         the work queue
  * FINISH  notification of a failure, or where no acknowledge was requested
  *
  * An instruction that fails a check sends nothing to the network. */
@@ -25,7 +25,7 @@ struct req {
 	uint32_t epoch;
 	uint32_t waits;
 	enum hp_err err;
-	bool gone; /* the context is off, so that no notification is written */
+	bool gone; /* the context is off. No notification is written then */
 	bool sent, framed, pulls;
 	bool waits_port; /* the network port has no room for the packet */
 };

@@ -112,9 +112,8 @@ static bool aside_may_go(const struct hp_fu *fu, const struct hp_job *j)
 	return !j->ordered || !aside_has(fu, j->key, j->put);
 }
 
-/* Returns whether the unit may take the job. A prompt job may not enter a unit
- * with jobs that are not prompt, except jobs that are aside and cannot
- * continue. */
+/* Returns whether the unit may take the job. A prompt job may enter a unit only
+ * if every job there that is not prompt is aside and cannot continue. */
 static bool fu_may(const struct hp_sched *s, uint32_t f, const struct hp_job *j)
 {
 	const struct hp_fu *fu = &s->fu[f];

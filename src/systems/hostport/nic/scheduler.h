@@ -111,7 +111,7 @@ struct hp_fu {
 	uint32_t n;
 	/* number of jobs in n that are neither prompt nor aside */
 	uint32_t slow;
-	/* The unit is being run, so that a nested call must not run it. */
+	/* The unit is being run. A nested call must not run it then. */
 	bool running;
 };
 
@@ -140,8 +140,8 @@ struct hp_sched {
 	/* puts, issues: numbers of jobs queued and issued. slots: number of
 	 * slots with a job in the queue */
 	uint64_t puts, issues, slots;
-	/* SB13: `width` less the number of jobs issued, summed over the slots
-	 * that `slots` counts */
+	/* SB13: number of unused issues. Each slot that `slots` counts has
+	 * `width` issues */
 	uint64_t waste;
 	struct hp_job *pool, *all;
 };

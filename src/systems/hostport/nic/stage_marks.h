@@ -25,9 +25,9 @@ struct hp_marks {
 
 /* Notes that `count` of the triggered instructions are in the CSB. */
 void hp_marks_accepted(struct hp_nic *n, uint32_t vpid, uint32_t count);
-/* Returns the id of the message of this VPID's next instruction, because the
- * instruction is fetched now or never will be. Returns 0 when no message
- * waits. */
+/* Takes the message of this VPID's next instruction off the list. Called when
+ * that instruction is fetched or dropped. Returns the id of the message, or 0
+ * when no message waits. */
 uint64_t hp_marks_take(struct hp_nic *n, uint32_t vpid);
 
 /* Returns the name of the instruction or packet of a command byte. */

@@ -85,8 +85,8 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 			   : ASSOC_EMPTY;
 	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
-		/* skips a lookup that waits for another line; that line may
-		 * have the same key, because line c may have been removed
+		/* skips a lookup that waits for another line. That line may
+		 * have the key of line c, because line c may have been removed
 		 * before the lookup */
 		if (k->line != c) {
 			at = &k->next;

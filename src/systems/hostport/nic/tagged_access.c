@@ -87,8 +87,9 @@ static void tagged_access_looked(struct hp_nic *n, struct hp_ctx_req *r,
 	hp_tagged_go(n);
 }
 
-/* Queues a VCI. Refuses it at once, or answers when its context has been
- * read. */
+/* Requests the context of a stored VCI. tagged_access_looked queues the VCI and
+ * answers the store. If the device cannot take the VCI, refuses the store at
+ * once. */
 static void store_vci(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	struct hp_tagged *t = n->fetch.tagged;

@@ -150,7 +150,7 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 
 /* ---- the driver ---- */
 
-/* Answers the requests that wait for a page of the VPID with entry i, oldest
+/* Answers with entry i the requests that wait for a page of the VPID, oldest
  * first. If `all` is set, answers the requests for all pages of the VPID. The
  * callbacks run in a later event of this cycle, because the host's store is
  * still being handled. */
@@ -172,9 +172,9 @@ static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 
 /* Inserts a translation. A page in use keeps its entry. Otherwise the
  * translation takes the page's old entry, a free entry, or the least recently
- * used entry of the VPIDs that have most entries, so that a process that uses
- * many pages replaces its own. Among equal entries the lowest number is taken,
- * so that runs repeat. */
+ * used entry of the VPIDs that have the most entries. Therefore a process that
+ * uses many pages replaces entries of its own. Among equal entries the lowest
+ * number is taken, so that runs repeat. */
 static void tlb_insert(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       uint64_t arg)
 {

@@ -29,7 +29,7 @@ static bool ultra_routable(const struct ultra_port *p)
 	return hp_route_fits(&r);
 }
 
-/* Sets the bounds of a slice. If they are not in the queue, the port has no
+/* Sets the bounds of a slice. A port whose bounds are not in the queue has no
  * slice. */
 static void slice_put(struct ultra_port *p, uint64_t val)
 {

@@ -30,8 +30,7 @@ static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 
 /* ---- checks (step 3) ---- */
 
-/* Returns whether the packet has the source that its port allows and fits into
- * a slice. */
+/* Returns whether the packet has an allowed source and fits into a slice. */
 static bool ultra_completer_accepted(struct hp_ultra *u,
 				     const struct ultra_in *i)
 {

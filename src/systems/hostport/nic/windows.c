@@ -49,8 +49,8 @@ enum hp_err hp_win_check(const struct hp_access *a, const struct hp_look *k)
 
 	if (!k->ok || !(flags & HP_WIN_EN))
 		return code[INV];
-	/* only the owner may use a locked window, so that even the process that
-	 * opened the window is refused */
+	/* only the owner may use a locked window. Even the process that opened
+	 * the window is refused if it is not the owner */
 	if (flags & HP_WIN_LOCK && owner != HP_WIN_OWNER_MAKE(a->hpid, a->vpid))
 		return code[INV];
 	if (a->target &&

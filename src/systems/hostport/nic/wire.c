@@ -233,8 +233,8 @@ static enum hp_parse tree_read(const struct part *p, uint32_t *i_p,
 	return HP_PARSE_GOOD;
 }
 
-/* Reads the routing frame and stores its length in *at_p. Forward elements are
- * left in it when the packet was not delivered at the end of its route. */
+/* Reads the routing frame and stores its length in *at_p. The frame still has
+ * forward elements if the packet was not delivered at the end of its route. */
 static enum hp_parse tail_read(const struct part *p, struct hp_head *h,
 			       uint32_t *at_p)
 {

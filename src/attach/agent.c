@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program host.agent: executes commands of the processes attached to its node.
  *
- * It owns the node's endpoint and uses it as a program of the simulator would:
- * it executes the commands that its clients have posted, polls, delivers
- * events, and waits. A client that received an event runs until it waits
- * again; the agent then continues at the same simulated time.
+ * It owns the node's endpoint and uses it as a program of the simulator would.
+ * The agent executes the commands that its clients have posted, polls, delivers
+ * events, and waits. A client that received an event runs until it waits again;
+ * the agent then continues at the same simulated time.
  *
  * Not modelled: several processors of a node. Clients of one node share its
  * agent, whose calls follow one after the other. */
@@ -72,9 +72,9 @@ static int agent_poll(struct att_agent *g)
 /* ---- clients ---- */
 
 /* Returns true if a client that waits for room in its command ring can
- * continue: half of the commands that were in the ring when the agent noticed
- * the wait are executed. Waiting for half of them avoids a hand-over for each
- * command. */
+ * continue. The agent records the number of commands in the ring when it
+ * notices the wait. The client continues when half of these commands are
+ * executed, because otherwise each command would need a hand-over. */
 static bool has_room(struct att_client *c)
 {
 	uint32_t tail;
@@ -150,10 +150,10 @@ void att_agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
-/* Returns true if the agent must not use the endpoint, so that the endpoint's
- * state stays as it is: all clients of the agent are outside the measured part
- * and no operation is in flight. Without clients of its own, the agent checks
- * all clients of the run. */
+/* Returns true if the agent must not use the endpoint, because the endpoint
+ * must not change outside the measured part. That is the case when all clients
+ * of the agent are outside that part and no operation is in flight. An agent
+ * without clients checks all clients of the run. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -206,16 +206,16 @@ static void agent_step(struct att_agent *g)
 		if (att_has_cmds(c))
 			stalled |= att_serve(g, c);
 		if (i < g->clients.n && g->clients.at[i] != c)
-			i--; /* the client was detached, and the next one has
-			      * its index */
+			i--; /* the client was detached, and index i now holds
+			      * the next client */
 		else if (i < g->clients.n)
 			/* a RELEASE may have made room for waiting events */
 			att_push_late(c);
 	}
 	/* Resumes clients before the poll, so that no event comes between a
-	 * command and its reply. NEAR_MAX limits this, because clients of this
-	 * node that keep exchanging messages would otherwise prevent every
-	 * poll. */
+	 * command and its reply. NEAR_MAX limits the resumptions between two
+	 * polls, because clients of this node that keep exchanging messages
+	 * would otherwise prevent every poll. */
 	if (g->near < NEAR_MAX && agent_give(g)) {
 		g->near += g->clients.n > 1;
 		return att_agent_park(g);

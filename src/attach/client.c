@@ -323,8 +323,8 @@ int weft_att_open(struct weft_att **a_p)
 	return ret;
 }
 
-/* Drops a reference. With the last one, leaves the run after the agent has
- * executed all posted commands. */
+/* Drops a reference. The call that drops the last reference leaves the run
+ * after the agent has executed all posted commands. */
 void weft_att_close(struct weft_att *a)
 {
 	struct att_cmd bye = { .kind = ATT_C_BYE };

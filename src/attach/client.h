@@ -41,10 +41,10 @@ struct weft_att {
 			      * last read from seg->cmd_head */
 	uint64_t tx_tail, tx_head;
 	uint64_t *tx_end; /* end of the payload of each command in tx */
-	bool posted;	  /* a command whose time the process does not know was
-			   * posted since the last hand-over */
-	bool naps; /* the client waits, or the simulator has resumed it and no
-		    * call has noticed that (att_woken) */
+	bool posted; /* a command was posted since the last hand-over whose time
+		      * the process does not know */
+	bool naps;   /* true from the start of a wait until a call notices that
+		      * the simulator has resumed the client (att_woken) */
 	/* Time: */
 	weft_time_t busy;  /* processor time that the next command will
 			    * charge */
@@ -72,10 +72,10 @@ struct weft_att {
 };
 
 /* client.c */
-/* Makes a new connection to the simulator, independent of that of
- * weft_att_open. The result has joined, but is not yet part of the run: the
- * caller calls att_noticed before the first command. Returns 0, -ENOENT without
- * WEFT_SOCKET, or negative errno. att_free frees *a_p. */
+/* Makes a new connection to the simulator, independent of the connection of
+ * weft_att_open. The new client is not yet part of the run. The caller calls
+ * att_noticed before the first command. Returns 0, -ENOENT without WEFT_SOCKET,
+ * or negative errno. att_free frees *a_p. */
 int att_connected(enum att_role role, struct weft_att **a_p);
 /* Waits until the simulation has seen the client. Returns 0, or -ECONNREFUSED
  * if the simulator has gone. */

@@ -9,8 +9,8 @@
 #include "attach/copy_wire.h"
 
 /* Serves the socket until the simulator closes it. Does not check addresses,
- * because send and recv return an error for a bad one. The thread then ends,
- * and the process continues without it. */
+ * because send and recv return an error for a bad address. After such an error
+ * the thread ends, and the process continues without the thread. */
 static void *copy_main(void *arg)
 {
 	int fd = (int)(intptr_t)arg;

@@ -56,7 +56,8 @@ void att_post(struct weft_att *a)
 	if (atomic_load(&a->n_marks))
 		att_marks_after(a);
 	/* NOP, RELEASE, BEGIN and END take no time, or a time that the process
-	 * knows. After them the process can read the clock without a reply. */
+	 * knows. After these commands the process can read the clock without a
+	 * reply. */
 	a->posted |= c->kind != ATT_C_NOP && c->kind != ATT_C_RELEASE &&
 		     c->kind != ATT_C_BEGIN && c->kind != ATT_C_END;
 	if (c->kind != ATT_C_NOP || c->busy) {
@@ -311,8 +312,8 @@ static int att_wait(struct weft_ep *ep, weft_time_t deadline)
 		if (atomic_load(&a->seg->now) + a->ahead >= deadline &&
 		    !a->posted)
 			return -ETIMEDOUT;
-		/* The agent knows only the deadline that was set when the
-		 * client began to wait, so it is notified of a new one. */
+		/* Rings the bell for a new deadline, because the agent knows
+		 * only the deadline from the start of the client's wait. */
 		if (atomic_exchange(&a->seg->deadline, deadline) != deadline &&
 		    a->naps)
 			att_bell_ring(a->bell);

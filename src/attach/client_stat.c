@@ -6,8 +6,8 @@
  * a mark have been executed. Marks are posted together with the next command,
  * so that they cost the process nothing. If a call posts no command, its start
  * mark is not posted yet when the call ends. The mark is then dropped, unless a
- * timeline is recorded, and the time of the call is the processor time charged
- * inside it. */
+ * timeline is recorded. The time of such a call is the processor time that was
+ * charged inside the call. */
 #include <errno.h>
 #include <string.h>
 

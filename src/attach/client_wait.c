@@ -38,9 +38,9 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * then. Does nothing if the client waits already (naps). The state of a client
- * that naps may be RUN, because the simulator has resumed it, and the client
- * must poll before the next wait. */
+ * the state changes. Does nothing while `naps` is set. The state may be RUN
+ * then, because the simulator has resumed the client, but the client must poll
+ * before its next wait. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);

@@ -234,9 +234,9 @@ weft_time_t direct_now(const struct direct *d)
 	return (att_now_ns() - d->lay.start_ns) * WEFT_NS;
 }
 
-/* Returns the number of polls before a sleep. It is small when processes share
- * processors, because polling would take time from a peer that has to
- * continue. */
+/* Returns the number of polls before a sleep. The number is small when
+ * processes share processors, because polling would take time from a peer that
+ * has to continue. */
 static uint32_t spin_of(struct direct *d)
 {
 	uint32_t here =

@@ -17,8 +17,8 @@
 #define F_SEAL_FUTURE_WRITE 0x10 /* exists since Linux 5.1 */
 #endif
 
-/* Sizes of rings and messages. Runs of few processes get longer ones, because
- * each process has a ring for every place. */
+/* Sizes of rings and messages. Runs of few processes get longer rings and
+ * messages, because each process has a ring for every place. */
 enum {
 	RING_MANY = 32 << 10,
 	RING_FEW = 256 << 10,
@@ -150,8 +150,9 @@ void direct_seat(struct direct_hub *h, uint32_t node, uint32_t slot, int sock,
 	h->seat[i].pid_fd = pid_fd;
 }
 
-/* Sends a wake-up message, which makes the socket of a process readable. Skips
- * this while the process has unread bytes, so that replies still find room. */
+/* Sends a wake-up message, which makes the socket of a process readable. Sends
+ * nothing while the socket holds UNREAD unread bytes or more, because replies
+ * must still find room. */
 static void hub_ring(struct direct_hub *h, uint32_t i)
 {
 	struct direct_rep r = { .what = WANT_RING };
@@ -190,8 +191,8 @@ void direct_dead(struct direct_hub *h, uint32_t node, uint32_t slot)
 
 struct call {
 	uint32_t from, place;
-	int fd;	  /* received descriptor, or -1; a request that keeps it sets
-		   * -1 */
+	int fd;	  /* received descriptor, or -1; a request that keeps the
+		   * descriptor sets fd to -1 */
 	int give; /* descriptor to send back, or -1 */
 };
 
@@ -230,8 +231,8 @@ static int call_do(struct direct_hub *h, enum direct_want what, struct call *c)
 				1ull << c->from % 64);
 		/* fall through */
 	case WANT_PEER:
-		/* The memory is given even after the peer's end, because it may
-		 * still hold messages. */
+		/* Gives the memory of a process even after the end of the
+		 * process, because the memory may still hold messages. */
 		c->give = h->seat[c->place].mem_fd;
 		return c->give < 0 ? -EAGAIN : 0;
 	case WANT_WHO:

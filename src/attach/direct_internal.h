@@ -130,8 +130,8 @@ struct direct_req {
 
 struct direct_rep {
 	uint32_t what;
-	int32_t status; /* 0, or negative errno; a requested descriptor comes
-			 * with 0 */
+	int32_t status; /* 0, or negative errno; a requested descriptor arrives
+			 * only with status 0 */
 };
 
 /* ---- operations by message ---- */
@@ -231,7 +231,7 @@ struct direct {
 	uint64_t acts;
 	bool no_cma; /* the kernel refuses copies between processes */
 	bool forked; /* The process is a child of fork. All calls fail, because
-		      * it does not inherit the memory. */
+		      * the child does not inherit the memory. */
 	uint32_t region_next;
 	struct direct_own region[DIRECT_REGIONS];
 };
@@ -303,7 +303,7 @@ const struct direct_head *direct_next(struct direct *d, struct direct_peer *p,
 /* Frees the memory of a message, whose data is invalid afterwards. */
 void direct_free(struct direct *d, struct direct_peer *p,
 		 const struct direct_head *h);
-/* Reports freed room to the sender, and wakes it if it waits for room. */
+/* Reports freed room to the sender, and wakes a sender that waits for room. */
 void direct_tell_room(struct direct *d, struct direct_peer *p);
 /* Returns true if direct_begin would find room for `len` bytes. */
 bool direct_has_room(struct direct *d, uint32_t to, size_t len);

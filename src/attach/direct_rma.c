@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Direct endpoint: put, get and atomics. The kernel copies put and get at once.
- * If it refuses, and for atomics, the target's library executes the operation
- * (direct_ask.c).
+ * The target's library executes atomics, and also put and get if the kernel
+ * refuses (direct_ask.c).
  *
  * A key is the index of a region in its owner's table and the number of
  * earlier uses of that entry. An address is valid in its owner's address
@@ -14,8 +14,9 @@
 #include "attach/direct_internal.h"
 
 /* ---- regions ----
- * Requests of peers are checked against a private table.  Peers can read a copy
- * of it, so that a wrong request fails at its origin without a message. */
+ * Requests of peers are checked against a private table. Peers can read a copy
+ * of the table. A wrong request therefore fails at its origin, without a
+ * message. */
 
 static void direct_rma_show(struct direct *d, uint32_t i)
 {
@@ -89,7 +90,8 @@ bool direct_covers(const struct direct *d, uint64_t addr, uint64_t key,
 }
 
 /* Returns true if the peer's public table has the region. Wrong entries harm
- * only the peer, because they name its own memory. */
+ * only the peer, because every address in the table is an address of the peer's
+ * memory. */
 static bool his_covers(struct direct *d, uint32_t to, uint64_t addr,
 		       uint64_t key, uint64_t len)
 {

@@ -8,7 +8,7 @@
 #include "attach/host_client.h"
 
 /* Ends the process after its simulated machine has gone, because weft/host.h
- * has no error for that. */
+ * has no error for a lost machine. */
 static _Noreturn void host_lost(const struct weft_host *h)
 {
 	while (host_left())

@@ -61,7 +61,7 @@ struct weft_host {
 void host_hand_over(struct weft_host *h);
 /* Makes a call and waits for its reply. Returns `a` of the reply, and the whole
  * reply in *r unless r is NULL. Ends the process if the simulator has gone,
- * because weft/host.h cannot report that. */
+ * because weft/host.h has no error for a lost simulator. */
 uint64_t host_call(struct weft_host *h, struct att_host_cmd *cmd,
 		   struct att_reply *r);
 /* Posts a call that has no result and takes no time. */
@@ -87,14 +87,14 @@ uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 
-/* host_life.c: returns true after the process has reported its end to its
- * node. */
+/* host_life.c: returns whether the process has reported its end to its node. */
 bool host_left(void);
 
 /* host_proc.c: sets the thread's process to the one that the node made for
  * it. */
 void host_is_process(struct weft_host *h);
-/* Calls `gone` of each local driver for the thread's process, which ends. */
+/* Calls `gone` of each local driver for the thread's process. Called when that
+ * process ends. */
 void host_gone(struct weft_host *h);
 
 /* host_mem.c */

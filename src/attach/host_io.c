@@ -36,7 +36,7 @@ uint32_t weft_cfg_load(struct weft_host *h, struct weft_dev *d, uint32_t off,
 }
 
 /* Stores into the configuration space. Waits until the device has accepted the
- * store, because that takes simulated time. */
+ * store, because the store takes simulated time. */
 void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 		    uint32_t size, uint32_t val)
 {

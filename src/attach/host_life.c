@@ -4,7 +4,7 @@
  *
  * A thread of weft_thread_start is a thread of the operating system with a
  * connection of its own. The simulator resumes one thread of the process at a
- * time, so that threads behave as those of a program in the simulator. */
+ * time, so that threads behave as threads of a program in the simulator do. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,8 +48,8 @@ static void on_fork(void)
 	self_ = NULL;
 }
 
-/* Leaves the run after the simulator has made all posted calls: this thread
- * alone, or with `all` every thread. */
+/* Makes this thread leave the run, or with `all` every thread of the process.
+ * Returns when the simulator has made all posted calls. */
 static void host_life_bye(struct weft_host *h, bool all)
 {
 	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };
@@ -141,8 +141,8 @@ static void host_life_enter(void)
 	if (!ret)
 		ret = att_noticed(h->att);
 	if (ret) {
-		/* Says it first, because the simulator may end this process
-		 * when the connection is closed. */
+		/* Prints the error before the connection is closed, because the
+		 * simulator may end this process then. */
 		say_why(ret);
 		if (h->att)
 			att_free(h->att);

@@ -157,8 +157,8 @@ static void unpin_some(struct weft_host *h, uint64_t va, uint64_t pages)
 bool weft_mem_pin(struct weft_host *h, const void *p, size_t len,
 		  weft_phys_t *phys)
 {
-	/* The reply holds the addresses of `part` pages, so that a long region
-	 * needs several calls. */
+	/* The reply holds the addresses of `part` pages at most. A longer
+	 * region needs several calls. */
 	uint64_t n = pages_of(p, len), left = n,
 		 part = h->att->seg->rx_bytes / sizeof(weft_phys_t);
 	uint64_t va = (uintptr_t)p / WEFT_PAGE * WEFT_PAGE;

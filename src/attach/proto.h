@@ -59,15 +59,16 @@ struct att_hello {
 
 struct att_welcome {
 	uint32_t magic, version;
-	int32_t status; /* 0, or negative errno; descriptors come only with 0 */
+	int32_t status; /* 0, or negative errno; descriptors arrive only with
+			 * status 0 */
 	uint32_t unused;
 	uint64_t seg_bytes, bell_bytes;
 };
 
 /* ---- memory common to all processes ----
  * A process with news for the simulator increments seq, and wakes the simulator
- * if it sleeps.  A process that damages this memory can only make the simulator
- * check more often or later, because it never sleeps for long. */
+ * if it sleeps. A process that damages this memory can only make the simulator
+ * check more often or later, because the simulator never sleeps for long. */
 struct att_bell {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t asleep;
@@ -205,8 +206,8 @@ struct att_seg {
 				    * time, so simulated time stands still */
 	_Atomic uint64_t deadline; /* simulated time at which the wait ends */
 	_Atomic uint64_t
-		/* A bit for each slot of rx to release. A process sets these
-		 * when the ring of commands is too full for a RELEASE. */
+		/* A bit for each slot of rx to release. A process sets bits
+		 * here when the ring of commands is too full for a RELEASE. */
 		released;
 
 	/* The simulator writes the next fields. */

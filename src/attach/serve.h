@@ -22,8 +22,8 @@ struct att_opts {
 			      */
 	bool trace;
 	bool raw; /* clients call weft/host.h themselves */
-	/* A launcher such as mpirun starts the processes, so that the death of
-	 * one ends all. false: the i-th child is rank i. */
+	/* A launcher such as mpirun starts the processes, and ends all
+	 * processes when one dies. false: the i-th child is rank i. */
 	bool together;
 	/* Memory of the direct path for all nodes, owned by the caller; NULL:
 	 * no direct path. */

@@ -2,8 +2,8 @@
 /* Executes a client's calls of weft/host.h: MMIO, waiting, time.
  *
  * A wrong argument is a failed check of the run, as in a program inside the
- * simulator. A command that no library would write is refused like that, too,
- * because a client may write anything into its ring. */
+ * simulator. A command that no library would write fails a check, too, because
+ * a client may write anything into its ring. */
 #include <errno.h>
 
 #include "attach/serve_host.h"

@@ -11,7 +11,7 @@
 /* ---- processes and domains ---- */
 
 /* Returns the index of p in procs, or of a free entry when p is NULL. Returns
- * procs.n without such an entry. */
+ * procs.n when the entry does not exist. */
 static size_t find_proc(const struct att_node *n, const struct weft_proc *p)
 {
 	size_t i = 0;
@@ -65,8 +65,8 @@ bool raw_run_domain(struct att_client *c, const struct att_host_cmd *k,
 					k->io_off, k->io_len);
 		break;
 	case ATT_H_DOMAIN_ENTER:
-		/* Refused inside a driver, because the end of the driver's call
-		 * would put the thread back into its old process. */
+		/* The call is refused inside a driver, because the end of the
+		 * driver's call would restore the thread's old process. */
 		if (c->thread.depth)
 			raw_refuse(c, "domain_enter", "not inside of a driver");
 		else if (weft_domain_enter(h, k->n))
@@ -170,8 +170,8 @@ bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- drivers ---- */
 
-/* Serves a driver that lives in the client, by executing the driver's calls
- * until it returns. */
+/* Serves a driver that lives in the client. Executes the driver's calls until
+ * the driver returns. */
 static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
 			    void *arg)
 {

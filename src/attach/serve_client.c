@@ -155,8 +155,8 @@ void att_run(struct att_client *c)
 	c->far.epoch++; /* makes cached reads of the client's memory invalid */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
-	/* A client that ran already may begin to wait without a poll after
-	 * att_show, and so miss the events. */
+	/* A client that was running already may begin to wait without a poll
+	 * after att_show. Such a client would miss the events. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
 	 * segment gets a byte. The byte is sent after the state has changed,
@@ -210,7 +210,8 @@ static void tell_death(struct att_client *c, uint32_t addr)
 	atomic_fetch_add(&c->srv->news, 1); /* makes the gate call the agents */
 }
 
-/* Reports the death of a process to all clients, so that none waits for it. */
+/* Reports the death of a process to all clients, because a client may wait for
+ * the dead process. */
 static void serve_client_death(struct att_server *s, uint32_t addr)
 {
 	uint64_t never = 0;

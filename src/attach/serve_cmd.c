@@ -247,7 +247,7 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	if (c->gone || cmd->kind == ATT_C_NOP)
 		return 0;
 	/* Time has passed between the client's last command and this one,
-	 * because the gate took the client for a waiting one. */
+	 * because the gate counted the client as waiting. */
 	if (c->resumed && !is_mark(cmd)) {
 		c->resumed = false;
 		if (!c->measured.over && !c->aside) {

@@ -44,9 +44,9 @@ void *att_shadow_get(struct att_agent *g, struct att_client *c, uint64_t va,
 	for (size_t i = 0; i < g->shadows.n; i++) {
 		struct att_shadow *k = &g->shadows.at[i];
 
-		/* In timed runs only a shadow that starts at va is used,
-		 * because the heap decides the offset in a page, and results
-		 * would depend on it. */
+		/* In timed runs only a shadow that starts at va is used.
+		 * Otherwise results would depend on the offset of va in the
+		 * shadow, which the client's heap decides. */
 		if (k->c != c || va < k->va || s.len > k->len ||
 		    va - k->va > k->len - s.len ||
 		    (att_timed(c->srv) && va != k->va))

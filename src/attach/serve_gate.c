@@ -94,7 +94,8 @@ static void gate_news(struct att_server *s)
 		    atomic_load(&s->clients.at[i]->eof))
 			serve_gate_leave(s, s->clients.at[i]);
 	/* A failed child that never joined is reported as dead, because peers
-	 * may wait for it. Launchers such as mpirun report that themselves. */
+	 * may wait for it. Launchers such as mpirun report failed children
+	 * themselves. */
 	for (size_t i = 0; i < s->children.n && !s->o.together; i++) {
 		struct att_child *c = &s->children.at[i];
 
@@ -121,9 +122,9 @@ static void serve_gate_waits(struct att_client *c)
 	c->told = atomic_load(&c->seg->cmd_tail);
 }
 
-/* In timed runs, finds clients that counted as waiting but continue, or have
- * posted and wait again. In untimed runs, lets all clients ring the bell
- * again. */
+/* In timed runs, finds clients that the gate counted as waiting although they
+ * have continued. Such a client runs, or has posted commands and waits again.
+ * In untimed runs, lets all clients ring the bell again. */
 static void gate_resumed(struct att_server *s)
 {
 	bool timed = att_timed(s) && !s->o.raw;
@@ -188,8 +189,9 @@ bool att_await(struct att_client *c)
 			look_stopped(c, doing);
 			/* A client that sleeps and polls now and then (usleep)
 			 * counts as asleep, too. A client with a thread that
-			 * waits in real time (`outside`) does not, because
-			 * simulated time must stand still for it. */
+			 * waits in real time (`outside`) does not count as
+			 * asleep, because simulated time must stand still
+			 * during that wait. */
 			if (doing != ATT_ASLEEP || !c->still.quiet_since ||
 			    atomic_load(&c->seg->outside) ||
 			    ran - c->still.ran_ns >
@@ -319,9 +321,9 @@ static bool serve_gate_sleeps(struct att_client *c)
 	return false;
 }
 
-/* Detaches all clients if one died and the others wait. Failing single calls
- * instead is not possible, because a receive from any source cannot be matched
- * to the dead client. */
+/* Detaches all clients if one died and the others wait. The simulator cannot
+ * select the calls that wait for the dead client, because a receive from any
+ * source names no client. */
 static bool still_lost(struct att_server *s)
 {
 	if (!s->measure.sum.died)
@@ -411,8 +413,8 @@ bool att_gate(void *server, bool idle)
 {
 	struct att_server *s = server;
 
-	/* Stopped clients are checked here, too, because clients that wait for
-	 * a stopped one may poll, so that the gate is never idle. */
+	/* Checks stopped clients here, too, because the gate is never idle when
+	 * clients poll while they wait for a stopped client. */
 	if (!(++s->calls & 0xffff) &&
 	    att_now_ns() - s->patience.look_ns >= ALL_CHECK_NS) {
 		s->patience.look_ns = att_now_ns();

@@ -98,9 +98,9 @@ static void cmd_run(struct att_client *c, const struct att_host_cmd *k)
 	raw_run(c, k, &r);
 	weft_count(c->g->prog, AGENT_C_COMMANDS, 1);
 	c->srv->measure.sum.commands++;
-	/* Counts a violation of causality. Either the client has continued
-	 * although its last call took simulated time, or this posted call took
-	 * time, for which the client did not wait. */
+	/* Counts a violation of causality. The client has continued although
+	 * its last call took simulated time, or it does not wait for this call
+	 * although this call took time. */
 	if (c->resumed || (!k->ctx && k->kind != ATT_H_DRV_CALL &&
 			   weft_now(c->g->prog) != since)) {
 		weft_count(c->g->prog, AGENT_C_VIOLATIONS, 1);
@@ -138,8 +138,8 @@ static void all_left(struct att_server *s)
 	}
 }
 
-/* Marks a thread, or with `all` its whole process, as left. A process with
- * threads stays until all programs have ended, because its threads may be
+/* Marks a thread as left, or with `all` every thread of its process. A process
+ * with threads stays until all programs have ended, because its threads may be
  * drivers that other programs need. On a node with several processes the
  * drivers belong to the machine, so no process stays. */
 static void serve_host_leave(struct att_client *c, bool all)

@@ -172,8 +172,8 @@ struct att_measured {
 				  * reached */
 	uint64_t violations;	 /* causality violations so far; set to 0 at the
 				  * start of the part */
-	uint64_t events, handovers; /* counts so far, which att_cmd_aside
-				     * subtracts from those of the run */
+	uint64_t events, handovers; /* counts so far; att_cmd_aside subtracts
+				     * them from the counts of the run */
 };
 
 /* Counts and times of a client's calls (weft_att_stat). */
@@ -522,8 +522,8 @@ void att_stat_keep(struct att_client *c);
 
 /* Returns the immediate value for the endpoint: 32 bits of the user, the slots
  * of the receiving and the sending client, and the generation of the receiver's
- * slot. The receiving agent so identifies both clients and drops messages to an
- * earlier client of the slot. */
+ * slot. The receiving agent identifies both clients by these fields, and drops
+ * messages to an earlier client of the slot. */
 static inline uint64_t att_imm(uint32_t imm, const struct att_client *to,
 			       const struct att_client *from)
 {

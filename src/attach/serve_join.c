@@ -66,7 +66,8 @@ static bool slot_taken(const struct att_server *s, uint32_t node, uint32_t slot)
 {
 	const struct direct_hub *d = s->o.direct;
 
-	/* A second process cannot reuse rings of the direct path. */
+	/* A place of the direct path serves one process only, because a second
+	 * process cannot use the rings again. */
 	if (d && (s->gens[node][slot] || slot >= d->places / d->nodes))
 		return true;
 	for (size_t i = 0; i < s->taken.n; i++)

@@ -43,8 +43,8 @@ enum att_doing att_doing(int pid, uint64_t *ran_p)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
-	/* The process has gone, or no descriptor is free. It does not count as
-	 * asleep, because its state is unknown. */
+	/* The process has ended, or no descriptor is free. The process does not
+	 * count as asleep, because its state is unknown. */
 	if (!d)
 		return ATT_BUSY;
 	while ((e = readdir(d))) {

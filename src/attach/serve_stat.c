@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of a client: their times, slices of the timeline, messages from rank to
- * rank. The client marks start and end of a call in its ring, so that the
- * call's time is that of the commands between the marks. Counts cover the
- * measured part (serve_epoch.c), or the whole run if it has no measured
- * part. */
+ * rank. The client marks start and end of a call in its ring. The time of the
+ * call is the time of the commands between the marks. Counts cover the measured
+ * part (serve_epoch.c), or the whole run if it has no measured part. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,8 +143,9 @@ void att_stat_keep(struct att_client *c)
 
 /* ---- results ---- */
 
-/* Returns the client of a rank: the first that was measured to its end,
- * otherwise the last. Jobs after the first measured one are not shown. */
+/* Returns the client of a rank: the first client that was measured to its end,
+ * or the last client if none was. Ignores clients of jobs after the first
+ * measured job. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;

@@ -14,7 +14,7 @@
 #include "base/minmax.h"
 
 enum {
-	MUTE_MAX = 128, /* connections without a hello that are open at most */
+	MUTE_MAX = 128, /* limit of connections that have not sent a hello */
 	ACCEPTS = 64,	/* connections accepted in one pass of the thread */
 	DEAF_MS = 100,	/* ms of pause after the kernel ran out of
 			 * descriptors */
@@ -197,7 +197,8 @@ void att_watch_poke(struct att_server *s)
 	uint64_t one = 1;
 
 	if (write(s->event_fd, &one, sizeof(one)) < 0)
-		return; /* a full counter means that the watcher is awake */
+		return; /* fails only if the counter is full, and then the
+			 * watcher is awake already */
 }
 
 /* Blocks all signals in the watcher, because the thread of the simulation

@@ -82,7 +82,7 @@ static inline uint32_t assoc_size(const struct assoc *a)
 }
 
 /* Returns the entry of the key, or ASSOC_NONE if no entry of the key is valid
- * or being filled. Returns the first such entry if a key has been put twice. */
+ * or being filled. If a key has been put twice, returns the first entry. */
 static inline uint32_t assoc_find(const struct assoc *a, uint32_t set,
 				  uint32_t owner, uint64_t key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as bytes of a packet, least or most significant byte first. The
- * address need not be aligned, because fields of packets are not. */
+ * address need not be aligned, because fields of packets are not aligned. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 

@@ -7,8 +7,8 @@
 #include "weft/clock.h"
 
 /* Sets a period of num/den femtoseconds. Returns false if the reduced fraction
- * does not fit, is zero or is shorter than one femtosecond, because edges would
- * coincide. */
+ * does not fit or is zero. Also returns false for a period below one
+ * femtosecond, because edges would coincide. */
 bool clock_set(struct weft_clock *clk, unsigned __int128 num,
 	       unsigned __int128 den);
 

@@ -22,8 +22,8 @@
 
 struct pidfd {
 	pid_t pid;
-	/* -1 if the kernel has no such descriptors, so that only the number is
-	 * known */
+	/* -1 if the kernel has no descriptors of processes; the process is then
+	 * known by its number alone */
 	int fd;
 	/* latest time in ns at which the process was seen alive */
 	uint64_t seen_ns;
@@ -41,8 +41,8 @@ static inline int pidfd_open_pid(pid_t pid)
 #endif
 }
 
-/* Returns true if the process has not ended. Call it before the number is used,
- * because otherwise a signal may reach another process. */
+/* Returns true if the process has not ended. Called before each use of the
+ * process number, because otherwise a signal may reach another process. */
 static inline bool pidfd_alive(struct pidfd *p)
 {
 	struct pollfd f = { .fd = p->fd, .events = POLLIN };

@@ -76,8 +76,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 #define ring_nth(r, i) (&(r)->at[((r)->head + (i)) & (r)->mask])
 #define ring_front(r)  ring_nth(r, 0)
 #define ring_pop(r)    ((void)(r)->head++)
-/* Returns the address of the element pushed as number `seq`, the value of tail
- * at that time. */
+/* Returns the address of element number `seq`. The number of an element is the
+ * value of tail when the element was pushed. */
 #define ring_at(r, seq) (&(r)->at[(seq) & (r)->mask])
 #define ring_clear(r)	((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \

@@ -53,8 +53,8 @@ const char *units_type_name(enum weft_ptype type)
 	return units_types[type].name;
 }
 
-/* Bad text for a message: shortened, and with characters replaced that cannot
- * be printed, because the text may be arbitrary. */
+/* Bad text for a message. The text may be arbitrary, therefore it is shortened,
+ * and characters that cannot be printed are replaced. */
 struct units_shown {
 	char text[UNITS_SHOWN + 8];
 };

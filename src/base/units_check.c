@@ -42,8 +42,8 @@ static int check_cmp(enum weft_ptype type, const union check_val *a,
 	case WEFT_P_REAL:
 		return (a->real > b->real) - (a->real < b->real);
 	case WEFT_P_CLOCK:
-		/* compare frequencies, so that the longer period is the smaller
-		 * clock */
+		/* Compares frequencies: the clock with the longer period is the
+		 * smaller one. */
 		l = (unsigned __int128)b->clock.num * a->clock.den;
 		r = (unsigned __int128)a->clock.num * b->clock.den;
 		return (l > r) - (l < r);

@@ -113,7 +113,7 @@ int units_whole(struct units_num num, const struct units_unit *u,
 	return 0;
 }
 
-/* Sets n/d to num * 10^exp10. Returns false if it does not fit. */
+/* Sets n/d to num * 10^exp10. Returns false if n or d does not fit. */
 static bool units_fraction(struct units_num num, int exp10, u128 *n, u128 *d)
 {
 	int e = num.exp10 + exp10;

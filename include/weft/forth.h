@@ -110,8 +110,8 @@ const struct weft_forth_info *weft_forth_info(const struct weft_forth *f);
 /* Returns the handle of the NIC as a device. */
 struct weft_dev *weft_forth_dev(struct weft_forth *f);
 /* Returns true when the device has the ids of this NIC. Vendor and device id
- * may be in the order of the standard or, as printed in TR-376, exchanged
- * (R-01). */
+ * may be in the order of the standard or, as printed in the paper,
+ * exchanged (R-01). */
 bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 
 /* ---- transfers ---- */

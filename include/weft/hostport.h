@@ -27,9 +27,9 @@ WEFT_C_BEGIN
 
 struct hport;
 
-/* Sizes of the queues of a node (4.10); 0 = default. Only the first process of
- * a node sets sizes, because the queues of all processes have the same sizes.
- */
+/* Sizes of the queues of a node (4.10); 0 = default. A port sets sizes only
+ * if no other port of the node is open, because all ports have the same
+ * sizes. */
 struct hport_sizes {
 	uint32_t wq, nq, prq, wdt; /* entries of each queue and of the window
 				    * table */

@@ -17,6 +17,7 @@ A system lies in src/systems/<name>:
     programs  -> base, measure, programs, host/prog.h, net/pattern.h, its lib and
                  its maps of registers
     published*.c -> base, measure, front/repro
+    import    -> base, front/import
     bench_*.c    -> base, measure, front/bench, front/exp, its link
 
 Shared code never includes a system, nor names one.  A system includes a folder of another
@@ -72,6 +73,7 @@ PARTS = {
                   r"host/process_memory\.h", r"host/times\.h",
                   r"net/pattern\.h"],
                  ["programs/", "lib/"] + MAPS),
+    "import": (["base/", "front/import/"], ["import/"]),
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
     "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),
 }
@@ -110,7 +112,7 @@ def allowed(patterns, path):
 def part_of(inner):
     """Of a file in its system's folder."""
     first = inner.split("/")[0]
-    if first in ("lib", "programs"):
+    if first in ("lib", "programs", "import"):
         return first
     if first.startswith("published"):
         return "published"
@@ -254,6 +256,7 @@ BAD = {
     "src/systems/forth/programs/a.c": "systems/forth/nic/n.h",
     "src/systems/forth/programs/b.c": "sim/s.h",
     "src/systems/forth/published.c": "sim/s.h",
+    "src/systems/forth/import/a.c": "sim/s.h",
     "src/systems/hostport/nic/b.c": "systems/extoll/nic/n.h",
 }
 GOOD = {
@@ -266,6 +269,7 @@ GOOD = {
     "src/systems/forth/programs/e.c": "net/pattern.h",
     "src/programs/c.c": "net/pattern.h",
     "src/systems/forth/published_eval.c": "front/repro/r.h",
+    "src/systems/forth/import/b.c": "front/import/i.h",
     "src/systems/hostport/nic/c.c": "systems/extoll/network/n.h",
     "src/front/cli/main.c": "components.h",
     "src/net/arb.c": "sim/s.h",
@@ -290,7 +294,7 @@ EMPTY = ["src/base/b.h", "src/sim/s.h", "src/front/f.h", "src/host/bus.h",
          "src/systems/forth/nic/n.h", "src/systems/forth/nic/regs_map.h",
          "src/systems/extoll/network/n.h", "src/systems/extoll/nic/n.h",
          "src/systems/sixth/system.def",
-         "src/front/repro/r.h", "src/components.h", "include/weft/sim.h"]
+         "src/front/repro/r.h", "src/front/import/i.h", "src/components.h", "include/weft/sim.h"]
 
 
 def self_test():

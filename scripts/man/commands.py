@@ -158,12 +158,13 @@ RELATED = {
     "describe": ["list"], "explain": ["run"], "report": ["run", "reproduce"],
     "reproduce": ["run", "report"], "exec": ["run", "report", "list"],
     "disk": ["exec", "run", "report"],
+    "import": ["run", "check"],
     "tour": ["run"], "bench": ["run"], "completion": [],
 }
 FORMATS = {"run": ["experiment", "results"], "check": ["experiment"],
            "exec": ["experiment", "results"],
            "disk": ["experiment", "results"], "report": ["results"],
-           "explain": ["results"], "reproduce": ["results"],
+           "import": ["experiment"], "explain": ["results"], "reproduce": ["results"],
            "describe": ["experiment"]}
 HEADERS = {"exec": ["ep", "host"], "run": ["component"],
            "describe": ["component"]}

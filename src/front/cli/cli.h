@@ -102,6 +102,7 @@ int cmd_tour(struct cli *c);
 int cmd_completion(struct cli *c);
 int cmd_exec(struct cli *c);
 int cmd_disk(struct cli *c);
+int cmd_import(struct cli *c);
 
 /* Each returns name i of the values of an argument, NULL behind the last, for
  * units_nearest and completion. */

@@ -8,6 +8,7 @@
 #include "front/cli/cli.h"
 #include "front/exec/exec.h"
 #include "front/exp/exp.h"
+#include "front/import/import.h"
 
 static const char bash[] =
 	"# Completion for weft; source it, or put it where bash looks.\n"
@@ -88,6 +89,7 @@ struct source {
 };
 static const struct source arg_sources[] = {
 	{ "FILE", .files = true, .next = exp_shipped_next },
+	{ "FORMAT FILE [KEY=VALUE...]", .files = true, .next = import_next },
 	{ "RESULTS", .files = true },
 	{ "PROGRAM [ARGUMENT...]", .files = true },
 	{ "RESULTS...", .files = true },

@@ -84,6 +84,19 @@ const struct cli_cmd cli_cmds[] = {
 	  "format load", "table|json|markdown", 1, 1, cmd_describe, NULL },
 	{ "check", "FILE", "validate an experiment without running it",
 	  "set seed load quiet", NULL, 1, 1, cmd_check, NULL },
+	{ "import", "FORMAT FILE [KEY=VALUE...]",
+	  "a configuration of another simulator as an experiment", "out quiet",
+	  NULL, 2, 256, cmd_import,
+	  "FORMAT: booksim, a configuration of BookSim2.  The experiment goes "
+	  "to standard\n"
+	  "output, or to --out.  KEY=VALUE changes a setting of FILE, which "
+	  "may be - for\n"
+	  "standard input.  To run it at once:\n"
+	  "    weft import booksim FILE | weft run -\n"
+	  "A setting that cannot be done here is refused: its line, and what "
+	  "would do.  A\n"
+	  "setting that changes no result is a remark; --quiet hides "
+	  "remarks.\n" },
 	{ "report", "RESULTS...", "one page to look at, from results files",
 	  "out quiet", NULL, 1, 64, cmd_report,
 	  "RESULTS are files that weft run --out or weft reproduce --out "
@@ -180,7 +193,8 @@ const struct cli_opt cli_opts[] = {
 	OPT("run", "N", TEXT, run, "which run of the file; default: 1"),
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "FILE", TEXT, out,
-	    "keep the results in a SQLite file; report: the page"),
+	    "keep the results in a SQLite file; report: the page; import: the "
+	    "experiment"),
 	OPT("append", NULL, FLAG, append,
 	    "add to the file of --out instead of replacing it"),
 	OPT("load", "SO", LIST, load, "use the components of a shared object"),

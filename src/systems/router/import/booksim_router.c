@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings of BookSim2's router iq as parameters of net.router. */
+#include <string.h>
+
+#include "systems/router/import/booksim.h"
+
+/* Settings that are a number or a switch in both. */
+static const struct {
+	const char *key, *param;
+	bool on; /* yes or no */
+} same[] = {
+	{ "num_vcs", "vcs", false },
+	{ "routing_delay", "t_route", false },
+	{ "vc_alloc_delay", "t_vc_alloc", false },
+	{ "sw_alloc_delay", "t_sw_alloc", false },
+	{ "credit_delay", "credit_delay", false },
+	{ "speculative", "speculative", true },
+	{ "hold_switch_for_packet", "hold", true },
+	{ "wait_for_tail_credit", "wait_for_tail", true },
+	{ "vc_busy_when_full", "busy_when_full", true },
+};
+
+static const struct {
+	const char *name, *here;
+} allocators[] = {
+	{ "islip", "islip" },
+	{ "separable_input_first", "input_first" },
+	{ "separable_output_first", "output_first" },
+	{ "wavefront", "wavefront" },
+	{ "max_size", "maximum" },
+};
+enum { ALLOCATORS = sizeof(allocators) / sizeof(allocators[0]), CALL = 40 };
+
+/* Writes an allocator. Its parameter is the number of iterations of islip, or
+ * the arbiter of a separable one, which goes to *arbiter_p. */
+static void allocator_write(struct booksim *b, FILE *f, const char *key,
+			    const char **arbiter_p, char *params)
+{
+	const char *text = booksim_text(b, key);
+	double iterations = booksim_number(b, "alloc_iters");
+	char name[CALL];
+	uint32_t i = 0;
+
+	booksim_call(text, name, params, CALL);
+	while (i < ALLOCATORS && strcmp(allocators[i].name, name))
+		i++;
+	if (i == ALLOCATORS) {
+		booksim_cannot(
+			b, key,
+			"there is none: islip, separable_input_first, "
+			"separable_output_first, wavefront or max_size would do");
+		return;
+	}
+	fprintf(f, ",\n    %c%c_alloc: %s", key[0], key[1], allocators[i].here);
+	if (!strcmp(name, "islip")) {
+		if (params[0])
+			iterations = strtod(params, NULL);
+		fprintf(f, ", %c%c_iterations: %.0f", key[0], key[1],
+			iterations);
+	}
+	*arbiter_p = NULL;
+	if (!strncmp(name, "separable", 9))
+		*arbiter_p = params[0] ? params : booksim_text(b, "arb_type");
+}
+
+/* Writes the arbiters of both allocators, which are the same here. Priorities
+ * come first in each arbiter. */
+static void arbiter_write(struct booksim *b, FILE *f, const char *vc,
+			  const char *sw)
+{
+	const char *priority = booksim_text(b, "priority");
+	const char *arbiter = vc ? vc : sw ? sw : "round_robin";
+	const char *from =
+		vc || sw ? vc ? "vc_allocator" : "sw_allocator" : "arb_type";
+
+	if (vc && sw && strcmp(vc, sw))
+		booksim_cannot(b, "sw_allocator",
+			       "both allocators have one kind of arbiter: "
+			       "the same in both would do");
+	if (strcmp(arbiter, "round_robin") && strcmp(arbiter, "matrix"))
+		booksim_cannot(b, from,
+			       "there is no arbiter '%.20s': round_robin or "
+			       "matrix would do",
+			       arbiter);
+	if (!strcmp(priority, "age"))
+		arbiter = "age";
+	else if (strcmp(priority, "none"))
+		booksim_cannot(b, "priority",
+			       "packets have no other: none or age would do");
+	fprintf(f, ", arbiter: %s", arbiter);
+}
+
+static uint32_t buffer_of(struct booksim *b)
+{
+	double all = booksim_number(b, "buf_size");
+	double vcs = booksim_number(b, "num_vcs");
+
+	if (all > 0 && vcs > 0)
+		return (uint32_t)(all / vcs);
+	return (uint32_t)booksim_number(b, "vc_buf_size");
+}
+
+void booksim_router(struct booksim *b, FILE *f)
+{
+	static const char *const stages[] = { "routing_delay", "vc_alloc_delay",
+					      "sw_alloc_delay" };
+	double cross = booksim_number(b, "st_prepare_delay") +
+		       booksim_number(b, "st_final_delay");
+	const char *arbiter[2] = { NULL, NULL };
+	char params[2][CALL] = { "", "" };
+	bool several = cross > 1;
+
+	fprintf(f, "  switch: { buf_flits: %u, t_cross: %.0f, speedup: %g",
+		buffer_of(b), cross, booksim_number(b, "internal_speedup"));
+	for (uint32_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		double v = booksim_number(b, same[i].key);
+
+		fprintf(f, "%s%s: ", i % 4 ? ", " : ",\n    ", same[i].param);
+		if (same[i].on)
+			fprintf(f, "%s", v > 0 ? "yes" : "no");
+		else
+			fprintf(f, "%.0f", v);
+	}
+	for (uint32_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		several |= booksim_number(b, stages[i]) > 1;
+	allocator_write(b, f, "vc_allocator", &arbiter[0], params[0]);
+	allocator_write(b, f, "sw_allocator", &arbiter[1], params[1]);
+	arbiter_write(b, f, arbiter[0], arbiter[1]);
+	/* BookSim2 does not pipeline stages of several cycles. */
+	fprintf(f, ", pipelined: %s }\n", several ? "no" : "yes");
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`weft import booksim`: settings become those of an experiment that runs, what
+cannot be done is refused with its line and what would do, and no file makes it
+crash or hang.
+
+    test_import.py WEFT [unittest options]
+"""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.path.abspath(sys.argv[1])
+
+MESH = """// A small mesh.
+topology = mesh;
+k = 4; n = 2;
+routing_function = dor;
+num_vcs = 2;
+vc_buf_size = 8;   // places of a VC
+traffic = transpose;
+injection_rate_uses_flits = 1;
+packet_size = 4;
+injection_rate = 0.1;
+sample_period = 500;
+"""
+TORUS = """
+topology = torus;
+k = 4;
+n = 2;
+routing_function = dim_order;
+"""
+FLY = "topology=fly;k=4;n=2;routing_function=dest_tag;"
+
+# settings, text of the experiment (a regular expression)
+BECOMES = [
+    (MESH, [], r"topology: mesh\n  dims: \[4, 4\]\n  routing: dimension_order"),
+    (MESH, [], r"count: 16, self: yes, pattern: transpose, flits: 4, load: 0.1"),
+    (MESH, [], r"warmup: 1500, measure: 1500"),
+    (MESH, ["max_samples=5"], r"warmup: 1500, measure: 1000"),
+    (MESH, ["warmup_periods=0"], r"detect: yes, measure: 1500"),
+    (MESH, ["routing_function=xy_yx"], r"routing: o1turn"),
+    (MESH, ["routing_function=min_adapt"], r"routing: minimal_adaptive"),
+    (MESH, ["internal_speedup=1.5"], r"speedup: 1.5"),
+    (MESH, ["buf_size=32"], r"buf_flits: 16"),
+    (MESH, ["st_prepare_delay=1"], r"t_cross: 2(?s:.*)pipelined: no"),
+    (MESH, ["vc_allocator=islip(3)", "alloc_iters=2"],
+     r"vc_iterations: 3,\n    sw_alloc: islip, sw_iterations: 2"),
+    (MESH, ["vc_allocator=separable_input_first(matrix)",
+            "sw_allocator=max_size"],
+     r"vc_alloc: input_first,\n    sw_alloc: maximum, arbiter: matrix"),
+    (MESH, ["priority=age", "sw_allocator=separable_output_first"],
+     r"sw_alloc: output_first, arbiter: age"),
+    (MESH, ["injection_rate_uses_flits=0"], r"load: 0.4"),
+    (MESH, ["packet_size={{1,5}}"], r'sizes: "1:1,5:1", load: 0.1'),
+    (MESH, ["packet_size={{1,5}}", "packet_size_rate={{3,1}}",
+            "injection_rate_uses_flits=0"], r'sizes: "1:3,5:1", load: 0.2 '),
+    (MESH, ["packet_size={2,9}"], r"flits: 2,"),
+    (MESH, ["injection_rate={0.2,0.3}"], r"load: 0.2 "),
+    (MESH, ["injection_process=on_off({0.1,0.2,-1})"],
+     r"arrivals: on_off, start: 0.1, stop: 0.2 "),
+    (MESH, ["injection_process=on_off", "burst_alpha=-1.0", "burst_r1=0.5"],
+     r"arrivals: on_off, stop: 0.5, peak: 2 "),
+    (MESH, ["traffic=hotspot({{3,5},{2}})"],
+     r'pattern: hotspot, hot: 1, spots: "3:2,5:2"'),
+    (MESH, ["traffic=background({{3,5}})"], r'background, spots: "3,5"'),
+    (MESH, ["traffic=randperm(7)"], r"permutation, permutation: 7"),
+    (MESH, ["traffic=randperm", "perm_seed=8"], r"permutation: 8"),
+    (MESH, ["seed=12"], r"seed: 12"),
+    (MESH, ["k=8;n=1", "traffic=tornado"], r"dims: \[8\]"),
+    (TORUS, [], r"link: { latency: 2 }"),
+    (TORUS, ["use_noc_latency=0"], r"dims: \[4, 4\]\n  routing"),
+    (FLY, [], r"topology: fly\n  dims: \[4, 4\]\n  routing: destination_tag"),
+]
+
+# settings, what is refused (whole lines of stderr)
+REFUSED = [
+    (MESH, ["router=event"],
+     "router = event: the router has input queues: iq would do"),
+    (MESH, ["subnets=2"], "subnets = 2: there is one network: 1 would do"),
+    (MESH, ["vc_allocator=pim"], "vc_allocator = pim: there is none"),
+    (MESH, ["sw_allocator=separable_input_first(tree(2,matrix))"],
+     "no arbiter 'tree"),
+    (MESH, ["vc_allocator=separable_input_first",
+            "sw_allocator=separable_input_first(matrix)"],
+     "the same in both would do"),
+    (MESH, ["priority=class"], "none or age would do"),
+    (MESH, ["routing_function=chaos"], "min_adapt would do"),
+    (MESH, ["routing_function=dest_tag"], "for a mesh: dor, dim_order"),
+    (MESH, ["topology=ring"], "topology = ring: there is none"),
+    (MESH, ["n=9"], "n = 9: 1 to 8 would do"),
+    (MESH, ["n=0"], "n = 0: 1 to 8 would do"),
+    (MESH, ["k=1"], "k = 1: 2 or more would do"),
+    (MESH, ["k=300"], "more than 65536 ends"),
+    (MESH, ["traffic=torrnado"], "BookSim2 has no such pattern"),
+    (MESH, ["traffic=tornado({8,2})"], "digits are those of the network"),
+    (MESH, ["traffic=hotspot(-1)"], "its number would do"),
+    (MESH, ["packet_size=0"], "at least a flit"),
+    (MESH, ["packet_size={{1,2,3,4,5,6,7,8,9}}"], "1 to 8 sizes"),
+    (MESH, ["packet_size_rate=0"], "at least a flit"),
+    (MESH, ["injection_rate=5.0"], "0 to 1 packets per cycle"),
+    (MESH, ["injection_rate=-0.1"], "0 to 1 packets per cycle"),
+    (MESH, ["injection_process=poisson"], "bernoulli or on_off would do"),
+    (MESH, ["injection_process=on_off({2,0.5,-1})"], "burst_alpha is 2"),
+    (MESH, ["sim_type=batches"], "latency would do"),
+    (MESH, ["max_samples=3"], "max_samples = 3: the warm-up takes all"),
+    (MESH, ["sample_period=0"], "1 or more would do"),
+    (MESH, ["seed=time"], "a number would do"),
+    (MESH, ["speculative=1", "spec_check_elig=0"], "spec_check_elig = 0: 1"),
+    (MESH, ["buffer_policy=shared", "max_held_slots=4"], "max_held_slots = 4"),
+    # what the experiment's own checks find
+    (MESH, ["num_vcs=40"], "'40' is above 32"),
+    (MESH, ["vc_alloc_delay=0"], "'0' is below 1"),
+    (MESH, ["routing_function=valiant", "num_vcs=1"], "needs 2 VCs"),
+    (TORUS, ["num_vcs=1"], "needs 2 VCs"),
+    (MESH, ["k=3"], "a power of 4 nodes"),
+]
+
+# a file, what is said of it
+WRONG = [
+    ("", "f:1: no setting"),
+    ("// nothing\n\n", "f:1: no setting"),
+    ("k = 8", "f:1: k has no ';' at its end, there is the end"),
+    ("\nk = 8\nn = 2;", "f:2: k has no ';' at its end, there is 'n'"),
+    ("k 8;", "f:1: expected '=' behind k, found '8'"),
+    ("k = ;", "f:1: k has no value: write k = VALUE;"),
+    ("= 8;", "f:1: expected the name of a setting, found '='"),
+    ("8 = k;", "f:1: expected the name of a setting, found '8'"),
+    ("\n\nkk = 8;", "f:3: BookSim2 has no setting 'kk': did you mean"),
+    ("warp_factor_of_it = 8;", "f:1: BookSim2 has no setting"),
+    ("num_vc = 8;", "did you mean 'num_vcs'?"),
+    ("k = 8.5;", "f:1: k = '8.5': BookSim2 takes a whole number"),
+    ("k = eight;", "f:1: k = 'eight': BookSim2 takes a whole number"),
+    ("topology = 8;", "BookSim2 takes a word"),
+    ("injection_rate = 1;", "takes a number with a point, e.g. 1.0"),
+    ("internal_speedup = 2;", "takes a number with a point"),
+    ("k = 99999999999999999999;", "BookSim2 cannot hold this number"),
+    ("k = 4294967296;", "BookSim2 cannot hold this number"),
+    ("internal_speedup = 1.0e999;", "BookSim2 cannot hold this number"),
+    ("packet_size = {1,2;", "f:1: the list of packet_size has no end"),
+    ("packet_size = {1, 2};", "f:1: the list of packet_size has no end"),
+    ("packet_size = {};", "f:1: the list of packet_size has no end"),
+    ("packet_size = {{{{1}}}};", "lists in lists in lists"),
+    ("packet_size = {{1};", "are not in pairs"),
+    ("packet_size = {1}};", "are not in pairs"),
+    ("packet_size = {1,2}; packet_size = 3;", "which BookSim2 keeps"),
+    ("k = 8;\x00", "found '?'"),
+    ("k = \x1b[31m8;", "k has no value"),
+    ("k = 8 /* */;", "there is '/'"),
+]
+
+
+class Import(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self.dir.cleanup)
+
+    def weft(self, *args, text=None, **more):
+        if text is not None:
+            with open(os.path.join(self.dir.name, "f"), "w") as f:
+                f.write(text)
+        return subprocess.run([WEFT, *args], cwd=self.dir.name, text=True,
+                              capture_output=True, timeout=60, **more)
+
+    def convert(self, text, *settings):
+        return self.weft("import", "booksim", "f", *settings, text=text)
+
+    def test_settings_become_those_of_an_experiment(self):
+        for text, settings, expected in BECOMES:
+            with self.subTest(settings):
+                done = self.convert(text, *settings)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, expected)
+
+    def test_what_cannot_be_done_is_refused_with_what_would_do(self):
+        for text, settings, expected in REFUSED:
+            with self.subTest(settings):
+                done = self.convert(text, *settings)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(expected, done.stderr)
+
+    def test_a_wrong_file_is_refused_with_its_line(self):
+        for text, expected in WRONG:
+            with self.subTest(text):
+                done = self.convert(text)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(expected, done.stderr)
+                self.assertTrue(done.stderr.isprintable() or
+                                done.stderr.replace("\n", "").isprintable())
+
+    def test_all_refusals_of_a_file_are_listed_with_their_lines(self):
+        done = self.convert(MESH + "subnets = 2;\nnoq = 1;\npriority=class;\n")
+        found = re.findall(r"^weft: f:(\d+): (\w+)", done.stderr, re.M)
+        self.assertEqual(found, [("12", "subnets"), ("13", "noq"),
+                                 ("14", "priority")])
+
+    def test_a_setting_without_effect_is_a_remark(self):
+        text = MESH + "watch_out = -;\nsim_power = 1;\n"
+        done = self.convert(text)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("weft: remark: f:12: watch_out = -: ", done.stderr)
+        self.assertIn("# f:13: sim_power = 1: power is", done.stdout)
+        done = self.convert(text, "--quiet")
+        self.assertEqual(done.stderr, "")
+
+    def test_defaults_that_are_written_down_are_no_remarks(self):
+        done = self.convert(MESH + "input_speedup = 1; latency_thres = 500.0;"
+                            "stopping_thres = -1.0; watch_file = -;"
+                            "read_request_end_vc = 15;")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_the_experiment_runs_as_the_file_says(self):
+        self.convert(MESH, "--out", "e.yaml")
+        done = self.weft("run", "e.yaml", "--format", "json", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        r = json.loads(done.stdout)
+        self.assertEqual(r["manifest"]["net.state"], "steady")
+        h = next(h for h in r["histograms"] if h["name"] == "net.latency")
+        # 7 cycles at a router, 5 for each further one, 3 for further flits
+        self.assertEqual(h["min"], 7 + 3)
+        self.assertAlmostEqual(r["metrics"]["net.offered"], 0.1, delta=0.01)
+
+    def test_standard_input_and_output_run_at_once(self):
+        done = subprocess.run(
+            f"'{WEFT}' import booksim - k=2 traffic=uniform | "
+            f"'{WEFT}' run - --format csv --quiet", shell=True, text=True,
+            input=MESH, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("net.latency", done.stdout)
+
+    def test_files_and_formats_that_are_not_there(self):
+        for args, expected in (
+                (["booksim", "nosuch"], "nosuch"),
+                (["boksim", "f"], "did you mean 'booksim'?"),
+                (["booksim"], "something is missing"),
+                (["booksim", "f", "--out", "no/such"], "no/such")):
+            with self.subTest(args):
+                done = self.weft("import", *args, text=MESH)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(expected, done.stderr)
+
+    def test_no_damaged_file_crashes_it(self):
+        rng = random.Random(20)
+        base = MESH + "packet_size = {{1,5}}; traffic = hotspot({{1,2},{3,4}});"
+        signs = "{}(),;=.-/_ \n\0\x7fzk09eE+"
+        for _ in range(120):
+            text = list(base)
+            for _ in range(rng.randint(1, 6)):
+                at = rng.randrange(len(text))
+                if rng.random() < 0.5:
+                    text[at] = rng.choice(signs)
+                else:
+                    text[at:at + rng.randint(1, 9)] = \
+                        rng.choice(signs) * rng.randint(0, 3)
+            done = self.convert("".join(text), "k=4", "n=2")
+            self.assertIn(done.returncode, (0, 2), "".join(text))
+            if done.returncode:
+                self.assertTrue(done.stderr.startswith("weft: "), done.stderr)
+
+    def test_long_lists_and_deep_braces_end_in_words(self):
+        for text in ("packet_size = {" + "1," * 100000 + "1};",
+                     "packet_size = " + "{" * 100000 + "}" * 100000 + ";",
+                     "traffic = " + "a" * 1000000 + ";",
+                     "k" * 1000000 + " = 1;"):
+            done = self.convert(text + TORUS)
+            self.assertIn(done.returncode, (0, 2))
+            self.assertLess(len(done.stderr), 2000)
+
+
+if __name__ == "__main__":
+    del sys.argv[1]
+    unittest.main()

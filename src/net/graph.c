@@ -10,12 +10,13 @@
 #include "base/need.h"
 
 extern const struct net_topology net_topology_torus, net_topology_mesh,
-	net_topology_fly;
+	net_topology_fly, net_topology_fat_tree;
 
 const struct net_topology *const net_topologies[] = {
 	&net_topology_torus,
 	&net_topology_mesh,
 	&net_topology_fly,
+	&net_topology_fat_tree,
 	NULL,
 };
 
@@ -27,8 +28,8 @@ const struct net_topology *net_topology_called(const char *name)
 	return NULL;
 }
 
-int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
-		    uint64_t ends, struct weft_err *err)
+static int size_check(uint64_t routers, uint64_t ports, uint64_t ends,
+		      struct weft_err *err)
 {
 	if (routers > NET_ROUTERS_MAX || ends > NET_ROUTERS_MAX)
 		return weft_fail(
@@ -41,16 +42,49 @@ int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
 			err, EINVAL,
 			"a router would have %llu ports: at most %u, use more dimensions or fewer ends at each router",
 			(unsigned long long)ports, NET_PORTS_MAX);
-	g->routers = (uint32_t)routers;
+	return 0;
+}
+
+/* Allocates ports and ends, when first[] is filled in. */
+static void tables_alloc(struct net_graph *g, uint64_t ends)
+{
+	uint32_t ports = g->first[g->routers];
+
 	g->ends = (uint32_t)ends;
-	g->first = need(calloc(routers + 1, sizeof(*g->first)));
-	g->port = need(calloc(routers * ports + 1, sizeof(*g->port)));
+	g->port = need(calloc(ports + 1ul, sizeof(*g->port)));
 	g->out = need(calloc(ends + 1, sizeof(*g->out)));
 	g->in = need(calloc(ends + 1, sizeof(*g->in)));
+	for (uint32_t p = 0; p < ports; p++)
+		g->port[p].at = NET_NOWHERE;
+}
+
+int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
+		    uint64_t ends, struct weft_err *err)
+{
+	if (size_check(routers, ports, ends, err))
+		return -EINVAL;
+	g->routers = (uint32_t)routers;
+	g->first = need(calloc(routers + 1, sizeof(*g->first)));
 	for (uint32_t r = 0; r <= g->routers; r++)
 		g->first[r] = r * (uint32_t)ports;
-	for (uint32_t p = 0; p < g->first[routers]; p++)
-		g->port[p].at = NET_NOWHERE;
+	tables_alloc(g, ends);
+	return 0;
+}
+
+int net_graph_alloc_each(struct net_graph *g, uint64_t routers,
+			 const uint32_t *ports, uint64_t ends,
+			 struct weft_err *err)
+{
+	if (size_check(routers, 0, ends, err))
+		return -EINVAL;
+	for (uint64_t r = 0; r < routers; r++)
+		if (size_check(routers, ports[r], ends, err))
+			return -EINVAL;
+	g->routers = (uint32_t)routers;
+	g->first = need(calloc(routers + 1, sizeof(*g->first)));
+	for (uint64_t r = 0; r < routers; r++)
+		g->first[r + 1] = g->first[r] + ports[r];
+	tables_alloc(g, ends);
 	return 0;
 }
 

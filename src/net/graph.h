@@ -31,9 +31,17 @@ struct net_shape {
 	uint32_t dims, size[NET_DIMS];
 	uint32_t ends; /* of each router that has ends; 0: as the topology
 			* says */
+	uint32_t ups, up[NET_DIMS]; /* ports that lead up, by level of a tree */
 };
 
 struct net_graph;
+
+/* Ports of a router that lead on to an end: any of first .. first + n - 1. */
+struct net_onward {
+	uint32_t first, n;
+	uint32_t level;	  /* of the router, from the ends on */
+	uint32_t divisor; /* dest / divisor % n spreads the ends best */
+};
 
 /* A generator. */
 struct net_topology {
@@ -47,6 +55,12 @@ struct net_topology {
 	bool (*reduce)(struct net_shape *s);
 	/* Routing that a network has when none is named. */
 	const char *routing;
+	/* Keys of the shape that it has, ended by NULL. NULL: dims, ends. */
+	const char *const *keys;
+	/* Writes the ports that lead on from a router to an end, in topologies
+	 * in which any way up leads to it. NULL: others. */
+	void (*onward)(const struct net_graph *g, uint32_t router,
+		       uint32_t dest, struct net_onward *o);
 };
 extern const struct net_topology *const net_topologies[]; /* ended by NULL */
 /* Returns the topology of that name, or NULL. */
@@ -92,6 +106,11 @@ static inline const struct net_far *net_graph_far(const struct net_graph *g,
  * 0, or -EINVAL with a message if these are too many. */
 int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
 		    uint64_t ends, struct weft_err *err);
+/* Allocates routers, of which router r has ports[r] ports, and ends. Returns as
+ * net_graph_alloc() does. */
+int net_graph_alloc_each(struct net_graph *g, uint64_t routers,
+			 const uint32_t *ports, uint64_t ends,
+			 struct weft_err *err);
 /* Joins port p of router a and port q of router b. */
 void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 		    uint32_t q);

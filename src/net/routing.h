@@ -54,6 +54,9 @@ struct net_arrival {
 	/* NULL: none, in the search for circles. A coin of the packet decides
 	 * where loads would. */
 	const struct net_loads *loads;
+	/* In the search for circles, of a routing that draws at each router:
+	 * 1, 2 .. for the first, the second draw that there may be, else 0. */
+	uint32_t draw;
 };
 
 struct net_routing {
@@ -80,6 +83,9 @@ struct net_routing {
 	/* Choices of priority 0 are escape channels. A packet on one stays on
 	 * escape channels. */
 	bool escape;
+	/* Draws at each router, among any number of choices. It writes those of
+	 * net_arrival.draw, and none behind the last draw. */
+	bool draws;
 	/* Reads the loads of outputs. */
 	bool looks;
 	/* Number of the lowest coins that decide about the way, at most 8,

@@ -136,44 +136,58 @@ static void place_visit(struct search *s, struct place p)
 	s->todo[s->n_todo++] = p;
 }
 
-/* Carries on with a packet at a router: notes its outputs, and visits the
- * routers behind them. Of an adaptive routing with escape channels only these
- * are walked. */
-static void place_leave(struct search *s, struct place p)
+/* Notes the outputs that a packet may take at the place where it arrived, and
+ * visits the routers behind them. Of an adaptive routing with escape channels
+ * only these are walked. */
+static void place_pass(struct search *s, const struct place *p,
+		       const struct net_choices *c)
 {
 	const struct net_graph *g = s->g;
-	struct net_arrival at = { p.router, p.port, p.first, NULL };
-	const struct net_far *back = net_graph_far(g, p.router, p.port);
-	struct net_choice held = { back->port, p.first, p.last, 0 };
-	struct net_choices c = { 0 };
-	uint8_t phase = p.r.phase;
+	const struct net_far *back = net_graph_far(g, p->router, p->port);
+	struct net_choice held = { back->port, p->first, p->last, 0 };
 
-	s->r->route(g, s->vcs, at, &p.r, &c);
-	if (p.r.phase != phase) {
-		if (!back->end)
-			router_note(s, s->into, p.router, p.port, held);
-		return;
-	}
-	for (uint32_t i = 0; i < c.n; i++) {
-		const struct net_choice *want = &c.at[i];
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct net_choice *want = &c->at[i];
 		const struct net_far *far =
-			net_graph_far(g, p.router, want->port);
+			net_graph_far(g, p->router, want->port);
 
 		if (s->r->escape && want->priority)
 			continue;
 		if (!back->end)
 			search_note(s, back->at, &held, want);
-		else if (phase)
-			router_note(s, s->from, p.router, want->port, *want);
-		if (far->end || p.hops > 4 * g->routers)
+		else if (p->r.phase)
+			router_note(s, s->from, p->router, want->port, *want);
+		if (far->end || p->hops > 4 * g->routers)
 			continue;
 		place_visit(s, (struct place){ .router = far->at,
 					       .port = far->port,
 					       .first = want->first,
 					       .last = want->last,
-					       .r = p.r,
-					       .hops = p.hops + 1 });
+					       .r = p->r,
+					       .hops = p->hops + 1 });
 	}
+}
+
+/* Carries on with a packet at a router, by each draw of its routing. */
+static void place_leave(struct search *s, const struct place *from)
+{
+	const struct net_far *back =
+		net_graph_far(s->g, from->router, from->port);
+	struct net_arrival at = { from->router, from->port, from->first, NULL,
+				  s->r->draws };
+	struct net_choice held = { back->port, from->first, from->last, 0 };
+	struct net_choices c;
+
+	do {
+		struct place p = *from;
+
+		c.n = 0;
+		s->r->route(s->g, s->vcs, at, &p.r, &c);
+		if (p.r.phase == from->r.phase)
+			place_pass(s, &p, &c);
+		else if (!back->end)
+			router_note(s, s->into, p.router, p.port, held);
+	} while (c.n && at.draw++);
 }
 
 /* Walks packets from all routers to an end, or in phase 0 to the router on the
@@ -195,8 +209,11 @@ static void search_walk(struct search *s, struct net_route r)
 			place_visit(s, (struct place){ .router = router,
 						       .port = (uint16_t)p,
 						       .r = r });
-		while (s->n_todo)
-			place_leave(s, s->todo[--s->n_todo]);
+		while (s->n_todo) {
+			struct place from = s->todo[--s->n_todo];
+
+			place_leave(s, &from);
+		}
 	}
 }
 
@@ -228,7 +245,7 @@ static void search_walks(struct search *s)
 	const struct net_graph *g = s->g;
 	uint32_t bits = s->r->coins ? s->r->coins : g->shape.dims;
 
-	bits = bits < COINS ? bits : COINS;
+	bits = s->r->draws ? 0 : bits < COINS ? bits : COINS;
 	for (uint32_t e = 0; e < g->ends; e++)
 		for (uint32_t k = 0; k < 1u << bits; k++)
 			for (uint8_t f = !s->r->phases; f < 2; f++) {

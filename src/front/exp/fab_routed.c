@@ -2,7 +2,7 @@
 /* Fabric `routed`: routers and cables of a topology (net/graph.h), and a
  * routing that is proved free of deadlock (net/routing.h).
  *
- *	type: routed, topology: mesh, dims: [8, 8], ends: 1
+ *	type: routed, topology: mesh, dims: [8, 8], ends: 1	(routed_shape.h)
  *	routing: dimension_order
  *	switch, link, net: {..}		classes and their settings
  *	trunk: {..}			cables between groups
@@ -17,12 +17,14 @@
 
 #include "base/need.h"
 #include "front/exp/network_part.h"
+#include "front/exp/routed_shape.h"
 #include "front/exp/section.h"
 #include "net/routing.h"
 
-static const char *const keys[] = { "topology", "dims", "ends",	 "routing",
-				    "switch",	"link", "trunk", "access",
-				    "net",	NULL };
+static const char *const keys[] = {
+	"topology", ROUTED_SHAPE_KEYS, "routing", "switch", "link",
+	"trunk",    "access",	       "net",	  NULL
+};
 
 struct routed {
 	struct exp_build *b;
@@ -42,29 +44,6 @@ static const char *topology_next(void *unused, size_t i)
 static const char *routing_next(void *unused, size_t i)
 {
 	return net_routings[i] ? net_routings[i]->name : NULL;
-}
-
-static int shape_read(const struct doc_node *map, struct net_shape *s,
-		      struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(map, "dims");
-
-	*s = (struct net_shape){ 0 };
-	if (!n)
-		return doc_fail(
-			map->at, err,
-			"the fabric has no 'dims': write e.g. dims: [8, 8]");
-	if (exp_want(n, DOC_SEQ, "dims", err))
-		return -1;
-	if (n->n < 1 || n->n > NET_DIMS)
-		return doc_fail(n->at, err, "%u dimensions: give 1 to %u", n->n,
-				NET_DIMS);
-	for (; s->dims < n->n; s->dims++)
-		if (exp_value(n->items[s->dims].val, WEFT_P_U32, "1..65536",
-			      &s->size[s->dims], sizeof(uint32_t), "dims", err))
-			return -1;
-	return exp_option(map, "ends", WEFT_P_U32, "1..64", &s->ends,
-			  sizeof(s->ends), err);
 }
 
 /* Finds the generator and the routing that the fabric names. */
@@ -98,13 +77,15 @@ static int graph_read(const struct doc_node *map, struct net_graph *g,
 {
 	const struct net_topology *type = NULL;
 	const struct net_routing *routing = NULL;
+	const struct doc_node *dims = doc_get(map, "dims");
 	struct weft_err sub = { 0 };
 	struct net_shape s;
 
-	if (names_read(map, &type, &routing, err) || shape_read(map, &s, err))
+	if (names_read(map, &type, &routing, err) ||
+	    routed_shape_read(map, type, &s, err))
 		return -1;
 	if (net_graph_init(g, type, &s, &sub))
-		return doc_fail(doc_get(map, "dims")->at, err, "%s", sub.msg);
+		return doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
 	g->routing = routing;
 	return 0;
 }

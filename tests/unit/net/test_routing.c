@@ -20,6 +20,9 @@ static const struct {
 	{ "torus", { 3, { 2, 3, 4 }, 2 }, 24, 48, 8 },
 	{ "fly", { 1, { 5 } }, 1, 5, 10 },
 	{ "fly", { 3, { 3, 3, 3 } }, 27, 27, 6 },
+	{ "fat_tree", { 1, { 5 } }, 1, 5, 5 },
+	{ "fat_tree", { 3, { 3, 3, 3 } }, 27, 27, 6 },
+	{ "fat_tree", { 3, { 4, 2, 3 }, 0, 2, { 2, 1 } }, 14, 24, 6 },
 };
 enum { NETS = sizeof(nets) / sizeof(*nets), VCS = 4 };
 
@@ -48,8 +51,8 @@ static void cables_lead_back_and_ends_are_attached(void **state)
 									p),
 						     *back;
 
-				assert_int_equal(net_graph_ports(&g, r),
-						 nets[i].ports);
+				assert_in_range(net_graph_ports(&g, r), 1,
+						nets[i].ports);
 				ends += f->at != NET_NOWHERE && f->end;
 				if (f->at == NET_NOWHERE || f->end)
 					continue;

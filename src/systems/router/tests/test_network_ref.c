@@ -41,12 +41,21 @@ static bool graph_make(struct scene *s)
 		const char *topology;
 		struct net_shape shape;
 	} shapes[] = {
-		{ "mesh", { 1, { 5 } } },	 { "mesh", { 2, { 3, 3 } } },
-		{ "mesh", { 2, { 4, 2 }, 2 } },	 { "mesh", { 3, { 2, 2, 2 } } },
-		{ "torus", { 1, { 4 } } },	 { "torus", { 1, { 5 }, 2 } },
-		{ "torus", { 2, { 4, 4 } } },	 { "torus", { 2, { 3, 2 } } },
-		{ "torus", { 3, { 2, 3, 2 } } }, { "fly", { 1, { 4 } } },
-		{ "fly", { 2, { 3, 3 } } },	 { "fly", { 3, { 2, 2, 2 } } },
+		{ "mesh", { 1, { 5 } } },
+		{ "mesh", { 2, { 3, 3 } } },
+		{ "mesh", { 2, { 4, 2 }, 2 } },
+		{ "mesh", { 3, { 2, 2, 2 } } },
+		{ "torus", { 1, { 4 } } },
+		{ "torus", { 1, { 5 }, 2 } },
+		{ "torus", { 2, { 4, 4 } } },
+		{ "torus", { 2, { 3, 2 } } },
+		{ "torus", { 3, { 2, 3, 2 } } },
+		{ "fly", { 1, { 4 } } },
+		{ "fly", { 2, { 3, 3 } } },
+		{ "fly", { 3, { 2, 2, 2 } } },
+		{ "fat_tree", { 2, { 3, 3 } } },
+		{ "fat_tree", { 3, { 2, 2, 2 } } },
+		{ "fat_tree", { 3, { 3, 2, 2 }, 0, 2, { 2, 1 } } },
 	};
 	uint32_t k = pick(s, sizeof(shapes) / sizeof(*shapes)), n = 0;
 	struct weft_err err = { 0 };

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys of the fabric `routed` that say how large a topology is. */
+#ifndef FRONT_EXP_ROUTED_SHAPE_H
+#define FRONT_EXP_ROUTED_SHAPE_H
+
+#include "front/exp/doc.h"
+#include "net/graph.h"
+
+#define ROUTED_SHAPE_KEYS "dims", "ends", "up"
+
+/* Reads the shape of a topology. Returns 0, or a negative errno with a message:
+ * a key that the topology lacks, or dims that are missing. */
+int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
+		      struct net_shape *s, struct weft_err *err);
+
+#endif

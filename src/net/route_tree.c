@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routings of topologies in which several ports lead on to an end, up to a
+ * router above both ends, from which one way leads down (net_topology.onward).
+ *
+ * nearest_common_ancestor	a random port up (BookSim2's fattree_nca)
+ * d_mod_k			the port up that the destination says (Zahavi
+ *2010) nca_adaptive			the emptier of two random ports up
+ *(BookSim2's fattree_anca)
+ *
+ * No packet goes up after it went down, so that any number of VCs is free of
+ * circles. */
+#include "net/routing.h"
+
+static const char *const trees[] = { "fat_tree", NULL };
+
+static uint32_t tree_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "any";
+	return 1;
+}
+
+/* Returns a number below n that depends on the packet and the salt alone. */
+static uint32_t drawn(const struct net_route *r, uint32_t salt, uint32_t n)
+{
+	uint32_t x = r->coins + salt * 0x9e3779b9u;
+
+	x = (x ^ x >> 16) * 0x85ebca6bu;
+	x = (x ^ x >> 13) * 0xc2b2ae35u;
+	x ^= x >> 16;
+	return (uint32_t)((uint64_t)x * n >> 32);
+}
+
+static void nca_route(const struct net_graph *g, uint32_t vcs,
+		      struct net_arrival in, struct net_route *r,
+		      struct net_choices *c)
+{
+	struct net_onward o;
+	uint32_t k;
+
+	g->type->onward(g, in.router, r->dest, &o);
+	k = in.draw ? in.draw - 1 : drawn(r, o.level, o.n);
+	if (k < o.n)
+		net_choose(c, o.first + k, 0, vcs - 1, 0);
+}
+
+const struct net_routing net_routing_nearest_common_ancestor = {
+	.name = "nearest_common_ancestor",
+	.doc = "random ways up to a router above both ends, then down",
+	.topologies = trees,
+	.vcs = tree_vcs,
+	.route = nca_route,
+	.draws = true,
+};
+
+static void d_mod_k_route(const struct net_graph *g, uint32_t vcs,
+			  struct net_arrival in, struct net_route *r,
+			  struct net_choices *c)
+{
+	struct net_onward o;
+
+	g->type->onward(g, in.router, r->dest, &o);
+	net_choose(c, o.first + r->dest / o.divisor % o.n, 0, vcs - 1, 0);
+}
+
+const struct net_routing net_routing_d_mod_k = {
+	.name = "d_mod_k",
+	.doc = "ways up by the number of the destination, then down",
+	.topologies = trees,
+	.vcs = tree_vcs,
+	.route = d_mod_k_route,
+};
+
+/* Salts: the level for the first port, behind them for the second. */
+static void adaptive_route(const struct net_graph *g, uint32_t vcs,
+			   struct net_arrival in, struct net_route *r,
+			   struct net_choices *c)
+{
+	struct net_onward o;
+	uint32_t a, b;
+
+	g->type->onward(g, in.router, r->dest, &o);
+	if (o.n == 1 || !in.loads) {
+		nca_route(g, vcs, in, r, c);
+		return;
+	}
+	a = o.first + drawn(r, o.level, o.n);
+	b = o.first + drawn(r, o.level + NET_DIMS, o.n);
+	if (net_used(in, in.router, a, 0, vcs - 1) >
+	    net_used(in, in.router, b, 0, vcs - 1))
+		a = b;
+	net_choose(c, a, 0, vcs - 1, 0);
+}
+
+const struct net_routing net_routing_nca_adaptive = {
+	.name = "nca_adaptive",
+	.doc = "ways up through the emptier of two random ports, then down",
+	.topologies = trees,
+	.vcs = tree_vcs,
+	.route = adaptive_route,
+	.draws = true,
+	.looks = true,
+};

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structure of topologies, as their definitions say: routers, ends, cables,
+ * degree and diameter. */
+#include "../cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/routing.h"
+
+static const struct {
+	const char *topology;
+	struct net_shape shape;
+	/* cables between routers; most cables of a router; diameter in cables
+	 * between routers that have ends */
+	uint32_t routers, ends, cables, degree, diameter;
+} nets[] = {
+	{ "mesh", { 2, { 4, 3 } }, 12, 12, 17, 4, 5 },
+	{ "torus", { 2, { 5, 4 }, 2 }, 20, 40, 40, 4, 4 },
+	/* k-ary n-trees: n * k^(n-1) routers, (n - 1) * k^n cables */
+	{ "fat_tree", { 1, { 6 } }, 1, 6, 0, 0, 0 },
+	{ "fat_tree", { 2, { 3, 3 } }, 6, 9, 9, 3, 2 },
+	{ "fat_tree", { 3, { 4, 4, 4 } }, 48, 64, 128, 8, 4 },
+	{ "fat_tree", { 4, { 2, 2, 2, 2 } }, 32, 16, 48, 4, 6 },
+	/* tapered: 12 + 12 + 3 routers */
+	{ "fat_tree", { 3, { 4, 3, 4 }, 0, 2, { 3, 1 } }, 27, 48, 48, 4, 4 },
+	/* BookSim2's qtree */
+	{ "fat_tree", { 3, { 4, 4, 4 }, 0, 2, { 1, 1 } }, 21, 64, 20, 5, 4 },
+};
+enum { NETS = sizeof(nets) / sizeof(*nets) };
+
+static void graph_of(struct net_graph *g, uint32_t i)
+{
+	struct weft_err err = { 0 };
+
+	if (net_graph_init(g, net_topology_called(nets[i].topology),
+			   &nets[i].shape, &err))
+		fail_msg("%s: %s", nets[i].topology, err.msg);
+}
+
+/* Returns the most cables from a router to another that has ends. */
+static uint32_t farthest(const struct net_graph *g, uint32_t from)
+{
+	uint32_t *queue = calloc(g->routers, sizeof(*queue)), n = 1, most = 0;
+	uint32_t *dist = calloc(g->routers, sizeof(*dist));
+
+	queue[0] = from;
+	dist[from] = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = queue[i];
+
+		for (uint32_t p = 0; p < net_graph_ports(g, r); p++) {
+			const struct net_far *f = net_graph_far(g, r, p);
+
+			if (f->at == NET_NOWHERE)
+				continue;
+			if (f->end)
+				most = dist[r] - 1;
+			else if (!dist[f->at]) {
+				dist[f->at] = dist[r] + 1;
+				queue[n++] = f->at;
+			}
+		}
+	}
+	assert_int_equal(n, g->routers);
+	free(queue);
+	free(dist);
+	return most;
+}
+
+static void topologies_have_the_structure_of_their_definitions(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++) {
+		uint32_t cables = 0, degree = 0, diameter = 0, far;
+		struct net_graph g;
+
+		graph_of(&g, i);
+		for (uint32_t r = 0; r < g.routers; r++) {
+			uint32_t n = 0;
+
+			for (uint32_t p = 0; p < net_graph_ports(&g, r); p++) {
+				const struct net_far *f =
+					net_graph_far(&g, r, p);
+
+				n += f->at != NET_NOWHERE && !f->end;
+			}
+			cables += n;
+			degree = n > degree ? n : degree;
+		}
+		for (uint32_t e = 0; e < g.ends; e++) {
+			far = farthest(&g, g.out[e].at);
+			diameter = far > diameter ? far : diameter;
+		}
+		if (g.routers != nets[i].routers || g.ends != nets[i].ends ||
+		    cables != 2 * nets[i].cables || degree != nets[i].degree ||
+		    diameter != nets[i].diameter)
+			fail_msg(
+				"%s (row %u): %u routers, %u ends, %u cables, degree %u, diameter %u",
+				nets[i].topology, i, g.routers, g.ends,
+				cables / 2, degree, diameter);
+		net_graph_fini(&g);
+	}
+}
+
+/* Each end leaves and is reached through a port that leads to it. */
+static void each_end_is_attached_once(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++) {
+		uint32_t ports = 0, expected = 0;
+		struct net_graph g;
+
+		graph_of(&g, i);
+		for (uint32_t p = 0; p < g.first[g.routers]; p++)
+			ports += g.port[p].at != NET_NOWHERE && g.port[p].end;
+		for (uint32_t e = 0; e < g.ends; e++) {
+			const struct net_far *a = &g.out[e], *b = &g.in[e];
+			bool one = a->at == b->at && a->port == b->port;
+
+			assert_int_equal(net_graph_far(&g, a->at, a->port)->at,
+					 e);
+			assert_int_equal(
+				net_graph_far(&g, a->at, a->port)->port, 0);
+			assert_int_equal(net_graph_far(&g, b->at, b->port)->at,
+					 e);
+			assert_int_equal(
+				net_graph_far(&g, b->at, b->port)->port, !one);
+			expected += one ? 1 : 2;
+		}
+		assert_int_equal(ports, expected);
+		net_graph_fini(&g);
+	}
+}
+
+static void both_directions_of_a_cable_agree(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++) {
+		struct net_graph g;
+
+		graph_of(&g, i);
+		for (uint32_t r = 0; r < g.routers; r++)
+			for (uint32_t p = 0; p < net_graph_ports(&g, r); p++) {
+				const struct net_far *f =
+					net_graph_far(&g, r, p);
+				const struct net_far *b;
+
+				if (f->at == NET_NOWHERE || f->end)
+					continue;
+				b = net_graph_far(&g, f->at, f->port);
+				assert_int_equal(b->at, r);
+				assert_int_equal(b->port, p);
+				assert_int_equal(b->trunk, f->trunk);
+			}
+		net_graph_fini(&g);
+	}
+}
+
+/* A smaller shape for the search is one that can be built. */
+static void reduced_shapes_are_shapes(void **state)
+{
+	for (uint32_t i = 0; i < NETS; i++) {
+		const struct net_topology *t =
+			net_topology_called(nets[i].topology);
+		struct net_shape s = nets[i].shape;
+		struct weft_err err = { 0 };
+		uint32_t steps = 0;
+
+		while (t->reduce(&s)) {
+			struct net_graph g;
+
+			assert_in_range(++steps, 1, 20);
+			assert_int_equal(net_graph_init(&g, t, &s, &err), 0);
+			net_graph_fini(&g);
+		}
+	}
+}
+
+static void wrong_shapes_are_refused_with_what_would_do(void **state)
+{
+	static const struct {
+		const char *topology;
+		struct net_shape shape;
+		const char *text;
+	} wrong[] = {
+		{ "fat_tree", { 2, { 4, 1 } }, "or leave the level out" },
+		{ "fat_tree", { 2, { 4, 4 }, 2 }, "leave out ends" },
+		{ "fat_tree", { 3, { 4, 4, 4 }, 0, 1, { 2 } }, "write 2" },
+		{ "fat_tree",
+		  { 3, { 4, 4, 4 }, 0, 2, { 0, 1 } },
+		  "at least 1 leads" },
+		{ "fat_tree", { 2, { 100, 100 } }, "at most 128" },
+		{ "fat_tree",
+		  { 8, { 64, 64, 64, 64, 64, 64, 64, 64 } },
+		  "use fewer levels" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct weft_err err = { 0 };
+		struct net_graph g;
+
+		assert_int_not_equal(
+			net_graph_init(&g,
+				       net_topology_called(wrong[i].topology),
+				       &wrong[i].shape, &err),
+			0);
+		if (!strstr(err.msg, wrong[i].text))
+			fail_msg("%s: %s", wrong[i].topology, err.msg);
+	}
+}
+
+/* Any number of VCs is free of circles in a tree, however large. */
+static void trees_of_any_size_are_proved(void **state)
+{
+	static const char *const routings[] = { "nearest_common_ancestor",
+						"d_mod_k", "nca_adaptive" };
+	static const struct net_shape shapes[] = {
+		{ 3, { 4, 4, 4 } },
+		{ 2, { 40, 40 } },
+		{ 4, { 16, 8, 8, 8 }, 0, 3, { 8, 4, 4 } },
+		{ 5, { 4, 4, 4, 4, 4 } },
+	};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+		for (uint32_t k = 0; k < 3; k++) {
+			struct weft_err err = { 0 };
+			struct net_graph g;
+
+			assert_int_equal(
+				net_graph_init(&g,
+					       net_topology_called("fat_tree"),
+					       &shapes[i], &err),
+				0);
+			for (uint32_t vcs = 1; vcs < 5; vcs += 3)
+				assert_int_equal(
+					net_routing_check(
+						net_routing_called(routings[k]),
+						&g, vcs, &err),
+					0);
+			net_graph_fini(&g);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			topologies_have_the_structure_of_their_definitions),
+		cmocka_unit_test(each_end_is_attached_once),
+		cmocka_unit_test(both_directions_of_a_cable_agree),
+		cmocka_unit_test(reduced_shapes_are_shapes),
+		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),
+		cmocka_unit_test(trees_of_any_size_are_proved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,13 +10,19 @@
 #include "base/need.h"
 
 extern const struct net_topology net_topology_torus, net_topology_mesh,
-	net_topology_fly, net_topology_fat_tree;
+	net_topology_fly, net_topology_fat_tree, net_topology_dragonfly,
+	net_topology_dragonfly_plus, net_topology_flattened_butterfly,
+	net_topology_hyperx;
 
 const struct net_topology *const net_topologies[] = {
 	&net_topology_torus,
 	&net_topology_mesh,
 	&net_topology_fly,
 	&net_topology_fat_tree,
+	&net_topology_dragonfly,
+	&net_topology_dragonfly_plus,
+	&net_topology_flattened_butterfly,
+	&net_topology_hyperx,
 	NULL,
 };
 
@@ -93,6 +99,13 @@ void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 {
 	g->port[g->first[a] + p] = (struct net_far){ b, (uint16_t)q, 0, 0 };
 	g->port[g->first[b] + q] = (struct net_far){ a, (uint16_t)p, 0, 0 };
+}
+
+void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
+			  uint32_t b, uint32_t q)
+{
+	g->port[g->first[a] + p] = (struct net_far){ b, (uint16_t)q, 0, 1 };
+	g->port[g->first[b] + q] = (struct net_far){ a, (uint16_t)p, 0, 1 };
 }
 
 void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r, uint32_t p)

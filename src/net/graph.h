@@ -32,6 +32,9 @@ struct net_shape {
 	uint32_t ends; /* of each router that has ends; 0: as the topology
 			* says */
 	uint32_t ups, up[NET_DIMS]; /* ports that lead up, by level of a tree */
+	/* cables between two routers in a dimension; 0: one */
+	uint32_t trunked, trunking[NET_DIMS];
+	uint32_t arrangement; /* of cables between groups (dragonfly.h) */
 };
 
 struct net_graph;
@@ -55,6 +58,9 @@ struct net_topology {
 	bool (*reduce)(struct net_shape *s);
 	/* Routing that a network has when none is named. */
 	const char *routing;
+	/* With one end at each router, numbers of ends are coordinates in
+	 * dims. */
+	bool grid;
 	/* Keys of the shape that it has, ended by NULL. NULL: dims, ends. */
 	const char *const *keys;
 	/* Writes the ports that lead on from a router to an end, in topologies
@@ -69,7 +75,9 @@ const struct net_topology *net_topology_called(const char *name);
 struct net_graph {
 	const struct net_topology *type;
 	const struct net_routing
-		*routing; /* of its packets, set by the fabric */
+		*routing;   /* of its packets, set by the fabric */
+	uint32_t threshold; /* of a routing that compares loads of two ways, in
+			     * flits, set by the fabric */
 	struct net_shape shape;
 	uint32_t routers, ends;
 	/* Ports of router r are port[first[r]] .. port[first[r + 1] - 1]. */
@@ -114,6 +122,9 @@ int net_graph_alloc_each(struct net_graph *g, uint64_t routers,
 /* Joins port p of router a and port q of router b. */
 void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 		    uint32_t q);
+/* Joins two ports by a trunk, a cable between groups. */
+void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
+			  uint32_t b, uint32_t q);
 /* Attaches an end to port p of router r, at which its packets leave and
  * arrive. */
 void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r,

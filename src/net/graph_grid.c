@@ -91,6 +91,7 @@ const struct net_topology net_topology_torus = {
 	.build = torus_build,
 	.reduce = grid_reduce,
 	.routing = "dimension_order",
+	.grid = true,
 };
 
 const struct net_topology net_topology_mesh = {
@@ -99,4 +100,5 @@ const struct net_topology net_topology_mesh = {
 	.build = mesh_build,
 	.reduce = grid_reduce,
 	.routing = "dimension_order",
+	.grid = true,
 };

@@ -3,9 +3,9 @@
  * router above both ends, from which one way leads down (net_topology.onward).
  *
  * nearest_common_ancestor	a random port up (BookSim2's fattree_nca)
- * d_mod_k			the port up that the destination says (Zahavi
- *2010) nca_adaptive			the emptier of two random ports up
- *(BookSim2's fattree_anca)
+ * d_mod_k			the port up of the destination (Zahavi 2010)
+ * nca_adaptive			the emptier of two random ports up
+ *				(BookSim2's fattree_anca)
  *
  * No packet goes up after it went down, so that any number of VCs is free of
  * circles. */
@@ -19,17 +19,6 @@ static uint32_t tree_vcs(const struct net_graph *g, const char **why)
 	return 1;
 }
 
-/* Returns a number below n that depends on the packet and the salt alone. */
-static uint32_t drawn(const struct net_route *r, uint32_t salt, uint32_t n)
-{
-	uint32_t x = r->coins + salt * 0x9e3779b9u;
-
-	x = (x ^ x >> 16) * 0x85ebca6bu;
-	x = (x ^ x >> 13) * 0xc2b2ae35u;
-	x ^= x >> 16;
-	return (uint32_t)((uint64_t)x * n >> 32);
-}
-
 static void nca_route(const struct net_graph *g, uint32_t vcs,
 		      struct net_arrival in, struct net_route *r,
 		      struct net_choices *c)
@@ -38,7 +27,7 @@ static void nca_route(const struct net_graph *g, uint32_t vcs,
 	uint32_t k;
 
 	g->type->onward(g, in.router, r->dest, &o);
-	k = in.draw ? in.draw - 1 : drawn(r, o.level, o.n);
+	k = in.draw ? in.draw - 1 : net_drawn(r, o.level, o.n);
 	if (k < o.n)
 		net_choose(c, o.first + k, 0, vcs - 1, 0);
 }
@@ -83,8 +72,8 @@ static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 		nca_route(g, vcs, in, r, c);
 		return;
 	}
-	a = o.first + drawn(r, o.level, o.n);
-	b = o.first + drawn(r, o.level + NET_DIMS, o.n);
+	a = o.first + net_drawn(r, o.level, o.n);
+	b = o.first + net_drawn(r, o.level + NET_DIMS, o.n);
 	if (net_used(in, in.router, a, 0, vcs - 1) >
 	    net_used(in, in.router, b, 0, vcs - 1))
 		a = b;

@@ -15,6 +15,14 @@ extern const struct net_routing net_routing_dimension_order,
 	net_routing_destination_tag;
 extern const struct net_routing net_routing_nearest_common_ancestor,
 	net_routing_d_mod_k, net_routing_nca_adaptive;
+extern const struct net_routing net_routing_dragonfly_minimal,
+	net_routing_dragonfly_valiant, net_routing_dragonfly_valiant_group,
+	net_routing_dragonfly_ugal, net_routing_dragonfly_ugal_global,
+	net_routing_dragonfly_progressive;
+extern const struct net_routing net_routing_hyperx_dimension_order,
+	net_routing_hyperx_o1turn, net_routing_hyperx_xy_yx_adaptive,
+	net_routing_hyperx_valiant, net_routing_hyperx_ugal,
+	net_routing_hyperx_minimal_adaptive;
 
 const struct net_routing *const net_routings[] = {
 	&net_routing_dimension_order,
@@ -27,15 +35,43 @@ const struct net_routing *const net_routings[] = {
 	&net_routing_nearest_common_ancestor,
 	&net_routing_d_mod_k,
 	&net_routing_nca_adaptive,
+	&net_routing_dragonfly_minimal,
+	&net_routing_dragonfly_valiant,
+	&net_routing_dragonfly_valiant_group,
+	&net_routing_dragonfly_ugal,
+	&net_routing_dragonfly_ugal_global,
+	&net_routing_dragonfly_progressive,
+	&net_routing_hyperx_dimension_order,
+	&net_routing_hyperx_o1turn,
+	&net_routing_hyperx_xy_yx_adaptive,
+	&net_routing_hyperx_valiant,
+	&net_routing_hyperx_ugal,
+	&net_routing_hyperx_minimal_adaptive,
 	NULL,
 };
 
-const struct net_routing *net_routing_called(const char *name)
+static bool routing_fits(const struct net_routing *r,
+			 const struct net_topology *t)
 {
-	for (const struct net_routing *const *r = net_routings; *r; r++)
-		if (!strcmp((*r)->name, name))
+	for (const char *const *n = r->topologies; *n; n++)
+		if (!strcmp(*n, t->name))
+			return true;
+	return false;
+}
+
+const struct net_routing *net_routing_called(const char *name,
+					     const struct net_topology *t)
+{
+	const struct net_routing *other = NULL;
+
+	for (const struct net_routing *const *r = net_routings; *r; r++) {
+		if (strcmp((*r)->name, name))
+			continue;
+		if (t && routing_fits(*r, t))
 			return *r;
-	return NULL;
+		other = other ? other : *r;
+	}
+	return other;
 }
 
 void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
@@ -47,6 +83,12 @@ void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		net_choose(c, port, last + 1 - half, last, 0);
 	else
 		net_choose(c, port, first, last - half, 0);
+}
+
+void net_choose_class(struct net_choices *c, uint32_t port, uint32_t vcs,
+		      uint32_t k, uint32_t n)
+{
+	net_choose(c, port, k * vcs / n, (k + 1) * vcs / n - 1, 0);
 }
 
 bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
@@ -73,15 +115,6 @@ static void routings_of(const struct net_topology *t, char *text, size_t size)
 				len += (size_t)snprintf(text + len, size - len,
 							"%s%s", len ? ", " : "",
 							(*r)->name);
-}
-
-static bool routing_fits(const struct net_routing *r,
-			 const struct net_topology *t)
-{
-	for (const char *const *n = r->topologies; *n; n++)
-		if (!strcmp(*n, t->name))
-			return true;
-	return false;
 }
 
 /* Searches for a circle in the graph, or in a smaller one. */

@@ -88,6 +88,8 @@ struct net_routing {
 	bool draws;
 	/* Reads the loads of outputs. */
 	bool looks;
+	/* Compares loads of two ways with net_graph.threshold. */
+	bool threshold;
 	/* Number of the lowest coins that decide about the way, at most 8,
 	 * which a packet has for each of two phases (from coin NET_DIMS on for
 	 * the second). The search for circles tries them all. 0: one per
@@ -95,8 +97,10 @@ struct net_routing {
 	uint8_t coins;
 };
 extern const struct net_routing *const net_routings[]; /* ended by NULL */
-/* Returns the routing of that name, or NULL. */
-const struct net_routing *net_routing_called(const char *name);
+/* Returns the routing of that name for a topology, which may be NULL, or else
+ * one for another topology, or NULL. */
+const struct net_routing *net_routing_called(const char *name,
+					     const struct net_topology *t);
 
 /* Checks that the routing is one for the graph, that there are enough VCs, and
  * that packets cannot wait for each other in a circle. In a graph with more
@@ -122,6 +126,20 @@ static inline void net_choose(struct net_choices *c, uint32_t port,
  * the odd VC. */
 void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		     uint32_t last, uint32_t k);
+/* Adds the output with class k of n classes of `vcs` VCs. */
+void net_choose_class(struct net_choices *c, uint32_t port, uint32_t vcs,
+		      uint32_t k, uint32_t n);
+/* Returns a number below n that depends on the packet and the salt alone. */
+static inline uint32_t net_drawn(const struct net_route *r, uint32_t salt,
+				 uint32_t n)
+{
+	uint32_t x = r->coins + salt * 0x9e3779b9u;
+
+	x = (x ^ x >> 16) * 0x85ebca6bu;
+	x = (x ^ x >> 13) * 0xc2b2ae35u;
+	x ^= x >> 16;
+	return (uint32_t)((uint64_t)x * n >> 32);
+}
 /* Returns the places in use behind VCs first..last of an output of a router.
  * There are loads. */
 static inline uint32_t net_used(struct net_arrival in, uint32_t router,

@@ -3,7 +3,7 @@
  * routing that is proved free of deadlock (net/routing.h).
  *
  *	type: routed, topology: mesh, dims: [8, 8], ends: 1	(routed_shape.h)
- *	routing: dimension_order
+ *	routing: dimension_order, threshold: 4
  *	switch, link, net: {..}		classes and their settings
  *	trunk: {..}			cables between groups
  *	access: {..}			cables to ends
@@ -21,10 +21,12 @@
 #include "front/exp/section.h"
 #include "net/routing.h"
 
-static const char *const keys[] = {
-	"topology", ROUTED_SHAPE_KEYS, "routing", "switch", "link",
-	"trunk",    "access",	       "net",	  NULL
-};
+static const char *const keys[] = { "topology",	 ROUTED_SHAPE_KEYS, "routing",
+				    "threshold", "switch",	    "link",
+				    "trunk",	 "access",	    "net",
+				    NULL };
+
+enum { THRESHOLD = 4 };
 
 struct routed {
 	struct exp_build *b;
@@ -65,11 +67,33 @@ static int names_read(const struct doc_node *map,
 	if (!*t_p)
 		return doc_fail_near(t->at, err, t->text, topology_next, NULL,
 				     "no topology is called '%.60s'", t->text);
-	*r_p = net_routing_called(r ? r->text : (*t_p)->routing);
+	*r_p = net_routing_called(r ? r->text : (*t_p)->routing, *t_p);
 	if (!*r_p)
 		return doc_fail_near(r->at, err, r->text, routing_next, NULL,
 				     "no routing is called '%.60s'", r->text);
 	return 0;
+}
+
+/* Sets the flits by which the longer way must be emptier before a packet takes
+ * it, so that a few flits of an empty network make none go round. */
+static int threshold_read(const struct doc_node *map, struct net_graph *g,
+			  struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, "threshold");
+
+	if (n && !g->routing->threshold) {
+		net_graph_fini(g);
+		return doc_fail(
+			n->at, err,
+			"routing %s compares no loads of two ways: leave out 'threshold'",
+			g->routing->name);
+	}
+	g->threshold = THRESHOLD;
+	if (!exp_option(map, "threshold", WEFT_P_U32, "0..1048576",
+			&g->threshold, sizeof(g->threshold), err))
+		return 0;
+	net_graph_fini(g);
+	return -1;
 }
 
 static int graph_read(const struct doc_node *map, struct net_graph *g,
@@ -87,7 +111,7 @@ static int graph_read(const struct doc_node *map, struct net_graph *g,
 	if (net_graph_init(g, type, &s, &sub))
 		return doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
 	g->routing = routing;
-	return 0;
+	return threshold_read(map, g, err);
 }
 
 /* ---- parts ---- */

@@ -59,6 +59,7 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 {
 	const struct doc_node *dims = doc_get(map, "dims");
 	const struct doc_node *up = doc_get(map, "up");
+	const struct doc_node *trunking = doc_get(map, "trunking");
 
 	*s = (struct net_shape){ 0 };
 	if (keys_check(map, t, err))
@@ -70,6 +71,12 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 	if (dims && list_read(dims, "dims", &s->dims, s->size, err))
 		return -1;
 	if (up && list_read(up, "up", &s->ups, s->up, err))
+		return -1;
+	if (trunking &&
+	    list_read(trunking, "trunking", &s->trunked, s->trunking, err))
+		return -1;
+	if (exp_option(map, "arrangement", WEFT_P_ENUM, "consecutive|palmtree",
+		       &s->arrangement, sizeof(s->arrangement), err))
 		return -1;
 	return exp_option(map, "ends", WEFT_P_U32, "1..64", &s->ends,
 			  sizeof(s->ends), err);

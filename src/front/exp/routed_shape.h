@@ -6,7 +6,7 @@
 #include "front/exp/doc.h"
 #include "net/graph.h"
 
-#define ROUTED_SHAPE_KEYS "dims", "ends", "up"
+#define ROUTED_SHAPE_KEYS "dims", "ends", "up", "trunking", "arrangement"
 
 /* Reads the shape of a topology. Returns 0, or a negative errno with a message:
  * a key that the topology lacks, or dims that are missing. */

@@ -232,7 +232,8 @@ static void trees_of_any_size_are_proved(void **state)
 			for (uint32_t vcs = 1; vcs < 5; vcs += 3)
 				assert_int_equal(
 					net_routing_check(
-						net_routing_called(routings[k]),
+						net_routing_called(routings[k],
+								   g.type),
 						&g, vcs, &err),
 					0);
 			net_graph_fini(&g);

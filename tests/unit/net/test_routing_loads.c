@@ -32,7 +32,7 @@ static void bed_init(struct bed *b, const char *topology, const char *routing,
 	assert_int_equal(net_graph_init(&b->g, net_topology_called(topology),
 					&shape, &err),
 			 0);
-	b->g.routing = net_routing_called(routing);
+	b->g.routing = net_routing_called(routing, b->g.type);
 	assert_non_null(b->g.routing);
 	b->load = calloc(b->g.first[b->g.routers], sizeof(*b->load));
 	b->loads = (struct net_loads){ bed_used, b };
@@ -49,16 +49,31 @@ static void load(struct bed *b, uint32_t router, uint32_t port, uint32_t used)
 	b->load[b->g.first[router] + port] = used;
 }
 
-/* Routes a packet at its source. Returns the port of its only choice. */
-static uint32_t first_port(struct bed *b, struct net_route *r)
+/* Routes a packet that arrives at a port of a router. Returns its only
+ * choice. */
+static struct net_choice choice_at(struct bed *b, struct net_route *r,
+				   uint32_t router, uint32_t port)
 {
-	const struct net_far *out = &b->g.out[r->src];
-	struct net_arrival in = { out->at, out->port, 0, &b->loads };
+	struct net_arrival in = { router, port, 0, &b->loads };
 	struct net_choices c = { 0 };
 
 	b->g.routing->route(&b->g, VCS, in, r, &c);
 	assert_int_equal(c.n, 1);
-	return c.at[0].port;
+	return c.at[0];
+}
+
+/* Routes a packet at its source. Returns the port of its only choice. */
+static uint32_t first_port(struct bed *b, struct net_route *r)
+{
+	const struct net_far *out = &b->g.out[r->src];
+
+	return choice_at(b, r, out->at, out->port).port;
+}
+
+/* Returns the first port of a packet like r, which it leaves as it is. */
+static uint32_t port_of(struct bed *b, struct net_route r)
+{
+	return first_port(b, &r);
 }
 
 static void xy_yx_takes_the_emptier_first_output(void **state)
@@ -80,10 +95,150 @@ static void xy_yx_takes_the_emptier_first_output(void **state)
 	bed_fini(&b);
 }
 
+/* A dragonfly of 9 groups of 4 routers with 2 ends. In group 0 the cable to
+ * group 5 leaves router 2 at port 3, and the one to group 7 router 3 at port 3.
+ * Router 0 reaches them through ports 1 and 2. */
+static const struct net_shape groups = { 2, { 4, 2 } };
+static const struct net_route over_seven = { .src = 0,
+					     .dest = 5 * 8,
+					     .mid = 7 * 4 };
+enum { TO_FIVE = 1, TO_SEVEN = 2, TRUNK = 3 };
+
+static void ugal_compares_the_first_outputs(void **state)
+{
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "ugal", groups);
+	assert_int_equal(port_of(&b, over_seven), TO_FIVE);
+	load(&b, 0, TO_FIVE, 5);
+	assert_int_equal(port_of(&b, over_seven), TO_SEVEN);
+	load(&b, 0, TO_SEVEN, 2);
+	assert_int_equal(port_of(&b, over_seven), TO_SEVEN);
+	load(&b, 0, TO_FIVE, 4);
+	assert_int_equal(port_of(&b, over_seven), TO_FIVE);
+	load(&b, 0, TO_FIVE, 34);
+	b.g.threshold = 30;
+	assert_int_equal(port_of(&b, over_seven), TO_FIVE);
+	load(&b, 0, TO_FIVE, 35);
+	assert_int_equal(port_of(&b, over_seven), TO_SEVEN);
+	bed_fini(&b);
+}
+
+static void ugal_stays_minimal_inside_a_group(void **state)
+{
+	struct net_route inside = over_seven;
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "ugal", groups);
+	for (uint32_t p = 0; p < 3; p++)
+		load(&b, 0, p, p == TO_FIVE ? 100 : 0);
+	inside.dest = 2 * 2; /* at router 2 of the same group */
+	assert_int_equal(port_of(&b, inside), TO_FIVE);
+	inside = over_seven;
+	inside.mid = 3; /* the random group is that of the source */
+	assert_int_equal(port_of(&b, inside), TO_FIVE);
+	inside.mid = 5 * 4 + 1; /* or of the destination */
+	assert_int_equal(port_of(&b, inside), TO_FIVE);
+	bed_fini(&b);
+}
+
+static void ugal_global_compares_the_cables_between_groups(void **state)
+{
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "ugal_global", groups);
+	load(&b, 0, TO_FIVE, 100);
+	assert_int_equal(port_of(&b, over_seven), TO_FIVE);
+	load(&b, 2, TRUNK, 5);
+	assert_int_equal(port_of(&b, over_seven), TO_SEVEN);
+	load(&b, 3, TRUNK, 3);
+	assert_int_equal(port_of(&b, over_seven), TO_FIVE);
+	bed_fini(&b);
+}
+
+static void progressive_decides_again_at_the_cable_to_the_group(void **state)
+{
+	struct net_route r = over_seven, full;
+	struct net_choice c;
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "progressive", groups);
+	load(&b, 2, TRUNK, 9);
+	assert_int_equal(first_port(&b, &r), TO_FIVE);
+	full = r;
+	/* router 2 reaches router 3, with the cable to group 7, by port 2 */
+	c = choice_at(&b, &full, 2, 0);
+	assert_int_equal(c.port, 2);
+	assert_int_equal(c.first, 2);
+	assert_int_equal(c.last, 3);
+	load(&b, 2, 2, 9);
+	c = choice_at(&b, &r, 2, 0);
+	assert_int_equal(c.port, TRUNK);
+	assert_int_equal(c.first, 6);
+	bed_fini(&b);
+}
+
+/* A packet that took the way over the group does not decide again. */
+static void a_detour_is_final(void **state)
+{
+	struct net_route r = over_seven;
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "progressive", groups);
+	load(&b, 0, TO_FIVE, 9);
+	assert_int_equal(first_port(&b, &r), TO_SEVEN);
+	load(&b, 3, TRUNK, 100);
+	assert_int_equal(choice_at(&b, &r, 3, 0).port, TRUNK);
+	bed_fini(&b);
+}
+
+static void ugal_of_a_hyperx_weighs_loads_with_hops(void **state)
+{
+	/* from (0, 0) to (1, 1) or over (2, 2): 2 or 4 hops */
+	struct net_route r = { .src = 0, .dest = 5, .mid = 10 };
+	struct bed b;
+
+	bed_init(&b, "hyperx", "ugal", (struct net_shape){ 2, { 4, 4 } });
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 2);
+	load(&b, 0, 1, 1);
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 3);
+	assert_int_equal(port_of(&b, r), 1);
+	b.g.threshold = 2;
+	assert_int_equal(port_of(&b, r), 0);
+	r.mid = 0; /* no way at all */
+	load(&b, 0, 0, 100);
+	assert_int_equal(port_of(&b, r), 0);
+	bed_fini(&b);
+}
+
+static void xy_yx_of_a_hyperx_takes_the_emptier_output(void **state)
+{
+	struct net_route r = { .src = 0, .dest = 5 };
+	struct bed b;
+
+	bed_init(&b, "flattened_butterfly", "xy_yx_adaptive",
+		 (struct net_shape){ 2, { 4, 4 }, 1 });
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 1);
+	assert_int_equal(port_of(&b, r), 3);
+	bed_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(xy_yx_takes_the_emptier_first_output),
+		cmocka_unit_test(ugal_compares_the_first_outputs),
+		cmocka_unit_test(ugal_stays_minimal_inside_a_group),
+		cmocka_unit_test(
+			ugal_global_compares_the_cables_between_groups),
+		cmocka_unit_test(
+			progressive_decides_again_at_the_cable_to_the_group),
+		cmocka_unit_test(a_detour_is_final),
+		cmocka_unit_test(ugal_of_a_hyperx_weighs_loads_with_hops),
+		cmocka_unit_test(xy_yx_of_a_hyperx_takes_the_emptier_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,7 +358,7 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 			s->s.graph->ends);
 	s->router = (const struct router *)s->s.line[0].far;
 	s->s.packets = router_packets(s->s.net);
-	if (s->s.graph->shape.ends == 1) {
+	if (s->s.graph->shape.ends == 1 && s->s.graph->type->grid) {
 		shape.size = s->s.graph->shape.size;
 		shape.dims = s->s.graph->shape.dims;
 	}

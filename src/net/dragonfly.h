@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of a dragonfly (graph_dragonfly.c), for its generator and its
+ * routings. */
+#ifndef NET_DRAGONFLY_H
+#define NET_DRAGONFLY_H
+
+#include "net/graph.h"
+
+/* Arrangements of the cables between groups. Cable k of group G leads to */
+enum {
+	/* group k, or k + 1 if k >= G, as in BookSim2 */
+	NET_CONSECUTIVE,
+	/* group G - 1 - k modulo the groups, as in a palm tree */
+	NET_PALMTREE,
+};
+
+struct dragonfly {
+	uint32_t routers; /* of a group */
+	uint32_t gates;	  /* of them that have cables to other groups */
+	uint32_t global;  /* such cables of one of these */
+	uint32_t groups;
+	uint32_t pairs; /* cables between two groups */
+	bool plus;
+};
+
+struct dragonfly dragonfly_of(const struct net_graph *g);
+
+/* Returns the router and the port of a cable between two groups, number
+ * `pair` of them, at the end in group `from`. */
+struct net_far dragonfly_gate(const struct net_graph *g,
+			      const struct dragonfly *d, uint32_t from,
+			      uint32_t to, uint32_t pair);
+/* Returns the port of a router that leads to another one of its group, which is
+ * joined to it. */
+uint32_t dragonfly_local(const struct dragonfly *d, uint32_t router,
+			 uint32_t to);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routings of dragonflies (graph_dragonfly.c):
+ *
+ * minimal		over the cable between the two groups, one of its own if
+ *			the router has one, else a random one
+ * valiant		to a random router (leaf), then to the destination
+ * valiant_group	to the router at which a random group is entered, then
+ *			to the destination
+ * ugal			minimal or by valiant_group (dragonfly_plus: valiant).
+ *			The first router decides by the outputs of both ways:
+ *			minimal if its load is at most twice that of the other
+ *			and a threshold (Kim et al., ISCA 2008; BookSim2's
+ *			ugal_dragonflynew)
+ * ugal_global		by the loads of the cables between groups, wherever in
+ *			the group they leave: an idealised routing
+ * progressive		a minimal packet decides again at the router with the
+ *			cable between groups (PAR; Jiang et al., ISCA 2009)
+ *
+ * A packet gets a higher class of VCs with each cable between groups and each
+ * change of its target, so that classes ascend along each way. In a
+ * dragonfly_plus a way to a target goes up, over and down, by one class. */
+#include "net/dragonfly.h"
+#include "net/routing.h"
+
+static const char *const dragonfly[] = { "dragonfly", NULL };
+static const char *const both[] = { "dragonfly", "dragonfly_plus", NULL };
+
+/* A packet at a router. */
+struct hop {
+	const struct net_graph *g;
+	struct dragonfly d;
+	struct net_arrival in;
+	struct net_route *r;
+	uint32_t vcs;
+};
+
+static struct hop hop_of(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r)
+{
+	return (struct hop){ g, dragonfly_of(g), in, r, vcs };
+}
+
+static uint32_t group(const struct hop *h, uint32_t router)
+{
+	return router / h->d.routers;
+}
+
+/* ---- ways ---- */
+
+/* First steps of the minimal ways to a router. */
+struct ways {
+	uint32_t n;
+	uint32_t port;	     /* of the way that is asked for */
+	struct net_far gate; /* cable between groups of that way */
+};
+
+/* Ways inside the group: one, or in dragonfly_plus from a leaf over each
+ * spine. */
+static struct ways ways_inside(const struct hop *h, uint32_t to, uint32_t k)
+{
+	uint32_t from = h->in.router, leaves = h->d.routers - h->d.gates;
+	struct ways w = { .n = 1 };
+
+	if (h->d.plus && from % h->d.routers < leaves) {
+		w.n = h->d.gates;
+		to = group(h, from) * h->d.routers + leaves + k % w.n;
+	}
+	w.port = dragonfly_local(&h->d, from, to);
+	return w;
+}
+
+/* Finds the ways to a router, and number k of them, modulo their number. */
+static struct ways ways_to(const struct hop *h, uint32_t to, uint32_t k)
+{
+	uint32_t from = h->in.router, a = group(h, from), b = group(h, to);
+	struct ways w = { .n = 0 };
+
+	if (a == b)
+		return ways_inside(h, to, k);
+	for (uint32_t i = 0; i < h->d.pairs; i++)
+		w.n += dragonfly_gate(h->g, &h->d, a, b, i).at == from;
+	for (uint32_t i = 0, own = 0; w.n && i < h->d.pairs; i++) {
+		w.gate = dragonfly_gate(h->g, &h->d, a, b, i);
+		if (w.gate.at == from && own++ == k % w.n)
+			break;
+	}
+	w.port = w.gate.port;
+	if (w.n)
+		return w;
+	w.n = h->d.pairs;
+	w.gate = dragonfly_gate(h->g, &h->d, a, b, k % w.n);
+	w.port = dragonfly_local(&h->d, from, w.gate.at);
+	return w;
+}
+
+/* Returns the way that a packet has drawn at this router, which is the same
+ * one when it compares ways and when it goes. */
+static struct ways way_to(const struct hop *h, uint32_t to)
+{
+	return ways_to(h, to,
+		       h->in.draw ? h->in.draw - 1
+				  : net_drawn(h->r, h->r->phase, NET_NOWHERE));
+}
+
+/* Goes to the router `to`, by class `low` of VCs in front of a cable between
+ * groups and `high` on it and behind it. */
+static void go(const struct hop *h, uint32_t to, uint32_t low, uint32_t high,
+	       uint32_t classes, struct net_choices *c)
+{
+	struct ways w;
+
+	if (h->in.router == to) {
+		if (h->in.draw <= 1)
+			net_choose(c, h->g->in[h->r->dest].port, 0, h->vcs - 1,
+				   0);
+		return;
+	}
+	w = way_to(h, to);
+	if (h->in.draw > w.n)
+		return;
+	if (net_graph_far(h->g, h->in.router, w.port)->trunk)
+		h->r->part = 1;
+	net_choose_class(c, w.port, h->vcs, h->r->part ? high : low, classes);
+}
+
+static uint32_t dest_router(const struct hop *h)
+{
+	return h->g->in[h->r->dest].at;
+}
+
+/* Ends phase 0 at the router on the way, or in its group if `group_does`. */
+static void phase_end(const struct hop *h, bool group_does)
+{
+	uint32_t at = h->in.router, mid = h->r->mid;
+
+	if (h->r->phase ||
+	    (group_does ? group(h, at) != group(h, mid) : at != mid))
+		return;
+	h->r->phase = 1;
+	h->r->part = 0;
+}
+
+/* ---- minimal, Valiant ---- */
+
+static uint32_t minimal_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "in front of and behind a cable between groups";
+	return dragonfly_of(g).plus ? 1 : 2;
+}
+
+static void minimal_route(const struct net_graph *g, uint32_t vcs,
+			  struct net_arrival in, struct net_route *r,
+			  struct net_choices *c)
+{
+	struct hop h = hop_of(g, vcs, in, r);
+
+	go(&h, dest_router(&h), 0, !h.d.plus, h.d.plus ? 1 : 2, c);
+}
+
+const struct net_routing net_routing_dragonfly_minimal = {
+	.name = "minimal",
+	.doc = "over one cable between groups",
+	.topologies = both,
+	.vcs = minimal_vcs,
+	.route = minimal_route,
+	.draws = true,
+	.coins = 1,
+};
+
+/* Draws a router on the way that has ends. */
+static void mid_inject(const struct net_graph *g, struct net_route *r,
+		       uint64_t random)
+{
+	struct dragonfly d = dragonfly_of(g);
+	uint32_t leaves = d.plus ? d.routers - d.gates : d.routers;
+	uint32_t n = (uint32_t)((random >> 32) * d.groups * leaves >> 32);
+
+	r->mid = n / leaves * d.routers + n % leaves;
+}
+
+static uint32_t valiant_vcs(const struct net_graph *g, const char **why)
+{
+	bool plus = dragonfly_of(g).plus;
+
+	*why = plus ? "one for each phase"
+		    : "two phases, in front of and behind a cable between groups";
+	return plus ? 2 : 4;
+}
+
+static void valiant_route(const struct net_graph *g, uint32_t vcs,
+			  struct net_arrival in, struct net_route *r,
+			  struct net_choices *c)
+{
+	struct hop h = hop_of(g, vcs, in, r);
+	uint32_t low;
+
+	phase_end(&h, false);
+	low = h.d.plus ? r->phase : 2 * r->phase;
+	go(&h, r->phase ? dest_router(&h) : r->mid, low, low + !h.d.plus,
+	   h.d.plus ? 2 : 4, c);
+}
+
+const struct net_routing net_routing_dragonfly_valiant = {
+	.name = "valiant",
+	.doc = "to a random router, then to the destination",
+	.topologies = both,
+	.vcs = valiant_vcs,
+	.inject = mid_inject,
+	.route = valiant_route,
+	.phases = true,
+	.draws = true,
+	.coins = 1,
+};
+
+static uint32_t group_vcs(const struct net_graph *g, const char **why)
+{
+	if (dragonfly_of(g).plus)
+		return valiant_vcs(g, why);
+	*why = "to the group on the way, and in front of and behind the second cable between groups";
+	return 3;
+}
+
+/* Goes on in the present phase. The class of phase 0 is `first`. */
+static void group_go(const struct hop *h, uint32_t first, struct net_choices *c)
+{
+	if (h->d.plus)
+		go(h, h->r->phase ? dest_router(h) : h->r->mid, h->r->phase,
+		   h->r->phase, 2, c);
+	else if (h->r->phase)
+		go(h, dest_router(h), first + 1, first + 2, first + 3, c);
+	else
+		go(h, h->r->mid, first, first, first + 3, c);
+}
+
+static void group_route(const struct net_graph *g, uint32_t vcs,
+			struct net_arrival in, struct net_route *r,
+			struct net_choices *c)
+{
+	struct hop h = hop_of(g, vcs, in, r);
+
+	phase_end(&h, true);
+	group_go(&h, 0, c);
+}
+
+const struct net_routing net_routing_dragonfly_valiant_group = {
+	.name = "valiant_group",
+	.doc = "to a random group, then to the destination",
+	.topologies = dragonfly,
+	.vcs = group_vcs,
+	.inject = mid_inject,
+	.route = group_route,
+	.phases = true,
+	.draws = true,
+	.coins = 1,
+};
+
+/* ---- adaptive ---- */
+
+/* Returns the load of the way to a router: of its first output, or if `global`
+ * of the cable between groups. */
+static uint32_t way_load(const struct hop *h, uint32_t to, bool global)
+{
+	struct ways w = way_to(h, to);
+
+	if (global)
+		return net_used(h->in, w.gate.at, w.gate.port, 0, h->vcs - 1);
+	return net_used(h->in, h->in.router, w.port, 0, h->vcs - 1);
+}
+
+/* Returns true if the packet should take the way over r->mid. Without loads a
+ * coin says so. */
+static bool detour(const struct hop *h, bool global, bool coin)
+{
+	uint32_t a = group(h, h->in.router), b = group(h, dest_router(h));
+	uint32_t m = group(h, h->r->mid);
+
+	if (!h->in.loads)
+		return coin;
+	if (a == b || a == m || b == m)
+		return false;
+	return way_load(h, dest_router(h), global) >
+	       2 * way_load(h, h->r->mid, global) + h->g->threshold;
+}
+
+static void ugal(const struct net_graph *g, uint32_t vcs, struct net_arrival in,
+		 struct net_route *r, struct net_choices *c, bool global)
+{
+	struct hop h = hop_of(g, vcs, in, r);
+
+	phase_end(&h, !h.d.plus);
+	if (!r->phase && net_injected(g, in) &&
+	    !detour(&h, global, r->coins & 1))
+		r->phase = 1;
+	group_go(&h, 0, c);
+}
+
+static void ugal_route(const struct net_graph *g, uint32_t vcs,
+		       struct net_arrival in, struct net_route *r,
+		       struct net_choices *c)
+{
+	ugal(g, vcs, in, r, c, false);
+}
+
+const struct net_routing net_routing_dragonfly_ugal = {
+	.name = "ugal",
+	.doc = "minimal or over a random group, by the loads of both first outputs",
+	.topologies = both,
+	.vcs = group_vcs,
+	.inject = mid_inject,
+	.route = ugal_route,
+	.phases = true,
+	.draws = true,
+	.looks = true,
+	.threshold = true,
+	.coins = 1,
+};
+
+static void ugal_global_route(const struct net_graph *g, uint32_t vcs,
+			      struct net_arrival in, struct net_route *r,
+			      struct net_choices *c)
+{
+	ugal(g, vcs, in, r, c, true);
+}
+
+const struct net_routing net_routing_dragonfly_ugal_global = {
+	.name = "ugal_global",
+	.doc = "as ugal, by the loads of cables between groups (idealised)",
+	.topologies = both,
+	.vcs = group_vcs,
+	.inject = mid_inject,
+	.route = ugal_global_route,
+	.phases = true,
+	.draws = true,
+	.looks = true,
+	.threshold = true,
+	.coins = 1,
+};
+
+static uint32_t progressive_vcs(const struct net_graph *g, const char **why)
+{
+	*why = "until the last decision, to the group on the way, and in front of and behind the second cable between groups";
+	return 4;
+}
+
+/* In phase 0 `part` is 0 as long as the packet may still decide. A packet that
+ * comes over a cable of its group has reached the router that decides last. */
+static void progressive_route(const struct net_graph *g, uint32_t vcs,
+			      struct net_arrival in, struct net_route *r,
+			      struct net_choices *c)
+{
+	struct hop h = hop_of(g, vcs, in, r);
+	bool first = net_injected(g, in);
+	struct ways w;
+
+	phase_end(&h, true);
+	if (r->phase || r->part) {
+		group_go(&h, 1, c);
+		return;
+	}
+	if (detour(&h, false, r->coins >> !first & 1)) {
+		r->part = 1;
+		group_go(&h, 1, c);
+		return;
+	}
+	w = way_to(&h, dest_router(&h));
+	if (first && group(&h, in.router) != group(&h, dest_router(&h)) &&
+	    w.gate.at != in.router) {
+		if (in.draw <= w.n)
+			net_choose_class(c, w.port, vcs, 0, 4);
+		return;
+	}
+	r->phase = 1;
+	group_go(&h, 1, c);
+}
+
+const struct net_routing net_routing_dragonfly_progressive = {
+	.name = "progressive",
+	.doc = "as ugal, decided again at the router with the cable to the group",
+	.topologies = dragonfly,
+	.vcs = progressive_vcs,
+	.inject = mid_inject,
+	.route = progressive_route,
+	.phases = true,
+	.draws = true,
+	.looks = true,
+	.threshold = true,
+	.coins = 2,
+};

@@ -154,22 +154,28 @@ struct weft_place {
 	const struct net_graph *graph;
 };
 
-/* Parts of a direct network, given to the component of the network. The
- * ops.fini of that component frees `switches`, and frees `topo` by
- * topo_free. */
+/* Parts of a network, given to the component of the network. The ops.fini of
+ * that component frees `switches`, and frees `topo` by topo_free. */
 struct weft_network {
+	/* In a routed network: what NICs behind gateways see, or NULL. */
 	struct topology *topo;
 	struct weft_comp **switches; /* switches by node, all set before
 				      * ops.start */
 	uint32_t n_switches;
-	/* Graph of a routed network, which has no `topo`. ops.fini frees the
-	 * graph by net_graph_fini and then free. */
+	/* Graph of a routed network. ops.fini frees the graph by net_graph_fini
+	 * and then free. */
 	struct net_graph *graph;
 };
 
 /* Classes of the parts of a network, used where the experiment names none. */
 struct weft_network_parts {
 	const char *net, *switch_class, *link;
+	/* NICs: class between the NIC and an end of a routed network. Its port
+	 * `nic` is cabled by `link` to the first link of the NIC. If there is a
+	 * switch_class, each NIC has such a switch beside it, and the first
+	 * link of the switch is cabled. NULL: the end itself stands in the
+	 * network. */
+	const char *gateway;
 };
 
 struct weft_ops {

@@ -89,6 +89,8 @@ uint32_t topo_here_way(const struct topo_here *h, const struct topology *t,
 {
 	uint32_t left = d;
 
+	if (t->kind == TOPO_HUB)
+		return d < t->nodes ? t->ports.first : TOPO_NO_PORT;
 	if (t->kind == TOPO_GRAPH)
 		return t->table[(size_t)h->node * t->nodes + d];
 	for (uint32_t i = 0; i < t->dims; i++) {
@@ -141,6 +143,8 @@ uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port)
 
 	if (port < t->ports.first || port >= topo_ports_end(t))
 		return TOPO_FAR_NONE;
+	if (t->kind == TOPO_HUB)
+		return TOPO_FAR_NONE;
 	if (t->kind == TOPO_GRAPH)
 		return t->far[topo_link(t, s, port)];
 	dim = t->dim[port];
@@ -171,7 +175,7 @@ uint32_t topo_datelines(const struct topology *t, uint32_t s)
 {
 	uint32_t mask = 0;
 
-	if (t->kind == TOPO_GRAPH || !t->dateline)
+	if (t->kind != TOPO_GRID || !t->dateline)
 		return 0;
 	for (uint32_t i = 0; i < t->dims; i++) {
 		if (!(t->wrap >> i & 1))
@@ -190,6 +194,8 @@ uint32_t topo_hops(const struct topology *t, uint32_t s, uint32_t d)
 {
 	uint32_t n = 0, port;
 
+	if (t->kind == TOPO_HUB)
+		return s != d;
 	for (; s != d; s = topo_far(t, s, port)) {
 		port = topo_port(t, s, d);
 		if (port == TOPO_NO_PORT || n++ >= t->nodes)
@@ -293,6 +299,14 @@ int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 	if (grid_make(t, two, dims, err))
 		return -EINVAL;
 	return grid_number(t, true, err);
+}
+
+void topo_hub(struct topology *t, struct topo_ports ports, uint32_t nodes)
+{
+	*t = (struct topology){ .kind = TOPO_HUB,
+				.ports = ports,
+				.nodes = nodes };
+	memset(t->dim, 0xff, sizeof(t->dim));
 }
 
 void topo_fini(struct topology *t)

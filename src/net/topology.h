@@ -38,7 +38,9 @@ enum topo_tie {
 	TOPO_TIE_NEGATIVE
 };
 
-enum topo_kind { TOPO_GRID, TOPO_GRAPH };
+/* TOPO_HUB: the first link of each node leads into a network that finds the
+ * destination by itself. */
+enum topo_kind { TOPO_GRID, TOPO_GRAPH, TOPO_HUB };
 
 /* Ports of every switch: its first link port and its number of links. */
 struct topo_ports {
@@ -153,6 +155,8 @@ int topo_grid(struct topology *t, struct topo_ports ports, const uint32_t *size,
 	      uint32_t dims, bool wrap, bool both, struct weft_err *err);
 int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 	      struct weft_err *err);
+/* Makes a hub with so many nodes, to which senders give no routes. */
+void topo_hub(struct topology *t, struct topo_ports ports, uint32_t nodes);
 /* Free tables and cables. topo_free() also frees t itself, which may be
  * NULL. */
 void topo_fini(struct topology *t);

@@ -233,7 +233,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 
 static int net_build(struct direct *d, const char *note, struct weft_err *err)
 {
-	if (network_part_net(d->b, d->map, &d->net, err))
+	if (network_part_net(d->b, d->map, network_parts(d->b)->net, &d->net,
+			     err))
 		return -1;
 	if (note[0])
 		weft_param_set(d->net, "note", note, NULL);
@@ -270,34 +271,6 @@ static int direct_network_place(struct direct *d, struct weft_comp *c,
 	return network_part_place(c, &at, d->map, err);
 }
 
-/* Connects ports np0.. of an end to ports np0.. of its switch. */
-static int end_join(struct direct *d, struct weft_comp *end, uint32_t i,
-		    struct weft_err *err)
-{
-	struct weft_err sub = { 0 };
-	uint32_t n = 0;
-
-	if (direct_network_place(d, end, i, err))
-		return -1;
-	for (uint32_t k = 0; k < d->topo->ports.first; k++) {
-		char name[8];
-		struct weft_port *p;
-
-		snprintf(name, sizeof(name), "np%u", k);
-		p = weft_port_find(end, name);
-		if (!p)
-			continue;
-		n++;
-		if (weft_connect(p, weft_port_find(d->sw[i], name), NULL, 1,
-				 &sub))
-			return doc_fail(d->map->at, err, "%s", sub.msg);
-	}
-	if (!n)
-		return doc_fail(d->map->at, err, "%s has no port np0",
-				end->name);
-	return 0;
-}
-
 /* Builds components in the order of their numbers, then sets their positions,
  * then connects cables. */
 static int parts_build(struct direct *d, struct weft_err *err)
@@ -312,7 +285,9 @@ static int parts_build(struct direct *d, struct weft_err *err)
 		if (direct_network_place(d, d->sw[i], i, err))
 			return -1;
 	for (uint32_t i = 0; i < t->nodes; i++)
-		if (end_join(d, d->b->ends.at[i], i, err))
+		if (direct_network_place(d, d->b->ends.at[i], i, err) ||
+		    network_part_beside(d->b->ends.at[i], d->sw[i], d->map,
+					err))
 			return -1;
 	for (uint32_t s = 0; s < t->nodes; s++)
 		for (uint32_t p = t->ports.first; p < topo_ports_end(t); p++) {

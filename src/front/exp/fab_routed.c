@@ -7,24 +7,27 @@
  *	switch, link, net: {..}		classes and their settings
  *	trunk: {..}			cables between groups
  *	access: {..}			cables to ends
+ *	gateway, nic_switch, nic_link: {..}	in front of NICs (gateways.h)
  *
- * The class of the ends says which classes `switch`, `link` and `net` have by
- * default. Without `trunk` those cables are as `link`. Without `access` cables
- * to ends have the class of `link` and no settings. */
+ * The class of the ends, or of their gateways, says which classes `switch`,
+ * `link` and `net` have by default. Without `trunk` those cables are as `link`.
+ * Without `access` cables to ends have the class of `link` and no settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/need.h"
-#include "front/exp/network_part.h"
+#include "front/exp/gateways.h"
 #include "front/exp/routed_shape.h"
 #include "front/exp/section.h"
 #include "net/routing.h"
+#include "net/topology.h"
 
-static const char *const keys[] = { "topology",	 ROUTED_SHAPE_KEYS, "routing",
-				    "threshold", "switch",	    "link",
-				    "trunk",	 "access",	    "net",
-				    NULL };
+static const char *const keys[] = {
+	"topology", ROUTED_SHAPE_KEYS, "routing", "threshold", "switch",
+	"link",	    "trunk",	       "access",  "net",       GATEWAY_KEYS,
+	NULL
+};
 
 enum { THRESHOLD = 4 };
 
@@ -32,6 +35,8 @@ struct routed {
 	struct exp_build *b;
 	const struct doc_node *map;
 	struct net_graph *g;
+	struct gateways gates;
+	const struct weft_network_parts *parts; /* default classes */
 	struct weft_comp *net, **sw;
 	struct weft_comp *link, *trunk, *access;
 };
@@ -124,8 +129,8 @@ static int router_build(struct routed *d, uint32_t i, struct weft_err *err)
 
 	snprintf(name, sizeof(name), "s%u", i);
 	snprintf(text, sizeof(text), "%u", ports);
-	network_part_init(&p, d->map, "switch",
-			  network_parts(d->b)->switch_class, WEFT_KIND_SWITCH);
+	network_part_init(&p, d->map, "switch", d->parts->switch_class,
+			  WEFT_KIND_SWITCH);
 	network_part_default(&p, "ports", text);
 	if (build_comp(d->b, &p.spec, name, p.map, &d->sw[i], err) ||
 	    network_part_stands(d->sw[i], d->map, err))
@@ -165,7 +170,7 @@ static bool has_trunks(const struct net_graph *g)
 
 static int channels_build(struct routed *d, struct weft_err *err)
 {
-	const char *type = network_parts(d->b)->link;
+	const char *type = d->parts->link;
 
 	if (network_part_build(d->b, d->map, "link", type, WEFT_KIND_LINK,
 			       "link", &d->link, err) ||
@@ -205,7 +210,7 @@ static int port_connect(struct routed *d, uint32_t r, uint32_t p,
 		return 0;
 	if (!f->end && (f->at < r || (f->at == r && f->port < p)))
 		return 0;
-	far = f->end ? d->b->ends.at[f->at] : d->sw[f->at];
+	far = f->end ? gateways_end(&d->gates, f->at) : d->sw[f->at];
 	link = f->end ? d->access : f->trunk ? d->trunk : d->link;
 	if (f->port >= far->n_ports)
 		return doc_fail(d->map->at, err,
@@ -228,13 +233,13 @@ static int parts_build(struct routed *d, struct weft_err *err)
 		if (routed_place(d, d->sw[i], i, err))
 			return -1;
 	for (uint32_t i = 0; i < g->ends; i++)
-		if (routed_place(d, d->b->ends.at[i], i, err))
+		if (routed_place(d, gateways_end(&d->gates, i), i, err))
 			return -1;
 	for (uint32_t r = 0; r < g->routers; r++)
 		for (uint32_t p = 0; p < net_graph_ports(g, r); p++)
 			if (port_connect(d, r, p, err))
 				return -1;
-	return 0;
+	return gateways_join(&d->gates, err);
 }
 
 /* Builds the network as a whole, which owns the graph from then on. */
@@ -244,8 +249,10 @@ static int net_build(struct routed *d, struct net_graph *g,
 	struct weft_network parts = { .n_switches = g->routers };
 	struct weft_err sub = { 0 };
 
-	if (network_part_net(d->b, d->map, &d->net, err)) {
+	if (network_part_net(d->b, d->map, d->parts->net, &d->net, err) ||
+	    gateways_build(&d->gates, &parts.topo, err)) {
 		net_graph_fini(g);
+		topo_free(parts.topo);
 		return -1;
 	}
 	parts.graph = d->g = need(malloc(sizeof(*g)));
@@ -261,6 +268,7 @@ static int routed_build(struct exp_build *b, const struct doc_node *map,
 {
 	struct routed d = { .b = b, .map = map };
 	struct net_graph g;
+	int ret;
 
 	if (graph_read(map, &g, err))
 		return -1;
@@ -272,11 +280,14 @@ static int routed_build(struct exp_build *b, const struct doc_node *map,
 		net_graph_fini(&g);
 		return -1;
 	}
-	if (network_part_stands(b->ends.at[0], map, err)) {
+	if (gateways_find(&d.gates, b, map, err)) {
 		net_graph_fini(&g);
 		return -1;
 	}
-	return net_build(&d, &g, err) || parts_build(&d, err) ? -1 : 0;
+	d.parts = gateways_parts(&d.gates);
+	ret = net_build(&d, &g, err) || parts_build(&d, err) ? -1 : 0;
+	gateways_free(&d.gates);
+	return ret;
 }
 
 const struct fabric_gen fabric_routed = {

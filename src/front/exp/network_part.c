@@ -2,6 +2,7 @@
 /* Parts of a network, see network_part.h. */
 #include "front/exp/network_part.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct weft_network_parts *network_parts(const struct exp_build *b)
@@ -86,10 +87,9 @@ int network_part_place(struct weft_comp *c, const struct weft_place *at,
 }
 
 int network_part_net(struct exp_build *b, const struct doc_node *map,
-		     struct weft_comp **net_p, struct weft_err *err)
+		     const char *type, struct weft_comp **net_p,
+		     struct weft_err *err)
 {
-	const char *type = network_parts(b)->net;
-
 	if (network_part_build(b, map, "net", type, WEFT_KIND_TRAFFIC, "net",
 			       net_p, err))
 		return -1;
@@ -99,4 +99,28 @@ int network_part_net(struct exp_build *b, const struct doc_node *map,
 			"%s is no network: leave out the 'type' of net%s%s",
 			(*net_p)->cls->name, type ? ", which is " : "",
 			type ? type : "");
+}
+
+int network_part_beside(struct weft_comp *end, struct weft_comp *sw,
+			const struct doc_node *map, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+	uint32_t n = 0;
+	char name[8];
+
+	for (uint32_t k = 0; k < sw->n_ports; k++) {
+		struct weft_port *p, *q;
+
+		snprintf(name, sizeof(name), "np%u", k);
+		q = weft_port_find(sw, name);
+		p = q ? weft_port_find(end, name) : NULL;
+		if (!p)
+			continue;
+		n++;
+		if (weft_connect(p, q, NULL, 1, &sub))
+			return doc_fail(map->at, err, "%s", sub.msg);
+	}
+	if (!n)
+		return doc_fail(map->at, err, "%s has no port np0", end->name);
+	return 0;
 }

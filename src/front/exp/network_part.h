@@ -39,9 +39,14 @@ int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
  * with a message. */
 int network_part_place(struct weft_comp *c, const struct weft_place *at,
 		       const struct doc_node *map, struct weft_err *err);
-/* Builds the network as a whole, called `net`. Returns 0, or a negative errno
- * with a message. */
+/* Builds the network as a whole, called `net`. `type` is its default class, or
+ * NULL. Returns 0, or a negative errno with a message. */
 int network_part_net(struct exp_build *b, const struct doc_node *map,
-		     struct weft_comp **net_p, struct weft_err *err);
+		     const char *type, struct weft_comp **net_p,
+		     struct weft_err *err);
+/* Joins ports np0.. of an end to ports np0.. of the switch beside it. Returns
+ * 0, or a negative errno with a message. */
+int network_part_beside(struct weft_comp *end, struct weft_comp *sw,
+			const struct doc_node *map, struct weft_err *err);
 
 #endif

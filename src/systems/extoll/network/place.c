@@ -6,6 +6,7 @@ const struct weft_network_parts ex_network_parts = {
 	.net = "extoll.net",
 	.switch_class = "extoll.xbar",
 	.link = "extoll.cable",
+	.gateway = "extoll.gateway",
 };
 
 int ex_stand(struct weft_comp *c, const struct weft_place *at,

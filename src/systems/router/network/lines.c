@@ -99,7 +99,7 @@ static int line_start(struct station *s, uint32_t i, struct weft_err *err)
 {
 	const struct weft_port *p = &s->comp->ports[i];
 
-	if (!p->peer)
+	if (!p->peer || p->decl->wire != &router_wire)
 		return 0;
 	if (p->n_filters || p->peer->n_filters)
 		return weft_fail(

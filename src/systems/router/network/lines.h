@@ -26,6 +26,7 @@ struct packet {
 	struct net_packet measured;
 	uint32_t flits;
 	uint32_t next; /* in the list of free ones */
+	void *cargo;   /* content, which belongs to the ends; NULL: none */
 };
 
 /* The packets of a network, which its net.meter owns. */

@@ -176,6 +176,37 @@ static void meter_event(struct weft_comp *c, uint32_t tag)
 		meter_cycle(c);
 }
 
+/* ---- gateways ---- */
+
+void router_net_end(struct weft_comp *net, struct station *s)
+{
+	struct router_net *n = net->state;
+
+	if (!n->end)
+		n->end = need(calloc(n->graph->ends, sizeof(struct station *)));
+	n->end[s->number] = s;
+}
+
+void router_net_sent(struct weft_comp *net, const struct packet *p)
+{
+	struct router_net *n = net->state;
+
+	n->m.made_flits += p->flits;
+	weft_count(net, NET_SENT, 1);
+}
+
+void router_net_received(struct weft_comp *net, const struct packet *p,
+			 uint64_t cycle)
+{
+	struct router_net *n = net->state;
+
+	weft_count(net, NET_RECEIVED, 1);
+	weft_count(net, NET_FLITS, p->flits);
+	n->m.last = weft_now(net);
+	if (n->seen)
+		n->seen(n->own, p, cycle);
+}
+
 /* ---- results ---- */
 
 static int meter_sample(struct weft_comp *c, struct weft_err *err)
@@ -219,11 +250,11 @@ static int meter_network(struct weft_comp *c, const struct weft_network *parts,
 	struct router_net *n = c->state;
 
 	n->graph = parts->graph;
+	n->topo = parts->topo;
 	n->router = parts->switches;
 	n->n_routers = parts->n_switches;
 	if (n->graph)
 		return 0;
-	topo_free(parts->topo);
 	return weft_fail(
 		err, EINVAL,
 		"%s: %s measures routed networks: write fabric: {type: routed, ..}",
@@ -276,7 +307,9 @@ static void meter_fini(struct weft_comp *c)
 	if (n->graph)
 		net_graph_fini(n->graph);
 	free(n->graph);
+	topo_free(n->topo);
 	free(n->router);
+	free(n->end);
 	free(n->packets.at);
 	free(n->station);
 	wheel_fini(&n->wheel);

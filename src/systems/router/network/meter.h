@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.meter: a network of routers as a whole. It owns the graph and the
  * packets, carries out the cycles of all stations, and measures
- * (net/network_meter.h). */
+ * (net/network_meter.h). It owns the topology that NICs in front of gateways
+ * see, too. */
 #ifndef SYSTEMS_ROUTER_NETWORK_METER_H
 #define SYSTEMS_ROUTER_NETWORK_METER_H
 
@@ -12,9 +13,11 @@ struct router_net {
 	struct net_meter m;
 	uint64_t watchdog; /* parameter */
 	struct net_graph *graph;
+	struct topology *topo; /* or NULL */
 	struct weft_comp **router;
 	uint32_t n_routers;
 	uint32_t group; /* ends of a group (net_graph_group), once asked for */
+	struct station **end; /* gateways by end, or NULL if there are none */
 	struct packets packets;
 	struct wheel wheel;
 	struct station **station; /* by number in the wheel */
@@ -41,6 +44,13 @@ void router_net_clock(struct weft_comp *net);
 
 /* Returns the number of ends of a group, or 0 if there are no groups. */
 uint32_t router_net_group(struct weft_comp *net);
+/* Notes a gateway, in its ops.start. */
+void router_net_end(struct weft_comp *net, struct station *s);
+/* Count a packet of a gateway, which no window measures: it has been made, and
+ * its last flit has arrived. */
+void router_net_sent(struct weft_comp *net, const struct packet *p);
+void router_net_received(struct weft_comp *net, const struct packet *p,
+			 uint64_t cycle);
 
 extern const struct weft_class weft_class_net_meter;
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A gateway between the line of a NIC and an end of a network of routers. The
+ * gateway class of a system embeds a struct gateway as the first member of its
+ * state and owns the line. This part carries frames through the network.
+ *
+ *   line -> gateway_room, gateway_send -> queue -> packets -> network
+ *   network -> whole frame, in order -> ops.deliver -> line -> gateway_done
+ *
+ * A frame becomes packets of a header and at most packet_bytes - header_bytes
+ * bytes of content (gateway_packet.c). The frame itself waits beside the
+ * network until its last flit has arrived.
+ *
+ * Routers let packets of a pair overtake each other, and a NIC may stop taking
+ * frames. Therefore at most `window` frames of a source, a destination and a
+ * class are sent and not yet taken by the destination's NIC, and the receiving
+ * gateway has a place for each. So it takes flits at once and delivers frames
+ * in order. A NIC that takes nothing blocks no packet of others. Credits for
+ * places travel in the headers of packets that go back, or in packets of a
+ * header alone when half of the window is due. */
+#ifndef SYSTEMS_ROUTER_NETWORK_GATEWAY_H
+#define SYSTEMS_ROUTER_NETWORK_GATEWAY_H
+
+#include "systems/router/network/meter.h"
+#include "systems/router/network/router.h"
+#include "weft/trace.h"
+
+/* Classes of frames, which never wait for each other in a gateway: requests and
+ * responses. */
+enum { GATEWAY_CLASSES = 2 };
+/* Bytes of the shortest header (docs/systems/router.md). */
+enum { GATEWAY_HEADER = 16 };
+
+enum {
+	GATEWAY_OUT,
+	GATEWAY_IN,
+	GATEWAY_BYTES_OUT,
+	GATEWAY_BYTES_IN,
+	GATEWAY_PACKETS_OUT,
+	GATEWAY_PACKETS_IN,
+	GATEWAY_CREDITS,
+	GATEWAY_WAITS,
+	GATEWAY_EARLY,
+	GATEWAY_UNKNOWN,
+	GATEWAY_N_COUNTERS
+};
+/* clang-format off */
+#define GATEWAY_COUNTERS                                                       \
+	[GATEWAY_OUT] = { "frames_out", "frames", "sent into the network" },   \
+	[GATEWAY_IN] = { "frames_in", "frames", "delivered to the NIC" },      \
+	[GATEWAY_BYTES_OUT] = { "bytes_out", "bytes", "content of frames sent" }, \
+	[GATEWAY_BYTES_IN] = { "bytes_in", "bytes",                            \
+			       "content of frames delivered" },                \
+	[GATEWAY_PACKETS_OUT] = { "packets_out", "packets",                    \
+				  "into the network" },                        \
+	[GATEWAY_PACKETS_IN] = { "packets_in", "packets", "out of it" },       \
+	[GATEWAY_CREDITS] = { "credit_packets", "packets",                     \
+			      "sent with credits alone" },                     \
+	[GATEWAY_WAITS] = { "window_waits", "frames",                          \
+			    "waited because their window was used up" },       \
+	[GATEWAY_EARLY] = { "early", "frames",                                 \
+			    "overtook a frame of their pair and were held" },  \
+	[GATEWAY_UNKNOWN] = { "unknown", "frames",                             \
+			      "dropped: their address is that of no end" }
+
+#define GATEWAY_PARAM(type, field, def, range, doc)                            \
+	WEFT_PARAM(type, struct gateway, field, def, range, OWN, doc)
+#define GATEWAY_PARAMS                                                         \
+	GATEWAY_PARAM(U32, flit_bytes, "16", "1..512",                         \
+		      "bytes of a flit of the network"),                       \
+	GATEWAY_PARAM(U32, header_bytes, "16", "16..256",                      \
+		      "header of each packet"),                                \
+	GATEWAY_PARAM(U32, packet_bytes, "256", "32..16384",                   \
+		      "longest packet with its header; longer frames become "  \
+		      "several packets"),                                      \
+	GATEWAY_PARAM(U32, window, "8", "1..1024",                             \
+		      "frames of a source, a destination and a class on "      \
+		      "their way, and places for them behind the network"),    \
+	GATEWAY_PARAM(U32, places, "8", "1..4096",                             \
+		      "frames of a class that wait in front of the network"),  \
+	GATEWAY_PARAM(U32, t_in, "2", "1..64",                                 \
+		      "cycles from a whole frame to its first flit"),          \
+	GATEWAY_PARAM(U32, t_out, "2", "0..64",                                \
+		      "cycles from its last flit to the line of the NIC"),     \
+	GATEWAY_PARAM(CLOCK, clock, "1GHz", "",                                \
+		      "clock of the network, as that of its routers")
+/* clang-format on */
+/* First rows of the class's ports. The port of the NIC follows, called `nic`.
+ */
+#define GATEWAY_PORTS                                                          \
+	{                                                                      \
+		"p%u", WEFT_PORT_LINK, "2", &router_wire, true,                \
+			"to a router; p1: from the last stage of a network "   \
+			"that is passed in one direction"                      \
+	}
+enum { GATEWAY_PORT_NIC = 2 };
+
+/* A frame on its way, or credits alone. */
+struct gateway_frame {
+	struct gateway_frame *next;
+	struct weft_frame *f; /* NULL: credits alone */
+	uint64_t ready;	      /* cycle from which it may leave */
+	uint32_t src, dest;   /* ends */
+	uint32_t cls, bytes;
+	uint32_t number;  /* in the order of its source, destination, class */
+	uint32_t credits; /* for frames of its class that went the other way */
+	uint32_t sent;	  /* bytes of content in packets so far */
+	uint32_t packets; /* made and not arrived */
+	bool cut;	  /* the last packet is made */
+	bool waited;
+};
+
+struct gateway_list {
+	struct gateway_frame *first, **end;
+	uint32_t n;
+};
+
+/* Traffic with another end in a class. */
+struct gateway_way {
+	uint32_t sent; /* number of the next frame to it */
+	uint32_t open; /* frames sent to it and not taken by its NIC */
+	uint32_t next; /* number of the next frame from it */
+	uint32_t owed; /* frames from it that the NIC took */
+	bool asked;    /* it is in the list of credits to send */
+	struct gateway_frame *early; /* by number */
+};
+struct gateway_peer {
+	struct gateway_way way[GATEWAY_CLASSES];
+};
+struct gateway_owed { /* credits that need a packet of their own */
+	uint32_t end, cls;
+};
+
+struct gateway_ops {
+	/* Takes a whole frame from end `src`, which may be on the NIC's line
+	 * from `ready` on. Called in phase 1. gateway_done() follows when it
+	 * has left. */
+	void (*deliver)(struct weft_comp *c, struct weft_frame *f, uint32_t src,
+			uint32_t cls, weft_time_t ready);
+	/* Called when gateway_room() has become true. */
+	void (*room)(struct weft_comp *c, uint32_t cls);
+};
+
+struct gateway {
+	struct station s;
+	/* parameters: */
+	uint32_t flit_bytes, header_bytes, packet_bytes;
+	uint32_t window, places, t_in, t_out;
+	struct weft_clock clock;
+	/* state: */
+	const struct gateway_ops *ops;
+	struct gateway_list queue[GATEWAY_CLASSES];
+	uint32_t turn;		    /* class that is asked first */
+	struct gateway_peer **peer; /* by end, NULL: no traffic yet */
+	struct gateway_frame *spare;
+	struct {
+		RING(struct gateway_owed);
+	} owed;
+	/* the line to the router: */
+	const struct router *router;
+	struct out_vc *vc;
+	uint32_t last_vc;	     /* of the last packet, or ARBITER_NONE */
+	struct gateway_frame *now;   /* frame whose packets leave, or NULL */
+	uint32_t packet, flits_sent; /* packet that leaves, or ARBITER_NONE */
+	uint64_t free;		     /* cycle of the next flit */
+	struct weft_rng coins;
+};
+
+/* ops.init: sets up the state. The parameters are set. Returns 0, or -EINVAL
+ * with a message. */
+int gateway_init(struct weft_comp *c, const struct gateway_ops *ops,
+		 struct weft_err *err);
+/* ops.start. Returns 0, or -EINVAL with a message. */
+int gateway_start(struct weft_comp *c, struct weft_err *err);
+/* Frees the frames that wait, in ops.finish, when the run has come to rest. */
+void gateway_abandon(struct gateway *g);
+void gateway_fini(struct weft_comp *c);
+
+/* Returns true if `end` is an end with a gateway of this class. */
+bool gateway_knows(const struct gateway *g, uint32_t end);
+/* Returns true if there is a place for a frame of this class. */
+static inline bool gateway_room(const struct gateway *g, uint32_t cls)
+{
+	return g->queue[cls].n < g->places;
+}
+/* Sends a frame with `bytes` bytes of content to an end that gateway_knows().
+ * There is room. Takes the frame, which is whole now. */
+void gateway_send(struct gateway *g, struct weft_frame *f, uint32_t dest,
+		  uint32_t cls, uint32_t bytes);
+/* Drops a frame for an end that is none. */
+void gateway_drop(struct gateway *g, struct weft_frame *f);
+/* Notes that a frame from `src` has left for the NIC, or was dropped. */
+void gateway_done(struct gateway *g, uint32_t src, uint32_t cls);
+
+/* gateway_packet.c: returns the flits of a packet with so much content. */
+uint32_t gateway_flits(const struct gateway *g, uint32_t bytes);
+/* Sends flits of the present packet, or makes the next one. */
+void gateway_inject(struct gateway *g, uint64_t now);
+/* Takes the packets whose last flit has arrived. */
+void gateway_take(struct gateway *g, uint64_t now);
+
+/* gateway.c: returns the next frame to send, which leaves its queue, or NULL.
+ * Wakes the station when a frame becomes ready later. */
+struct gateway_frame *gateway_next(struct gateway *g, uint64_t now);
+/* Takes a frame all of whose packets have arrived, or credits. */
+void gateway_whole(struct gateway *g, struct gateway_frame *w, uint64_t now);
+/* Returns the credits owed to an end, which are then paid. */
+uint32_t gateway_pay(struct gateway *g, uint32_t end, uint32_t cls);
+
+#endif

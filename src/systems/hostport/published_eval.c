@@ -138,9 +138,10 @@ static double published_eval_later(const struct repro_data *d, const char *glob)
 	return repro_sum(d, TO, glob) - repro_sum(d, FROM, glob);
 }
 
-/* Returns the rate of both directions of a node's links: the busy time of the
- * links times the words that an internal line carries while it is busy. The
- * internal line is the measure, because it carries nothing but flits. */
+/* Returns the rate of a node's links, both directions together: the time in
+ * which links were busy, multiplied by the rate of a busy internal line. The
+ * rate is that of the internal line, because this line carries nothing but
+ * flits. */
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");

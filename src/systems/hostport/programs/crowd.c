@@ -119,8 +119,8 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 
 /* ---- setting up ---- */
 
-/* Opens process i and its windows: the lines of other processes, and a page of
- * its own. */
+/* Opens process i. A server gets a window with the lines of other processes.
+ * The first `windows` processes get a window with a page of their own. */
 static bool member_open(struct crowd *a, uint32_t i)
 {
 	struct weft_proc *proc = weft_proc_new(a->w.h, 0);

@@ -51,8 +51,8 @@ struct crowd {
 
 /* ---- instructions by their number (crowd_operations.c) ---- */
 
-/* Returns random value number `what` of instruction `num`, which is equal on
- * all nodes. */
+/* Returns the random value `what` of instruction `num`. All nodes get equal
+ * values. */
 uint64_t crowd_draw(uint64_t num, uint32_t what);
 enum kind crowd_kind(const struct crowd *a, uint64_t num);
 /* Returns the process or server to which the instruction goes. */

@@ -5,8 +5,8 @@
 
 #include "systems/hostport/programs/crowd.h"
 
-/* Words of a process's line at a server that have a fixed use. Other data start
- * at word 0. */
+/* In a process's line at a server, the words that only one kind of instruction
+ * uses. Puts and gets of other kinds use the line from word 0 on. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
 /* ---- instructions by their number ---- */

@@ -10,8 +10,8 @@ enum { MAX = 1 << 20, PAGE = 4096, WORDS = 131072 + 512 };
 enum { BUFFERS = 30 };
 enum { SEND_PIECE = 40, RDR_UNIT = 6 };
 
-/* bytes that one instruction of each method carries itself, or 0 if it carries
- * none */
+/* largest number of bytes inside one instruction of each method, or 0 if the
+ * instructions of a method carry no data */
 static const uint8_t piece_max[] = {
 	[HPW_FAST_SEND] = SEND_PIECE, [HPW_FAST_PUT] = 24, [HPW_PUT_BYTES] = 8,
 	[HPW_FAST_GET] = 24,	      [HPW_FAA] = 8,	   [HPW_CAS] = 8,
@@ -127,8 +127,8 @@ void hostport_program_close(struct hpw *v)
 
 void hostport_program_absorb(struct hpw *v)
 {
-	/* cut: the library segments sends, and reports the position of each
-	 * segment */
+	/* cut: the library sends the message in segments, and reports the
+	 * position of each segment */
 	bool cut = v->mtu && v->way == HPW_SEND && v->size > v->mtu;
 	struct hport_note n;
 
@@ -311,8 +311,8 @@ static int driver_main(struct weft_comp *c)
 	struct hport_memory m = { a->memory, a->boot_bytes, a->object_max };
 	int ret = 0;
 
-	/* Loads the driver only with special attributes, because otherwise the
-	 * first program loads it. */
+	/* Loads the driver here only if it needs special attributes. Without
+	 * them the first program loads it. */
 	if (m.kind || m.boot_bytes || m.object_max)
 		ret = hport_load(w.h, &m);
 	if (ret) {

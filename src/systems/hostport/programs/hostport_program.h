@@ -10,7 +10,7 @@
 enum hostport_program_way {
 	HPW_FAST_SEND, /* FAST_SEND in pieces of 40 bytes */
 	HPW_SEND,      /* SEND, which is copied at both ends */
-	HPW_POSTED,    /* SEND into a posted buffer, which is copied once */
+	HPW_POSTED,    /* SEND into a posted buffer: data are copied once */
 	HPW_FAST_PUT,  /* FAST_PUT in pieces of 24 bytes */
 	HPW_PUT,
 	HPW_GET,

@@ -23,7 +23,8 @@
  *                 get_miss       get               TLB misses the source page
  *                 atomic_miss    FAA               TLB misses the word's page
  *
- * Each process has a processor of its own as long as there are enough. */
+ * Each process has a processor of its own, unless `cpus` is lower than the
+ * number of processes. */
 #include <errno.h>
 
 #include "systems/hostport/programs/hostport_program.h"
@@ -153,8 +154,8 @@ static int scene_main(struct weft_comp *c)
 	}
 	now = weft_host_now(s->w.h);
 	s->begun = now;
-	/* the measurement starts a fifth of the time later, when queues have
-	 * filled */
+	/* queues fill before the measurement, in a time that is a fifth of the
+	 * measured time */
 	s->from = now + s->time / 5;
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);

@@ -181,7 +181,7 @@ static void isolation_process_attempt(struct hpn_actor *a, struct hport *p,
 		hport_crowd_trigger(p);
 	} else if (isolation_process_endless(a)) {
 		/* triggers although the queue is full, so that more triggers
-		 * are pending than it has entries */
+		 * are pending than the queue has entries */
 		hport_trigger(p, HP_T_ISSUE, 1);
 	}
 }
@@ -218,8 +218,8 @@ struct weft_turn hpn_turn(struct weft_host *h, struct weft_proc *proc,
 
 	hport_crowd_on(p, h);
 	/* Without a period the process issues its next instruction when an
-	 * earlier instruction ends. An actor whose instructions never end
-	 * cannot run in this way. */
+	 * earlier instruction ends. This does not work for instructions that
+	 * never end. */
 	if (k == HPN_GOOD || (!a->of->period && completes))
 		return turn_busy(a, p, h);
 	return turn_paced(a, p, h);

@@ -25,7 +25,8 @@ struct issue {
 
 enum { BY_TRIGGER, BY_TAGGED };
 
-/* Sends messages. Waits after each one until the device reports its end. */
+/* Sends messages. After each message, waits until the device reports the end of
+ * the send. */
 static void issue_send(struct issue *a)
 {
 	double n = (double)a->count;

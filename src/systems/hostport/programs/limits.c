@@ -2,14 +2,14 @@
 /* Program hostport.limits: finds the limits of the device by trying
  * (hostport.md 12: HP-09 to HP-14).
  *
- *   aperture   configuration space: size that the BAR of the Triggerpages
- *   decodes
- *   commands   addresses of one page that answer as triggers
+ *   aperture   size that the BAR of the Triggerpages decodes, from
+ *              configuration space
+ *   commands   number of addresses of one page that answer as triggers
  *   rdr        largest receive data region that the register keeps
- *   fast_send  words of the largest instruction that the device executes; also
- *              fast_put
- *   pages      Triggerpages that are open at once and accept a trigger, and
- *              the time of one trigger in each (contexts come from memory) */
+ *   fast_send, fast_put
+ *              words of the largest instruction that the device executes
+ *   pages      number of Triggerpages that accept a trigger while all are open
+ *   pages_time time of one trigger in each page (contexts come from memory) */
 #include <errno.h>
 
 #include "programs/program.h"
@@ -25,8 +25,8 @@ enum { WIN = 0, TRIES = 8 };
 
 /* ---- device ---- */
 
-/* Counts the commands that the device knows. The page is not open, so that the
- * device refuses each trigger and names the reason. */
+/* Counts the commands that the device knows. The page is not open. Therefore
+ * the device refuses the trigger of each such command, and names the reason. */
 static double commands(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs on the methods of sending of the Host Port (hostport.md 11.9):
  *
- *   hostport.pingpong  messages to and fro between node 0 and a partner: half
- *                      round trip; get: from the trigger to the notification
+ *   hostport.pingpong  messages from node 0 to a partner and back: half of the
+ *                      round trip. For a get: time from the trigger to the
+ *                      notification
  *   hostport.stream    node 0 sends (or gets) as fast as it can
  *
  * Small instructions carry longer messages in pieces. */
@@ -76,8 +77,8 @@ static uint64_t way_number(uint64_t seq)
 	return seq + 2;
 }
 
-/* Fills the message. Waits for the last put first, because the device reads the
- * message until it reports the end. */
+/* Fills the message. First waits for the end of the last put, because the
+ * device reads the message until then. */
 static void way_fill(struct way_pingpong *a, uint64_t seq)
 {
 	if (a->w.way == HPW_PUT)
@@ -136,8 +137,8 @@ static int way_pingpong_open(struct pingpong *p)
 }
 
 /* Reports the latency under one name for all methods, so that one figure can
- * hold them. The latency ends when the data are in place, which for messages is
- * half of the round trip. */
+ * show all methods. The latency lasts until the data are in place. For messages
+ * it is half of the round trip. */
 static void way_sized(struct pingpong *p, double ns)
 {
 	if (p->begins && !p->alone)

@@ -20,8 +20,8 @@ struct ultra_pingpong {
 	struct ultraw u;
 	/* number of conditional stores that the device refused */
 	uint64_t refused;
-	/* times in ns: of the packets of the round, and their statistics over
-	 * all rounds of a size */
+	/* times in ns: store and arrival of the packets of this round; sum,
+	 * least and greatest latency of all rounds of a size */
 	double sent_at, got_at, sum, least, most;
 	uint64_t in[ULTRA_PAYLOAD_MAX];
 };
@@ -151,8 +151,8 @@ static int ultra_pingpong_open(struct pingpong *p)
 		return -ENOTSUP;
 	}
 	if (!a->u.d.traps) {
-		/* times a load of four bytes (UL-11), unless a driver keeps the
-		 * registers to itself */
+		/* measures the time of a load of four bytes (UL-11), unless a
+		 * driver keeps the registers to itself */
 		t = weft_host_now(p->w.h);
 		weft_io_load32(p->w.h, &a->u.d.mgmt, 0);
 		t2 = weft_host_now(p->w.h);

@@ -38,7 +38,8 @@ static int agent_open(struct hvia_agent *a, struct weft_host *h, void *arg)
 
 	if (!c)
 		return -ENOMEM;
-	/* The first open of a program makes the program a process. */
+	/* A program becomes a process when it opens the card for the first
+	 * time. */
 	c->proc = weft_proc_self(h);
 	if (!c->proc)
 		c->proc = weft_proc_new(h, 0);
@@ -91,7 +92,7 @@ typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
 static const struct {
 	agent_fn fn;
-	/* true if the call takes the lock itself, because it waits */
+	/* the call waits, therefore it takes the lock itself */
 	bool waits;
 	uint8_t vi, client;
 } agent_calls[HVIA_CALLS] = {
@@ -207,7 +208,7 @@ static void agent_causes(struct hvia_agent *a, struct weft_host *h,
 {
 	if (cause & HVIA_INT_COMPLETION) {
 		/* takes the processor first, so that no other thread runs
-		 * inside the loop */
+		 * during the loop */
 		weft_host_cpu(h, 0);
 		for (size_t i = 0; i < a->waits.n; i++) {
 			struct hvia_wait *w = &a->waits.at[i];
@@ -249,9 +250,9 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
-			/* The store also clears the cause of a completion
-			 * between the load before and the store. The status of
-			 * that completion is visible after the last load.
+			/* The store also clears the cause of a completion that
+			 * came after the load of `cause`. After the load of
+			 * `more` the status of that completion is visible.
 			 * Therefore the queues are checked again here. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
@@ -316,7 +317,7 @@ int hvia_agent_load(struct weft_host *h, struct weft_dev *d)
 		return -ENOMEM;
 	a->dev = d;
 	hvia_att_init(&a->att, HVIA_SDRAM_BYTES);
-	/* held until the agent is ready, so that calls wait */
+	/* takes the lock until the agent is ready, so that calls wait */
 	a->locked = true;
 	if (!weft_drv_set(h, d, &drv)) {
 		agent_fini(a);

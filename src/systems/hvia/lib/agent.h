@@ -75,15 +75,16 @@ struct hvia_kvi {
 	/* State of the reliable service on this side (mine) and on the remote
 	 * side (theirs): next frame expected, error bits. A disconnect carries
 	 * this state, because the acknowledgement may be lost with the
-	 * connection. said: a disconnect has brought the state of the remote
-	 * side, which was not applied yet */
+	 * connection. theirs.said: a disconnect has brought the remote side's
+	 * state, and that state was not applied yet */
 	struct {
 		uint16_t next, error;
 		bool said;
 	} mine, theirs;
 };
 
-/* An open of the card by a process, which may open it several times. */
+/* One opening of the card by a process. A process may open the card several
+ * times. */
 struct hvia_client {
 	struct hvia_agent *agent;
 	struct weft_proc *proc;
@@ -380,8 +381,8 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
  * up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* Sends again, or gives up, the packets that are due and have no answer.
- * Returns the time of the next call. */
+/* Sends packets again whose answer is overdue. Gives packets up after their
+ * last attempt or deadline. Returns the time of the next call. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: connections (hvia.md 5.1, 6.3), as their callers see them.
+/* Kernel agent: calls that make and end connections (hvia.md 5.1, 6.3).
  *
  * client                             server
  * REQUEST  -- CONN_REQ ----------->  LISTEN
@@ -41,8 +41,8 @@ static uint64_t agent_connections_mixed(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Computes the delay from the id, which was computed from the address of the
- * station, so that two stations do not collide again. */
+/* Computes the delay from the id. Ids of different stations differ, so that two
+ * stations that collided do not collide again. */
 weft_time_t conn_again(struct weft_host *h, uint64_t id, uint32_t tries)
 {
 	weft_time_t first = weft_host_time(h, T_hvia_connect_again);

@@ -12,7 +12,8 @@
 
 int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 {
-	/* number of regions and pages that the tests of this option need */
+	/* numbers of regions and pages that the tests with CTRL.ATT_HOST
+	 * need */
 	enum { REGIONS = 16384, PAGES = 1 << 18 };
 	weft_phys_t l1, l2;
 

@@ -31,8 +31,8 @@ void agent_vi_write(struct hvia_agent *a, struct weft_host *h, uint32_t vi)
 			      (k->attr.rdma_write ? HVIA_VIF_RDMA_WRITE : 0) |
 				      (k->attr.stamped ? HVIA_VIF_STAMP : 0),
 			      k->attr.ptag, k->remote_vi, k->remote.mac));
-	/* Arms the queues of sleeping clients again, because the last store has
-	 * cleared their interrupt flags. */
+	/* Arms the queues of sleeping clients again, because the store of
+	 * HVIA_VI_0 has cleared their interrupt flags. */
 	for (size_t i = 0; i < a->waits.n; i++)
 		if (a->waits.at[i].q.vi == vi)
 			agent_vi_arm(a, h, &a->waits.at[i].q);

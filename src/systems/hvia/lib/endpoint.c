@@ -184,8 +184,9 @@ static void hvia_ep_poll(struct ep *e)
 	struct ep_peer *own = &e->peer[e->me];
 	struct hvia_ep_peer *p = &x->peer[e->me];
 
-	/* Keeps the old count if this poll leaves queues out, because the event
-	 * may concern one of them. */
+	/* Keeps the earlier event count if this poll leaves queues out. The
+	 * event may concern such a queue, and a changed count makes the next
+	 * wait return at once. */
 	if (!x->skip)
 		x->seen = vipl_nic(x->nic)->client->event;
 	for (uint32_t i = 0; i < e->n; i++) {
@@ -202,10 +203,10 @@ static void hvia_ep_poll(struct ep *e)
 	}
 }
 
-/* Waits for an event at the cost of a loop that polls all queues in turn. The
- * next poll leaves out the queues that the loop would have polled before the
- * event. It polls the first of the other queues when the loop would have
- * reached that queue. */
+/* Waits for an event like a loop that polls all queues in turn, at the cost of
+ * that loop. The next poll leaves out the queues that the loop would have
+ * polled before the event. For the first of the other queues it charges only
+ * the time of the loop's poll that follows the event. */
 static bool spin(struct hvia_ep *x, weft_time_t deadline)
 {
 	struct weft_host *h = x->core.h;
@@ -222,9 +223,9 @@ static bool spin(struct hvia_ep *x, weft_time_t deadline)
 		weft_host_cpu(h, poll - into);
 		return true;
 	}
-	/* A poll at the moment of the event misses the event, because the
-	 * library's threads are younger than the calling thread and run after
-	 * it. */
+	/* A poll that ends at the moment of the event misses the event, because
+	 * the library's threads are younger than the calling thread and run
+	 * after it. */
 	at = (uint32_t)(into / poll) + 1;
 	x->skip = at - 1;
 	x->first = at * poll - into;

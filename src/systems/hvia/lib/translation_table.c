@@ -85,8 +85,8 @@ static uint32_t translation_table_outermost(const struct hvia_att *a,
 	return i;
 }
 
-/* Removes the outermost block of a tree. Returns its length, by which the
- * caller extends the neighbouring block. */
+/* Removes the highest (`right`) or the lowest block of a tree. Returns its
+ * length, which the caller adds to the neighbouring block. */
 static uint32_t translation_table_swallow(struct hvia_att *a, uint32_t *tree_p,
 					  bool right)
 {

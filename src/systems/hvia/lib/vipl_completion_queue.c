@@ -62,7 +62,9 @@ static struct vipl_queue *completion_queue_oldest(struct vipl_cq *c)
 
 		if (!p)
 			continue;
-		/* this call flushes all descriptors if the VI is in error */
+		/* In a VI in error, flushes the oldest descriptor. If the VI is
+		 * reliable, this call also applies the remote side's last
+		 * acknowledgement, which may complete descriptors. */
 		vipl_queue_done(q);
 		stamp = p->d->CS.Reserved;
 		last = !stamp;

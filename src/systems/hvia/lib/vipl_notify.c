@@ -57,8 +57,8 @@ static void call_error(struct vipl_nic *n, const struct hvia_async *e)
 	};
 	struct vipl_vi *v = n->vis;
 
-	/* an RDMA write of the remote side has an operation code of its own,
-	 * because it belongs to no local queue */
+	/* an RDMA write of the remote side belongs to no local queue, therefore
+	 * its operation code follows from the error */
 	if (e->code == HVIA_ERROR_RDMAW_PROT ||
 	    e->code == HVIA_ERROR_RDMAW_DATA ||
 	    e->code == HVIA_ERROR_RDMAW_ABORT)

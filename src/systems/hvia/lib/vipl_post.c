@@ -59,8 +59,8 @@ VIP_DESCRIPTOR *vipl_queue_take(struct vipl_queue *q)
 	}
 	q->first++;
 	q->n--;
-	/* a descriptor that the program takes before the reliable service is
-	 * done with it is not open any more */
+	/* The program may take a descriptor before the reliable service has
+	 * completed it. Such a descriptor is not open any more. */
 	q->open -= p->open;
 	q->entered -= q->entered != 0;
 	return p->d;
@@ -125,8 +125,9 @@ void vipl_ring(struct weft_host *h, struct vipl_vi *v, uint32_t dir,
 	weft_host_cpu(h, weft_host_time(h, T_vipl_post_store));
 }
 
-/* Posts a descriptor. No other thread can post between link and doorbell, so
- * that doorbells of a queue reach the card in the order of the links. */
+/* Posts a descriptor. Other threads cannot post after a link and before its
+ * doorbell. Therefore doorbells of a queue reach the card in the order of the
+ * links. */
 static VIP_RETURN vipl_post_post(struct vipl_vi *v, uint32_t dir,
 				 VIP_DESCRIPTOR *d, VIP_MEM_HANDLE handle)
 {

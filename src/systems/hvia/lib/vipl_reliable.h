@@ -57,9 +57,9 @@ struct rel_slot {
 	uint8_t data[];
 };
 
-/* The user's descriptor whose bytes are being moved. It is copied when its
- * message starts, as the card does. Only the copy is used afterwards, because
- * the program may change the original. */
+/* The user's descriptor whose bytes are being moved. The service copies it when
+ * its message starts, just as the card fetches a descriptor. Afterwards the
+ * service uses only the copy, because the program may change the original. */
 struct rel_msg {
 	uint64_t number;   /* number of the descriptor in its queue */
 	VIP_DESCRIPTOR *d; /* the copy */

@@ -18,7 +18,7 @@ static void reliable_receive_refuse(struct vipl_rel *r, uint32_t status,
 	rel_send(r);
 	if (code != HVIA_ERROR_CONN_LOST)
 		rel_fail(r, code, false);
-	/* Gives the refusal time to arrive before the connection ends. */
+	/* Waits, so that the refusal arrives before the connection ends. */
 	host_nap(weft_host_self(), T_hvia_last_word);
 	rel_fail(r, HVIA_ERROR_CONN_LOST, true);
 }

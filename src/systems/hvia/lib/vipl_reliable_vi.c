@@ -29,8 +29,8 @@ uint8_t *rel_piece(const VIP_DESCRIPTOR *d, uint32_t at, uint32_t *n_p)
 	return NULL;
 }
 
-/* Reports an error unless the VI has been destroyed, because the VI's number
- * may belong to another VI then. */
+/* Reports an error of the VI. Reports nothing for a destroyed VI, because its
+ * number may belong to another VI. */
 static void rel_tell(struct vipl_rel *r, struct hvia_fail_arg *f)
 {
 	if (!r->stop)
@@ -278,9 +278,9 @@ void vipl_rel_connected(struct vipl_vi *v)
 	for (uint32_t i = 0; i < REL_RX; i++)
 		rel_post(r, HVIA_Q_RECV, rel_slot(r, REL_WINDOW + REL_ACKS + i),
 			 rel_payload(v->nic->payload));
-	hvia_notify(weft_host_self(),
-		    &v->nic->client->event); /* from now on the thread sleeps
-						until one of these events */
+	/* wakes the service's thread, which arms the new receives before it
+	 * sleeps again */
+	hvia_notify(weft_host_self(), &v->nic->client->event);
 }
 
 /* Accepts the newest descriptor of a queue, which the caller has just linked.

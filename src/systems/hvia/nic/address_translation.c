@@ -151,8 +151,9 @@ static bool address_translation_check(struct hv_att *a)
 	return e->first && e->first <= HVIA_PAGE;
 }
 
-/* Requests level-2 entry k after `before` cycles of computing. The entry is
- * there in state ATT_ADD. State ATT_L2 reads it from a table in host memory. */
+/* Requests level-2 entry k after `before` cycles of computing. From a table on
+ * the card, the entry arrives before state ATT_ADD. From a table in host
+ * memory, state ATT_L2 reads the entry. */
 static void ask_l2(struct hv_nic *n, uint32_t before)
 {
 	if (n->ctrl & HVIA_CTRL_ATT_HOST)
@@ -284,8 +285,8 @@ void hv_move_start(struct hv_nic *n, uint64_t count)
 						count * n->p.t_move));
 }
 
-/* Moves all entries at the end of the move's time, because stopped engines read
- * none in between. */
+/* Ends a move. Moves all entries at this time, because engines are stopped and
+ * read no entry during the move. */
 void hv_move_event(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access of HVIA-GE to host memory (hvia.md 2.1). The card is a master of the
  * PCI bus with one read and one write at a time, in order. Each unit has one
- * transaction and is woken at its end. Transactions wait while the command
+ * transaction, whose end wakes the unit. Transactions wait while the command
  * register does not let the card be master. */
 #include <assert.h>
 #include <string.h>

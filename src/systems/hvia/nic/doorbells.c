@@ -50,15 +50,15 @@ static void set_state(struct hv_nic *n, uint32_t vi, enum hvia_vi_state s)
 	struct hv_vi *v = &n->vi[vi];
 
 	if (v->active && s != HVIA_VI_CONNECTED) {
-		/* The message that is being received is lost. The next message
-		 * fills its descriptor from the start. */
+		/* The message that is being received is lost. If it has begun
+		 * to fill a descriptor, that descriptor is fetched again and
+		 * filled from its start. */
 		v->fetched = v->fetched && v->rdma;
 		v->active = false;
 		hv_apb_forget_vi(n, vi);
 	}
 	v->state = (uint8_t)s;
-	/* posted sends are pending already, so that only receives need a
-	 * start */
+	/* starts only receives, because posted sends are pending already */
 	hv_vi_work(n, vi, HVIA_Q_RECV);
 }
 
@@ -78,7 +78,9 @@ void hv_vi_unreachable(struct hv_nic *n, uint32_t vi, uint32_t q,
 	v->q[q] = (struct hv_q){ 0 };
 	if (q == HVIA_Q_SEND)
 		n->pending[vi / 64] &= ~(1ULL << vi % 64);
-	if (!over) /* otherwise the VI has failed before, or is being flushed */
+	/* a VI that has failed before, or is being flushed, does not fail
+	 * again */
+	if (!over)
 		hv_vi_fail(n, vi, q, HVIA_ERROR_POST_DESC,
 			   hvia_token(at->handle, (uint32_t)at->va));
 }

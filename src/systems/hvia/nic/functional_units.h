@@ -105,8 +105,8 @@ struct hv_vi {
 	uint32_t max_transfer;
 	struct hv_q q[2];
 	/* Head of the receive queue. */
-	/* fetched: its descriptor is on the card. prep: it waits to be
-	 * fetched */
+	/* fetched: the head's descriptor is on the card. prep: the head's
+	 * descriptor waits to be fetched */
 	bool fetched, prep;
 	struct hvia_desc desc;
 	weft_phys_t desc_pa;
@@ -152,8 +152,8 @@ struct hv_send {
 	/* Position of the next packet: byte in the message, segment, byte in
 	 * the segment. */
 	uint32_t offset, i_seg, seg_off;
-	/* Packet that is being built. n, got: its bytes in all, bytes read so
-	 * far; piece: number of pieces of the present look-up that were
+	/* Packet that is being built. n: bytes of the packet. got: bytes read
+	 * so far. piece: number of pieces of the current look-up that were
 	 * read. */
 	struct weft_slice frame;
 	uint32_t n, got, piece;
@@ -234,9 +234,10 @@ struct hv_recv {
 	/* a receive descriptor was found for the immediate data of the
 	 * packet */
 	bool imm;
-	bool packet; /* false while a descriptor is being prepared instead */
+	bool packet; /* the engine works on a packet, not on a descriptor */
 	bool ahead;  /* the look-up is for the next packet */
-	/* the region of that look-up has changed since it started */
+	/* the region has changed since the look-up for the next packet
+	 * started */
 	bool stale;
 	struct weft_slice frame;
 	uint64_t trace; /* trace id of the message */

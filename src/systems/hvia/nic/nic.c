@@ -128,8 +128,8 @@ static int hv_start(struct weft_comp *c, struct weft_err *err)
 				c->name, o->name);
 	}
 	bus = weft_bus_of(n->bus)->clock(n->bus);
-	/* uses the bus's clock if the card's is as fast, so that both run in
-	 * step */
+	/* uses the bus's clock if the card's clock is as fast, so that both run
+	 * in step */
 	n->clk = n->p.clock.num == bus->num && n->p.clock.den == bus->den
 			 ? bus
 			 : &n->p.clock;

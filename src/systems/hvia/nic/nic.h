@@ -136,8 +136,9 @@ static inline weft_time_t hv_time(const struct hv_nic *n, uint32_t cycles)
 	return weft_clock_after(n->clk, weft_now(n->comp), cycles);
 }
 
-/* Returns a time on the local bus. Its clock has the card's frequency and any
- * phase, therefore cycles count from now. */
+/* Returns the time `cycles` cycles of the local bus from now. The count starts
+ * now and not at an edge, because the local bus's clock has the card's
+ * frequency but any phase. */
 static inline weft_time_t hv_local(const struct hv_nic *n, uint32_t cycles)
 {
 	return weft_now(n->comp) + weft_clock_edge(n->clk, cycles) -
@@ -266,8 +267,7 @@ static inline void hv_send_go(struct hv_nic *n, enum hv_send_state s,
 	hv_wake(n, HV_U_SEND, cycles);
 }
 
-/* Looks up an address and enters state s, which runs when the address is
- * known. */
+/* Looks up an address. State s runs when the address is known. */
 void hv_send_translate(struct hv_nic *n, enum hv_send_state s,
 		       const struct hv_where *at, uint32_t len);
 
@@ -371,7 +371,7 @@ void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 
 /* receive_write.c: writes, bookkeeping, completion */
-/* Queues a job. Jobs run in the order of their calls. */
+/* Queues a job. Jobs run in the order in which they were queued. */
 void hv_put(struct hv_nic *n, const struct hv_job *j);
 /* Queues a job with bytes. Waits for room if necessary, then calls
  * hv_recv_handed(). */

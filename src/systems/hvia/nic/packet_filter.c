@@ -174,8 +174,8 @@ void hv_recv_accept(struct hv_nic *n)
 	if ((!v->active && !packet_filter_begin(n)) ||
 	    !packet_filter_immediate(n))
 		return;
-	/* The packet carries all bytes of the frame, or the rest of the message
-	 * if that is shorter. */
+	/* The packet has as many bytes as the frame carries, but no more than
+	 * the rest of the message, because a short frame is padded. */
 	left = r->h.length - v->got;
 	have = r->frame.len - HVIA_F_DATA;
 	r->n = left < have ? left : have;

@@ -40,7 +40,7 @@ static void seg_read(struct hv_nic *n, weft_phys_t pa)
 	hv_dma_read(n, &r->dma, pa, r->win.n * HVIA_SEGMENT);
 }
 
-/* Looks up the address of the next segments, because they may be in the
+/* Reads the next segments. First looks up their address if they are in the
  * descriptor's next page. */
 static void seg_ask(struct hv_nic *n)
 {
@@ -67,8 +67,8 @@ static void seg_ask(struct hv_nic *n)
 				     .len = HVIA_SEGMENT });
 }
 
-/* Refuses the packet, or ends the look-up for the next one, because an address
- * cannot be translated. */
+/* Handles an address that cannot be translated: refuses the packet that needs
+ * it, or ends the look-up ahead for the next packet. */
 static void receive_address_stuck(struct hv_nic *n, uint32_t status)
 {
 	if (n->recv.ahead)

@@ -4,8 +4,8 @@
  *
  * BAR0 holds doorbells, a page per VI. BAR1 holds control registers, kernel
  * packets and the VI table. All values are little endian, and registers have 64
- * bits. The source prints no register, so that the offsets are those that
- * hvia.md 2.2 reconstructs. Choices that 2.2 leaves open are marked "own". */
+ * bits. The source prints no register, therefore hvia.md 2.2 reconstructs the
+ * offsets. Choices that 2.2 leaves open are marked "own". */
 #ifndef SYSTEMS_HVIA_NIC_REGS_MAP_H
 #define SYSTEMS_HVIA_NIC_REGS_MAP_H
 
@@ -55,9 +55,10 @@ static inline uint64_t hvia_token(uint32_t handle, uint32_t offset)
 #define HVIA_TOKEN_HANDLE(t) ((uint32_t)(t))
 #define HVIA_TOKEN_OFFSET(t) ((uint32_t)((t) >> 32))
 
-/* Returns the address from which offsets of descriptors count, the multiple of
+/* Returns the address from which offsets of descriptors count: the multiple of
  * 64 at or below the start of the region, because descriptors are aligned but
- * regions begin anywhere. Bounds are those of the region. */
+ * regions begin anywhere. A descriptor in front of the region's start is still
+ * out of bounds. */
 static inline uint64_t hvia_desc_base(uint64_t va)
 {
 	return va & ~63ULL;
@@ -187,8 +188,9 @@ enum {
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */
 	HVIA_VI_2 = 16, /* maximum transfer size; numbers of posted sends and
 			   receives (RO) */
-	/* Own (reserved in 3.4): command. A store sets the flags that are ones
-	 * and clears those of bits 15:8. A load returns the flags. */
+	/* Own (reserved in 3.4): command. A store sets the flags whose bits in
+	 * 7:0 are ones, and clears the flags whose bits in 15:8 are ones. A
+	 * load returns the flags. */
 	HVIA_VI_3 = 24,
 };
 

@@ -83,8 +83,8 @@ double hvia_eval_tcpip_rises(const struct repro_data *d)
 	return 1;
 }
 
-/* Returns the least or greatest speed-up of hvia/small. Its points are all
- * sizes of the card, then of M-VIA, then of TCP/IP. */
+/* Returns the least or greatest speed-up of hvia/small. Its points are the
+ * sizes with HVIA-GE, then the same sizes with M-VIA, then with TCP/IP. */
 static double published_stacks_speedup(const struct repro_data *d, bool most)
 {
 	size_t n = d->n_points / 3;

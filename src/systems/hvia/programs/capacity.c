@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program hvia.capacity (hvia.md 3.5, HV-20): capacity of HVIA-GE's address
- * translation table. It registers regions in the kernel agent's allocator until
- * no region fits: regions of one page, and for each VI one region of the
- * largest possible size. */
+ * translation table. It registers regions of one page in the kernel agent's
+ * allocator until no region fits. It also finds the largest size at which each
+ * VI can have one region. */
 #include "systems/hvia/lib/translation_table.h"
 #include "weft/prog.h"
 

@@ -5,9 +5,10 @@
  * simulator (vipl.h, and all public headers).
  *
  * The simulated machine provides its exit, abort, assert, clocks, sleep, malloc
- * and output to stdout and stderr. The rest of the C library is the
- * simulator's. Time passes only in calls of libraries and in sleep, therefore a
- * loop that waits for memory to change without such a call never ends. */
+ * and output to stdout and stderr. For all other functions the program calls
+ * the C library of the simulator itself. Time passes only in calls of libraries
+ * and in sleep. Therefore a loop that waits for a change of memory, but makes
+ * no such call, never ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -269,7 +270,7 @@ static int mainp_main(struct weft_comp *c)
 	int n = 0, ret;
 
 	/* Loads the program when the machine runs, never while an experiment is
-	 * checked, because loading runs code of the file and its output
+	 * checked. Loading runs code of the file, and opening the output
 	 * replaces a file. */
 	p->dl = main_load(p->file, &p->fd, why, sizeof(why));
 	p->stdout_ = out_open(c, p->out);

@@ -16,8 +16,8 @@ struct main_sym {
 
 /* Loads a copy of the file. Returns NULL on an error and writes the reason. The
  * caller keeps the file descriptor *fd_p open until the object is closed. The
- * number of the descriptor is the name of the copy, and the loader would take
- * another file of that name for this one. */
+ * number of this descriptor is the copy's name. If another file got the number,
+ * the loader would take that file for this copy. */
 void *main_load(const char *file, int *fd_p, char *why, size_t size);
 /* Redirects references of the object. `tab` ends with a NULL name. Returns
  * false on processors other than x86-64 and ARM64, or if memory cannot be made

@@ -176,8 +176,9 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return -EIO;
 }
 
-/* Makes the partner read the clock and its processor time before each message,
- * as node 0 does before each round trip, because a reading takes time. */
+/* Makes the partner read the clock and its processor time before each message.
+ * Node 0 reads both before each round trip, and readings take time on both
+ * nodes. */
 static void vipl_pingpong_ready(struct pingpong *p)
 {
 	if (!p->begins) {

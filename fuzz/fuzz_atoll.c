@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cable between two ATOLL NICs loses, repeats, damages and forges flits and
- * states as the input says (line.h). A process at either end sends numbered
- * messages to the other.
+ * states as the input says (line.h). A process at each end sends numbered
+ * messages to the other end.
  *
  * No buffer holds more than it has room for. The run ends, and no message is
  * left in the machine. Damage that the CRC detects neither loses nor changes a
  * message. Forged states may remove messages, but not change or reorder them.
- * Flits whose CRC was made to fit may be anything.
+ * A changed or forged flit whose CRC fits may have any effect on messages.
  *
  * Byte 0 of an input selects the machine. The other bytes are actions of the
  * line. */
@@ -109,9 +109,9 @@ static int sender(struct weft_comp *c)
 	return 0;
 }
 
-/* Sends messages. The program is in the background, because a sender whose link
- * does not move waits for ever and a run does not wait for background
- * programs. */
+/* Sends messages. The program is in the background, because a sender waits for
+ * ever for a link that does not move. The end of a run does not wait for
+ * background programs. */
 static WEFT_COMPONENT(sender, .name = "sender", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "sends", .background = true,
 		      .ops = { .main = sender });

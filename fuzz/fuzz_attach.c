@@ -60,9 +60,9 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 
 /* ---- the bad process ---- */
 
-/* Returns a number below 2^48, or in one of four cases a number of at least
- * 2^63. If the number is used as a time, a small one runs quickly and a large
- * one is refused. Times of hours would take minutes to run. */
+/* Returns a number below 2^48 or, in a quarter of the cases, a number of at
+ * least 2^63. If the number is used as a time, a small one runs quickly and a
+ * large one is refused. Times of hours would take minutes to run. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -267,8 +267,8 @@ static void op_deadline(struct fuzz *f)
 	att_hand_over(f->a, 300000);
 }
 
-/* Opens one more connection with a hello message that is right, wrong in one
- * word, too short or too long, and sends it up to three times. If the simulator
+/* Opens one more connection and sends a hello message one to three times. The
+ * message is right, wrong in one word, too short or too long. If the simulator
  * gives the connection a place, the place stays taken until the process
  * ends. */
 static void op_hello(struct fuzz *f)
@@ -522,9 +522,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.map = map,
 		.raw = way == RAW,
 		.direct = way == DIRECT ? &hub : NULL,
-		/* Users of weft/host.h are not notified when a peer dies, so
-		 * the run ends after this patience. It is short to save
-		 * time. */
+		/* Users of weft/host.h are not notified when a peer dies,
+		 * therefore the run ends after patience_ns. This time is short
+		 * with raw calls, to save time. */
 		.patience_ns = way == RAW ? 30000000 : 1000000000,
 	};
 	struct exp_opts none = { 0 };
@@ -537,8 +537,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (way == DIRECT && direct_make(2, 4, &hub))
 		abort();
-	/* A kernel that forbids one process to read another is simulated by
-	 * this variable. */
+	/* The variable makes the simulator act as if the kernel forbade one
+	 * process to read the memory of another. */
 	if (way == COPY)
 		setenv("WEFT_NO_CMA", "1", 1);
 	else

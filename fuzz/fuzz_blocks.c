@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the input as the text of a block trace. No text may crash the reader,
- * and requests that the reader accepts are consistent. The first byte selects
- * format, event and device. */
+/* Reads the input as the text of a block trace. No text may crash the reader.
+ * Requests that the reader accepts are aligned, within the limits and in order
+ * of time. The first byte selects format, event and device. */
 #include <assert.h>
 
 #include "programs/block_trace.h"

@@ -181,9 +181,9 @@ static void op_release(struct fuzz *f)
 	if (f->kept.data)
 		ep->ops->release(ep, &f->kept);
 	if (take(&f->in, 1) & 1)
-		/* In half of the cases the released event is forgotten.
-		 * Otherwise a later call releases the event a second time,
-		 * which must do no harm. */
+		/* In half of the cases the fuzzer forgets the released event.
+		 * In the other half a later call releases the event a second
+		 * time, which must do no harm. */
 		f->kept.data = NULL;
 }
 

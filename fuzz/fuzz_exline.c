@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line between two EXTOLL crossbars with all kinds of damage: cells and
- * control cells that are lost, repeated, damaged, forged (line.h), while a
- * traffic component at either end sends numbered packets to the other.
+/* The line between two EXTOLL crossbars loses, repeats, damages and forges
+ * cells and control cells (line.h). A traffic component at each end sends
+ * numbered packets to the other end.
  *
  * No port holds more cells than it has room for, or has more in flight than its
  * credits allow. The run ends, and no frame is left over. Damage alone neither
  * changes nor reorders a packet, and loses none while the link is up. Forged
- * control cells may remove packets, but not change or reorder them. Cells whose
- * CRC was made to fit may be anything.
+ * control cells may remove packets, but not change or reorder them. A changed
+ * or forged cell whose CRC fits may have any effect on packets.
  *
  * Byte 0 of an input selects the machine. The other bytes are actions of the
  * line. */

@@ -336,7 +336,7 @@ static void op_areas(struct side *s)
 	}
 }
 
-/* Sets a requester port or a completer port of ULTRA as the driver does. */
+/* Sets up a requester port or a completer port of ULTRA as the driver does. */
 static void op_port(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2), node = s != f.side;

@@ -2,12 +2,13 @@
 /* The lines between two nodes with Host Ports lose, repeat, damage and forge
  * cells and control cells (line.h). Forged cells with CRCs that fit carry
  * routing frames, command frames and ULTRA packets that no Host Port sends. A
- * process on either node sends messages to the other and puts data into a
- * window of the other.
+ * process on each node sends messages to the other node and puts data into a
+ * window there.
  *
  * The run ends, and no frame is left over. Memory that belongs to no queue and
- * no window is never written. Without cells whose CRC was made to fit, no
- * message is changed or arrives twice. With damage alone all messages arrive
+ * no window is never written. A changed or forged cell whose CRC fits may have
+ * any effect on messages. Without such a cell no message is changed, and none
+ * arrives twice. If control cells are not forged either, all messages arrive
  * while the links are up.
  *
  * Byte 0 of an input selects the machine. The other bytes are actions of the

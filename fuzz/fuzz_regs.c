@@ -15,10 +15,10 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* Set when loopback was switched on, and for machines of `more_of`. A
-	 * packet in loopback returns credits in addition to those of the line.
-	 * Both together may overrun Net2Host, so that a lost packet is
-	 * not an error. */
+	/* Lost packets are not an error, because loopback was switched on or
+	 * the machine is one of `more_of`. In loopback a packet returns
+	 * credits, and so does the line. Together these credits may overrun
+	 * Net2Host. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
 						  * queue */

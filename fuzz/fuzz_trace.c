@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the input as the text of a packet trace. No text may crash the reader,
- * and a trace that the reader accepts is consistent. */
+/* Reads the input as the text of a packet trace. No text may crash the reader.
+ * In a trace that the reader accepts, nodes and sizes are within the limits,
+ * and packets depend only on earlier packets. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@ static VIP_RETURN seen(VIP_RETURN ret)
 	see_value(ret);
 	return ret;
 }
-/* Makes a call whose return value is part of the stored outcome. */
+/* Makes a call of VIPL and passes the returned code to see(). */
 #define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
@@ -183,9 +183,10 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 		ret = SEEN(VipConnectAccept, u->conn, u->vi[vi]);
 	else
 		ret = SEEN(VipConnectReject, u->conn);
+	/* A reject, a successful accept and a time-out end the validity of the
+	 * handle. */
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
-		u->conn = NULL; /* The handle is no longer valid after any of
-				 * these answers. */
+		u->conn = NULL;
 }
 
 static void op_wait_connect(struct user *u)

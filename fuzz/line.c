@@ -31,8 +31,8 @@ static void set(struct weft_frame *f, struct weft_raw *raw)
 	f->raw = raw;
 }
 
-/* Changes n symbols. The low bits of a drawn number decide whether a symbol
- * changes in one bit, in its byte, or in full. */
+/* Changes n symbols. The low bits of a drawn number decide whether one bit of a
+ * symbol changes, its low byte, or all of its bits. */
 static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 {
 	while (n-- && raw->n) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A target passes to see() what an input caused beside the simulation's own
- * state: results of calls, notifications of programs, memory of a bench.
- * Replays (tests/replay) compare these bytes with the stored ones. Fuzzing
- * ignores them. */
+/* A target passes outcomes of an input to see() if they are not in the
+ * simulation's own state: results of calls, notifications of programs, memory
+ * of a bench. Replays (tests/replay) compare these outcomes with stored ones.
+ * During fuzzing see() does nothing. */
 #ifndef FUZZ_SEE_H
 #define FUZZ_SEE_H
 

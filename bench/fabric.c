@@ -4,11 +4,12 @@
  *
  *     weft-fabric -p PROVIDER -k NAME -r RANK [-n MESSAGES] [-w WINDOW] [-b|-x]
  *
- * The processes find each other by an abstract Unix socket NAME; RANK is that
- * of weft exec when it is not given.  Rank 0 prints "latency NS", half the
- * round trip of 8 bytes, and "rate MESSAGES/S", one way, WINDOW of them before
- * an answer.  With -b only the ping-pong is done ("blocking MESSAGES/S", both
- * ways): each message is waited for.  -x: it exits with everything open. */
+ * The processes find each other by an abstract Unix socket NAME. RANK need not
+ * be given under weft exec, which sets it. Rank 0 prints "latency NS", half of
+ * the round trip of 8 bytes, and "rate MESSAGES/S", with WINDOW messages in one
+ * direction before each answer. With -b the program runs the ping-pong only,
+ * and also prints "blocking MESSAGES/S", the messages of both directions. With
+ * -x the program exits without closing its objects. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -49,7 +50,8 @@ static void check(int ret, const char *what)
 	exit(1);
 }
 
-/* Not the program's own clock, which may be a simulated one. */
+/* Returns real time in ns by a system call, because the C library's clock may
+ * be a simulated one. */
 static double real_ns(void)
 {
 	struct timespec t;
@@ -127,7 +129,8 @@ static void open_ep(struct bench *b)
 
 static struct fi_context contexts[2][MAX_WINDOW];
 
-/* How many came; both queues must be looked at for progress. */
+/* Returns the number of completions that it takes from a queue. The caller must
+ * poll both queues, because messages may make progress only in a poll. */
 static unsigned look(struct fid_cq *cq)
 {
 	struct fi_cq_tagged_entry e[16];

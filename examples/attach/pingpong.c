@@ -48,7 +48,7 @@ static void report(const char *name, weft_time_t t0, weft_time_t t1)
 	       (unsigned long long)(t1 - t0));
 }
 
-/* ---- VELO: a message there, a message back ---- */
+/* ---- VELO: a message to the other node, a message back ---- */
 
 struct velo {
 	struct velo_port *port;

@@ -2,10 +2,10 @@
 /* A user's own switch in one file: store and forward, output queues without
  * limit, first come first served.
  *
- * An output sends the packet that was complete first. Packets that are complete
- * at one time leave in the order of their inputs' numbers, so that the order
- * does not depend on the order of events. Not modelled: finite buffers, flow
- * control. */
+ * An output sends the packet that was complete first. Packets that were
+ * complete at the same time leave in the order of their inputs' numbers, so
+ * that their order does not depend on the order of events. Not modelled: finite
+ * buffers, flow control. */
 #include <stdlib.h>
 
 #include "own.h"

@@ -50,7 +50,8 @@ static void flow_packet(struct feed *f, struct feed_flow *w)
 	}
 	p->u[0] = (uint64_t)(w - f->flow);
 	p->u[1] = w->sent++;
-	/* becomes the number of its cells that have left the crossbar */
+	/* becomes the number of the packet's cells that have left the
+	 * crossbar */
 	p->u[2] = 0;
 	w->pkt = p;
 	w->at = 0;

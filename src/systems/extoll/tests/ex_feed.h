@@ -14,7 +14,8 @@ struct feed_flow {
 	uint8_t in, out, vc;
 	uint8_t cells; /* of a packet */
 	uint8_t flits; /* flits of a cell; 0 = 16 */
-	/* Nibbles of the route (`out`, then internal port 0); 0 = 2. */
+	/* number of nibbles of the route: `out`, then internal port 0. The
+	 * value 0 means 2 */
 	uint8_t hops;
 	bool table; /* the crossbar's table has the route: node number `out` */
 	uint64_t limit;		  /* packets to send; 0 = no end */

@@ -46,7 +46,8 @@ void exrig_fault(struct exrig *r, uint32_t node, uint32_t port,
 		 const struct weft_class *cls, const char *const *set);
 void exrig_prog(struct exrig *r, uint32_t node, exrig_fn fn);
 void exrig_start(struct exrig *r);
-/* Runs until no event is left, with all checks at the end of a run. */
+/* Runs until no event is left, and makes all checks that belong to the end of a
+ * run. */
 void exrig_run(struct exrig *r);
 void exrig_free(struct exrig *r);
 uint64_t exrig_counter(const struct weft_comp *c, const char *name);

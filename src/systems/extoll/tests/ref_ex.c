@@ -13,7 +13,8 @@ static uint32_t removes(const struct rx_cfg *c, const struct rx_pkt *p,
 {
 	uint32_t k = c->flit_bytes * 2, left = p->hops, used = 0;
 
-	/* a flit holds k - 1 nibbles while more than k are left */
+	/* while more than k nibbles are left, a flit of the route holds k - 1
+	 * of them */
 	while (left > k) {
 		used += k - 1;
 		left -= k - 1;
@@ -124,8 +125,9 @@ static bool may_start(const struct node *d, uint32_t i, uint32_t o, uint32_t v)
 	return true;
 }
 
-/* Returns true if the packet may not request yet, because it takes t_transit
- * cycles more from link to link. Its later cells follow in order. */
+/* Returns true if the packet may not request yet. The first cell of a packet
+ * from link to link requests t_transit cycles later than other cells. Later
+ * cells of the packet follow in order. */
 static bool in_transit(const struct world *w, const struct cell *x, uint32_t i,
 		       uint32_t o)
 {

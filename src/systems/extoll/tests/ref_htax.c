@@ -135,8 +135,8 @@ static void arrive(struct ref_hx *x)
 }
 
 /* Brings stores from the host to the arbiter. The HT core has room for `posted`
- * stores. A store without room arrives at the core's next edge after the store
- * that came `posted` stores earlier has left. */
+ * stores. A store that finds the core full arrives at the core's next edge
+ * after another store has left the core. */
 static void places(struct ref_hx *x)
 {
 	const struct ref_hx_cfg *c = &x->cfg;

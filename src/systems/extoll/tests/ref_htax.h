@@ -39,7 +39,8 @@ struct ref_hx_req {
 struct ref_hx_store {
 	uint64_t time; /* fs: arrival in the HT core, if that has room */
 	uint8_t unit, bytes;
-	/* it stores a read pointer, and may pass stores without room */
+	/* the store sets a read pointer, and may pass stores for which a unit
+	 * has no room */
 	bool pass;
 	uint64_t taken; /* outcome: cycle at which the unit has the store */
 };

@@ -32,8 +32,8 @@ struct ref_rma_req *ref_ask(struct program *w, uint32_t port, bool read,
 	return r;
 }
 
-/* Returns the word of the lock at addr, as the bus has last written it by time
- * t. */
+/* Returns the word of the lock at addr after the last write that the bus has
+ * completed by time t. */
 uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t)
 {
 	const struct ref_hx *hx = &w->x->hx;

@@ -157,7 +157,7 @@ static enum ref_rma_tx_state do_xlate(struct program *w, uint32_t unit,
 
 /* ---- READ ---- */
 
-/* Returns whether a lock waits, because a lock before it has not been written
+/* Returns true if a lock must wait because an earlier lock has not been written
  * back. */
 static bool lock_waits(const struct tx *t, uint32_t i)
 {

@@ -14,8 +14,9 @@ static bool known(const struct ref_tlb *t, uint32_t i)
 	       t->in_set[set] - t->fill[i].number <= REF_TLB_WAYS;
 }
 
-/* Returns the first fill to search. Older fills than the last 4096 are not
- * valid any more, even in a set that is rarely filled. */
+/* Returns the first fill to search. Assumes that a set gets at least four of
+ * any 4096 fills, even if it is rarely filled. Therefore older fills are not
+ * valid any more. */
 static uint32_t oldest(const struct ref_tlb *t)
 {
 	return t->n > 4096 ? t->n - 4096 : 0;

@@ -62,7 +62,8 @@ struct ref_velo_cell {
 	bool last;
 };
 
-/* A store to a mailbox (slots 0: disabled) or to a read pointer. */
+/* A store to the register of a mailbox (slots 0: disabled) or of a read
+ * pointer. */
 struct ref_velo_set {
 	uint64_t time; /* fs: arrival in the HT core */
 	uint32_t box;

@@ -61,8 +61,9 @@ static void gate(uint32_t page)
 	xr_mem_set64(&rr, 0, RR_GAT + 8 * page, g);
 }
 
-/* Returns an address, usually of a page that the process owns. Most pages
- * belong to one set of the TLB. */
+/* Returns an address, usually of a page that the process owns. Most pages of a
+ * process are in the same set of the TLB, so that the set's entries are
+ * replaced. */
 static uint64_t address(uint32_t vpid, uint32_t bytes, bool aligned)
 {
 	uint32_t page = dice(3) ? ATU_SETS * dice(dice(2) ? 2 : 6)
@@ -324,8 +325,8 @@ static bool queue_free(void)
 }
 
 /* Returns true if a command may be stored. The HT core keeps room for the store
- * of a read pointer, because that store frees a full ring. It may pass
- * commands, but no register store. */
+ * of a read pointer, because that store frees a full ring. The store of a read
+ * pointer may pass commands, but no other store to a register. */
 static bool may_command(void)
 {
 	return queue_free() || on_way() + 1 < exref_nic(&rr)->posted;

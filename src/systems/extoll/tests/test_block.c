@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: if the network accepts no messages and commands, they delay the
- * stores behind them, except for stores of read pointers, which make room at
- * other nodes (extoll.md 2.4, 3.3). Otherwise two nodes with full mailboxes
- * would wait for each other for ever. */
+/* EXTOLL: messages and commands that the network does not accept delay the
+ * stores behind them. Only stores of read pointers pass such messages and
+ * commands, because read pointers make room for other nodes (extoll.md 2.4,
+ * 3.3). Without this exception two nodes with full mailboxes would wait for
+ * each other for ever. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -104,7 +105,8 @@ static void test_load_waits_for_messages_when_a_pointer_passes(void **state)
 	assert_false(vr.bus[ME]->replied);
 	unblock(n);
 	assert_true(vr.bus[ME]->replied);
-	/* the requester may hold one message when all stores are taken */
+	/* all messages have left the line of stores, but the requester may
+	 * still hold one of them */
 	assert_in_range(vr.bus[ME]->reply, n - 1, n);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL packets consist of the bytes that arrived: a fault on the line changes
- * a byte of one cell and corrects the CRC. */
+/* EXTOLL's receiver delivers the bytes that arrived. A fault on the line
+ * changes a byte of one cell and corrects the CRC. */
 #include "ex_pair.h"
 
 #include <stdlib.h>

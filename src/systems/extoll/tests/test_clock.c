@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Runs for `cycles`, saturated in both directions. */
+/* Runs for `cycles` with both directions saturated. */
 static void run(struct ex_pair *p, const char *ppm0, const char *ppm1,
 		bool compensate, const char *width, uint64_t cycles)
 {
@@ -69,7 +69,7 @@ static void test_not_compensated(void **state)
 	ex_pair_fini(&p);
 }
 
-/* A difference in the clock parameter, not in ppm. */
+/* The clock parameters of the two ends differ, their ppm do not. */
 static void test_unequal_clocks_need_no_replay(void **state)
 {
 	struct ex_pair p;

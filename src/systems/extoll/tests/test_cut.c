@@ -20,8 +20,9 @@ struct cut {
 	struct exrig r;
 	const char *width;
 	uint32_t src;
-	bool damaged; /* the packet starts with a void cell, which goes the same
-			 way */
+	/* the first cell is damaged, and takes the packet's way as a void
+	 * cell */
+	bool damaged;
 };
 
 static int cut_sender(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -137,17 +138,18 @@ static void test_cut_packet_is_discarded_by_every_unit(void **state)
 	for (uint32_t i = 0; i < 2; i++) {
 		const char *w = width[i];
 
-		/* At node 1: the units there find the byte of another node. */
+		/* The packet ends at node 1, whose units find that it is for
+		 * another node. */
 		cut((struct cut){ .width = w, .src = 0 }, 1, VELO);
 		cut((struct cut){ .width = w, .src = 1 }, 1, RMA);
 		cut((struct cut){ .width = w, .src = 2 }, 1, RMA);
 		cut((struct cut){ .width = w, .damaged = true }, 1, VELO);
-		/* At the node to which the number of the sender leads: two
-		 * cables further, or back at node 0. */
+		/* The packet ends at the node to which the sender's number
+		 * leads: node 3, two cables further, or node 0 again. */
 		cut((struct cut){ .width = w, .src = 0x33 }, 3, VELO);
 		cut((struct cut){ .width = w, .src = 0x4 }, 0, VELO);
-		/* In a crossbar: it has no such port, or a flit of four nibbles
-		 * is used up. */
+		/* The packet ends in a crossbar, because the crossbar has no
+		 * such port, or because a flit of four nibbles is used up. */
 		cut((struct cut){ .width = w, .src = 0xd }, 1, XBAR);
 		cut((struct cut){ .width = w, .src = 0x3333 }, !!i,
 		    i ? VELO : XBAR);

@@ -70,8 +70,8 @@ static void net_new(struct net *n)
 	must(weft_sim_start(n->sim, &err), &err);
 }
 
-/* Packets that are still in their sources belong to the sources, so that the
- * models have lost none. */
+/* Packets that have not left their sources when the run ends are not lost,
+ * therefore weft_sim_finish() reports no error. */
 static void what_a_dead_link_keeps_in_its_source_is_not_lost(void **state)
 {
 	struct weft_err err = { 0 };

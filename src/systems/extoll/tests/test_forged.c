@@ -91,7 +91,8 @@ static void play(struct ex_pair *p, const char *packets, struct script s)
 	*to = s;
 	to->back = &p->comp[1]->ports[0];
 	to->back->beside = true;
-	/* No refresh, because its true credits would stop the sender. */
+	/* Switches the refresh off, because a refresh reports the true credits
+	 * and would stop the sender. */
 	if (s.acked) {
 		p->n[1]->ep.cfg.refresh = 0;
 		p->n[1]->ep.next_refresh = WEFT_NEVER;

@@ -38,8 +38,9 @@ static void check(const struct exproc *p)
 					 byte(k, i + 8 * k));
 }
 
-/* Posts a transfer of page k, from its byte 8 k on. So the transfers start at
- * different bytes of a line and in different memory banks. */
+/* Posts a transfer of page k from byte 8 k of the page on. Therefore the
+ * transfers start at different bytes of a line and in different memory
+ * banks. */
 static void post(struct exproc *p, uint32_t op, uint32_t k)
 {
 	exproc_post(p, OPT,

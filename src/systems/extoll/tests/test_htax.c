@@ -166,8 +166,8 @@ static void test_htax_does_what_the_reference_does(void **state)
 		one(seed);
 }
 
-/* A store without room waits in front. The next store that may pass it is the
- * first that is ready later, if there is one. */
+/* The first store waits for room. ex_htax_pass_from() returns when the next
+ * store behind it arrives, or never if no store follows. */
 static void nothing_passes_behind_the_last_store(void **state)
 {
 	static struct extoll_nic n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts of the EXTOLL NIC (extoll.md 2.7). No interrupt is lost, in
- * whatever order the event, the store that arms and the start of a program's
- * sleep come. */
+/* Interrupts of the EXTOLL NIC (extoll.md 2.7). The event, the store that arms
+ * the interrupt, and the sleep of a program come in all orders. No interrupt is
+ * lost. */
 #include "unit/cmocka_all.h"
 #include "exproc.h"
 #include "exrig.h"

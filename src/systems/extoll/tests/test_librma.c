@@ -99,7 +99,8 @@ static void test_table_full(void **state)
 	struct exrig r;
 
 	one(&r, full_main);
-	/* regions of 32 MB fill the group for large ones, half of the table */
+	/* regions of 32 MB fill the group for large regions, which is half of
+	 * the table */
 	assert_int_equal(r.v[0], 16);
 	exrig_free(&r);
 }

@@ -153,8 +153,8 @@ static void a_port_that_cannot_be_mapped_gives_its_mailbox_back(void **state)
 
 enum { PROCS = 5 };
 
-/* Each process sends to all processes of both nodes, and gets only its own
- * messages. */
+/* Each process sends to all processes of both nodes, and receives only messages
+ * that are addressed to it. */
 static int procs_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_port *p;

@@ -213,7 +213,8 @@ static void test_cut_for_good(void **state)
 	exrig_free(&s.r);
 }
 
-/* Other links of the node continue: two nodes of a row, cut between 0 and 3. */
+/* Four nodes form a ring, and the cable between nodes 0 and 3 is cut. The other
+ * link of node 0 continues. */
 static void test_other_links_of_the_node_continue(void **state)
 {
 	const char *const cut[] = { "at", "100us", NULL };

@@ -127,7 +127,8 @@ static void test_same_frames(void **state)
 			hold[i / 6], "packets", "600", NULL });
 }
 
-/* Settling in the middle of a run, any number of times, changes nothing. */
+/* Calls of settle() in the middle of a run change nothing, however many there
+ * are. */
 static void test_settling_in_a_run_changes_no_result(void **state)
 {
 	struct ex_pair p[2];

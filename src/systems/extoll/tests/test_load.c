@@ -238,7 +238,8 @@ static void box_write(uint32_t slot, uint64_t status, uint64_t stamp)
 
 #define GOOD (EXTOLL_STATUS(7, 0, 0, 3, 8) | EXTOLL_STATUS_EOM)
 
-/* The read pointer follows every second slot and wraps. */
+/* The component stores the read pointer after every second slot. The pointer
+ * wraps. */
 static void test_read_pointer_follows_every_second_slot(void **state)
 {
 	const uint64_t *k;
@@ -396,8 +397,8 @@ static void test_small_messages_pass_both_ways_without_stalls(void **state)
 {
 	both_ways("load=0.5 packets=1000", 1);
 	assert_int_equal(nic[0]->counters[EX_C_VELO_STALLS], 0);
-	/* The read pointer is stored after four slots, or later while such a
-	 * store is in flight. */
+	/* The component stores the read pointer after four slots, or after more
+	 * slots if an earlier such store is in flight. */
 	assert_in_range(end[0]->counters[LOAD_RP], 150, 250);
 }
 

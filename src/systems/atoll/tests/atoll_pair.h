@@ -16,8 +16,8 @@ struct atoll_pair {
 };
 
 /* Builds the pair without starting the run. progs lists classes of programs,
- * each for both nodes. set lists "name", "value", ... of the NICs. Both lists
- * end with NULL. */
+ * each of which runs on both nodes. set lists parameters of the NICs as "name",
+ * "value", ... Both lists end with NULL. */
 void atoll_pair_new(struct atoll_pair *p, const struct weft_class *const *progs,
 		    const char *const *set);
 struct at_nic *atoll_pair_nic(const struct atoll_pair *p, uint32_t node);

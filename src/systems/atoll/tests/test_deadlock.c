@@ -170,9 +170,10 @@ static void no_condition(void **state)
 	weft_sim_free(r.sim);
 }
 
-/* Two neighbours send to a host port by PIO, from which the receiver loads the
- * words one by one. While the host port has no room for a flit, its OutPort is
- * granted to one neighbour, stopped, and wanted by the other. */
+/* Two neighbours send to a host port of node 1. Its receiver loads the words
+ * one by one by PIO. While the host port has no room for a flit, its OutPort is
+ * stopped. The OutPort is granted to one neighbour then, and the other
+ * neighbour requests it. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -258,8 +259,8 @@ static void link_side(struct mesh *r, struct weft_host *h, uint32_t node)
 
 static void takes_one(struct mesh *r, struct weft_host *h, uint32_t node)
 {
-	/* passed to atoll_retrieve(), which also clears the counter of OutPort
-	 * 7; the test waits for that of OutPort 4 */
+	/* argument of atoll_retrieve(), which also clears the counter of
+	 * OutPort 7; the test waits for the counter of OutPort 4 */
 	struct atoll_deadlock d = { .out = 7, .waits = 2 };
 	struct atoll_port *p = mesh_open(h, 0, ATOLL_DMA);
 	struct atoll_msg m;

@@ -45,8 +45,8 @@ static struct atoll_port *open_port(struct weft_host *h, enum atoll_mode mode)
 	return p;
 }
 
-/* Sends three packets. The first is sent as a retrieved packet is, because
- * atoll_again() lets the sender choose the header word. */
+/* Sends three packets. If the test sets `told`, sends the first one by
+ * atoll_again(), because this call lets the sender choose the header word. */
 static void send_all(struct weft_host *h)
 {
 	const uint8_t route[] = { AT_LINK0, 1 };
@@ -179,8 +179,8 @@ static uint64_t count(uint32_t node, uint32_t k)
 
 /* ---- properties ---- */
 
-/* A receiver by DMA gets all bytes, one by PIO not more than the header
- * says. */
+/* A receiver that uses DMA gets all bytes. A receiver that uses PIO gets at
+ * most as many bytes as the header says. */
 static void a_header_cannot_lie_about_the_length(void **state)
 {
 	static const uint32_t told[] = { 8, 64, 152, 168, 4096, 0xfffffff8 };
@@ -241,8 +241,8 @@ static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 	weft_sim_free(t.p.sim);
 }
 
-/* Each target of fault.bits damages its part of one frame, so that one bit of
- * one frame is wrong. State flits come from the receiver. */
+/* fault.bits flips one bit of one frame, in the part of the frame that its
+ * target names. State flits come from the receiver. */
 static void a_target_hits_its_part_of_a_frame(void **state)
 {
 	static const struct {

@@ -444,7 +444,8 @@ static void a_link_stops_below_its_threshold_and_not_at_it(void **state)
  * characters. */
 static const struct {
 	const char *set[8];
-	const char *why; /* part of the refusal; NULL: the machine is built */
+	/* text that the refusal contains; NULL: the machine is built */
+	const char *why;
 } machines[] = {
 	{ { "stop_free", "213", NULL }, NULL },
 	{ { "stop_free", "212", NULL },

@@ -26,7 +26,8 @@ static void line_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	if (!node) {
 		weft_host_cpu(h, 100 * WEFT_US);
 		mesh_fill(w, 8, 5);
-		/* the characters behind that of the host port are dropped */
+		/* the crossbar drops the characters behind the character that
+		 * names the host port */
 		assert_int_equal(atoll_send(p, route, 7, 0x77, w, 64), 0);
 	}
 	if (node == 4) {

@@ -46,8 +46,8 @@ struct ref {
 	/* interconnect */
 	bool busy;
 	uint32_t turn;
-	/* path: waits until the requester has the data; side: waits until
-	 * memory is written */
+	/* path: list of waits until the requester has the data. side: list of
+	 * waits until memory is written */
 	struct waits path, side;
 	struct coh_txn t;
 	struct line *place;

@@ -29,9 +29,9 @@ static uint64_t beats(const struct times *t, uint64_t bytes)
 	return (bytes + t->width - 1) / t->width;
 }
 
-/* Returns the end of the first poll at or after cycle s, while all polls hit.
- * Polls end one period apart, counted from the end of the miss that fetched the
- * line. */
+/* Returns the end of the first poll that ends at cycle s or later, if all polls
+ * hit. Polls end one period apart, counted from the end of the miss that
+ * fetched the line. */
 static uint64_t hit_after(const struct times *t, uint64_t s)
 {
 	uint64_t period = t->gap + t->hit;
@@ -42,8 +42,8 @@ static uint64_t hit_after(const struct times *t, uint64_t s)
 	return fetched + (s - fetched + period - 1) / period * period;
 }
 
-/* Returns the cycle at which each cache has either stored the word or
- * invalidated the line. */
+/* Returns the cycle at which all caches have stored the word (update) or
+ * invalidated the line (invalidate). */
 static uint64_t answered(const struct times *t, uint64_t arrival)
 {
 	return arrival + t->ni + t->arb + t->req + beats(t, 4) + t->snoop;
@@ -161,8 +161,9 @@ static void by_hand(void **state)
 	assert_int_equal(seen_memory(t, 1000), 1016 + 10);
 }
 
-/* A word of a stream takes at least the best and at most the worst phase of a
- * single word. */
+/* The delivery of a word of a stream takes no less than that of a single word
+ * at the best phase of the polling loop, and no more than at the worst
+ * phase. */
 static void streamed_word_stays_within_phases_of_a_single_one(void **state)
 {
 	const struct times *t = &cases[0];

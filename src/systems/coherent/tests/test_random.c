@@ -201,8 +201,8 @@ static uint64_t seed_of(uint64_t otherwise)
 	return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Tests two caches, as many as the platform has, here without allocation by
- * Updates. */
+/* Tests two caches, because the platform has two. Updates allocate no line
+ * here. */
 static void two_cores(void **state)
 {
 	soak(seed_of(1), 2, 60000, "size=1024 verify=no");

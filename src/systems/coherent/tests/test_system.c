@@ -29,7 +29,7 @@ enum {
 enum {
 	ASK = ARB + REQ +
 	      SNOOP, /* from the grant to the answers of all snoopers */
-	/* cycles of a line from memory whose row is open */
+	/* cycles that a line takes from memory if its row is open */
 	READ = CTRL + CAS + REPLY + BEATS,
 	CACHE = SUPPLY + REPLY +
 		BEATS, /* cycles of a line from another cache */
@@ -408,7 +408,8 @@ static void delivery_by_invalidate_writes_dirty_lines_back(void **state)
 		assert_int_equal(mem32(b, A + 8), 0xEEEEEEEE);
 	}
 	assert_int_equal(mem32(b, A), 0x1234);
-	/* an item of the whole line needs no bytes of the dirty one */
+	/* an item that covers the whole line needs no bytes of the dirty
+	 * line */
 	bring(b, COH_M);
 	deliver(b, COH_BY_INVALIDATE, 0, 32, AT);
 	run(b);

@@ -55,7 +55,7 @@ void macrig_open(struct station *s, uint32_t ring);
  * The caller writes TDT by macrig_post. */
 uint8_t *macrig_frame(struct station *s, uint32_t to, uint32_t len);
 void macrig_post(struct station *s); /* TDT */
-/* Runs up to a time, or until no event is left. */
+/* Runs until this time, or until no event is left before it. */
 void macrig_run(struct macrig *r, weft_time_t until);
 void macrig_fini(struct macrig *r);
 /* Returns the k-th log entry of a kind. */

@@ -86,8 +86,8 @@ static void delayed_frame_is_overtaken_by_two_others(void **state)
 	expect(&o, "012345");
 }
 
-/* Damages each part of a frame. The FCS shows the damage, except in the
- * preamble, where it has no effect. */
+/* Damages each part of a frame. The FCS shows the damage of all parts except
+ * the preamble. Damage of the preamble has no effect. */
 static void fcs_shows_damage_of_every_part_but_the_preamble(void **state)
 {
 	static const char *const part[] = { "header", "payload", "crc",

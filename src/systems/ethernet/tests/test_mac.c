@@ -51,9 +51,10 @@ static void one_frame(void **state)
 	macrig_fini(&r);
 }
 
-/* Returns the interval between full frames. The MAC sends them one at a time if
- * `ahead` is 0. If `ahead` is 1, it fetches the next frame meanwhile, so that
- * the interval is only the time of the wire. */
+/* Returns the interval between full frames. If `ahead` is 0, the MAC fetches a
+ * frame only after it has sent the one before. If `ahead` is 1, the MAC fetches
+ * the next frame while it sends, so that the interval is only the time of the
+ * wire. */
 static weft_time_t interval(uint32_t ahead)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -455,8 +456,8 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	macrig_fini(&r);
 }
 
-/* A store of ones to ICR clears these bits, and a store
- * elsewhere none. */
+/* A store to ICR clears the bits that are ones in the stored value. Stores to
+ * other registers clear no bit of ICR. */
 static void store_to_icr_clears_the_bits_it_names(void **state)
 {
 	struct macrig r;

@@ -66,7 +66,8 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 }
 
 /* Grants descriptors frame by frame. weft_sim_run() also runs the events at the
- * time that it gets. */
+ * time that it gets, therefore a frame is written after a run that ends before
+ * its grant. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {

@@ -68,8 +68,8 @@ static uint32_t words(const uint8_t *p, uint32_t n)
 	return s;
 }
 
-/* Returns the sum of the words of a segment, its addresses, protocol and
- * length. */
+/* Returns the sum of all words that the checksum of a TCP segment covers: those
+ * of the segment itself, its addresses, its protocol and its length. */
 static uint32_t tcp_words(const uint8_t *p, uint32_t total)
 {
 	uint8_t q[BIG + 12] = { 0 };
@@ -273,10 +273,10 @@ static struct bench *run(node_fn fn, uint64_t v)
 	return b;
 }
 
-/* Sends a byte at one hour and another at two and a half hours. The receiver
- * would probe at three hours, which is two hours after the first byte. If
- * silence counted from the start, it would give up at two hours and 11
- * minutes. */
+/* Sends one byte after one hour and another byte after two and a half hours.
+ * The receiver would probe at three hours, which is two hours after the first
+ * byte. If the receiver counted silence from the start of the run, it would
+ * give up at two hours and 11 minutes. */
 static int talks_rarely(struct weft_host *h, struct bench *b)
 {
 	static const weft_time_t when[] = { 3600 * WEFT_SEC, 9000 * WEFT_SEC };
@@ -372,9 +372,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The sender sends four segments, the first one again, and the second one
- * without bytes, because no bytes are left when the work for it is done. A
- * segment with the last byte follows. */
+/* The sender sends four segments, then the first one again. It also sends the
+ * second one again, but without bytes, because all bytes have been acknowledged
+ * when the work for it is done. A segment with the last byte follows. */
 static void a_late_answer_ends_the_repetition(void **state)
 {
 	struct bench *b = run(answers_late, 0);

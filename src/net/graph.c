@@ -12,7 +12,7 @@
 extern const struct net_topology net_topology_torus, net_topology_mesh,
 	net_topology_fly, net_topology_fat_tree, net_topology_dragonfly,
 	net_topology_dragonfly_plus, net_topology_flattened_butterfly,
-	net_topology_hyperx;
+	net_topology_hyperx, net_topology_graph;
 
 const struct net_topology *const net_topologies[] = {
 	&net_topology_torus,
@@ -23,6 +23,7 @@ const struct net_topology *const net_topologies[] = {
 	&net_topology_dragonfly_plus,
 	&net_topology_flattened_butterfly,
 	&net_topology_hyperx,
+	&net_topology_graph,
 	NULL,
 };
 
@@ -97,8 +98,8 @@ int net_graph_alloc_each(struct net_graph *g, uint64_t routers,
 void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 		    uint32_t q)
 {
-	g->port[g->first[a] + p] = (struct net_far){ b, (uint16_t)q, 0, 0 };
-	g->port[g->first[b] + q] = (struct net_far){ a, (uint16_t)p, 0, 0 };
+	g->port[g->first[a] + p] = (struct net_far){ b, (uint16_t)q, 0, 0, 0 };
+	g->port[g->first[b] + q] = (struct net_far){ a, (uint16_t)p, 0, 0, 0 };
 }
 
 void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
@@ -110,17 +111,50 @@ void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
 
 void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r, uint32_t p)
 {
-	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0 };
-	g->out[end] = g->in[end] = (struct net_far){ r, (uint16_t)p, 0, 0 };
+	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0, 0 };
+	g->out[end] = g->in[end] = (struct net_far){ r, (uint16_t)p, 0, 0, 0 };
 }
 
 void net_graph_attach_two(struct net_graph *g, uint32_t end, uint32_t r,
 			  uint32_t p, uint32_t s, uint32_t q)
 {
-	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0 };
-	g->port[g->first[s] + q] = (struct net_far){ end, 1, 1, 0 };
-	g->out[end] = (struct net_far){ r, (uint16_t)p, 0, 0 };
-	g->in[end] = (struct net_far){ s, (uint16_t)q, 0, 0 };
+	g->port[g->first[r] + p] = (struct net_far){ end, 0, 1, 0, 0 };
+	g->port[g->first[s] + q] = (struct net_far){ end, 1, 1, 0, 0 };
+	g->out[end] = (struct net_far){ r, (uint16_t)p, 0, 0, 0 };
+	g->in[end] = (struct net_far){ s, (uint16_t)q, 0, 0, 0 };
+}
+
+/* Returns the kind of cables with a latency, or 0 if there are too many. */
+static uint8_t kind_of(struct net_graph *g, uint32_t cycles)
+{
+	uint32_t k = 0;
+
+	while (k < g->kinds && g->latency[k] != cycles)
+		k++;
+	if (k == UINT8_MAX)
+		return 0;
+	if (k == g->kinds) {
+		g->latency = grown(g->latency, k, sizeof(*g->latency));
+		g->latency[g->kinds++] = cycles;
+	}
+	return (uint8_t)(k + 1);
+}
+
+int net_graph_latency(struct net_graph *g, uint32_t r, uint32_t p,
+		      uint32_t cycles, struct weft_err *err)
+{
+	struct net_far *f = &g->port[g->first[r] + p];
+	uint8_t kind = kind_of(g, cycles);
+
+	if (!kind)
+		return weft_fail(
+			err, EINVAL,
+			"cables have more than %u different latencies: round some of them",
+			UINT8_MAX);
+	f->kind = kind;
+	if (!f->end)
+		g->port[g->first[f->at] + f->port].kind = kind;
+	return 0;
 }
 
 void net_graph_fini(struct net_graph *g)
@@ -129,6 +163,8 @@ void net_graph_fini(struct net_graph *g)
 	free(g->port);
 	free(g->out);
 	free(g->in);
+	free(g->latency);
+	free(g->table);
 	*g = (struct net_graph){ 0 };
 }
 
@@ -213,12 +249,14 @@ int net_graph_init(struct net_graph *g, const struct net_topology *type,
 		return -EINVAL;
 	}
 	/* Stages that are passed in one direction are joined by their ends. */
+	g->shape.cables = NULL;
 	n = graph_reached(g);
 	if (n == g->routers || g->out[0].at != g->in[0].at)
 		return 0;
-	weft_fail(err, EINVAL,
-		  "the network is not connected: cables join %u of %u routers",
-		  n, g->routers);
+	weft_fail(
+		err, EINVAL,
+		"the network is not connected: cables join %u of %u routers to router 0",
+		n, g->routers);
 	net_graph_fini(g);
 	return -EINVAL;
 }

@@ -22,8 +22,22 @@ enum {
 struct net_far {
 	uint32_t at; /* number of the router or end; NET_NOWHERE: no cable */
 	uint16_t port;
-	uint8_t end;   /* 1: an end, 0: a router */
-	uint8_t trunk; /* 1: a cable between groups, which may be longer */
+	/* 1: an end, 0: a router; 1: a cable between groups, which may be
+	 * longer */
+	uint8_t end : 1, trunk : 1;
+	uint8_t kind; /* 0, or a cable of latency[kind - 1] of the graph */
+};
+
+/* Cables of a topology that is a list of them. */
+struct net_cable {
+	uint32_t a, b;	  /* routers, or router and end */
+	uint32_t latency; /* in cycles; 0: as other cables */
+	uint16_t width;	  /* cables side by side, at least 1 */
+	bool end;	  /* b is an end */
+};
+struct net_cables {
+	uint32_t n, routers, ends;
+	struct net_cable *at; /* between routers in order of their ports */
 };
 
 /* Numbers that a generator takes from the experiment. */
@@ -35,6 +49,9 @@ struct net_shape {
 	/* cables between two routers in a dimension; 0: one */
 	uint32_t trunked, trunking[NET_DIMS];
 	uint32_t arrangement; /* of cables between groups (dragonfly.h) */
+	uint64_t seed;
+	/* The caller's, of topologies that are lists. Not kept by the graph. */
+	const struct net_cables *cables;
 };
 
 struct net_graph;
@@ -61,6 +78,8 @@ struct net_topology {
 	/* With one end at each router, numbers of ends are coordinates in
 	 * dims. */
 	bool grid;
+	/* Cables are used in one direction, from stage to stage. */
+	bool one_way;
 	/* Keys of the shape that it has, ended by NULL. NULL: dims, ends. */
 	const char *const *keys;
 	/* Writes the ports that lead on from a router to an end, in topologies
@@ -86,6 +105,9 @@ struct net_graph {
 	/* Routers and ports at which the packets of an end leave it and reach
 	 * it. */
 	struct net_far *out, *in;
+	/* Cycles of cables of kind 1, 2 .. */
+	uint32_t kinds, *latency;
+	struct net_table *table; /* of the routing, made by its prepare() */
 };
 
 /* Builds the graph of a topology, which net_graph_fini() frees. Returns 0, or a
@@ -125,6 +147,10 @@ void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 /* Joins two ports by a trunk, a cable between groups. */
 void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
 			  uint32_t b, uint32_t q);
+/* Gives cables at port p of router r a latency in both directions. Returns 0,
+ * or -EINVAL with a message if the graph has too many latencies. */
+int net_graph_latency(struct net_graph *g, uint32_t r, uint32_t p,
+		      uint32_t cycles, struct weft_err *err);
 /* Attaches an end to port p of router r, at which its packets leave and
  * arrive. */
 void net_graph_attach(struct net_graph *g, uint32_t end, uint32_t r,

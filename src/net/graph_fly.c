@@ -72,4 +72,5 @@ const struct net_topology net_topology_fly = {
 	.build = fly_build,
 	.reduce = fly_reduce,
 	.routing = "destination_tag",
+	.one_way = true,
 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Most pairs of a router and an end in a graph that is searched itself. */
@@ -23,6 +24,9 @@ extern const struct net_routing net_routing_hyperx_dimension_order,
 	net_routing_hyperx_o1turn, net_routing_hyperx_xy_yx_adaptive,
 	net_routing_hyperx_valiant, net_routing_hyperx_ugal,
 	net_routing_hyperx_minimal_adaptive;
+extern const struct net_routing net_routing_shortest,
+	net_routing_shortest_all_vcs, net_routing_table_valiant,
+	net_routing_up_down;
 
 const struct net_routing *const net_routings[] = {
 	&net_routing_dimension_order,
@@ -47,12 +51,18 @@ const struct net_routing *const net_routings[] = {
 	&net_routing_hyperx_valiant,
 	&net_routing_hyperx_ugal,
 	&net_routing_hyperx_minimal_adaptive,
+	&net_routing_up_down,
+	&net_routing_shortest,
+	&net_routing_shortest_all_vcs,
+	&net_routing_table_valiant,
 	NULL,
 };
 
 static bool routing_fits(const struct net_routing *r,
 			 const struct net_topology *t)
 {
+	if (!r->topologies)
+		return !t->one_way;
 	for (const char *const *n = r->topologies; *n; n++)
 		if (!strcmp(*n, t->name))
 			return true;
@@ -103,18 +113,26 @@ bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
 	return used_a == used_b ? coin : used_a < used_b;
 }
 
-/* Writes names of the routings of a topology to text. */
-static void routings_of(const struct net_topology *t, char *text, size_t size)
+/* Writes names of the routings of a graph to text. */
+static void routings_of(const struct net_graph *g, char *text, size_t size)
 {
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (const struct net_routing *const *r = net_routings; *r; r++)
-		for (const char *const *n = (*r)->topologies; *n; n++)
-			if (!strcmp(*n, t->name) && len < size)
-				len += (size_t)snprintf(text + len, size - len,
-							"%s%s", len ? ", " : "",
-							(*r)->name);
+		if (routing_fits(*r, g->type) && len < size &&
+		    net_routing_called((*r)->name, g->type) == *r)
+			len += (size_t)snprintf(text + len, size - len, "%s%s",
+						len ? ", " : "", (*r)->name);
+}
+
+/* Makes the tables of a routing anew. */
+static int routing_prepare(const struct net_routing *r, struct net_graph *g,
+			   struct weft_err *err)
+{
+	free(g->table);
+	g->table = NULL;
+	return r->prepare ? r->prepare(g, err) : 0;
 }
 
 /* Searches for a circle in the graph, or in a smaller one. */
@@ -125,30 +143,41 @@ static bool routing_circle(const struct net_routing *r,
 	struct net_shape s = g->shape;
 	struct weft_err unused = { 0 };
 	struct net_graph small = { 0 };
+	const char *why;
 	bool found;
 
 	if ((uint64_t)g->routers * g->ends <= PAIRS || !g->type->reduce(&s) ||
 	    net_graph_init(&small, g->type, &s, &unused))
 		return net_routing_cycle(r, g, vcs, text, size);
-	found = routing_circle(r, &small, vcs, text, size);
+	if (routing_prepare(r, &small, &unused) || r->vcs(&small, &why) > vcs)
+		found = net_routing_cycle(r, g, vcs, text, size);
+	else
+		found = routing_circle(r, &small, vcs, text, size);
 	net_graph_fini(&small);
 	return found;
 }
 
-int net_routing_check(const struct net_routing *r, const struct net_graph *g,
+int net_routing_check(const struct net_routing *r, struct net_graph *g,
 		      uint32_t vcs, struct weft_err *err)
 {
 	const char *why = "";
 	uint32_t least;
-	char text[300];
+	char text[400];
 
 	if (!routing_fits(r, g->type)) {
-		routings_of(g->type, text, sizeof(text));
+		routings_of(g, text, sizeof(text));
 		return weft_fail(err, EINVAL,
 				 "routing %s is not one for a %s: use %s",
 				 r->name, g->type->name, text);
 	}
+	if (routing_prepare(r, g, err))
+		return -EINVAL;
 	least = r->vcs(g, &why);
+	if (least > NET_VCS_MAX)
+		return weft_fail(
+			err, EINVAL,
+			"routing %s needs %u VCs (%s), a router has at most %u: use routing up_down",
+			r->name, least, why, NET_VCS_MAX);
 	if (vcs < least)
 		return weft_fail(
 			err, EINVAL,
@@ -159,7 +188,8 @@ int net_routing_check(const struct net_routing *r, const struct net_graph *g,
 				 vcs, NET_VCS_MAX);
 	if (routing_circle(r, g, vcs, text, sizeof(text)))
 		return weft_fail(err, EINVAL,
-				 "routing %s with %u VCs may deadlock: %s",
-				 r->name, vcs, text);
+				 "routing %s with %u VCs may deadlock%s%s: %s",
+				 r->name, vcs, r->instead ? ", " : "",
+				 r->instead ? r->instead : "", text);
 	return 0;
 }

@@ -61,8 +61,12 @@ struct net_arrival {
 
 struct net_routing {
 	const char *name, *doc;
-	/* Topologies for which it is made, ended by NULL. */
+	/* Topologies for which it is made, ended by NULL. NULL: all whose
+	 * cables are used in both directions. */
 	const char *const *topologies;
+	/* Makes tables, g->table, which the graph frees. Returns 0, or -EINVAL
+	 * with a message. NULL: none. */
+	int (*prepare)(struct net_graph *g, struct weft_err *err);
 	/* Returns the least number of VCs in this graph, and in *why what they
 	 * are for. */
 	uint32_t (*vcs)(const struct net_graph *g, const char **why);
@@ -86,6 +90,11 @@ struct net_routing {
 	/* Draws at each router, among any number of choices. It writes those of
 	 * net_arrival.draw, and none behind the last draw. */
 	bool draws;
+	/* Depends on the router of the destination, not on the end, and has no
+	 * coins. */
+	bool by_router;
+	/* Advice if the search finds a circle. NULL: none. */
+	const char *instead;
 	/* Reads the loads of outputs. */
 	bool looks;
 	/* Compares loads of two ways with net_graph.threshold. */
@@ -102,12 +111,13 @@ extern const struct net_routing *const net_routings[]; /* ended by NULL */
 const struct net_routing *net_routing_called(const char *name,
 					     const struct net_topology *t);
 
-/* Checks that the routing is one for the graph, that there are enough VCs, and
+/* Makes the tables of the routing for the graph, which the routing needs from
+ * then on. Checks that it is one for the graph, that there are enough VCs, and
  * that packets cannot wait for each other in a circle. In a graph with more
  * than a few million pairs of ends the circle is searched in a smaller one of
  * the same topology. Returns 0, or -EINVAL with a message that says what would
  * do, or names the circle. */
-int net_routing_check(const struct net_routing *r, const struct net_graph *g,
+int net_routing_check(const struct net_routing *r, struct net_graph *g,
 		      uint32_t vcs, struct weft_err *err);
 /* Searches for a circle of channels. Returns true and writes it to text if
  * there is one (routing_cycle.c). */

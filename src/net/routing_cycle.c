@@ -240,14 +240,20 @@ static void search_meet(struct search *s)
 		}
 }
 
+/* Returns true if an end behaves as the one before it. */
+static bool end_alike(const struct search *s, uint32_t e)
+{
+	return s->r->by_router && e && s->g->in[e].at == s->g->in[e - 1].at;
+}
+
 static void search_walks(struct search *s)
 {
 	const struct net_graph *g = s->g;
 	uint32_t bits = s->r->coins ? s->r->coins : g->shape.dims;
 
-	bits = s->r->draws ? 0 : bits < COINS ? bits : COINS;
+	bits = s->r->draws || s->r->by_router ? 0 : bits < COINS ? bits : COINS;
 	for (uint32_t e = 0; e < g->ends; e++)
-		for (uint32_t k = 0; k < 1u << bits; k++)
+		for (uint32_t k = end_alike(s, e); k < 1u << bits; k++)
 			for (uint8_t f = !s->r->phases; f < 2; f++) {
 				struct net_route r;
 

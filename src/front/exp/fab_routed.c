@@ -39,6 +39,9 @@ struct routed {
 	const struct weft_network_parts *parts; /* default classes */
 	struct weft_comp *net, **sw;
 	struct weft_comp *link, *trunk, *access;
+	/* Cables of kind 1, 2 .. of the graph, between routers and to ends;
+	 * NULL: none built yet. */
+	struct weft_comp *kind[2][UINT8_MAX];
 };
 
 /* ---- the graph ---- */
@@ -107,16 +110,19 @@ static int graph_read(const struct doc_node *map, struct net_graph *g,
 	const struct net_topology *type = NULL;
 	const struct net_routing *routing = NULL;
 	const struct doc_node *dims = doc_get(map, "dims");
+	struct net_cables cables = { 0 };
 	struct weft_err sub = { 0 };
 	struct net_shape s;
+	int ret;
 
-	if (names_read(map, &type, &routing, err) ||
-	    routed_shape_read(map, type, &s, err))
+	if (names_read(map, &type, &routing, err))
 		return -1;
-	if (net_graph_init(g, type, &s, &sub))
-		return doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
+	ret = routed_shape_read(map, type, &s, &cables, err);
+	if (!ret && net_graph_init(g, type, &s, &sub))
+		ret = doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
+	free(cables.at);
 	g->routing = routing;
-	return threshold_read(map, g, err);
+	return ret ? ret : threshold_read(map, g, err);
 }
 
 /* ---- parts ---- */
@@ -198,6 +204,51 @@ static int routed_place(struct routed *d, struct weft_comp *c, uint32_t number,
 	return network_part_place(c, &at, d->map, err);
 }
 
+/* Builds cables with the settings of `key` and a latency. */
+static int kind_build(struct routed *d, const char *key, uint32_t latency,
+		      struct weft_comp **c_p, struct weft_err *err)
+{
+	struct doc_node *own = doc_get(d->map, key);
+	struct doc_node value = { DOC_SCALAR, .at = d->map->at };
+	struct doc_node with = { DOC_MAP, .at = d->map->at };
+	struct doc_item only = { .key = key, .val = &with };
+	struct doc_node map = { DOC_MAP, .at = d->map->at, .n = 1 };
+	char name[32], text[16];
+	int ret;
+
+	snprintf(name, sizeof(name), "%s%u", key, latency);
+	snprintf(text, sizeof(text), "%u", latency);
+	value.text = text;
+	map.items = &only;
+	with.items = need(calloc(own ? own->n + 1ul : 1, sizeof(only)));
+	for (uint32_t i = 0; own && i < own->n; i++)
+		if (strcmp(own->items[i].key, "latency") != 0)
+			with.items[with.n++] = own->items[i];
+	with.items[with.n++] =
+		(struct doc_item){ "latency", d->map->at, &value };
+	ret = network_part_build(d->b, &map, key, d->parts->link,
+				 WEFT_KIND_LINK, name, c_p, err);
+	free(with.items);
+	return ret;
+}
+
+/* Finds the cables for a port. */
+static int link_of(struct routed *d, const struct net_far *f,
+		   struct weft_comp **c_p, struct weft_err *err)
+{
+	struct weft_comp **kind;
+
+	*c_p = f->end ? d->access : f->trunk ? d->trunk : d->link;
+	if (!f->kind)
+		return 0;
+	kind = &d->kind[f->end][f->kind - 1];
+	if (!*kind && kind_build(d, f->end ? "access" : "link",
+				 d->g->latency[f->kind - 1], kind, err))
+		return -1;
+	*c_p = *kind;
+	return 0;
+}
+
 /* Connects port p of router r, if this is the first of both ends of the
  * cable. */
 static int port_connect(struct routed *d, uint32_t r, uint32_t p,
@@ -211,7 +262,8 @@ static int port_connect(struct routed *d, uint32_t r, uint32_t p,
 	if (!f->end && (f->at < r || (f->at == r && f->port < p)))
 		return 0;
 	far = f->end ? gateways_end(&d->gates, f->at) : d->sw[f->at];
-	link = f->end ? d->access : f->trunk ? d->trunk : d->link;
+	if (link_of(d, f, &link, err))
+		return -1;
 	if (f->port >= far->n_ports)
 		return doc_fail(d->map->at, err,
 				"%s has no port p%u, which this network needs",

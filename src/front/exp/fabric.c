@@ -49,7 +49,7 @@ int build_lacks(const struct doc_node *map, const char *key,
 
 int build_fabric_check(const struct doc_node *n, struct weft_err *err)
 {
-	const char *keys[24] = { "type" };
+	const char *keys[32] = { "type" };
 	const struct fabric_gen *g;
 	const struct doc_node *type;
 	size_t n_keys = 1;
@@ -67,7 +67,7 @@ int build_fabric_check(const struct doc_node *n, struct weft_err *err)
 	if (!g)
 		return doc_fail_near(type->at, err, type->text, gens_next, NULL,
 				     "no fabric is called '%.60s'", type->text);
-	for (const char *const *k = g->keys; *k && n_keys < 23; k++)
+	for (const char *const *k = g->keys; *k && n_keys < 31; k++)
 		keys[n_keys++] = *k;
 	if (exp_keys(n, keys, "fabric", err))
 		return -1;

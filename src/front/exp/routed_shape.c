@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "front/exp/routed_cables.h"
 #include "front/exp/section.h"
 
 static const char *const shape_keys[] = { ROUTED_SHAPE_KEYS, NULL };
@@ -55,7 +56,8 @@ static int list_read(const struct doc_node *n, const char *key, uint32_t *n_p,
 }
 
 int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
-		      struct net_shape *s, struct weft_err *err)
+		      struct net_shape *s, struct net_cables *cables,
+		      struct weft_err *err)
 {
 	const struct doc_node *dims = doc_get(map, "dims");
 	const struct doc_node *up = doc_get(map, "up");
@@ -64,6 +66,9 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 	*s = (struct net_shape){ 0 };
 	if (keys_check(map, t, err))
 		return -1;
+	s->cables = cables;
+	if (takes(t, "cables"))
+		return routed_cables_read(map, cables, err);
 	if (!dims && takes(t, "dims"))
 		return doc_fail(
 			map->at, err,

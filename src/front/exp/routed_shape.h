@@ -6,11 +6,14 @@
 #include "front/exp/doc.h"
 #include "net/graph.h"
 
-#define ROUTED_SHAPE_KEYS "dims", "ends", "up", "trunking", "arrangement"
+#define ROUTED_SHAPE_KEYS                                                      \
+	"dims", "ends", "up", "trunking", "arrangement", "cables", "file"
 
 /* Reads the shape of a topology. Returns 0, or a negative errno with a message:
- * a key that the topology lacks, or dims that are missing. */
+ * a key that the topology lacks, or dims that are missing. The caller frees
+ * cables->at when the graph is built. */
 int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
-		      struct net_shape *s, struct weft_err *err);
+		      struct net_shape *s, struct net_cables *cables,
+		      struct weft_err *err);
 
 #endif

@@ -8,6 +8,16 @@
 
 #include "net/routing.h"
 
+/* A ring of 6 whose cables 0-1 and 3-4 are two side by side; an end at routers
+ * 0 to 3, two at router 5. */
+static struct net_cable ring_at[] = {
+	{ 0, 0, 0, 1, true }, { 1, 1, 0, 1, true }, { 2, 2, 0, 1, true },
+	{ 3, 3, 0, 1, true }, { 5, 5, 0, 1, true }, { 5, 4, 7, 1, true },
+	{ 0, 1, 0, 2 },	      { 1, 2, 0, 1 },	    { 2, 3, 9, 1 },
+	{ 3, 4, 4, 2 },	      { 4, 5, 0, 1 },	    { 5, 0, 4, 1 },
+};
+static const struct net_cables ring = { 12, 6, 6, ring_at };
+
 static const struct {
 	const char *topology;
 	struct net_shape shape;
@@ -26,6 +36,7 @@ static const struct {
 	{ "fat_tree", { 3, { 4, 3, 4 }, 0, 2, { 3, 1 } }, 27, 48, 48, 4, 4 },
 	/* BookSim2's qtree */
 	{ "fat_tree", { 3, { 4, 4, 4 }, 0, 2, { 1, 1 } }, 21, 64, 20, 5, 4 },
+	{ "graph", { .cables = &ring }, 6, 6, 8, 3, 3 },
 };
 enum { NETS = sizeof(nets) / sizeof(*nets) };
 
@@ -149,6 +160,7 @@ static void both_directions_of_a_cable_agree(void **state)
 				assert_int_equal(b->at, r);
 				assert_int_equal(b->port, p);
 				assert_int_equal(b->trunk, f->trunk);
+				assert_int_equal(b->kind, f->kind);
 			}
 		net_graph_fini(&g);
 	}
@@ -207,6 +219,145 @@ static void wrong_shapes_are_refused_with_what_would_do(void **state)
 	}
 }
 
+static void wrong_lists_are_refused_with_what_would_do(void **state)
+{
+	static struct net_cable itself[] = { { 0, 0, 0, 1, true },
+					     { 1, 1, 0, 1 } };
+	static struct net_cable apart[] = { { 0, 0, 0, 1, true },
+					    { 0, 1, 0, 1 },
+					    { 2, 3, 0, 1 } };
+	static struct net_cable twice[] = { { 0, 0, 0, 1, true },
+					    { 1, 0, 0, 1, true },
+					    { 0, 1, 0, 1 } };
+	static struct net_cable wide[] = { { 0, 0, 0, 1, true },
+					   { 0, 1, 0, 128 } };
+	static struct net_cable beyond[] = { { 0, 0, 0, 1, true },
+					     { 0, 7, 0, 1 } };
+	static const struct {
+		struct net_cables list;
+		const char *text;
+	} wrong[] = {
+		{ { 0, 0, 0, NULL }, "no routers or no ends" },
+		{ { 2, 2, 1, itself }, "write two routers" },
+		{ { 3, 4, 1, apart }, "cables join 2 of 4" },
+		{ { 3, 2, 1, twice }, "attached to one router" },
+		{ { 2, 2, 2, wide }, "end 1 has no cable" },
+		{ { 2, 2, 1, wide }, "at most 128" },
+		{ { 2, 2, 1, beyond }, "there are 2 routers" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct net_shape s = { .cables = &wrong[i].list };
+		struct weft_err err = { 0 };
+		struct net_graph g;
+
+		assert_int_not_equal(
+			net_graph_init(&g, net_topology_called("graph"), &s,
+				       &err),
+			0);
+		if (!strstr(err.msg, wrong[i].text))
+			fail_msg("%s: %s", wrong[i].text, err.msg);
+	}
+}
+
+/* Ports and cycles of a way, by the choices of a routing. */
+static uint32_t way(const struct net_graph *g, uint32_t vcs, uint32_t src,
+		    uint32_t dest, uint32_t *cycles_p)
+{
+	struct net_route r = { .src = src, .dest = dest };
+	struct net_arrival at = { g->out[src].at, g->out[src].port };
+	uint32_t hops = 0;
+
+	*cycles_p = 0;
+	for (;; hops++) {
+		struct net_choices c = { 0 };
+		const struct net_far *f;
+
+		g->routing->route(g, vcs, at, &r, &c);
+		assert_int_equal(c.n, 1);
+		assert_in_range(c.at[0].last, c.at[0].first, vcs - 1);
+		f = net_graph_far(g, at.router, c.at[0].port);
+		if (f->end) {
+			assert_int_equal(f->at, dest);
+			return hops;
+		}
+		*cycles_p += f->kind ? g->latency[f->kind - 1] : 1;
+		at = (struct net_arrival){ f->at, f->port, c.at[0].last };
+		assert_in_range(hops, 0, g->routers);
+	}
+}
+
+/* Router 2 reaches router 5 over 0 in 6 cycles, not over 3 in 14, and 4 over 5
+ * in 7. */
+static void shortest_ways_have_the_fewest_cycles(void **state)
+{
+	static const uint32_t cycles[6] = { 2, 1, 0, 9, 6, 6 };
+	struct weft_err err = { 0 };
+	struct net_shape s = { .cables = &ring };
+	struct net_graph g;
+	uint32_t n;
+
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("graph"), &s, &err), 0);
+	assert_int_equal(g.kinds, 3);
+	g.routing = net_routing_called("shortest", NULL);
+	assert_int_not_equal(net_routing_check(g.routing, &g, 2, &err), 0);
+	assert_non_null(strstr(err.msg, "set switch.vcs to"));
+	assert_int_equal(net_routing_check(g.routing, &g, 5, &err), 0);
+	for (uint32_t e = 0; e < g.ends; e++) {
+		way(&g, 5, 2, e, &n);
+		assert_int_equal(n, cycles[e]);
+	}
+	net_graph_fini(&g);
+}
+
+/* In a ring of 6 the tree of router 0 lacks cable 3-4 alone. */
+static void up_down_takes_the_shortest_of_its_ways(void **state)
+{
+	struct weft_err err = { 0 };
+	struct net_shape s = { .cables = &ring };
+	struct net_graph g;
+	uint32_t n;
+
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("graph"), &s, &err), 0);
+	g.routing = net_routing_called("up_down", NULL);
+	assert_int_equal(net_routing_check(g.routing, &g, 1, &err), 0);
+	assert_int_equal(way(&g, 1, 3, 0, &n), 3);
+	assert_int_equal(way(&g, 1, 2, 4, &n), 3);
+	assert_int_equal(way(&g, 1, 0, 3, &n), 3);
+	net_graph_fini(&g);
+}
+
+static void shortest_ways_without_classes_may_form_a_circle(void **state)
+{
+	struct net_cable at[10];
+	struct net_cables l = { 10, 5, 5, at };
+	struct net_shape s = { .cables = &l };
+	struct weft_err err = { 0 };
+	struct net_graph g;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		at[i] = (struct net_cable){ i, i, 0, 1, true };
+		at[i + 5] = (struct net_cable){ i, (i + 1) % 5, 0, 1, false };
+	}
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("graph"), &s, &err), 0);
+	assert_int_not_equal(
+		net_routing_check(net_routing_called("shortest_all_vcs", NULL),
+				  &g, 8, &err),
+		0);
+	assert_non_null(strstr(err.msg, "use routing shortest or up_down: s"));
+	assert_int_equal(net_routing_check(net_routing_called("shortest", NULL),
+					   &g, 2, &err),
+			 0);
+	assert_int_equal(
+		net_routing_check(net_routing_called("valiant", g.type), &g, 4,
+				  &err),
+		0);
+	net_graph_fini(&g);
+}
+
 /* Any number of VCs is free of circles in a tree, however large. */
 static void trees_of_any_size_are_proved(void **state)
 {
@@ -249,6 +400,11 @@ int main(void)
 		cmocka_unit_test(both_directions_of_a_cable_agree),
 		cmocka_unit_test(reduced_shapes_are_shapes),
 		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),
+		cmocka_unit_test(wrong_lists_are_refused_with_what_would_do),
+		cmocka_unit_test(shortest_ways_have_the_fewest_cycles),
+		cmocka_unit_test(up_down_takes_the_shortest_of_its_ways),
+		cmocka_unit_test(
+			shortest_ways_without_classes_may_form_a_circle),
 		cmocka_unit_test(trees_of_any_size_are_proved),
 	};
 

@@ -114,12 +114,19 @@ struct net {
 
 /* ---- cables ---- */
 
+static uint32_t latency_of(const struct net *n, const struct net_far *f)
+{
+	if (f->kind)
+		return n->c->graph->latency[f->kind - 1];
+	return f->end ? n->c->access : n->c->link;
+}
+
 static struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
 				 uint32_t *latency_p)
 {
 	const struct net_far *f = net_graph_far(n->c->graph, router, port);
 
-	*latency_p = f->end ? n->c->access : n->c->link;
+	*latency_p = latency_of(n, f);
 	return f->end ? &n->end[f->at].port[f->port]
 		      : &n->router[f->at].port[f->port];
 }
@@ -653,6 +660,8 @@ static void end_receive(struct net *n, uint32_t id)
 {
 	struct ref_end *e = &n->end[id];
 	const struct net_far *out = &n->c->graph->in[id];
+	const struct net_far *far =
+		net_graph_far(n->c->graph, out->at, out->port);
 	struct on_cable got;
 
 	for (uint32_t k = 0; k < 2; k++) {
@@ -661,7 +670,7 @@ static void end_receive(struct net *n, uint32_t id)
 				&n->packets.at[got.f.packet];
 
 			cable_put(&n->router[out->at].port[out->port].back,
-				  n->now + 1 + n->c->access +
+				  n->now + 1 + latency_of(n, far) +
 					  n->c->credit_delay,
 				  (struct flit){ 0 }, got.f.vc);
 			if (got.f.tail)
@@ -678,6 +687,8 @@ static void end_receive(struct net *n, uint32_t id)
 static void end_send(struct net *n, uint32_t id)
 {
 	const struct net_far *to = &n->c->graph->out[id];
+	const struct net_far *far =
+		net_graph_far(n->c->graph, to->at, to->port);
 	struct ref_source *s = &n->c->source[id];
 	struct ref_end *e = &n->end[id];
 	uint32_t vcs = n->c->p.vcs;
@@ -715,7 +726,7 @@ static void end_send(struct net *n, uint32_t id)
 	e->sent++;
 	place_use(n, &e->out[e->last_vc], &f);
 	cable_put(&n->router[to->at].port[to->port].in,
-		  n->now + 1 + n->c->access, f, 0);
+		  n->now + 1 + latency_of(n, far), f, 0);
 	if (f.tail)
 		e->packet = -1;
 }

@@ -35,6 +35,21 @@ static uint32_t pick(struct scene *s, uint32_t n)
 
 /* ---- the case ---- */
 
+/* A ring of 5 with a chord, cables of several lengths and two side by side, and
+ * 0, 1 or 2 ends at a router. */
+static struct net_cable lengths_at[] = {
+	{ 0, 0, 3, 1, true }, { 0, 1, 0, 1, true }, { 1, 2, 0, 1, true },
+	{ 3, 3, 1, 1, true }, { 4, 4, 0, 1, true }, { 0, 1, 0, 1 },
+	{ 1, 2, 6, 2 },	      { 2, 3, 1, 1 },	    { 3, 4, 0, 1 },
+	{ 4, 0, 2, 1 },	      { 1, 3, 4, 1 },
+};
+static const struct net_cables lengths = { 11, 5, 5, lengths_at };
+static struct net_cable tree_at[] = {
+	{ 0, 0, 0, 1, true }, { 1, 1, 0, 1, true }, { 2, 2, 0, 1, true },
+	{ 2, 3, 0, 1, true }, { 0, 1, 0, 1 },	    { 0, 2, 2, 1 },
+};
+static const struct net_cables tree = { 6, 3, 4, tree_at };
+
 static bool graph_make(struct scene *s)
 {
 	static const struct {
@@ -67,6 +82,8 @@ static bool graph_make(struct scene *s)
 		{ "hyperx", { 2, { 2, 4 }, 2 } },
 		{ "hyperx",
 		  { 2, { 3, 2 }, 2, .trunked = 2, .trunking = { 2, 3 } } },
+		{ "graph", { .cables = &lengths } },
+		{ "graph", { .cables = &tree } },
 	};
 	uint32_t k = pick(s, sizeof(shapes) / sizeof(*shapes)), n = 0;
 	struct weft_err err = { 0 };
@@ -235,8 +252,15 @@ static void connect_all(struct scene *s)
 {
 	struct weft_comp *link = channel_add(s, "link", s->c.link);
 	struct weft_comp *access = channel_add(s, "access", s->c.access);
+	struct weft_comp *kind[8];
 	struct weft_err err = { 0 };
 
+	for (uint32_t k = 0; k < s->graph.kinds; k++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "kind%u", k);
+		kind[k] = channel_add(s, name, s->graph.latency[k]);
+	}
 	for (uint32_t r = 0; r < s->graph.routers; r++)
 		for (uint32_t p = 0; p < net_graph_ports(&s->graph, r); p++) {
 			const struct net_far *f =
@@ -249,7 +273,10 @@ static void connect_all(struct scene *s)
 				    a,
 				    f->end ? &s->end[f->at]->ports[f->port]
 					   : &s->router[f->at]->ports[f->port],
-				    f->end ? access : link, 0, &err))
+				    f->kind  ? kind[f->kind - 1]
+				    : f->end ? access
+					     : link,
+				    0, &err))
 				abort();
 		}
 }

@@ -17,10 +17,10 @@ tests/system/test_booksim.py compares Weft with.
 """
 import json
 import os
-import re
-import subprocess
 import sys
-import tempfile
+
+import booksim_peer
+from booksim_peer import BASE, result_of, run
 
 LOADS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 FLITS = 8
@@ -53,39 +53,6 @@ run: {{ until: 100ms }}
 record: {{ counters: none }}
 """
 
-BOOKSIM = """
-topology = {topology};
-k = {k};
-n = {n};
-routing_function = dim_order;
-num_vcs = 4;
-vc_buf_size = 32;
-wait_for_tail_credit = 0;
-use_noc_latency = 0;
-vc_allocator = islip;
-sw_allocator = islip;
-routing_delay = 1;
-vc_alloc_delay = 1;
-sw_alloc_delay = 1;
-st_final_delay = 1;
-credit_delay = 0;
-traffic = {pattern};
-injection_process = bernoulli;
-injection_rate_uses_flits = 1;
-packet_size = {flits};
-injection_rate = {load};
-hold_switch_for_packet = {hold};
-sim_type = latency;
-warmup_periods = 1;
-sample_period = {period};
-max_samples = {samples};
-stopping_thres = -1.0;
-acc_stopping_thres = -1.0;
-latency_thres = -1.0;
-deadlock_warn_timeout = 100000;
-seed = 1;
-"""
-
 
 def case_of(topology, dims, pattern, flits, load, period, tie="random"):
     nodes = 1
@@ -93,37 +60,26 @@ def case_of(topology, dims, pattern, flits, load, period, tie="random"):
         nodes *= k
     return {"topology": topology, "dims": dims, "nodes": nodes, "k": dims[0],
             "n": len(dims), "pattern": pattern, "flits": flits, "load": load,
-            "period": period, "measure": 3 * period, "samples": 4,
+            "period": period, "measure": 3 * period,
             "tie": f"tie: {tie}" if topology == "torus" else "",
             "routing": "path" if tie == "random" else "table"}
 
 
-def run(text, suffix, command):
-    with tempfile.NamedTemporaryFile("w", suffix=suffix) as f:
-        f.write(text)
-        f.flush()
-        done = subprocess.run([a.replace("FILE", f.name) for a in command],
-                              stdout=subprocess.PIPE, check=False, text=True)
-    return done.stdout
-
-
 def weft(program, case):
-    out = run(EXPERIMENT.format(**case), ".yaml",
-              [program, "run", "FILE", "--format", "json"])
-    result = json.loads(out)
-    metrics = result["metrics"]
-    return (metrics["net.latency"], metrics["net.accepted"],
-            result["manifest"]["net.state"])
+    out, _ = run(EXPERIMENT.format(**case),
+                 [program, "run", "FILE", "--format", "json"], "c.yaml")
+    result = result_of(out)
+    return result["mean"], result["accepted"], result["state"]
 
 
 def booksim(program, case, hold):
-    out = run(BOOKSIM.format(hold=hold, **case), ".cfg", [program, "FILE"])
-
-    def last(key):
-        found = re.findall(re.escape(key) + r" = ([0-9.e+-]+)", out)
-        return float(found[-1]) if found else float("nan")
-    return (last("Packet latency average"),
-            last("Accepted flit rate average"))
+    result = booksim_peer.booksim(program, {
+        **BASE, "topology": case["topology"], "k": case["k"], "n": case["n"],
+        "routing_function": "dim_order", "vc_buf_size": 32,
+        "traffic": case["pattern"], "packet_size": case["flits"],
+        "injection_rate": case["load"], "hold_switch_for_packet": hold,
+        "sample_period": case["period"]})
+    return result["mean"], result["accepted"]
 
 
 def table(peer):

@@ -113,7 +113,7 @@ REFUSED = [
     (MESH, ["seed=time"], "a number would do"),
     (MESH, ["speculative=1", "spec_check_elig=0"], "spec_check_elig = 0: 1"),
     (MESH, ["buffer_policy=shared", "max_held_slots=4"], "max_held_slots = 4"),
-    # what the experiment's own checks find
+    # found by checks of the experiment
     (MESH, ["num_vcs=40"], "'40' is above 32"),
     (MESH, ["vc_alloc_delay=0"], "'0' is below 1"),
     (MESH, ["routing_function=valiant", "num_vcs=1"], "needs 2 VCs"),

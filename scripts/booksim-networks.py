@@ -30,6 +30,10 @@ TORUS8 = {**TORUS, "k": 8, "n": 2, "loads": [0.2, 0.4]}
 FLY = {"topology": "fly", "k": 4, "n": 3, "routing_function": "dest_tag",
        "loads": [0.2, 0.4]}
 XBAR = {**FLY, "k": 8, "n": 1, "loads": [0.3, 0.5]}
+TREE = {"topology": "fattree", "k": 4, "n": 3, "routing_function": "nca",
+        "loads": [0.25, 0.5]}
+TREE2 = {**TREE, "k": 2, "n": 4, "loads": [0.2, 0.4]}
+QTREE = {**TREE, "topology": "qtree", "loads": [0.05, 0.08]}
 SHORT = {"packet_size": 1}
 LONG = {"packet_size": 32, "vc_buf_size": 32}
 HOLD = {"hold_switch_for_packet": 1}
@@ -83,15 +87,19 @@ def confs():
     """Name, settings."""
     for name, s in [("mesh 8x8", MESH), ("torus 4x4x4", TORUS),
                     ("torus 8x8", TORUS8), ("fly 4x4x4", FLY),
-                    ("crossbar 8", XBAR)]:
+                    ("crossbar 8", XBAR), ("fat tree 4x4x4", TREE)]:
         yield from sizes(name, s)
     yield "torus ring 7", {**TORUS, "k": 7, "n": 1, "loads": [0.15, 0.3]}
     yield "mesh row 8", {**MESH, "n": 1}
+    yield "fat tree 4x4x4, adaptive", {**TREE, "routing_function": "anca"}
+    yield "fat tree 2x2x2x2", TREE2
+    yield "fat tree 2x2x2x2, adaptive", {**TREE2, "routing_function": "anca"}
+    yield "tree of 64, one cable up", QTREE
     for name, s in ROUTERS:
         yield "mesh 8x8, " + name, {**MESH, **s}
         yield "torus 4x4x4, " + name, {**TORUS, **s}
     yield "torus 8x8, cables of 2", {**TORUS8, "use_noc_latency": 1}
-    for routing in ["valiant", "romm", "xy_yx", "min_adapt"]:
+    for routing in ["valiant", "romm", "xy_yx", "adaptive_xy_yx", "min_adapt"]:
         s = {**MESH, "routing_function": routing, "loads": [0.1, 0.2]}
         yield f"mesh 8x8, {routing}", s
         yield f"mesh 8x8, {routing}, transpose", {

@@ -33,13 +33,16 @@ static const struct function functions[] = {
 	{ "torus", "valiant", "valiant", NULL },
 	{ "torus", "min_adapt", "minimal_adaptive",
 	  "adaptive packets may use all VCs but two, in BookSim2 one" },
+	{ "mesh", "adaptive_xy_yx", "xy_yx_adaptive", NULL },
 	{ "fly", "dest_tag", "destination_tag", NULL },
+	{ "fattree", "nca", "nearest_common_ancestor", NULL },
+	{ "fattree", "anca", "nca_adaptive", NULL },
+	{ "qtree", "nca", "nearest_common_ancestor", NULL },
 	/* Routing functions that are missing here. */
 	{ "mesh", "dim_order_ni", NULL, "dim_order would do" },
 	{ "mesh", "dim_order_pni", NULL, "dim_order would do" },
 	{ "mesh", "romm_ni", NULL, "romm would do" },
 	{ "mesh", "planar_adapt", NULL, "min_adapt would do" },
-	{ "mesh", "adaptive_xy_yx", NULL, "xy_yx or min_adapt would do" },
 	{ "mesh", "chaos", NULL, "min_adapt would do" },
 	{ "torus", "dim_order_ni", NULL, "dim_order would do" },
 	{ "torus", "dim_order_bal", NULL, "dim_order would do" },
@@ -110,10 +113,35 @@ static void fly_write(struct booksim *b, FILE *f)
 	dims_write(b, f, "fly");
 }
 
+static void fattree_write(struct booksim *b, FILE *f)
+{
+	dims_write(b, f, "fat_tree");
+}
+
+/* BookSim2 has it in this size alone. */
+static uint32_t qtree_nodes(struct booksim *b)
+{
+	if (booksim_number(b, "k") != 4)
+		booksim_cannot(b, "k", "4 would do in a qtree");
+	else if (booksim_number(b, "n") != 3)
+		booksim_cannot(b, "n", "3 would do in a qtree");
+	else
+		return 64;
+	return 0;
+}
+
+static void qtree_write(struct booksim *b, FILE *f)
+{
+	dims_write(b, f, "fat_tree");
+	fprintf(f, "  up: [1, 1]\n");
+}
+
 static const struct topology topologies[] = {
 	{ "mesh", grid_nodes, mesh_write },
 	{ "torus", grid_nodes, torus_write },
 	{ "fly", grid_nodes, fly_write },
+	{ "fattree", grid_nodes, fattree_write },
+	{ "qtree", qtree_nodes, qtree_write },
 };
 enum { TOPOLOGIES = sizeof(topologies) / sizeof(topologies[0]) };
 
@@ -133,7 +161,8 @@ bool booksim_shape(struct booksim *b)
 
 	if (!t)
 		booksim_cannot(b, "topology",
-			       "there is none: mesh, torus or fly would do");
+			       "there is none: mesh, torus, fly, fattree or "
+			       "qtree would do");
 	else
 		b->nodes = t->nodes(b);
 	return t && b->nodes;

@@ -34,6 +34,17 @@ TREE = {"topology": "fattree", "k": 4, "n": 3, "routing_function": "nca",
         "loads": [0.25, 0.5]}
 TREE2 = {**TREE, "k": 2, "n": 4, "loads": [0.2, 0.4]}
 QTREE = {**TREE, "topology": "qtree", "loads": [0.05, 0.08]}
+CMESH = {"topology": "cmesh", "k": 4, "n": 2, "c": 4, "x": 4, "y": 4, "xr": 2,
+         "yr": 2, "routing_function": "dor_no_express", "loads": [0.15, 0.25],
+         "patterns": ("uniform", "bitcomp")}
+FLAT = {**CMESH, "topology": "flatfly", "routing_function": "ran_min",
+        "loads": [0.2, 0.4]}
+ROW = {**FLAT, "k": 4, "n": 2, "c": 1, "xr": 1, "yr": 1,
+       "patterns": ("neighbor", "bitcomp")}
+DRAGON = {"topology": "dragonflynew", "k": 2, "n": 1, "num_vcs": 2,
+          "routing_function": "min", "vc_buf_size": 256, "loads": [0.2, 0.4],
+          "patterns": ("uniform", "asymmetric")}
+UGAL = {**DRAGON, "routing_function": "ugal", "num_vcs": 3}
 SHORT = {"packet_size": 1}
 LONG = {"packet_size": 32, "vc_buf_size": 32}
 HOLD = {"hold_switch_for_packet": 1}
@@ -87,13 +98,29 @@ def confs():
     """Name, settings."""
     for name, s in [("mesh 8x8", MESH), ("torus 4x4x4", TORUS),
                     ("torus 8x8", TORUS8), ("fly 4x4x4", FLY),
-                    ("crossbar 8", XBAR), ("fat tree 4x4x4", TREE)]:
+                    ("crossbar 8", XBAR), ("fat tree 4x4x4", TREE),
+                    ("cmesh 4x4, 4 ends", CMESH),
+                    ("flatfly 4x4, 4 ends", FLAT), ("dragonfly 72", DRAGON)]:
         yield from sizes(name, s)
     yield "torus ring 7", {**TORUS, "k": 7, "n": 1, "loads": [0.15, 0.3]}
     yield "mesh row 8", {**MESH, "n": 1}
     yield "fat tree 4x4x4, adaptive", {**TREE, "routing_function": "anca"}
     yield "fat tree 2x2x2x2", TREE2
     yield "fat tree 2x2x2x2, adaptive", {**TREE2, "routing_function": "anca"}
+    yield "flatfly 4x4, 1 end", {**ROW, "loads": [0.4, 0.7]}
+    for routing, load in [("xyyx", 0.4), ("adaptive_xyyx", 0.4),
+                          ("valiant", 0.25), ("ugal", 0.4)]:
+        yield f"flatfly 4x4, 4 ends, {routing}", {
+            **FLAT, "routing_function": routing, "loads": [load / 2, load]}
+    yield "dragonfly 72, ugal", UGAL
+    yield "dragonfly 72, ugal, next group", {
+        **UGAL, "traffic": "bad_dragon", "loads": [0.1, 0.2]}
+    yield "dragonfly 72, next group", {
+        **DRAGON, "traffic": "bad_dragon", "loads": [0.05, 0.1]}
+    yield "dragonfly 72, small queues", {**DRAGON, "vc_buf_size": 16,
+                                         "loads": [0.05, 0.08]}
+    yield "dragonfly 72, speedup 2", {
+        **DRAGON, "internal_speedup": 2.0, "routing_delay": 0}
     yield "tree of 64, one cable up", QTREE
     for name, s in ROUTERS:
         yield "mesh 8x8, " + name, {**MESH, **s}
@@ -119,7 +146,8 @@ def of(c, load, period, **more):
     """Settings of a run."""
     settings = {**BASE, **c, "injection_rate": float(load),
                 "sample_period": period, **more}
-    del settings["loads"]
+    for key in ("loads", "patterns"):
+        settings.pop(key, None)
     return settings
 
 
@@ -134,7 +162,7 @@ def ranges(program, peer, c, load, period, seeds):
     both = []
     for call, path in ((booksim, peer), (weft, program)):
         got = []
-        for pattern in ("neighbor", "bitcomp"):
+        for pattern in c.get("patterns", ("neighbor", "bitcomp")):
             if pattern == "bitcomp" and ends_of(c) & (ends_of(c) - 1):
                 pattern = "tornado"
             runs = [call(path, of(c, load, period, traffic=pattern, seed=s))

@@ -57,7 +57,7 @@ def result_of(out):
 
 
 def weft(program, settings):
-    """What Weft says of the configuration."""
+    """Results of Weft for the configuration."""
     text, _ = run(text_of(settings), [program, "import", "booksim", "FILE",
                                       "--quiet"])
     if not text.startswith("#"):
@@ -68,7 +68,7 @@ def weft(program, settings):
 
 
 def booksim(peer, settings):
-    """What BookSim2 says of it; nan where it fails."""
+    """Results of BookSim2 for it; nan where it fails."""
     out, spent = run(text_of(settings), [peer, "FILE"])
     tail = out[out.find("====== Overall Traffic Statistics"):]
 

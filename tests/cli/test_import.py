@@ -36,6 +36,12 @@ n = 2;
 routing_function = dim_order;
 """
 FLY = "topology=fly;k=4;n=2;routing_function=dest_tag;"
+CMESH = """topology = cmesh; k = 4; n = 2; c = 4; x = 4; y = 4; xr = 2; yr = 2;
+routing_function = dor_no_express; traffic = bitcomp;
+"""
+DRAGON = """topology = dragonflynew; k = 2; n = 1; num_vcs = 2;
+routing_function = min;
+"""
 
 # settings, text of the experiment (a regular expression)
 BECOMES = [
@@ -82,6 +88,17 @@ BECOMES = [
      r"routing: nca_adaptive"),
     (MESH, ["topology=qtree", "n=3", "routing_function=nca"],
      r"dims: \[4, 4, 4\]\n  up: \[1, 1\]"),
+    (CMESH, [], r"topology: mesh\n  dims: \[4, 4\]\n  ends: 4\n"
+     r"  link: { latency: 2 }"),
+    (CMESH, ["topology=flatfly", "routing_function=ugal", "use_noc_latency=0"],
+     r"topology: flattened_butterfly\n  dims: \[4, 4\]\n  ends: 4\n"
+     r"  routing: ugal\n  threshold: 2\n"),
+    (DRAGON, [], r"dims: \[4, 2\]\n  link: { latency: 10 }\n"
+     r"  trunk: { latency: 100 }\n  routing: minimal"),
+    (DRAGON, ["routing_function=ugal", "num_vcs=3"],
+     r"routing: ugal\n  threshold: 30\n"),
+    (FLY, ["traffic=neighbor"], r'neighbour, digits: "4,4",'),
+    (MESH, ["traffic=tornado({2,4})"], r'tornado, digits: "2,2,2,2",'),
     (FLY, [], r"topology: fly\n  dims: \[4, 4\]\n  routing: destination_tag"),
 ]
 
@@ -107,7 +124,18 @@ REFUSED = [
     (MESH, ["k=1"], "k = 1: 2 or more would do"),
     (MESH, ["k=300"], "more than 65536 ends"),
     (MESH, ["traffic=torrnado"], "BookSim2 has no such pattern"),
-    (MESH, ["traffic=tornado({8,2})"], "digits are those of the network"),
+    (MESH, ["traffic=tornado({8,2})"], "whose product is the number of ends"),
+    (MESH, ["traffic=tornado", "xr=2"], "whose product is the number of ends"),
+    (CMESH, ["traffic=transpose"], "uniform, bitcomp or c=1 would do"),
+    (CMESH, ["c=2"], "c = 2: 4 would do in a cmesh"),
+    (CMESH, ["x=3"], "x = 3: BookSim2 wants a square of routers"),
+    (CMESH, ["yr=1"], "xr = 2: BookSim2 wants a square of ends"),
+    (CMESH, ["routing_function=dor"], "dor_no_express would do"),
+    (CMESH, ["topology=flatfly", "routing_function=ran_min"],
+     "use_noc_latency = 1 (the default): cables"),
+    (DRAGON, ["n=2"], "n = 2: 1 would do in a dragonfly"),
+    (DRAGON, ["num_vcs=3"], "num_vcs=2 would do"),
+    (DRAGON, ["routing_function=ugal"], "num_vcs=3 would do"),
     (MESH, ["traffic=hotspot(-1)"], "its number would do"),
     (MESH, ["packet_size=0"], "at least a flit"),
     (MESH, ["packet_size={{1,2,3,4,5,6,7,8,9}}"], "1 to 8 sizes"),

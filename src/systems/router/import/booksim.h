@@ -78,6 +78,18 @@ void booksim_remark(struct booksim *b, const char *key, const char *fmt, ...)
 
 /* ---- parts of the experiment ---- */
 
+/* Returns factor * k^n, or 0 after a refusal. */
+uint32_t booksim_power(struct booksim *b, double factor);
+/* Writes the keys topology and dims, k in each of n dimensions. */
+void booksim_dims(struct booksim *b, FILE *f, const char *topology);
+/* booksim_concentrated.c: topologies with several ends of a router. Each pair
+ * returns the number of ends, 0 after a refusal, and writes the shape. */
+uint32_t booksim_cmesh_nodes(struct booksim *b);
+void booksim_cmesh_write(struct booksim *b, FILE *f);
+uint32_t booksim_flatfly_nodes(struct booksim *b);
+void booksim_flatfly_write(struct booksim *b, FILE *f);
+uint32_t booksim_dragonfly_nodes(struct booksim *b);
+void booksim_dragonfly_write(struct booksim *b, FILE *f);
 /* Finds b->nodes. Returns false if the topology is refused. */
 bool booksim_shape(struct booksim *b);
 /* Each writes its part of the experiment, and notes what it refuses. */

@@ -38,6 +38,14 @@ static const struct function functions[] = {
 	{ "fattree", "nca", "nearest_common_ancestor", NULL },
 	{ "fattree", "anca", "nca_adaptive", NULL },
 	{ "qtree", "nca", "nearest_common_ancestor", NULL },
+	{ "cmesh", "dor_no_express", "dimension_order", NULL },
+	{ "dragonflynew", "min", "minimal", NULL },
+	{ "dragonflynew", "ugal", "ugal\n  threshold: 30", NULL },
+	{ "flatfly", "ran_min", "dimension_order", NULL },
+	{ "flatfly", "xyyx", "o1turn", NULL },
+	{ "flatfly", "adaptive_xyyx", "xy_yx_adaptive", NULL },
+	{ "flatfly", "valiant", "valiant", NULL },
+	{ "flatfly", "ugal", "ugal\n  threshold: 2", NULL },
 	/* Routing functions that are missing here. */
 	{ "mesh", "dim_order_ni", NULL, "dim_order would do" },
 	{ "mesh", "dim_order_pni", NULL, "dim_order would do" },
@@ -48,14 +56,18 @@ static const struct function functions[] = {
 	{ "torus", "dim_order_bal", NULL, "dim_order would do" },
 	{ "torus", "valiant_ni", NULL, "valiant would do" },
 	{ "torus", "chaos", NULL, "min_adapt would do" },
+	{ "cmesh", "dor", NULL, "dor_no_express would do" },
+	{ "cmesh", "xy_yx", NULL, "dor_no_express would do" },
+	{ "cmesh", "xy_yx_no_express", NULL, "dor_no_express would do" },
+	{ "flatfly", "ugal_xyyx", NULL, "ugal would do" },
+	{ "flatfly", "ugal_pni", NULL, "ugal would do" },
 };
 /* clang-format on */
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
 /* ---- shapes ---- */
 
-/* Returns k^n, 0 after a refusal. */
-static uint32_t power(struct booksim *b, uint32_t factor)
+uint32_t booksim_power(struct booksim *b, double factor)
 {
 	double k = booksim_number(b, "k"), n = booksim_number(b, "n");
 	double nodes = factor;
@@ -81,10 +93,10 @@ static uint32_t power(struct booksim *b, uint32_t factor)
 
 static uint32_t grid_nodes(struct booksim *b)
 {
-	return power(b, 1);
+	return booksim_power(b, 1);
 }
 
-static void dims_write(struct booksim *b, FILE *f, const char *topology)
+void booksim_dims(struct booksim *b, FILE *f, const char *topology)
 {
 	uint32_t n = (uint32_t)booksim_number(b, "n");
 
@@ -96,26 +108,26 @@ static void dims_write(struct booksim *b, FILE *f, const char *topology)
 
 static void mesh_write(struct booksim *b, FILE *f)
 {
-	dims_write(b, f, "mesh");
+	booksim_dims(b, f, "mesh");
 }
 
 /* A cable of a torus has two cycles, because the routers of a ring lie on both
  * ways of it. */
 static void torus_write(struct booksim *b, FILE *f)
 {
-	dims_write(b, f, "torus");
+	booksim_dims(b, f, "torus");
 	if (booksim_number(b, "use_noc_latency") == 1)
 		fprintf(f, "  link: { latency: 2 }\n");
 }
 
 static void fly_write(struct booksim *b, FILE *f)
 {
-	dims_write(b, f, "fly");
+	booksim_dims(b, f, "fly");
 }
 
 static void fattree_write(struct booksim *b, FILE *f)
 {
-	dims_write(b, f, "fat_tree");
+	booksim_dims(b, f, "fat_tree");
 }
 
 /* BookSim2 has it in this size alone. */
@@ -132,7 +144,7 @@ static uint32_t qtree_nodes(struct booksim *b)
 
 static void qtree_write(struct booksim *b, FILE *f)
 {
-	dims_write(b, f, "fat_tree");
+	booksim_dims(b, f, "fat_tree");
 	fprintf(f, "  up: [1, 1]\n");
 }
 
@@ -142,6 +154,9 @@ static const struct topology topologies[] = {
 	{ "fly", grid_nodes, fly_write },
 	{ "fattree", grid_nodes, fattree_write },
 	{ "qtree", qtree_nodes, qtree_write },
+	{ "cmesh", booksim_cmesh_nodes, booksim_cmesh_write },
+	{ "flatfly", booksim_flatfly_nodes, booksim_flatfly_write },
+	{ "dragonflynew", booksim_dragonfly_nodes, booksim_dragonfly_write },
 };
 enum { TOPOLOGIES = sizeof(topologies) / sizeof(topologies[0]) };
 
@@ -161,8 +176,9 @@ bool booksim_shape(struct booksim *b)
 
 	if (!t)
 		booksim_cannot(b, "topology",
-			       "there is none: mesh, torus, fly, fattree or "
-			       "qtree would do");
+			       "there is none: mesh, torus, cmesh, fly, "
+			       "fattree, qtree, flatfly or dragonflynew would "
+			       "do");
 	else
 		b->nodes = t->nodes(b);
 	return t && b->nodes;

@@ -5,7 +5,7 @@
 
 #include "systems/router/import/booksim.h"
 
-enum { CALL = 200, SIZES = 8, SIZES_TEXT = 48, SAMPLES = 3 };
+enum { CALL = 200, SIZES = 8, SIZES_TEXT = 48, DIGITS_MOST = 8, SAMPLES = 3 };
 
 /* ---- patterns ---- */
 
@@ -75,6 +75,30 @@ static void spots_write(struct booksim *b, FILE *f, const char *params,
 			       "background({{5,9}}) would do");
 }
 
+/* Writes the digits of (k, n, xr), unless they are those of the network. */
+static void digits_write(struct booksim *b, FILE *f, const char *params)
+{
+	static const char *const keys[] = { "k", "n", "xr" };
+	double v[3];
+	bool grid = !strcmp(booksim_text(b, "topology"), "mesh") ||
+		    !strcmp(booksim_text(b, "topology"), "torus");
+
+	for (uint32_t i = 0; i < 3; i++) {
+		char item[CALL];
+
+		v[i] = booksim_token(params, i, item, sizeof(item))
+			       ? strtod(item, NULL)
+			       : booksim_number(b, keys[i]);
+		grid &= v[i] == (i < 2 ? booksim_number(b, keys[i]) : 1);
+	}
+	if (grid)
+		return;
+	fprintf(f, ", digits: \"");
+	for (uint32_t i = 0; i < v[1] && i < DIGITS_MOST; i++)
+		fprintf(f, "%s%.0f", i ? "," : "", v[2] * v[0]);
+	fprintf(f, "\"");
+}
+
 /* Writes the parameters of pattern i. */
 static void params_write(struct booksim *b, FILE *f, uint32_t i,
 			 const char *params)
@@ -85,11 +109,7 @@ static void params_write(struct booksim *b, FILE *f, uint32_t i,
 	case NONE:
 		break;
 	case DIGITS:
-		if (params[0])
-			booksim_cannot(b, "traffic",
-				       "digits are those of the network: "
-				       "%s would do",
-				       patterns[i].name);
+		digits_write(b, f, params);
 		break;
 	case SEED:
 		fprintf(f, ", permutation: %.0f",

@@ -24,6 +24,10 @@ static const struct weft_param source_params[] = {
 		   "uniform from flits to this; 0 = always flits"),
 	WEFT_PARAM(STR, struct router_source, sizes, "", "", OWN,
 		   "a mix of flits instead: FLITS:WEIGHT,FLITS:WEIGHT.."),
+	WEFT_PARAM(STR, struct router_source, digits, "", "", OWN,
+		   "tornado, neighbour, row_column: sizes of the digits of a "
+		   "node's number, the lowest first, e.g. 4,4; empty: the "
+		   "dimensions of a grid with an end per router, else one digit"),
 	NET_SOURCE_PACKETS(struct router_source, "packets"),
 	WEFT_PARAM(CLOCK, struct router_source, clock, "1GHz", "", OWN,
 		   "the same for the whole network"),
@@ -343,10 +347,43 @@ static void queues_start(struct router_source *s)
 			(uint16_t)s->router->p.buf_flits;
 }
 
+/* Finds the digits of a node's number: those of the parameter, which are stored
+ * in `size`, or those of a grid. */
+static int digits_find(const struct router_source *s, uint32_t *size,
+		       struct pattern_shape *shape, struct weft_err *err)
+{
+	const struct net_graph *g = s->s.graph;
+	const char *p = s->digits;
+	uint64_t product = 1;
+
+	if (!*p && g->shape.ends == 1 && g->type->grid) {
+		shape->size = g->shape.size;
+		shape->dims = g->shape.dims;
+	}
+	while (*p && shape->dims < NET_DIMS && product <= g->ends) {
+		char *end;
+
+		product *= size[shape->dims++] = (uint32_t)strtoul(p, &end, 10);
+		if (end == p || (*end && *end != ','))
+			break;
+		p = *end ? end + 1 : end;
+	}
+	if (!s->digits[0])
+		return 0;
+	shape->size = size;
+	if (*p || product != g->ends)
+		return weft_fail(
+			err, EINVAL,
+			"%s: digits = %s: write sizes whose product is the number of ends, %u, e.g. 4,4",
+			s->s.comp->name, s->digits, g->ends);
+	return 0;
+}
+
 static int source_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_source *s = c->state;
 	struct pattern_shape shape = { 0 };
+	uint32_t size[NET_DIMS];
 
 	if (station_start(&s->s, err))
 		return -EINVAL;
@@ -358,10 +395,8 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 			s->s.graph->ends);
 	s->router = (const struct router *)s->s.line[0].far;
 	s->s.packets = router_packets(s->s.net);
-	if (s->s.graph->shape.ends == 1 && s->s.graph->type->grid) {
-		shape.size = s->s.graph->shape.size;
-		shape.dims = s->s.graph->shape.dims;
-	}
+	if (digits_find(s, size, &shape, err))
+		return -EINVAL;
 	if (s->pattern == PATTERN_ADVERSARIAL && !s->group)
 		shape.group = router_net_group(s->s.net);
 	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");

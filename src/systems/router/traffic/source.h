@@ -18,7 +18,7 @@ struct router_source {
 	};
 	/* parameters: */
 	uint32_t flits, flits_max;
-	char sizes[48];
+	char sizes[48], digits[32];
 	/* the router behind the port, and its queues: */
 	const struct router *router;
 	struct out_vc *vc;

@@ -369,6 +369,23 @@ static void maximum(struct allocator *a)
 	a->turn = (a->turn + 1) % a->n_in;
 }
 
+void allocator_pass(struct allocator *a, uint32_t in, uint32_t out)
+{
+	if (a->kind == ALLOCATOR_WAVEFRONT || a->kind == ALLOCATOR_MAXIMUM)
+		return;
+	arbiter_pass(a, &a->in[in], out, a->n_out);
+	arbiter_pass(a, &a->out[out], in, a->n_in);
+}
+
+void allocator_turn(struct allocator *a, uint64_t runs)
+{
+	uint32_t n = a->n_in;
+
+	if (a->kind == ALLOCATOR_WAVEFRONT)
+		n = a->n_in > a->n_out ? a->n_in : a->n_out;
+	a->turn = (uint32_t)((a->turn + runs) % n);
+}
+
 void allocator_run(struct allocator *a)
 {
 	static void (*const runs[])(struct allocator *) = {

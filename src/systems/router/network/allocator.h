@@ -92,6 +92,11 @@ static inline void allocator_add(struct allocator *a, uint32_t in, uint32_t out,
 }
 /* Matches the requests that were added since the last allocator_clear(). */
 void allocator_run(struct allocator *a);
+/* Moves turns on as if a run had matched this pair, with which nothing
+ * competed. */
+void allocator_pass(struct allocator *a, uint32_t in, uint32_t out);
+/* Moves on what turns once per run. */
+void allocator_turn(struct allocator *a, uint64_t runs);
 /* Removes all requests. */
 void allocator_clear(struct allocator *a);
 

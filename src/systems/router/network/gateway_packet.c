@@ -19,16 +19,7 @@ static void credits_take(struct gateway *g, uint64_t now)
 {
 	struct line *l = &g->s.line[0];
 
-	while (!ring_empty(&l->back) && ring_front(&l->back)->cycle <= now) {
-		const struct credit_run *c = ring_front(&l->back);
-		struct out_vc *v = &g->vc[c->vc];
-
-		v->credits += c->n;
-		if (g->router->p.wait_for_tail && v->tail_sent &&
-		    v->credits == v->places)
-			v->taken = false;
-		ring_pop(&l->back);
-	}
+	router_credits_take(l, g->vc, g->router->p.wait_for_tail, now);
 	if (ring_empty(&l->back))
 		g->s.credits[0] = 0;
 }
@@ -143,7 +134,8 @@ static void credit_wait(struct gateway *g)
 
 	g->s.hungry = true;
 	if (!ring_empty(&l->back))
-		station_wake(&g->s, ring_front(&l->back)->cycle);
+		station_wake(&g->s, ring_front(&l->back)->cycle +
+					    ring_front(&l->back)->taken);
 }
 
 void gateway_inject(struct gateway *g, uint64_t now)

@@ -3,6 +3,7 @@
  * used, because a flit would cost one. */
 #include "systems/router/network/lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -35,22 +36,31 @@ void packet_free(struct packets *p, uint32_t i)
 
 /* ---- lines ---- */
 
+static uint32_t bit_first(uint64_t m)
+{
+	return (uint32_t)__builtin_ctzll(m);
+}
+
 uint64_t station_arrival(const struct station *s, bool credits)
 {
 	uint64_t first = ROUTER_NEVER;
 
 	for (uint32_t w = 0; w < NET_PORTS_MAX / 64; w++) {
 		for (uint64_t m = s->flits[w]; m; m &= m - 1) {
-			uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(m);
-			uint64_t t = ring_front(&s->line[p].in)->cycle;
+			struct line *l = &s->line[w * 64 + bit_first(m)];
+			const struct flit_run *run = ring_front(&l->in);
 
-			first = t < first ? t : first;
+			if (!ring_empty(&l->in) &&
+			    run->cycle + run->taken < first)
+				first = run->cycle + run->taken;
 		}
 		for (uint64_t m = credits ? s->credits[w] : 0; m; m &= m - 1) {
-			uint32_t p = w * 64 + (uint32_t)__builtin_ctzll(m);
-			uint64_t t = ring_front(&s->line[p].back)->cycle;
+			struct line *l = &s->line[w * 64 + bit_first(m)];
+			const struct credit_run *c = ring_front(&l->back);
 
-			first = t < first ? t : first;
+			if (!ring_empty(&l->back) &&
+			    c->cycle + c->taken < first)
+				first = c->cycle + c->taken;
 		}
 	}
 	return first;
@@ -60,26 +70,87 @@ uint64_t station_arrival(const struct station *s, bool credits)
 void station_send(struct station *s, uint32_t p, uint64_t t,
 		  struct flit_run run)
 {
-	struct line *l = &s->line[p];
+	const struct line *l = &s->line[p];
 	struct station *far = l->far;
+	struct line *to = &far->line[l->far_port];
+	struct flit_run *last = ring_at(&to->in, to->in.tail - 1);
 
 	run.cycle = t + 1 + l->latency;
-	*ring_push(&far->line[l->far_port].in) = run;
+	if (!run.head && !ring_empty(&to->in) && last->packet == run.packet &&
+	    last->cycle + last->n == run.cycle) {
+		last->n += run.n;
+		return;
+	}
+	*ring_push(&to->in) = run;
 	far->flits[l->far_port / 64] |= 1ull << (l->far_port & 63);
 	station_wake(far, run.cycle);
 }
 
-void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc)
+void station_send_cut(struct station *s, uint32_t p, uint32_t n)
 {
-	struct line *l = &s->line[p];
+	const struct line *l = &s->line[p];
+	struct line *to = &l->far->line[l->far_port];
+	struct flit_run *last = ring_at(&to->in, to->in.tail - 1);
+
+	assert(!ring_empty(&to->in) && last->n - last->taken >= (int)n);
+	last->n -= (uint16_t)n;
+	station_wake(l->far, last->cycle + last->n);
+	if (!last->n)
+		to->in.tail--;
+}
+
+bool line_credits_add(struct line *l, uint64_t cycle, uint32_t vc, uint32_t n)
+{
+	struct credit_run *last = ring_at(&l->back, l->back.tail - 1);
+
+	if (!ring_empty(&l->back) && last->vc == vc &&
+	    last->cycle + last->n == cycle && last->n + n <= UINT16_MAX) {
+		last->n += (uint16_t)n;
+		return false;
+	}
+	*ring_push(&l->back) = (struct credit_run){ .cycle = cycle,
+						    .n = (uint16_t)n,
+						    .vc = (uint8_t)vc };
+	return true;
+}
+
+uint64_t line_credits_cut(struct line *l, uint32_t n)
+{
+	struct credit_run *last = ring_at(&l->back, l->back.tail - 1);
+	uint64_t cycle;
+
+	assert(!ring_empty(&l->back) && last->n - last->taken >= (int)n);
+	last->n -= (uint16_t)n;
+	cycle = last->cycle + last->n;
+	if (!last->n)
+		l->back.tail--;
+	return cycle;
+}
+
+void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc,
+		    uint32_t n)
+{
+	const struct line *l = &s->line[p];
 	struct station *far = l->far;
+	struct line *to = &far->line[l->far_port];
 	uint64_t cycle = t + 1 + l->latency + far->credit_delay;
 
-	*ring_push(&far->line[l->far_port].back) =
-		(struct credit_run){ cycle, 1, (uint8_t)vc };
+	if (!line_credits_add(to, cycle, vc, n))
+		return;
 	far->credits[l->far_port / 64] |= 1ull << (l->far_port & 63);
-	if (far->hungry)
+	if (far->hungry || to->wants >> vc & 1)
 		station_wake(far, cycle);
+}
+
+void station_credit_cut(struct station *s, uint32_t p, uint32_t n)
+{
+	const struct line *l = &s->line[p];
+	struct line *to = &l->far->line[l->far_port];
+	uint32_t vc = ring_at(&to->back, to->back.tail - 1)->vc;
+	uint64_t cycle = line_credits_cut(to, n);
+
+	if (to->relies >> vc & 1)
+		station_wake(l->far, cycle);
 }
 
 /* ---- set-up ---- */

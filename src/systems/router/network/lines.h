@@ -4,10 +4,16 @@
  *
  * Flits are not objects. A packet is a record, and a line carries runs: a
  * number of flits of one packet, one in each cycle, on a virtual channel (VC).
- * In the other direction it carries credits. A sender puts runs and credits
- * into the line of the receiver, with the cycle of their arrival, and asks for
- * a step of the receiver then. All routers and ends have one clock. The network
- * has an event of the kernel in each cycle in which any of them has a step.
+ * In the other direction it carries runs of credits. A sender puts runs ahead
+ * of time into the line for the flits that will leave if nothing interferes,
+ * and makes the run longer or shorter when it knows better. The part that has
+ * arrived does not change any more, because each flit takes at least two
+ * cycles.
+ *
+ * A sender puts runs and credits into the line of the receiver, with the cycle
+ * of their arrival, and asks for a step of the receiver then. All routers and
+ * ends have one clock. The network has an event of the kernel in each cycle in
+ * which any of them has a step.
  *
  *   cycle t: leaves the router or end       t + 1 + latency: is at the far end
  */
@@ -43,14 +49,14 @@ void packet_free(struct packets *p, uint32_t i);
 struct flit_run {
 	uint64_t cycle; /* arrival of the first flit */
 	uint32_t packet;
-	uint16_t n;
+	uint16_t n, taken; /* flits, and those that the receiver has taken */
 	uint8_t vc;
 	bool head; /* the first flit is the packet's head */
 };
 
 struct credit_run {
 	uint64_t cycle;
-	uint16_t n;
+	uint16_t n, taken;
 	uint8_t vc;
 };
 
@@ -67,6 +73,9 @@ struct line {
 	struct station *far;
 	uint32_t far_port;
 	uint32_t latency;
+	/* VCs, as bits: a credit is waited for, and credits on their way are
+	 * relied on. */
+	uint32_t wants, relies;
 };
 
 /* First member of the state of routers and ends. */
@@ -79,7 +88,7 @@ struct station {
 	/* Ports with runs and with credits on their way. */
 	uint64_t flits[NET_PORTS_MAX / 64], credits[NET_PORTS_MAX / 64];
 	uint64_t asked; /* cycle that was asked for last */
-	bool hungry;	/* a credit wakes the station */
+	bool hungry;	/* any credit wakes the station */
 	bool end;
 	uint32_t credit_delay; /* cycles a credit takes inside the station */
 	struct weft_clock clock;
@@ -101,12 +110,42 @@ static inline uint64_t station_now(const struct station *s)
  * ROUTER_NEVER. */
 uint64_t station_arrival(const struct station *s, bool credits);
 
-/* Sends a run that leaves port p from cycle `t` on. */
+/* Sends a run that leaves port p from cycle `t` on, which may make the last run
+ * longer. */
 void station_send(struct station *s, uint32_t p, uint64_t t,
 		  struct flit_run run);
-/* Returns a credit for a flit that has left the queue of port p in cycle `t`.
+/* Takes back the last n flits of the last run, which have not left. */
+void station_send_cut(struct station *s, uint32_t p, uint32_t n);
+/* Returns credits for n flits that leave the queue of port p from cycle `t` on.
  */
-void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc);
+void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc,
+		    uint32_t n);
+void station_credit_cut(struct station *s, uint32_t p, uint32_t n);
+
+/* Adds n credits to a line, from `cycle` on. Returns false if the last run has
+ * become longer. */
+bool line_credits_add(struct line *l, uint64_t cycle, uint32_t vc, uint32_t n);
+/* Takes back the last n credits. Returns the cycle in which the first of them
+ * would have arrived. */
+uint64_t line_credits_cut(struct line *l, uint32_t n);
+/* Returns the number of credits that have arrived by `now` and are of one VC,
+ * and takes them, or 0. */
+static inline uint32_t line_credits_take(struct line *l, uint64_t now,
+					 uint32_t *vc_p)
+{
+	struct credit_run *c = ring_front(&l->back);
+	uint64_t n;
+
+	if (ring_empty(&l->back) || c->cycle + c->taken > now)
+		return 0;
+	n = now - c->cycle + 1;
+	n = (n < c->n ? n : c->n) - c->taken;
+	*vc_p = c->vc;
+	c->taken += (uint16_t)n;
+	if (c->taken == c->n)
+		ring_pop(&l->back);
+	return (uint32_t)n;
+}
 
 /* ops.place of routers and ends. Returns 0. */
 int station_place(struct weft_comp *c, const struct weft_place *at,

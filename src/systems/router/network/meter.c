@@ -153,7 +153,11 @@ static void meter_watch(struct weft_comp *c)
 {
 	struct router_net *n = c->state;
 	/* A new packet is a move, too: it may be the first one for long. */
-	uint64_t moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
+	uint64_t moved;
+
+	for (uint32_t i = 0; i < n->n_routers; i++)
+		router_commit(n->router[i]->state, meter_now(n, c));
+	moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
 
 	if (n->packets.live && moved == n->moved) {
 		meter_deadlocked(c);

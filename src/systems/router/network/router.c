@@ -203,6 +203,7 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 		return -EINVAL;
 	r->s.packets = router_packets(r->s.net);
 	r->routing = r->s.graph->routing;
+	router_streams_init(r);
 	router_loads_init(r);
 	allocators_init(r);
 	for (uint32_t p = 0; p < r->p.ports; p++)
@@ -221,6 +222,18 @@ static void net_router_arrive(struct weft_comp *c, uint32_t port,
 
 static void net_router_event(struct weft_comp *c, uint32_t tag)
 {
+}
+
+/* Counts what streams have done by now. All cycles up to now have been carried
+ * out. */
+static int net_router_sample(struct weft_comp *c, struct weft_err *err)
+{
+	struct router *r = c->state;
+
+	if (r->s.comp)
+		router_commit(r,
+			      weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
+	return 0;
 }
 
 static void stage_fini(struct stage *s)
@@ -250,6 +263,7 @@ static void net_router_fini(struct weft_comp *c)
 	free(r->flit_free);
 	free(r->credit_free);
 	free(r->noted);
+	router_streams_fini(r);
 }
 
 WEFT_COMPONENT(net_router, .name = "net.router", .kind = WEFT_KIND_SWITCH,
@@ -263,5 +277,7 @@ WEFT_COMPONENT(net_router, .name = "net.router", .kind = WEFT_KIND_SWITCH,
 			.start = net_router_start,
 			.arrive = net_router_arrive,
 			.event = net_router_event,
+			.finish = net_router_sample,
+			.sample = net_router_sample,
 			.fini = net_router_fini,
 			.place = station_place });

@@ -56,6 +56,10 @@ struct in_vc {
 	/* Results of allocation: VC as port * vcs + vc, and output of the
 	 * switch; or ARBITER_NONE. */
 	uint32_t granted, cross;
+	/* Cycle up to which flits and credits are on the lines, sent or ahead
+	 * of time. */
+	uint64_t until;
+	uint16_t flow; /* length of the stream that is planned */
 };
 
 /* VC of the next router's queue. */
@@ -83,6 +87,16 @@ struct router {
 	struct net_choices *choices; /* of input VCs in state VC */
 	struct stage route, vc, sw;
 	uint64_t *held; /* input VCs that hold the switch */
+	/* Input VCs that send a flit in each cycle since `from` without steps,
+	 * and those that will hold the switch by the first of them
+	 * (router_stream.c). */
+	uint64_t *streams, *grabs;
+	uint64_t from;
+	/* Input VCs with flits ahead of time on the lines, and those that a
+	 * plan is made for. */
+	uint64_t *ahead, *ready;
+	uint64_t wanting[NET_PORTS_MAX / 64]; /* outputs with wants */
+	bool steady;			      /* streams are possible */
 	/* Input VC + 1 that holds an input and an output of the switch. */
 	uint32_t *hold_in, *hold_out;
 	struct allocator vcs, switches;
@@ -98,15 +112,21 @@ struct router {
 	uint16_t *noted;
 	uint64_t noted_at;
 	bool worked; /* a stage did something in this step */
+	bool freed;  /* a packet has left an output VC in this step */
 	bool last;   /* this is the last part of the cycle (speedup) */
 };
 
 enum in_state { IN_IDLE, IN_ROUTE, IN_VC, IN_ACTIVE };
 
+static inline uint32_t router_packet(const struct router *r,
+				     const struct in_vc *v)
+{
+	return v->packets[v->head & r->buf_mask];
+}
 static inline struct packet *router_front(const struct router *r,
 					  const struct in_vc *v)
 {
-	return &r->s.packets->at[v->packets[v->head & r->buf_mask]];
+	return &r->s.packets->at[router_packet(r, v)];
 }
 static inline uint32_t router_port(const struct router *r, uint32_t i)
 {
@@ -122,6 +142,10 @@ static inline bool router_full(const struct router *r, uint32_t o)
 {
 	return !r->out[o].credits;
 }
+static inline uint32_t router_out(const struct router *r, const struct in_vc *v)
+{
+	return v->out * r->p.vcs + v->out_vc;
+}
 /* Returns the rank of a packet: the older the higher with arbiter age, else
  * 0. */
 uint32_t router_age(const struct router *r, const struct in_vc *v);
@@ -133,6 +157,11 @@ bool router_eligible(const struct router *r, const struct packet *p,
 
 extern const struct weft_class weft_class_net_router;
 
+/* router_step.c: takes the credits of a line that have arrived by `now`. `out`
+ * are the VCs behind it. */
+void router_credits_take(struct line *l, struct out_vc *out, bool wait_for_tail,
+			 uint64_t now);
+
 /* router_stages.c, router_switch.c: each stage in two halves. All first halves
  * of a step come before all second halves. Results of the first halves hold in
  * the cycle in which the stage ends. */
@@ -140,6 +169,7 @@ void router_route_begin(struct router *r, uint64_t now);
 void router_route_end(struct router *r, uint64_t now);
 void router_vc_begin(struct router *r, uint64_t now);
 void router_vc_end(struct router *r, uint64_t now);
+void router_hold_set(struct router *r, uint32_t i);
 void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
 void router_switch_begin(struct router *r, uint64_t now);
@@ -157,6 +187,26 @@ void router_stage_move(struct router *r, struct stage *s, uint64_t now);
  * part of cycle `now`, when the credits of earlier cycles are taken. */
 void router_loads_init(struct router *r);
 void router_loads_note(struct router *r, uint64_t now);
+
+/* router_stream.c: allocates what streams need. */
+void router_streams_init(struct router *r);
+void router_streams_fini(struct router *r);
+/* Carries out what streams did in the cycles before `upto`. */
+void router_commit(struct router *r, uint64_t upto);
+/* Ends all streams, whose VCs take part in the step. */
+void router_streams_end(struct router *r);
+/* Puts n flits of input VC i on the line, which leave from cycle t on. */
+void router_flits_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
+		      bool head);
+/* Puts n flits at the front of input VC i on the line, and their
+ * credits. They enter the crossbar from cycle t on. */
+void router_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
+		bool head);
+/* Takes back the flits ahead of time of VCs that do not send in this step. The
+ * switch is allocated, and no flit has been sent yet. */
+void router_cut(struct router *r, uint64_t now);
+/* Begins streams, and asks for the next step. */
+void router_plan(struct router *r, uint64_t now);
 
 /* router_step.c: carries out cycle `now`, and asks for the next step. */
 void router_step(struct station *s, uint64_t now);

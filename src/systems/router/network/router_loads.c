@@ -10,6 +10,14 @@
 #include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
+/* Returns the credits of a run that arrive before `cycle` and are not taken. */
+static uint32_t credits_of(const struct credit_run *c, uint64_t cycle)
+{
+	uint64_t n = cycle - c->cycle;
+
+	return (uint32_t)(n < c->n ? n : c->n) - c->taken;
+}
+
 /* Returns the credits of a port that arrived before `cycle` and are not taken.
  */
 static uint32_t credits_before(const struct line *l, uint64_t cycle,
@@ -23,7 +31,7 @@ static uint32_t credits_before(const struct line *l, uint64_t cycle,
 		if (c->cycle >= cycle)
 			break;
 		if (c->vc >= first && c->vc <= last)
-			n += c->n;
+			n += credits_of(c, cycle);
 	}
 	return n;
 }
@@ -46,6 +54,10 @@ static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 	}
 	if (r->noted_at == now)
 		return sum;
+	SET_EACH(r->streams, r->words, i)
+	if (r->in[i].out == port && r->in[i].out_vc >= first &&
+	    r->in[i].out_vc <= last && now > r->from)
+		sum += (uint32_t)(now - r->from);
 	return sum - credits_before(&r->s.line[port], now, first, last);
 }
 

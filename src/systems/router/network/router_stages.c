@@ -41,6 +41,7 @@ static void packet_route(struct router *r, uint32_t i)
 	r->routing->route(r->s.graph, r->p.vcs, at, &router_front(r, v)->route,
 			  &r->choices[i]);
 	v->state = IN_VC;
+	r->worked = true;
 	set_add(r->vc.fresh, i);
 	if (r->p.speculative)
 		set_add(r->sw.fresh, i);

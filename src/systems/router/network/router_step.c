@@ -3,6 +3,7 @@
  * no step: an empty one waits for a flit, one whose packets are all blocked
  * for a credit, too. A router that works is stepped once in each cycle. */
 #include <string.h>
+#include <assert.h>
 
 #include "systems/router/network/router.h"
 
@@ -15,11 +16,12 @@ static void flits_take(struct router *r, uint32_t i, const struct flit_run *run,
 	bool was_empty = !v->flits;
 
 	v->flits += (uint16_t)n;
-	if (run->head)
+	if (run->head && !run->taken)
 		v->packets[(v->head + v->n++) & r->buf_mask] = run->packet;
+	assert(v->n);
 	if (v->state == IN_IDLE)
 		router_begin(r, i);
-	else if (v->state == IN_ACTIVE && was_empty)
+	else if (v->state == IN_ACTIVE && was_empty && !set_has(r->streams, i))
 		set_add(r->sw.fresh, i);
 }
 
@@ -34,16 +36,30 @@ static void flits_arrive(struct router *r, uint64_t now)
 			struct flit_run *run = ring_front(&l->in);
 			uint64_t n = now - run->cycle + 1;
 
-			n = n < run->n ? n : run->n;
+			n = (n < run->n ? n : run->n) - run->taken;
+			if (!n)
+				break;
 			flits_take(r, p * r->p.vcs + run->vc, run, (uint32_t)n);
-			run->head = false;
-			run->cycle += n;
-			run->n -= (uint16_t)n;
-			if (!run->n)
+			run->taken += (uint16_t)n;
+			if (run->taken == run->n)
 				ring_pop(&l->in);
 		}
 		if (ring_empty(&l->in))
 			set_remove(r->s.flits, p);
+	}
+}
+
+void router_credits_take(struct line *l, struct out_vc *out, bool wait_for_tail,
+			 uint64_t now)
+{
+	uint32_t n, vc;
+
+	while ((n = line_credits_take(l, now, &vc))) {
+		struct out_vc *v = &out[vc];
+
+		v->credits += (uint16_t)n;
+		if (wait_for_tail && v->tail_sent && v->credits == v->places)
+			v->taken = false;
 	}
 }
 
@@ -53,17 +69,8 @@ static void credits_arrive(struct router *r, uint64_t now)
 	{
 		struct line *l = &r->s.line[p];
 
-		while (!ring_empty(&l->back) &&
-		       ring_front(&l->back)->cycle <= now) {
-			const struct credit_run *c = ring_front(&l->back);
-			struct out_vc *v = &r->out[p * r->p.vcs + c->vc];
-
-			v->credits += c->n;
-			if (r->p.wait_for_tail && v->tail_sent &&
-			    v->credits == v->places)
-				v->taken = false;
-			ring_pop(&l->back);
-		}
+		router_credits_take(l, r->out + p * r->p.vcs,
+				    r->p.wait_for_tail, now);
 		if (ring_empty(&l->back))
 			set_remove(r->s.credits, p);
 	}
@@ -77,20 +84,6 @@ static uint64_t in_turn(uint64_t *free_p, uint64_t t)
 	t = t > *free_p ? t : *free_p;
 	*free_p = t + 1;
 	return t;
-}
-
-/* Sends a flit to an end, which takes it at once and returns its credit. The
- * end has no event but for the last flit. */
-static void send_to_end(struct router *r, uint64_t t, struct flit_run run,
-			uint32_t port, bool last)
-{
-	struct line *l = &r->s.line[port];
-	uint64_t back = t + 2 * (1ull + l->latency) + r->s.credit_delay;
-
-	if (last)
-		station_send(&r->s, port, t, run);
-	*ring_push(&l->back) = (struct credit_run){ back, 1, run.vc };
-	set_add(r->s.credits, port);
 }
 
 /* Returns the cycle in which a flit that enters the crossbar at `t` leaves it.
@@ -108,33 +101,47 @@ static uint64_t crossed(struct router *r, uint64_t t)
 	return t + r->p.t_cross - 1;
 }
 
+/* Puts a flit on the line, and its credit, each when the ones before have left.
+ * Returns the cycle in which the flit leaves. */
+static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
+{
+	uint32_t in = router_port(r, i), out = r->in[i].out;
+	uint64_t t = in_turn(&r->flit_free[out], crossed(r, now + r->last));
+
+	router_flits_put(r, i, t, 1, head);
+	station_credit(&r->s, in, in_turn(&r->credit_free[in], now),
+		       i % r->p.vcs, 1);
+	return t;
+}
+
 bool router_send(struct router *r, uint32_t i, uint64_t now)
 {
 	struct in_vc *v = &r->in[i];
-	uint32_t in = router_port(r, i), out = v->out;
-	struct out_vc *o = &r->out[out * r->p.vcs + v->out_vc];
-	struct flit_run run = { .packet = v->packets[v->head & r->buf_mask],
-				.n = 1,
-				.vc = v->out_vc,
-				.head = !v->sent };
-	bool last = ++v->sent == r->s.packets->at[run.packet].flits;
-	uint64_t t = crossed(r, now + r->last);
+	struct out_vc *o = &r->out[router_out(r, v)];
+	uint64_t t = now + r->p.t_cross;
+	assert(v->n && v->flits && o->credits && v->flits < 10000 &&
+	       o->credits < 10000);
+	bool head = !v->sent, last = ++v->sent == router_front(r, v)->flits;
 
 	o->credits--;
 	v->flits--;
-	t = in_turn(&r->flit_free[out], t);
-	if (r->s.line[out].far->end)
-		send_to_end(r, t, run, out, last);
-	else
-		station_send(&r->s, out, t, run);
-	station_credit(&r->s, in, in_turn(&r->credit_free[in], now),
-		       i % r->p.vcs);
+	if (!r->steady)
+		t = flit_put(r, i, now, head);
+	else if (v->until <= now)
+		router_put(r, i, now, 1, head);
 	weft_count(r->s.comp, ROUTER_FLITS, 1);
 	if (!last)
 		return false;
+	if (r->s.line[v->out].far->end)
+		station_send(&r->s, v->out, t,
+			     (struct flit_run){ .packet = router_packet(r, v),
+						.n = 1,
+						.vc = v->out_vc,
+						.head = true });
 	weft_count(r->s.comp, ROUTER_PACKETS, 1);
 	o->tail_sent = true;
 	o->taken = r->p.wait_for_tail;
+	r->freed = true;
 	v->sent = 0;
 	v->head++;
 	v->n--;
@@ -177,10 +184,21 @@ static void router_next(struct router *r, uint64_t now)
 		station_wake(&r->s, now + 1);
 		return;
 	}
+	if (r->steady) {
+		router_plan(r, now);
+		return;
+	}
 	r->s.hungry = busy;
 	now = station_arrival(&r->s, busy);
 	if (now != ROUTER_NEVER)
 		station_wake(&r->s, now);
+}
+
+static void wants_clear(struct router *r)
+{
+	SET_EACH(r->wanting, NET_PORTS_MAX / 64, p)
+	r->s.line[p].wants = r->s.line[p].relies = 0;
+	memset(r->wanting, 0, sizeof(r->wanting));
 }
 
 void router_step(struct station *s, uint64_t now)
@@ -189,22 +207,29 @@ void router_step(struct station *s, uint64_t now)
 	uint32_t parts = cycle_parts(r, now);
 
 	r->worked = parts == 0;
+	r->freed = false;
+	router_commit(r, now);
 	if (r->noted) {
 		credits_arrive(r, now ? now - 1 : 0);
 		router_loads_note(r, now);
 	}
 	flits_arrive(r, now);
 	credits_arrive(r, now);
+	router_streams_end(r);
+	wants_clear(r);
 	for (uint32_t k = 0; k < parts; k++) {
 		r->last = k + 1 == parts;
 		router_route_begin(r, now);
 		router_vc_begin(r, now);
 		router_hold_begin(r);
 		router_switch_begin(r, now);
+		router_cut(r, now);
 		router_route_end(r, now);
 		router_vc_end(r, now);
 		router_hold_end(r, now);
 		router_switch_end(r, now);
 	}
+	r->worked |= !set_empty(r->route.fresh, r->words) ||
+		     (r->freed && !set_empty(r->vc.fresh, r->words));
 	router_next(r, now);
 }

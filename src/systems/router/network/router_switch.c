@@ -8,14 +8,9 @@
 /* Rank of a request that is not speculative, above the ages. */
 #define SURE 0x80000000u
 
-static uint32_t out_index(const struct router *r, const struct in_vc *v)
-{
-	return v->out * r->p.vcs + v->out_vc;
-}
-
 /* ---- a held switch ---- */
 
-static void hold_set(struct router *r, uint32_t i)
+void router_hold_set(struct router *r, uint32_t i)
 {
 	r->hold_in[router_port(r, i)] = i + 1;
 	r->hold_out[r->in[i].out] = i + 1;
@@ -35,9 +30,9 @@ void router_hold_begin(struct router *r)
 	{
 		struct in_vc *v = &r->in[i];
 
-		v->cross =
-			router_full(r, out_index(r, v)) ? ARBITER_NONE : v->out;
-		r->worked = true;
+		v->cross = router_full(r, router_out(r, v)) ? ARBITER_NONE
+							    : v->out;
+		r->worked |= !r->steady;
 	}
 }
 
@@ -134,7 +129,7 @@ static void switch_recheck(struct router *r, const uint64_t *due)
 	{
 		struct in_vc *v = &r->in[i];
 		uint32_t o =
-			v->state == IN_ACTIVE ? out_index(r, v) : v->granted;
+			v->state == IN_ACTIVE ? router_out(r, v) : v->granted;
 
 		if (v->cross == ARBITER_NONE)
 			continue;
@@ -155,10 +150,11 @@ void router_switch_begin(struct router *r, uint64_t now)
 			v->cross = ARBITER_NONE;
 			if (v->state != IN_ACTIVE)
 				switch_speculate(r, i);
-			else if (!router_full(r, out_index(r, v)))
+			else if (!router_full(r, router_out(r, v)))
 				switch_request(r, i, v->out);
 		}
-		r->worked |= !set_empty(r->switches.ins, r->switches.w_in);
+		r->worked |= !r->steady &&
+			     !set_empty(r->switches.ins, r->switches.w_in);
 		allocator_run(&r->switches);
 		SET_EACH(r->sw.fresh, r->words, i)
 		switch_grant(r, i);
@@ -189,7 +185,7 @@ void router_switch_end(struct router *r, uint64_t now)
 		else if (last)
 			v->state = IN_IDLE;
 		else if (v->flits && r->p.hold)
-			hold_set(r, i);
+			router_hold_set(r, i);
 		else if (v->flits)
 			set_add(r->sw.fresh, i);
 	}

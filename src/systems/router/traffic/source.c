@@ -97,16 +97,7 @@ static void credits_take(struct router_source *s, uint64_t now)
 {
 	struct line *l = &s->s.line[0];
 
-	while (!ring_empty(&l->back) && ring_front(&l->back)->cycle <= now) {
-		const struct credit_run *c = ring_front(&l->back);
-		struct out_vc *v = &s->vc[c->vc];
-
-		v->credits += c->n;
-		if (s->router->p.wait_for_tail && v->tail_sent &&
-		    v->credits == v->places)
-			v->taken = false;
-		ring_pop(&l->back);
-	}
+	router_credits_take(l, s->vc, s->router->p.wait_for_tail, now);
 	if (ring_empty(&l->back))
 		s->s.credits[0] = 0;
 }
@@ -186,7 +177,8 @@ static void source_wait(struct router_source *s)
 
 	s->s.hungry = true;
 	if (!ring_empty(&l->back))
-		station_wake(&s->s, ring_front(&l->back)->cycle);
+		station_wake(&s->s, ring_front(&l->back)->cycle +
+					    ring_front(&l->back)->taken);
 }
 
 static void source_send(struct router_source *s, uint64_t now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units back to text, which is canonical, exact and can be parsed
- * again. */
+/* Prints values with units as text. The text is canonical and exact, and
+ * units_parse reads it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 /* Holds the text of any 64-bit fraction with a unit. */
 typedef char units_text_t[64];
 
-/* Prints a word of the list, or the number of a value that is out of range. */
+/* Prints word number i of the list "a|b|c", or i itself if the list has no such
+ * word. */
 static void units_print_word(const char *list, uint32_t i, units_text_t out)
 {
 	uint32_t k = 0;
@@ -36,8 +37,7 @@ static uint64_t units_pow10(int e)
 	return v;
 }
 
-/* Prints v as whole.fraction in the largest decimal unit that is not above
- * it. */
+/* Prints v as whole.fraction in the largest decimal unit that is at most v. */
 static void units_print_dec(const struct units_unit *tab, uint64_t v,
 			    units_text_t out)
 {
@@ -72,8 +72,8 @@ static void units_print_bytes(uint64_t v, units_text_t out)
 		 u->text);
 }
 
-/* Prints hertz if they are whole, otherwise the period if it is whole,
- * otherwise the period's fraction, so that the text reads back exactly. */
+/* Prints a clock exactly. The text is the frequency if that is a whole number
+ * of Hz, otherwise the period, which may be a fraction of fs. */
 static void units_print_clock(const struct weft_clock *c, units_text_t out)
 {
 	unsigned __int128 hz = (unsigned __int128)WEFT_SEC * c->den;

@@ -15,7 +15,7 @@ struct units_unit {
 struct units_num {
 	uint64_t mant;
 	int exp10;
-	/* the number has more digits than fit, so that the value is wrong */
+	/* the number has too many digits, therefore `mant` is wrong */
 	bool wide;
 };
 
@@ -33,8 +33,8 @@ extern const struct units_unit units_time[], units_freq[], units_rate[],
 	units_bytes[];
 extern const struct units_type units_types[];
 
-/* Reads digits[.digits][e[+-]digits] or 0xdigits. Returns the text behind them,
- * or NULL if there is no number. */
+/* Reads digits[.digits][e[+-]digits] or 0xdigits. Returns the text behind the
+ * number, or NULL if s does not begin with a number. */
 const char *units_number(const char *s, struct units_num *num);
 /* Converts num to a whole number of base units. Returns 0, EDOM if it is not
  * whole, or ERANGE if it does not fit. */

@@ -36,7 +36,8 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 #define vec_push(v, ...)                                                       \
 	((v)->at = vec_grow_((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),    \
 	 (void)((v)->at[(v)->n++] = (__VA_ARGS__)))
-/* Moves the elements from i on up by one and stores val at i <= n. */
+/* Inserts val at index i <= n. The elements from index i on move to the next
+ * higher index. */
 #define vec_insert(v, i, ...)                                                  \
 	({                                                                     \
 		size_t i_ = (i); /* before n grows, because i may use it */    \

@@ -108,8 +108,9 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* Queues an answer. Without one_ring an answer takes no place at the peer, so
- * that it must not wait behind operations that take a place. */
+/* Queues an answer. With one_ring an answer takes a place at the peer,
+ * therefore it waits in the peer's list. Without one_ring an answer takes no
+ * place and need not wait for operations that take one. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,
@@ -314,8 +315,8 @@ static void ep_close(struct weft_ep *ep)
 	struct ep *e = (struct ep *)ep;
 
 	e->nic->stop(e);
-	/* The closed NIC has forgotten its regions, so that they need not be
-	 * closed there. */
+	/* The NIC is closed and has forgotten its regions, therefore
+	 * region_close is not called. */
 	while (e->mr) {
 		struct ep_region *r = e->mr;
 

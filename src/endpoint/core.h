@@ -13,8 +13,8 @@
  * the sender never has more in flight, so that a message always finds a place.
  * MSG, RTS and NOTIFY take a place. If all kinds share one ring
  * (ep_nic_ops.one_ring), all kinds but CREDIT take a place. The receiver
- * reports how many messages it has consumed, in other messages (one_ring) or by
- * EP_CREDIT when it owes half of the places. */
+ * reports how many messages it has consumed by EP_CREDIT when it owes half of
+ * the places. With one_ring every message that it sends reports this, too. */
 #ifndef ENDPOINT_CORE_H
 #define ENDPOINT_CORE_H
 
@@ -124,11 +124,12 @@ enum ep_msg_state {
 	EP_FETCH, /* the NIC fetches the bytes of a long message */
 	EP_READY,
 	EP_GIVEN, /* the user has the message */
-	/* the user has released the message, but not all earlier ones */
+	/* released by the user, but an earlier message is not */
 	EP_FREED,
 };
 
-/* A place of a receiver. Places are in the order of their sender's messages. */
+/* A place of a receiver. The places of a sender are in the order of its
+ * messages. */
 struct ep_msg {
 	enum ep_msg_state state;
 	enum weft_ep_kind event;
@@ -181,7 +182,7 @@ struct ep {
 	struct ep_op *ops, *free_ops, *answers;
 	struct ep_list notes; /* answers to send; with one_ring they are in
 			       * ep_peer.todo */
-	/* puts and gets that the NIC executes, in order */
+	/* puts and gets that the NIC executes, in the order of their issue */
 	struct ep_list remote_todo;
 	struct ep_piece piece[EP_PIECES], *free_pieces;
 	uint32_t wants; /* number of messages in state EP_WANT */
@@ -189,12 +190,13 @@ struct ep {
 	struct ep_buf bounce[EP_BOUNCES], stage[EP_STAGES], land[EP_LANDS];
 	uint32_t lands;
 	uint8_t *eager;
-	/* counter that gives each use of a registration, and each key that the
-	 * core chooses, a new value */
+	/* counter of uses of registrations and of keys that the core chooses;
+	 * every use and every key gets a new value */
 	uint64_t age;
 	struct weft_ep_event *ev;
 	uint32_t ev_head, ev_tail;
-	/* peer to serve first, another one each time so that none starves */
+	/* peer to serve first; advances when a call cannot serve all peers, so
+	 * that no peer starves */
 	uint32_t turn;
 };
 
@@ -257,16 +259,17 @@ struct ep_nic_ops {
 	int (*region_open)(struct ep *e, struct ep_region *r, bool write);
 	/* Undoes region_open. */
 	void (*region_close)(struct ep *e, struct ep_region *r);
-	/* Allocates and opens r->len bytes for the library. Returns 0 or
-	 * negative errno. NULL if the library needs none. */
+	/* Allocates a pool of r->len bytes for the library and opens it like a
+	 * region. Returns 0 or negative errno. The function is NULL if the
+	 * library needs no pool. */
 	int (*pool_open)(struct ep *e, struct ep_region *r);
 
 	/* Calls ep_piece_done for transfers whose end `poll` does not report.
 	 * NULL if `poll` reports the ends of all transfers. */
 	void (*reap)(struct ep *e);
 	/* Issues the next piece of a put or get. Returns false without room. If
-	 * `remote` is NULL, puts and gets are in the list of their peer like
-	 * all operations, see `direct`. */
+	 * `remote` is NULL, puts and gets wait in the list of their peer with
+	 * all other operations (see `direct`). */
 	bool (*remote)(struct ep *e, struct ep_op *op);
 	/* Announces a put after its last piece. If `notify` is NULL, the core
 	 * sends EP_NOTIFY when all pieces have ended. */
@@ -365,8 +368,8 @@ void ep_progress_remote(struct ep *e);
 
 /* Returns true if devices can reach the bytes as one piece. */
 bool ep_reachable(struct ep *e, const void *p, size_t len);
-/* Returns a free one of the n buffers at b and marks it busy. Returns NULL if
- * none is free. */
+/* Returns a free buffer of the n buffers at b and marks it busy. Returns NULL
+ * if all are busy. */
 struct ep_buf *ep_buf_get(struct ep_buf *b, uint32_t n);
 /* Returns a region that covers the bytes, or NULL if all entries of the cache
  * are in use. The region counts one more user until the end of the
@@ -377,14 +380,15 @@ struct ep_region *ep_region_find(struct ep *e, uint64_t key, uint64_t addr,
 				 uint64_t len);
 /* Returns the address of the bytes in the region of that key, or NULL. */
 uint8_t *ep_region_at(struct ep *e, uint64_t key, uint64_t addr, uint64_t len);
-/* Returns true if a key can cover the bytes. If the owner compares keys, the
- * result is always true, because only the owner knows them. */
+/* Returns true if a key can cover the bytes. If keys have no length
+ * (key_len_bits is 0), the result is always true, because only the owner of the
+ * region knows its keys. */
 bool ep_key_covers(const struct ep *e, uint64_t key, uint64_t addr, size_t len);
 /* Allocates bounce, staging and landing buffers. Returns 0 or negative
  * errno. */
 int ep_pool_open(struct ep *e);
-/* Each implements the operation of struct weft_ep and returns the results of
- * weft/ep.h. */
+/* Each function implements the operation of struct weft_ep with the same name
+ * and returns the results of weft/ep.h. */
 int ep_mr_reg(struct weft_ep *ep, void *p, size_t len, struct weft_ep_mr *mr_p);
 int ep_mr_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr);
 

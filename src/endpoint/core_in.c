@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: handlers of received messages, by kind, and their
- * delivery to the user in the order of their sender. */
+/* The common endpoint: handlers of received messages, by kind. The messages of
+ * a sender are delivered to the user in the order in which they were sent. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -47,8 +47,8 @@ struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
 	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
 }
 
-/* Frees a place. Places return to the sender in order, because credits are only
- * a count. */
+/* Frees a place. Places return to the sender in the order of its messages,
+ * because credits are a count and do not name places. */
 static void msg_free(struct ep *e, struct ep_msg *m)
 {
 	struct ep_peer *p = &e->peer[m->src];
@@ -177,9 +177,10 @@ static void in_kind(struct ep *e, const struct in *in)
 		in->m->state = EP_READY;
 		break;
 	case EP_RTS:
-		/* Long messages are fetched in order. A younger message that
-		 * took the last buffer could not be delivered before this one,
-		 * so that the buffer would never be freed. */
+		/* Landing buffers go to long messages in order. If a younger
+		 * message took the last buffer, it could not be delivered
+		 * before the older message, and the older message would wait
+		 * for the buffer for ever. */
 		if (e->nic->fetch) {
 			in->m->state = EP_WANT;
 			e->wants++;
@@ -233,8 +234,9 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	}
 	if (h->len <= e->ep.info.max_msg)
 		in_kind(e, &in);
-	/* A message that is wrong or not for the user ends here. Its place must
-	 * return, because otherwise the sender would lose a credit. */
+	/* The user does not get this message, because it is wrong or is for the
+	 * library. Its place is freed, because otherwise the sender would lose
+	 * a credit. */
 	if (in.m && in.m->state == EP_PART)
 		msg_free(e, in.m);
 	return true;

@@ -146,8 +146,8 @@ void ep_progress_out(struct ep *e)
 }
 
 /* Returns credits to a peer when this node owes credits for half of the peer's
- * places. Sends answers first, because a peer with credits may request again,
- * and the new request needs a free entry for its answer. */
+ * places. Does nothing while answers are queued: a peer with credits may send
+ * new requests, and each request needs a free entry for its answer. */
 void ep_return_credits(struct ep *e)
 {
 	for (uint32_t d = 0; d < e->n && !e->notes.head; d++) {

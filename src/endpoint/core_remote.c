@@ -64,8 +64,8 @@ static void fetch_start(struct ep *e, struct ep_msg *m)
 	}
 	if (p)
 		piece_free(e, p);
-	/* return the buffer without a piece, so that another message may use
-	 * it */
+	/* The NIC has no room for the fetch, therefore the landing buffer
+	 * becomes free for other messages. */
 	m->land->busy = false;
 	m->land = NULL;
 }
@@ -92,7 +92,7 @@ void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 		data = p->bounce->p;
 	if (!op) {
 		if (p->failed) /* the transfer failed, because the sender has
-				  closed its memory */
+				* closed its memory */
 			m->len = 0;
 		m->state = EP_READY;
 		fin = ep_answer(e, m->src, m->id, EP_FIN);

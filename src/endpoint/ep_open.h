@@ -7,8 +7,8 @@
 
 /* A library for one kind of NIC. ENDPOINT(id) in system.def lists it. */
 struct ep_nic {
-	/* Returns true if d is such a NIC. Does not change its state, because
-	 * other libraries may be probed next. */
+	/* Returns true if this library serves device d. Does not change the
+	 * device's state, because the probes of other libraries may follow. */
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
 	/* Opens the endpoint. Returns the results of weft_ep_open. attr must
 	 * not be NULL. */

@@ -16,8 +16,8 @@ static const uint64_t *counter(const struct weft_comp *c, const char *name)
 	return &c->counters[i];
 }
 
-/* Returns the packets that have left switches so far. Assumes that all switches
- * have one class. */
+/* Returns the packets that have left switches so far. Counts only switches of
+ * the class of s0, because the networks of the benches have no others. */
 static uint64_t hops(struct weft_sim *sim)
 {
 	const struct weft_comp *s0 = weft_sim_find(sim, "s0");

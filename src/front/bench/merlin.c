@@ -15,9 +15,9 @@
 
 #include "front/bench/peer.h"
 
-/* Links carry a flit per cycle of 1 ns. Each end of a crossbar has room for 128
- * flits, which is BookSim2's room in four channels. A hop takes about five
- * cycles. */
+/* Links carry a flit per cycle of 1 ns. Each input and each output of a
+ * crossbar has room for 128 flits, as much as four channels of 32 flits in
+ * BookSim2. A hop takes about five cycles. */
 static const char script[] =
 	"flits, load, ns = %s, %s, %u\n"
 	"import sst\n"
@@ -55,8 +55,9 @@ static const char script[] =
 
 enum { NODES = 512, SHORT = 5 };
 
-/* Mean number of crossbars on a route to another node: 2 links for each ring of
- * 8, and one crossbar more than links. */
+/* Mean number of crossbars on a route to another node. Each of the three rings
+ * of 8 nodes adds 2 links on average, and a route has one crossbar more than it
+ * has links. */
 static const double hops_mean = 3 * 2.0 * NODES / (NODES - 1) + 1;
 
 static void take_line(void *own, const char *line)

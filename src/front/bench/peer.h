@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other simulators that a bench compares with Weft (bench_torus.c). The user's
- * copy of the program runs once with a file that the bench writes, and the
- * bench reads its output. */
+/* Other simulators (peers) that a bench compares with Weft (bench_torus.c). The
+ * bench writes an input file, runs the user's copy of the peer with it, and
+ * reads the output. */
 #ifndef FRONT_BENCH_PEER_H
 #define FRONT_BENCH_PEER_H
 

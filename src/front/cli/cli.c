@@ -60,8 +60,9 @@ int cli_flush(int status)
 	return status;
 }
 
-/* Returns "PATH=['a','b']" for arguments "a,b" from word `skip` on, or NULL
- * when there are none. */
+/* Returns "PATH=['a','b']" for the words of arguments such as "a,b". Leaves out
+ * the first `skip` words of each argument. Returns NULL if no words remain. The
+ * caller frees the text. */
 static char *cli_list(const char *path, const struct strs *args, size_t skip)
 {
 	size_t n = 0, size;

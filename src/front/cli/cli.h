@@ -65,7 +65,7 @@ bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o);
 /* Returns true when `word` is in the list "a|b|c". */
 bool cli_word_in(const char *list, char sep, const char *word);
 
-/* help.c; each prints a help text and returns the exit status. */
+/* help.c. Each function prints a help text and returns the exit status. */
 int cli_start(void);
 int cli_help_all(void);
 int cli_help(const struct cli_cmd *cmd);
@@ -104,8 +104,8 @@ int cmd_exec(struct cli *c);
 int cmd_disk(struct cli *c);
 int cmd_import(struct cli *c);
 
-/* Each returns name i of the values of an argument, NULL behind the last, for
- * units_nearest and completion. */
+/* Each function returns name i of the values that one argument may have, or
+ * NULL behind the last name. units_nearest and completion call it. */
 const char *list_kinds_next(void *unused, size_t i);
 const char *reproduce_next(void *unused, size_t i);
 const char *bench_next(void *unused, size_t i);

@@ -102,7 +102,7 @@ static const struct source arg_sources[] = {
 static const struct source opt_sources[] = {
 	{ "FILE", .files = true },
 	{ "SO", .files = true },
-	{ "FORMAT" }, /* words are the formats of the command, see words_of */
+	{ "FORMAT" }, /* words_of takes its words from the command */
 	{ "MACHINE", .files = true, .next = exp_shipped_next },
 	{ "CLOCK", .words = "fixed|cpu|none" },
 	{ "MPI", .next = exec_launchers_next },

@@ -73,8 +73,7 @@ static void exec_closing(void *arg)
 static int exec_run(struct exec_cmd *x, struct run_set *s, struct weft_err *err)
 {
 	struct run_opts opts = {
-		.quiet = true, /* the terminal is for the output of the
-				* processes */
+		.quiet = true, /* only the processes print on the terminal */
 		.jobs = x->c->n_jobs,
 		.partial = true,
 	};

@@ -116,8 +116,8 @@ static int print_rows(struct repro *r)
 	int lost = 0, status;
 	struct json j;
 
-	/* An error does not end the command, because a file that cannot be
-	 * written must not cost the printed rows. */
+	/* An error of --out does not end the command, because the rows must
+	 * still be printed. */
 	if (r->cli->out && out_db(r->cli->out, r->cli->append, r->sets,
 				  r->n_run, &r->rows, &err))
 		lost = cli_error(&err);

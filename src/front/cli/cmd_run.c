@@ -29,8 +29,8 @@ static int run_all(const struct cli *c, struct exp *e, struct run_set *s,
 		opts.watch = follow_watch(f);
 	if (!recorders_open(c, e, &l, err)) {
 		ret = run_exp(e, &opts, s, err);
-		/* A file that could not be written is reported at once, but the
-		 * other results stay. */
+		/* Reports a file that could not be written. The results are
+		 * kept. */
 		if (recorders_close(&l, !ret, &bad) && !ret) {
 			cli_error(&bad);
 			s->lost = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For commands that run processes as `weft exec` does, but with a launcher of
- * their own. */
+/* Hooks for commands that run processes as `weft exec` does, but with their own
+ * launcher. */
 #ifndef FRONT_CLI_EXEC_HOOKS_H
 #define FRONT_CLI_EXEC_HOOKS_H
 

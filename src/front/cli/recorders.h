@@ -19,8 +19,9 @@ int recorders_open(const struct cli *c, struct exp *e, struct recorders *l,
  * removed. Returns 0, or a negative errno with a message. */
 int recorders_close(struct recorders *l, bool keep, struct weft_err *err);
 
-/* Refuses a run whose files are not all different from each other, from `input`
- * and from plug-ins, because one would overwrite another. */
+/* Refuses a run in which two names lead to one file, because the outputs would
+ * overwrite each other. The names are those of options and the experiment's
+ * `input`, which may be NULL. Returns 0, or a negative errno with a message. */
 int recorders_check(const struct cli *c, const char *input,
 		    struct weft_err *err);
 

@@ -3,7 +3,7 @@
  *
  *   weft disk            the machine: targets (disk.target) and, on the
  *     |                  initiator's node, an agent
- *     +- weft disk --serve          starts and ends the two below, in order
+ *     +- weft disk --serve          starts and ends the two programs below
  *          +- nbdkit                attached process with the plug-in src/nbd
  *          +- COMMAND               with the disk's address in $uri
  *
@@ -17,8 +17,9 @@
 
 /* ---- edit.c ---- */
 
-/* Edits an experiment: keeps its targets or adds one, adds agents, and makes
- * all of them background programs. */
+/* Edits an experiment: keeps its targets or adds one, and adds an agent.
+ * Targets become background programs, because the run must end when the
+ * attached process ends. Returns 0, or a negative errno with a message. */
 int disk_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
 
 /* Nodes of an edited experiment. */
@@ -28,8 +29,8 @@ struct disk_nodes {
 		VEC(uint32_t);
 	} targets;
 };
-/* Finds the nodes. Returns 0, or a negative errno with a message when every
- * node has a target. The caller frees n_p->targets. */
+/* Finds the nodes. Returns 0, or a negative errno with a message if no node or
+ * every node has a target. The caller frees n_p->targets. */
 int disk_nodes(const struct exp *e, struct disk_nodes *n_p,
 	       struct weft_err *err);
 
@@ -68,7 +69,7 @@ int disk_serve(int argc, char **argv);
 /* ---- results.c ---- */
 
 /* Adds the plug-in's report (src/nbd/nbd.h) to the results. Returns false if
- * there is no report, because nbdkit did not end in order. */
+ * the report is missing, for example because nbdkit was killed. */
 bool disk_results(const char *path, struct weft_result *r);
 /* Prints a summary of the clients' requests in a few lines. */
 void disk_summary(const struct weft_result *r, FILE *f);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft disk --serve`: starts nbdkit, prints how to use the disk or runs the
- * command, and ends both in order. nbdkit ends by signals:
+ * command. At the end stops nbdkit first, then a command that still runs,
+ * because the command cannot continue without its disk. Signals stop nbdkit:
  *
- *   SIGTERM                       it ends when all clients have disconnected
- *   SIGUSR1, three seconds later  it flushes and disconnects the clients */
+ *   SIGTERM                       ends nbdkit when no client is connected
+ *   SIGUSR1, three seconds later  flushes and disconnects the clients */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ static bool wish(int sig)
 /* ---- phases ---- */
 
 /* Starts nbdkit and waits for the file by which the plug-in says that the disk
- * is open. Returns false when nbdkit has ended before. */
+ * is open. Returns false if nbdkit ends before the disk is open. */
 static bool open_server(struct serve *s)
 {
 	char ready[4400];
@@ -132,8 +133,8 @@ static void start_command(struct serve *s)
 	s->client = start(s->command[1] ? s->command : line, false);
 }
 
-/* Waits until nbdkit or the command has ended. Without a command it waits until
- * a signal asks it to end. */
+/* Waits until nbdkit or the command has ended. If there is no command, SIGINT,
+ * SIGTERM or SIGHUP ends the wait, too. */
 static void attend(struct serve *s)
 {
 	bool command = *s->command;

@@ -43,9 +43,9 @@ static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 	return seq;
 }
 
-/* Memory of processes has addresses on the node (host/process_memory.h). The
- * node gets as many addresses as 32 bits give, because they cost nothing,
- * unless the machine sets their number. */
+/* Devices reach memory of processes by addresses of the node
+ * (host/process_memory.h). The node gets 3 GiB of addresses, because addresses
+ * cost nothing. A machine that sets mem_bytes keeps its own value. */
 static void host_room(struct doc *d, const struct doc_node *group)
 {
 	struct doc_node *host =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists the libraries that a program is linked with, directly or through other
- * libraries.  The loader of glibc lists them without running the program
- * (LD_TRACE_LOADED_OBJECTS).  Without that loader the program would run
- * instead, therefore the file is checked first. */
+ * libraries. The loader of glibc lists them without running the program
+ * (LD_TRACE_LOADED_OBJECTS). Any other loader would run the program, therefore
+ * the file is checked first. */
 #include "front/exec/elf.h"
 
 #include <elf.h>

@@ -27,7 +27,7 @@ struct exec_job {
 	enum weft_att_clock clock;
 	const char *socket;  /* value of WEFT_SOCKET for the processes */
 	const char *mpiexec; /* command that starts MPI ranks; NULL: the
-			      * launcher searches it */
+			      * launcher searches for a command */
 	bool quiet;
 	struct att_server *server;
 	/* Variables "NAME=VALUE" that every started process gets in addition to

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends the processes that a job has left, and removes its files. Normally weft
  * does this itself. If weft was killed, the keeper does it: a process `weft
- * exec --keep SOCKET`. The keeper reads from its input the job's folder, and a
- * dot when weft has cleaned up. When the input ends without the dot, weft has
- * died. */
+ * exec --keep SOCKET`. weft sends the keeper the name of the job's folder, and
+ * a dot after it has cleaned up itself. If the keeper's input ends without the
+ * dot, weft has died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -54,8 +54,8 @@ int exec_keep(struct exec_job *j, struct weft_err *err)
 		return weft_fail(err, errno, "exec: %s", strerror(errno));
 	j->keeper = fork();
 	if (!j->keeper) {
-		/* The keeper closes weft's output, because a reader of that
-		 * output would otherwise wait until the keeper ends. */
+		/* The keeper does not hold weft's output open, because a reader
+		 * of that output would otherwise wait until the keeper ends. */
 		null = open("/dev/null", O_RDWR);
 		if (null < 0 || dup2(ends[0], 0) < 0 || dup2(null, 1) < 0 ||
 		    dup2(null, 2) < 0)

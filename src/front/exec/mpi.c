@@ -118,8 +118,8 @@ bool mpi_given(const struct exec_job *j, const struct mpi_starter *s)
 	       is_file(path, s->real);
 }
 
-/* Refuses a program that is linked with another MPI than the launcher, because
- * each of its ranks would start a job of its own. */
+/* Refuses a program that is linked with another MPI than the command that
+ * starts it, because each of its ranks would start a job of its own. */
 static int same_mpi(const struct exec_job *j, const struct mpi_starter *s,
 		    struct weft_err *err)
 {

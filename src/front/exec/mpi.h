@@ -6,9 +6,9 @@
 #include "front/exec/exec.h"
 
 /* libs.c. exec_lib_dir writes the folder of a library of weft to `dir`. It
- * returns false when the library is missing. exec_libs sets the environment
- * that makes the processes load these libraries. It returns false without a
- * provider, because weft was built without libfabric. */
+ * returns false if the library is missing. exec_libs sets the environment that
+ * makes the processes load libweft-time.so and the provider. It returns false
+ * if the provider is missing, as in a weft that was built without libfabric. */
 bool exec_lib_dir(const char *file, char *dir, size_t size);
 /* Replaces a path that contains separators of path lists by a link in the job's
  * folder, because it would otherwise be read as several paths. Returns false
@@ -17,7 +17,8 @@ bool exec_plain(struct exec_job *j, const char *name, char *path, size_t size);
 bool exec_libs(struct exec_job *j);
 
 /* rsh.c: `weft exec --rsh [-OPTION...] HOST COMMAND...`, by which mpirun starts
- * a command on another node. Returns only when that fails. */
+ * a command on another node. The command replaces the process. After an error
+ * the function returns the exit status. */
 int exec_rsh(char **argv);
 /* Writes the address that mpirun uses for a node, which is also the node's host
  * name. */
@@ -26,8 +27,8 @@ void exec_host_address(uint32_t node, char host[EXEC_HOST]);
 
 /* Launchers of openmpi.c, mpich.c and script.c. */
 extern const struct exec_launcher exec_openmpi, exec_mpich, exec_script;
-/* Each prepares the environment and the files with which one MPI (named by the
- * function) runs on the machine. */
+/* Each function prepares the environment and the files for runs of the MPI in
+ * its name. */
 int openmpi_settle(struct exec_job *j, struct weft_err *err);
 void mpich_settle(struct exec_job *j);
 
@@ -47,16 +48,17 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2]);
 
 /* Command that starts the ranks of an MPI. */
 struct mpi_starter {
-	const char *of;		  /* name of the MPI, for messages */
-	const char *real;	  /* file name of the command, with all links
-				   * resolved */
-	const char *others;	  /* file name, with all links resolved, of
-				   * another MPI's command */
+	const char *of;	  /* name of the MPI, for messages */
+	const char *real; /* file name of the command, with all links
+			   * resolved */
+	/* file name, with all links resolved, of a command that belongs to
+	 * another MPI and is skipped */
+	const char *others;
 	const char *const *names; /* names to search, ended by NULL */
 	bool mpich;
 };
-/* Returns true when the job's program is the command of *s, which the user has
- * given with its arguments. */
+/* Returns true when the job's program is the command of *s itself. The user has
+ * then given the whole command line. */
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);
 /* Puts the command and its options, without the program, into *a. Puts nothing
  * when mpi_given is true. Takes the command of --mpiexec, otherwise the command

@@ -47,9 +47,9 @@ static const char *const openmpi_settings[][2] = {
 	{ "OMPI_MCA_mpi_yield_when_idle", "1" },
 	{ NULL, NULL },
 };
-/* Settings of timed runs. Memory does not stay registered after a transfer.
- * Otherwise the cost of a transfer would depend on whether new memory has an
- * address that is still registered, and times would differ from run to run. */
+/* Settings of timed runs. Memory must not stay registered after a transfer.
+ * Later transfers would be cheaper if their memory happened to have an address
+ * that is still registered, and times would differ from run to run. */
 static const char *const openmpi_timed[][2] = {
 	{ "OMPI_MCA_mpi_leave_pinned", "0" },
 	{ NULL, NULL },

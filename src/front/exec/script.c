@@ -5,7 +5,8 @@
 
 static bool script_fits(const struct exec_job *j)
 {
-	return false; /* a script cannot be recognised: --mpi names it */
+	return false; /* a script shows no sign of its MPI, therefore the user
+		       * chooses this launcher by --mpi */
 }
 
 static int script_start(struct exec_job *j, struct weft_err *err)

@@ -155,8 +155,9 @@ static int setup_cores(const struct exec_args *a, struct exec_setup *s,
 }
 
 /* Raises the limit of open files, because a process needs up to three
- * descriptors of the simulator. The limit stays below the user's maximum,
- * because some programs close every number up to the limit. */
+ * descriptors of the simulator. The limit stays moderate even if the user's
+ * maximum is large, because some programs close every descriptor number up to
+ * the limit. */
 void exec_descriptors(void)
 {
 	const rlim_t enough = 65536;

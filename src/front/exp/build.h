@@ -33,21 +33,21 @@ struct exp_build {
 		VEC(struct weft_comp *);
 	} ends;
 	uint32_t n_progs, n_faults, n_links;
-	uint32_t shuffle; /* order in which components are built, which tests
-			   * vary; 0: order of their numbers */
+	uint32_t shuffle; /* order in which components are built; tests vary it;
+			   * 0: order of their numbers */
 };
 
 /* Returns the number of the component that is built as the k-th of n. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
-/* Each builds a section of the experiment. Returns 0, or a negative errno with
- * a message. */
+/* Each function builds a section of the experiment. Returns 0, or a negative
+ * errno with a message. */
 int build_nodes(struct exp_build *b, const struct doc_node *n,
 		struct weft_err *err);
 int build_traffic(struct exp_build *b, const struct doc_node *n,
 		  struct weft_err *err);
-/* Checks what can be checked of a fabric before its ends are built, so that
- * mistakes are found before thousands of nodes are built. */
+/* Checks those keys of a fabric that do not depend on its ends. Called before
+ * the ends are built, because a machine may have thousands of nodes. */
 int build_fabric_check(const struct doc_node *n, struct weft_err *err);
 /* Builds a fabric that build_fabric_check has accepted. */
 int build_fabric(struct exp_build *b, const struct doc_node *n,
@@ -92,7 +92,7 @@ int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
 		struct weft_comp *link, struct doc_where at,
 		struct weft_err *err);
 
-/* Stores in *set why an override did not fit (struct exp_set.refusal). */
+/* Stores in set->refusal why the override did not fit. */
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

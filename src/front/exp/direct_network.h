@@ -25,8 +25,9 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
  * switch has no such port. */
 bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
-/* Cuts cables, completes and checks the routes, and builds the network. Takes
- * the topology, even when the call fails. */
+/* Cuts cables, completes and checks the routes, and builds the network. Owns
+ * the contents of t from the call on, even if the call fails. Returns 0, or a
+ * negative value with a message. */
 int direct_build(struct exp_build *b, const struct doc_node *map,
 		 struct topology *t, struct weft_err *err);
 

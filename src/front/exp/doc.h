@@ -39,8 +39,8 @@ struct doc_node {
 	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override that gave this value, if the key of the value may be unknown
-	 * here, otherwise NULL; see override.h. */
+	/* Override that gave this value, or NULL. Set only if the place of the
+	 * value may lack the key, see override.h. */
 	struct exp_set *set;
 };
 

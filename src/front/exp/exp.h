@@ -16,7 +16,8 @@ struct exp_opts {
 	 * entry or the whole list may be NULL. */
 	const char *const *option;
 	size_t n_set;
-	size_t n_lenient; /* the last n_lenient overrides may match nothing */
+	size_t n_lenient; /* number of overrides at the end of `set` that need
+			   * not match anything */
 	/* Edits the text's tree before overrides and defaults apply; may be
 	 * NULL. */
 	int (*edit)(struct doc *d, const struct registry *reg,
@@ -81,7 +82,7 @@ struct exp_case {
 			     * samples */
 	const struct doc_node *sample_of, *show; /* patterns of names, or
 						  * NULL */
-	bool partial; /* the run was stopped early, so that `expect` is not
+	bool partial; /* the run was stopped early, therefore `expect` is not
 		       * checked */
 	bool hung;    /* the watchdog stopped the run */
 	struct exp_overs overs;
@@ -121,8 +122,7 @@ enum { RECORD_PARTS = 32 }; /* largest number of record.parts */
 int record_valid(const struct doc_node *record, struct weft_err *err);
 void record_apply(const struct doc_node *record, struct weft_result *r);
 /* Returns true when `list` matches the name. The list is one pattern or
- * several, or `all`, which matches every name like list == NULL, or `none`,
- * which matches no name. */
+ * several. NULL and `all` match every name, and `none` matches no name. */
 bool record_matches(const struct doc_node *list, const char *name);
 /* Returns a list of patterns as texts, ended by NULL, which the caller
  * frees. */

@@ -275,8 +275,7 @@ static void record_check(const struct doc_node *record, const char *key,
 	if (!list || left || !before)
 		return;
 	if (list->kind == DOC_SCALAR ? !strcmp(list->text, "none") : !list->n)
-		/* the user has asked for no results by `none` or an empty
-		 * list */
+		/* With `none` or an empty list the user asks for no results. */
 		return;
 	snprintf(text, sizeof(text),
 		 "record.%s: '%.60s'%s fits none of %zu names, e.g. %.120s",

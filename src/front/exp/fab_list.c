@@ -6,9 +6,10 @@
  *	cables:
  *	  - [n0.nic.link0, s0.port3]
  *	  - [s0.port0, s1.port0, {delay: 100ns}]
- *	routes: shortest	switches get tables of shortest routes, of which
- *				the lowest port wins; without this key the class
- *				of the switches makes its own routes
+ *	routes: shortest	switches get tables of shortest routes, with the
+ *				lowest port where several routes are shortest;
+ *				without this key the class of the switches makes
+ *				its own routes
  */
 #include <stdlib.h>
 #include <string.h>

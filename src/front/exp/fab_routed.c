@@ -10,8 +10,9 @@
  *	gateway, nic_switch, nic_link: {..}	in front of NICs (gateways.h)
  *
  * The class of the ends, or of their gateways, says which classes `switch`,
- * `link` and `net` have by default. Without `trunk` those cables are as `link`.
- * Without `access` cables to ends have the class of `link` and no settings. */
+ * `link` and `net` have by default. Without `trunk` cables between groups are
+ * as `link`. Without `access` cables to ends have the default class of `link`
+ * and no settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,8 +250,8 @@ static int link_of(struct routed *d, const struct net_far *f,
 	return 0;
 }
 
-/* Connects port p of router r, if this is the first of both ends of the
- * cable. */
+/* Connects the cable at port p of router r. Does nothing if the cable has its
+ * other end at an earlier router or port, because that end has connected it. */
 static int port_connect(struct routed *d, uint32_t r, uint32_t p,
 			struct weft_err *err)
 {

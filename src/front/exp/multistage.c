@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folded multistage networks, see multistage.h. The number of an end has one
  * digit for each level, with the digit of level 1 lowest. The digits name the
- * switches above the end. The number of a switch is made of the digits of the
- * levels above it and of the parents that lead to it. */
+ * switches above the end. The number of a switch has two parts: the digits that
+ * all ends below the switch share, and the parents that lead from these ends up
+ * to the switch. */
 #include "front/exp/multistage.h"
 
 #include <stdio.h>
@@ -23,8 +24,7 @@ uint32_t stages_ends(const struct stages *s, uint32_t level)
 	return n;
 }
 
-/* Returns the number of switches of a level that have the same ends below
- * them. */
+/* Returns how many switches of a level are above one end. */
 static uint32_t stages_twins(const struct stages *s, uint32_t level)
 {
 	uint32_t n = 1;

@@ -7,7 +7,8 @@
 
 #include "front/exp/build.h"
 
-/* Settings of a part under a key of the fabric, over its default class. */
+/* Settings of a part. Keys that the fabric gives for the part override the
+ * defaults in `base`, which name the default class. */
 struct network_part {
 	struct doc_node text, number, base;
 	struct doc_item item[2];
@@ -17,8 +18,8 @@ struct network_part {
 
 /* Returns the default parts that the class of the ends names. */
 const struct weft_network_parts *network_parts(const struct exp_build *b);
-/* Sets up a part. `type` is its default class, or NULL. The part refers to
- * itself, so that it must not be moved. */
+/* Sets up a part. `type` is its default class, or NULL. The part contains
+ * pointers to itself, therefore the caller must not move it. */
 void network_part_init(struct network_part *p, const struct doc_node *map,
 		       const char *key, const char *type, enum weft_kind kind);
 /* Adds a parameter of a class to the defaults of a part. Both texts must

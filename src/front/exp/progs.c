@@ -35,8 +35,9 @@ struct comp_list {
 	VEC(struct weft_comp *);
 };
 
-/* Lists all components, nodes and traffic by number. A fault's number, and with
- * it its random stream, then depends on the experiment and not on the order of
+/* Lists the components of nodes by the number of the node, then traffic
+ * components by number, then all others. A fault's number, and with it its
+ * random stream, then depends on the experiment and not on the order of
  * construction. */
 static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 {
@@ -55,7 +56,8 @@ static void comps_in_order(const struct exp_build *b, struct comp_list *l)
 	}
 	for (size_t i = nics; i < b->ends.n; i++)
 		vec_push(l, b->ends.at[i]);
-	/* Components that are built after the ends always have one order. */
+	/* Components that are built after the ends always have the same
+	 * order. */
 	for (size_t i = l->n; i < weft_sim_count(b->sim); i++)
 		vec_push(l, weft_sim_at(b->sim, (uint32_t)i));
 }

@@ -36,8 +36,8 @@ const struct weft_param *class_param(const struct weft_class *cls,
 /* Returns the name of a source, such as "stated" or "derived". */
 const char *param_source_name(enum weft_source s);
 
-/* Each returns the name of a kind: "nic", or the plural for `weft list`,
- * "nics". */
+/* Returns the name of a kind, such as "nic". kind_plural returns the plural for
+ * `weft list`, such as "nics". */
 const char *kind_name(enum weft_kind k);
 const char *kind_plural(enum weft_kind k);
 

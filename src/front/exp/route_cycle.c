@@ -182,8 +182,9 @@ static struct route_cycle ring_check(const struct ring *r)
 static struct route_cycle rings_check(const struct topology *t, uint32_t dim,
 				      uint32_t base)
 {
-	struct topology way = *t; /* Routes by coins are checked with all coins
-				   * in one direction, then in the other. */
+	struct topology way = *t; /* With random ties packets choose between two
+				   * directions. The check first gives all
+				   * packets one direction, then the other. */
 	struct ring r = { .t = &way, .dim = dim, .base = base };
 	struct route_cycle c = ring_check(&r);
 

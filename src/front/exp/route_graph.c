@@ -171,8 +171,9 @@ int route_shortest(struct topology *t, struct weft_err *err)
 /* ---- up and down ---- */
 
 /* Returns a port up for a node without a route down to the destination. The
- * port leads to the neighbour that is nearest to the destination. Nodes of
- * lower rank come first, so that their distance is known. */
+ * port leads to the neighbour that is nearest to the destination. The caller
+ * takes nodes in ascending rank, because a node needs the distances of nodes of
+ * lower rank. */
 static uint8_t route_graph_upward(struct search *s, uint32_t at)
 {
 	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;
@@ -201,8 +202,9 @@ int route_up_down(struct topology *t, struct weft_err *err)
 	memset(s.rank, 0xff, t->nodes * sizeof(*s.rank));
 	for (uint32_t i = 0; i < n; i++)
 		s.rank[s.order[i]] = i;
-	/* The table needs no state of the packet: after its first step down a
-	 * packet has a route down to its destination and keeps to it. */
+	/* Routes depend on node and destination alone. A packet that has gone
+	 * down stays on nodes with a route down to its destination, therefore
+	 * it never climbs again. */
 	for (uint32_t d = 0; d < t->nodes; d++) {
 		search_from(&s, d, true);
 		for (uint32_t i = 0; i < n; i++) {

@@ -83,8 +83,8 @@ int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 			forms[kind]);
 }
 
-/* Returns true if the key comes from an override that may match nothing. Stores
- * the reason of the refusal in that override. */
+/* Returns true if the key comes from an override that this mapping may refuse.
+ * Stores the reason for the refusal in the override. */
 static bool key_pardoned(const struct doc_item *it, const char *what)
 {
 	struct exp_set *set = it->val->set;

@@ -13,8 +13,8 @@
 /* share of time without credits from which a link counts as starved */
 #define STARVED 0.2
 
-/* Returns true if the part does work. A program that waits does no work that
- * another part waits for. */
+/* Returns true if the activity of the part is work. A program that waits does
+ * no work, because no other part waits for it. */
 static bool is_work(const char *kind, const char *doing)
 {
 	static const char *const work[] = { "runs", "computes", "bridge",

@@ -93,8 +93,9 @@ static char *stage_table_where(const char *comp, const char *from,
 	return out;
 }
 
-/* Returns which switch of the route stage i belongs to, from 1 on. Returns 0
- * for a stage outside switches and for a message without an answer. */
+/* Returns the number of the switch that stage i belongs to. Switches are
+ * counted from 1 along the route. Returns 0 for a stage outside switches and
+ * for a message without an answer. */
 static uint32_t switch_of(const struct story_msg *m, size_t first, size_t i)
 {
 	uint32_t k = 0;
@@ -157,8 +158,8 @@ static void stage_table_join(struct explain_rows *a, struct explain_rows *b,
 			     struct explain_rows *rows)
 {
 	size_t w = b->n + 1, i, k;
-	/* l[i * w + k] is the length of the longest common subsequence of the
-	 * lines of a from i on and of b from k on */
+	/* l[i * w + k] is the length of the longest common subsequence of two
+	 * lists of lines: a from line i on, and b from line k on. */
 	uint16_t *l = need(calloc((a->n + 1) * w, sizeof(*l)));
 
 	for (i = a->n; i--;)

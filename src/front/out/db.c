@@ -212,10 +212,10 @@ static bool db_known(sqlite3 *pattern, const char *text)
 	return known;
 }
 
-/* Counts objects in the file that weft does not write. Queries of such objects
- * may not end: a view, a computed column or a constraint may compute for ever,
- * and a table without its key may be searched for ever. Returns -1 when the
- * file cannot be read. */
+/* Counts objects in the file that weft does not write. A query of such an
+ * object may run for ever: a view, a computed column or a constraint may
+ * compute for ever, and a table without its key may be searched for ever.
+ * Returns -1 when the file cannot be read. */
 static int db_foreign(sqlite3 *sql)
 {
 	static const char *const parts[] = { db_schema, db_more_schema,
@@ -384,8 +384,8 @@ int out_db(const char *path, bool append, const struct run_set *sets, size_t n,
 		tmp, &d.sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	ret = db_fill(&d, path, true, sets, n, rows, err);
 	/* The new file replaces the old one. With `append` no file existed at
-	 * the start. If another run has made the file meanwhile, the results
-	 * are appended to that file. */
+	 * the start. Another run may have made the file meanwhile. In this case
+	 * the results are appended to that file. */
 	if (!ret && renameat2(AT_FDCWD, tmp, AT_FDCWD, path,
 			      append ? RENAME_NOREPLACE : 0))
 		ret = append && errno == EEXIST

@@ -37,7 +37,8 @@ static void table_blocks(const struct run_set *s, FILE *f)
 	}
 }
 
-/* Draws the histograms and samples that --show names, below a matrix. */
+/* Draws the histograms and samples that --show names. They follow the table or
+ * the pictures of all points. */
 static void table_pictures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {

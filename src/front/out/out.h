@@ -28,7 +28,8 @@ void out_sentence(const char *text, char *line, size_t size);
 /* terminal.c: returns true if --show names this metric, or if --show was not
  * given. */
 bool out_shown(const struct run_set *s, const char *name);
-/* Each prints a part of a table. An empty part prints nothing. */
+/* Each function prints one part of the results, and prints nothing if the part
+ * is empty. */
 void people_metrics(const struct weft_result *r, FILE *f);
 void people_hists(const struct run_set *s, const struct weft_result *r,
 		  FILE *f);

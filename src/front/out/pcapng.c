@@ -4,9 +4,9 @@
  * part below a second by 10^9 in 64 bits, which overflows at 18.4 ms when the
  * unit is 1 ps.
  *
- * Models report a transmission before its time, or late. Therefore records wait
- * in memory until no earlier record can be reported. They are sorted many at a
- * time. */
+ * Models report some transmissions before they happen and others afterwards.
+ * Therefore records wait in memory until no earlier record can be reported.
+ * They are sorted many at a time. */
 #include "front/out/pcapng.h"
 #include "front/out/file.h"
 
@@ -30,9 +30,9 @@ struct record {
 	uint32_t len;
 };
 enum { HEADER = 28, TRAILER = 4, BUFFER = 1 << 18 };
-/* Bytes of new records after which all lines report their frames, so that the
- * records in order can be written: WAIT, or ROOM_LINE for each line if that is
- * more. */
+/* Number of bytes of new records after which all lines report their frames.
+ * Then no earlier record can follow, and the records are written in order. The
+ * number is WAIT, or ROOM_LINE for each line if that is more. */
 enum { WAIT = 1 << 18, ROOM_LINE = 1 << 9 };
 
 struct pcapng {

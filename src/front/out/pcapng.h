@@ -20,8 +20,9 @@ int pcapng_open(const char *path, uint64_t limit, struct pcapng **p_p,
 		struct weft_err *err);
 /* Adds an interface.  Returns its number. */
 uint32_t pcapng_iface(struct pcapng *p, const struct pcapng_if *i);
-/* Returns room for a record of n bytes. The line carried `all` bytes at time t.
- * The caller fills the room before its next call. */
+/* Adds a record of the first n of `all` bytes that the line carried at time t.
+ * Returns the room for the n bytes, which the caller fills before its next
+ * call. */
 uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 		       uint32_t n, uint32_t all);
 /* Returns true when many records wait. The caller then makes all lines report

@@ -57,8 +57,9 @@ static struct mark mark_of(const struct run_point *p)
 /* The saturation point. The network saturates above the highest steady load,
  * because at higher loads fewer flits arrive than are offered. */
 struct knee {
-	double good;	 /* highest steady load, or its rate of arrival if that
-			  * is lower; NAN: no load is steady */
+	/* highest steady load, or the rate of arrival at this load if the rate
+	 * is lower; NAN: no load is steady */
+	double good;
 	double bad;	 /* lowest offered load that is not steady */
 	double most;	 /* largest rate of arrival of any point */
 	double high;	 /* highest load offered */

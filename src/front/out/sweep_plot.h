@@ -39,8 +39,8 @@ bool lines_get(const struct run_set *s, size_t i, struct lines *l);
 /* Returns the x at which lines a and b cross between x number i and the next,
  * or NAN. */
 double lines_cross(const struct lines *l, size_t a, size_t b, size_t i);
-/* Returns the best line at x number i. Returns n_lines when no line has this
- * point, or when it is unknown whether larger values are better. */
+/* Returns the index of the best line at x number i. Returns n_lines if no line
+ * has a value there, or if it is unknown whether larger values are better. */
 size_t lines_best(const struct lines *l, size_t i);
 
 /* Returns the position of x between the first x (0) and the last x (1). */
@@ -49,8 +49,8 @@ double lines_share(const struct lines *l, double x);
 /* Returns the name of the metric for a title. */
 const char *lines_metric(const struct lines *l);
 
-/* Prints the pictures made of characters, and with with_values also tables of
- * their values. For rivals it prints the crossings, too. */
+/* Prints the pictures made of characters. Prints tables of their values, too,
+ * if with_values is set. For rivals it prints the crossings. */
 void lines_table(const struct run_set *s, bool with_values, FILE *f);
 /* sweep_plot_svg.c: prints all pictures as one SVG. */
 void out_svg(const struct run_set *s, FILE *f);

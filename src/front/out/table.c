@@ -36,8 +36,8 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Returns the width of a text in columns of the screen, because bytes that
- * continue a UTF-8 character take none. */
+/* Returns the width of a text in columns of the screen. Only the first byte of
+ * a UTF-8 character counts. */
 static size_t cell_width(const char *s)
 {
 	size_t n = 0;

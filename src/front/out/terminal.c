@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints results on a terminal: metrics, histograms with their shape, samples
- * of counters as curves, counters. Of a part that is too long to read it prints
- * only the names in `record.show` (or --show). */
+ * of counters as curves, counters. If `record.show` (or --show) has names, only
+ * the histograms and samples of these names are printed. Of a part that is too
+ * long to read only the number of its lines is printed. */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 
 enum {
 	ROWS_MAX = 24,	  /* rows of one block at most */
-	PICTURES_MAX = 4, /* pictures of full size at most; each full name in
-			   * --show adds one */
+	PICTURES_MAX = 4, /* if more histograms are shown, only those are drawn
+			   * in full size whose full name is in --show */
 	RATES_MAX = 6,	  /* counters with a table of their rates */
 	RATE_ROWS = 20,
 };
@@ -85,8 +86,8 @@ static void hists_table(const struct run_set *s, const struct weft_result *r,
 
 		if (!out_shown(s, h->name))
 			continue;
-		/* Shapes of one unit share an axis, so that they can be
-		 * compared. */
+		/* Shapes with equal units share an axis, so that a reader can
+		 * compare them. */
 		lo = INFINITY;
 		hi = 0;
 		for (size_t k = 0; k < r->n_hists; k++) {

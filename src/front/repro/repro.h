@@ -85,8 +85,8 @@ struct repro_row {
 			     * the  first */
 	const char *metric; /* metric such as "n0.prog0.bandwidth", or
 			     * counter */
-	/* Computes the value in place of metric. Returns NAN when a part is
-	 * missing. */
+	/* Computes the row's value. If NULL, the value is that of `metric`.
+	 * Returns NAN when a part is missing. */
 	double (*eval)(const struct repro_data *d);
 };
 

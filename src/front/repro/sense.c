@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures sensitivities, see sense.h. Each parameter is a task of a process,
- * and several processes run at a time. The first stage tries both sides of all
- * parameters. The second stage searches the limits for the parameters that
+/* Measures sensitivities, see sense.h. Each parameter is a task, and a pool of
+ * processes runs several tasks at a time. The first stage tries both sides of
+ * all parameters. The second stage searches the limits for the parameters that
  * matter. */
 #include "front/repro/sense.h"
 

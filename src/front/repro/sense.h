@@ -97,13 +97,13 @@ bool sense_is_number(const struct sense_param *p);
 enum sense_end sense_try(struct repro *r, size_t job,
 			 const struct sense_param *p, const char *value,
 			 double *models, double cpu_s, double *used_s);
-/* Return the number of rows of a job, and row i. */
+/* sense_rows returns the number of rows of a job. sense_row returns row i. */
 size_t sense_rows(const struct repro *r, size_t job);
 const struct out_row *sense_row(const struct repro *r, size_t job, size_t i);
 
-/* Tries both sides of a parameter for all rows of the job. With `search` the
- * function only searches the last values at which rows pass, for the sides
- * whose `search` is set. */
+/* Without `search` tries both sides of a parameter for all rows of the job.
+ * With `search` only searches the last values at which rows pass, on the sides
+ * with sense_side.search. */
 void sense_measure(struct repro *r, struct sense_found *f, bool search);
 
 /* Varies all parameters of all jobs in `jobs` processes, after the reproduction

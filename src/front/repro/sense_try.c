@@ -196,9 +196,10 @@ static bool sense_try_passes(const struct trials *t, size_t row, double model)
 
 /* ---- both sides ---- */
 
-/* Tries the scale of one side (half or double). If the machine does not run, it
- * tries half of that change, then a quarter. Stores for all rows the result of
- * the first value with which the machine runs, or of the last value tried. */
+/* Tries the scale of one side (half or double). If the machine does not run
+ * with this scale, tries half of the change, then a quarter. Stores for all
+ * rows the result of the first value with which the machine runs, or of the
+ * last value tried. */
 static void side_measure(struct trials *t, uint32_t scale, bool low,
 			 struct sense_move *moves)
 {

@@ -23,8 +23,8 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* Adds the filter that records frames behind p. The filter does not damage
- * frames, so p->needs_frames keeps its old value: only faults need real
+/* Adds to port p the filter that records frames. The filter does not damage
+ * frames, so p->needs_frames keeps its old value, because only faults need real
  * frames. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {

@@ -33,8 +33,8 @@ void progress_start(struct progress *p, const struct run_opts *o,
 	p->began_ns = o->parts ? o->began_ns : p->start_ns;
 }
 
-/* Prints one line, cut to the width of the terminal, because a terminal that
- * wraps lines would keep the first half. */
+/* Prints one line, cut to the width of the terminal. A longer line would wrap,
+ * and the next call would erase only its last part. */
 static void progress_say(const char *fmt, ...)
 {
 	struct winsize w;

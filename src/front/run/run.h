@@ -85,14 +85,14 @@ int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 
-/* crash.c: makes a crash report the running component of sim from now on. NULL
- * ends this. */
+/* crash.c: from now on a crash report names the running component of sim. After
+ * crash_watch(NULL) weft reports no crash. */
 void crash_watch(struct weft_sim *sim);
 
 /* watchdog.c */
 struct watchdog {
-	weft_time_t period, due; /* interval of checks, time of the next;
-				  * WEFT_NEVER: no watchdog */
+	weft_time_t period, due; /* interval of checks, and time of the next
+				  * check (WEFT_NEVER: no watchdog) */
 	uint64_t steps;		 /* steps of programs at the last check */
 	uint32_t quiet;		 /* number of checks in a row without a step */
 };
@@ -109,8 +109,9 @@ void signals_catch(bool on);
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Names the process whose end will end the run; 0: none. The first request to
- * end is then only passed on to this process, as SIGTERM. */
+/* Sets the process whose end ends the run; 0: none. The first signal that asks
+ * for the end is passed on to this process, as SIGTERM, and does not stop the
+ * run. */
 void signals_ward(pid_t pid);
 /* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
  * stops the simulation five times a second. */

@@ -168,8 +168,8 @@ static uint64_t line_value(const struct line *l)
 	uint64_t ahead = 0;
 
 	/* A frame counts in full when it is sent, so the part that lies after
-	 * now is subtracted. For words that part is computed from the time for
-	 * which frames are still on the line. */
+	 * now is subtracted. A port knows only the time for which frames are
+	 * still on the line. For words the part is computed from that time. */
 	if (p && l->k != PORT_FRAMES)
 		ahead = weft_port_ahead(p);
 	if (p && l->k == PORT_WORDS && ahead)

@@ -5,8 +5,8 @@
  * rest. Handlers have a stack of their own, because programs have small stacks.
  *
  * A program that spins without a call never returns to the simulation.
- * Therefore a run that uses two more seconds of processor time after the
- * request is killed. */
+ * Therefore the process is killed when the run uses two more seconds of
+ * processor time after the request. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

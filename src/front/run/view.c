@@ -177,8 +177,9 @@ void viewer_tick(struct viewer *v)
 /* ---- at the end ---- */
 
 /* Turns the totals of row i into differences between intervals. Queue contents
- * stay as they are. A total that falls counts as unchanged: the time in use of
- * a line may be counted one interval early. */
+ * stay as they are. A total that falls counts as unchanged. The total of a
+ * line's time in use can fall, because this time may be counted one interval
+ * early. */
 static void place_values(const struct viewer *v, size_t i, struct view *out,
 			 struct view_port *p, enum view_what what)
 {

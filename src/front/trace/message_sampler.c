@@ -28,8 +28,9 @@ struct pair {
 		VEC(struct begun);
 	} begun; /* messages that were sent and not received, in order */
 	size_t head;
-	struct kept last; /* last message that was received; stages NULL: that
-			   * message has been kept or joined */
+	/* last message that was received; stages NULL: the message was kept
+	 * already or joined with its answer */
+	struct kept last;
 };
 
 struct keeper {

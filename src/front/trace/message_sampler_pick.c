@@ -25,9 +25,9 @@ struct picks {
 		VEC(struct kept);
 	} nth;
 	struct sum sum[SUMS];
-	struct sum *near[NEAR]; /* sums that were used last, at the index of a
-				 * hash of addresses, so that they are found
-				 * without a search */
+	struct sum *near[NEAR]; /* cache of sums that were used last, indexed by
+				 * a hash of addresses, because a search takes
+				 * longer */
 	struct parts *parts;
 };
 

@@ -30,9 +30,9 @@ struct machine {
 
 struct uses {
 	struct use at[USES_MAX];
-	struct use *near[NEAR]; /* entries that were used last, at the index of
-				 * a hash of addresses, so that they are found
-				 * without a search */
+	struct use *near[NEAR]; /* cache of entries that were used last, indexed
+				 * by a hash of addresses, because a search
+				 * takes longer */
 	struct {
 		VEC(struct machine);
 	} machines;
@@ -119,7 +119,8 @@ void uses_begin(struct uses *u, weft_time_t t)
 		u->machines.at[i].since = t;
 }
 
-/* Counts the states of programs. States of other machines are not use. */
+/* Counts as use the time that programs spend in each state. States of other
+ * components do not count. */
 static void state(struct uses *u, const struct weft_trace *t)
 {
 	struct machine *m = NULL;
@@ -146,8 +147,8 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
-		/* A call of a process waits for other parts, whose use is
-		 * counted. */
+		/* A call of a process does not count as use. It waits for other
+		 * parts, whose use counts. */
 		return;
 	if (t->kind == WEFT_TRACE_SPAN)
 		sampler_use_spend(u, t, t->text, t->from, t->to);

@@ -3,7 +3,7 @@
 #include "front/trace/recs.h"
 
 enum { RECS_LOG2 = 12, RECS = 1 << RECS_LOG2, PROBES = 8 };
-/* marks of one message at most; a transfer in many bursts has the most */
+/* limit of the marks of one message; a transfer in many bursts has the most */
 enum { MARKS_MAX = 400 };
 
 void recs_init(struct recs *r)

@@ -165,13 +165,15 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	/* the line of irq_dev has not fallen since this thread's last interrupt
-	 * of that device */
+	/* true: irq_dev has asserted its line ever since it last interrupted
+	 * this thread */
 	bool irq_stale;
-	/* device of the last interrupt, and the value of its `rises` then */
+	/* device of the last interrupt, and the device's `rises` at that
+	 * interrupt */
 	const struct weft_dev *irq_last;
 	uint32_t irq_rises;
-	/* Waits as an interrupt routine, which has no wake-up time. */
+	/* The thread waits as an interrupt routine, which continues without the
+	 * time of a wake-up. */
 	bool isr;
 	bool spins;	    /* keeps the processor busy while it waits */
 	weft_time_t busy;   /* processor time so far */
@@ -279,7 +281,8 @@ struct host {
 	uint64_t stores_in, stores_out;
 	bool loaded, load_status, load_error;
 	uint8_t load_data[8];
-	/* Loads in flight by number, on a bus that takes several. */
+	/* Loads in flight, by number, on a bus that takes several loads at a
+	 * time. */
 	struct host_load {
 		/* thread of the load; NULL: the number is free */
 		struct weft_host *of;
@@ -312,8 +315,8 @@ void host_settle(struct host *hp);
  * page fault. */
 bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		struct host_place *pl);
-/* Returns true if a window holds the access. Otherwise fails a check, because a
- * program may ask for any address and that is the program's mistake. */
+/* Returns true if a window holds the access. Otherwise fails a check of the run
+ * and returns false, because the program has asked for a wrong address. */
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align);
 /* Returns the size of a BAR. Sizes it on first use, which takes bus time. */
@@ -362,8 +365,9 @@ static inline const void *host_owner(const struct weft_host *h)
 {
 	return h->calls || h->driver ? MEM_KERNEL : h->owner;
 }
-/* Makes h the result of weft_host_self while a thread runs. Returns the earlier
- * result, which the caller sets again when the thread yields. */
+/* Makes h the result of weft_host_self while a thread runs. Returns the
+ * previous result. When the thread yields, the caller passes the previous
+ * result to host_running. */
 struct weft_host *host_running(struct weft_host *h);
 /* Notifies drivers that the thread's process has ended. */
 void host_process_gone(struct weft_host *h);

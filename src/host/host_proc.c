@@ -15,7 +15,8 @@
 
 #include "host/host_internal.h"
 
-enum { CHUNK = 1024 }; /* number of pages whose owners are kept together */
+/* number of pages in a chunk; the owners of a chunk are allocated together */
+enum { CHUNK = 1024 };
 
 /* Owner of a page. */
 struct owner {
@@ -151,8 +152,9 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_make(h->hp, domain);
 }
 
-/* Returns true if the pages may be mapped. A kernel cannot map a page of
- * another domain, or one that a process has. */
+/* Returns true if the thread may map the pages for the process. A page that
+ * one process has cannot be mapped again. A kernel can map only pages of its
+ * domain. The monitor can map its own pages, too. */
 static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 			struct weft_dev *d, uint8_t bar, uint64_t off,
 			uint64_t len)

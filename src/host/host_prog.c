@@ -289,8 +289,8 @@ uint64_t weft_oob_get(struct weft_host *h, const char *key)
 				break;
 			}
 	}
-	/* Drops values that a newer visible one has replaced, because the list
-	 * of a name that is put often would grow otherwise. */
+	/* Drops a value if a newer value is visible. Otherwise the list of a
+	 * name would grow with every put. */
 	n = 0;
 	while (n + 1 < k->vals.n &&
 	       k->vals.at[n + 1].visible <= weft_now(h->hp->comp))

@@ -33,11 +33,11 @@ static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_ENDED] = "ended",	  [HOST_OUTSIDE] = "outside",
 };
 
-/* Returns true if the wait ended because of an event. Time alone ends sleeps,
- * computation and waits at their deadline. A device that answers a load is not
- * counted either, because a loop around a load never stops making loads. Nor is
- * an interrupt whose cause was not cleared after the last one, because it ends
- * every wait at once. */
+/* Returns true if the wait ended because of an event. Three ends do not count.
+ * Time alone ends sleeps, computation and waits at their deadline. The answer
+ * to a load comes always, and a loop around a load never stops making loads. An
+ * interrupt whose cause was not cleared after the last one ends every wait at
+ * once. */
 static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 {
 	switch (why) {

@@ -253,8 +253,8 @@ static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
 	return r->back ? r->back[r->used % n] : 0;
 }
 
-/* Takes an item, which comes back at slot `back`, or at HT_NEVER until
- * ht_ring_back. Returns its number. */
+/* Takes the next item and returns its number. The item is free again from slot
+ * `back`. If `back` is HT_NEVER, ht_ring_back sets the slot later. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
 /* Sets the slot from which item number `which` is free. The item was taken with
  * HT_NEVER. */
@@ -277,14 +277,14 @@ void ht_decide(struct ht *b, struct ht_link *l, enum ht_dir dir);
 /* Sends the head of a queue at slot d. */
 typedef void (*ht_send_fn)(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_pio.c */
-/* Each is an ht_send_fn: for stores and loads of the host, and for answers of
- * devices. */
+/* Functions of type ht_send_fn for stores of the host, loads of the host and
+ * answers of devices. */
 void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d);
 /* ht_dma.c */
-/* Each is an ht_send_fn: for writes and reads of a device, and for answers of
- * memory. */
+/* Functions of type ht_send_fn for writes of a device, reads of a device and
+ * answers of memory. */
 void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_answer_send(struct ht *b, struct ht_link *l, uint64_t d);

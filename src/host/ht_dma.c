@@ -120,9 +120,9 @@ static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 	return n % 4 ? HT_BLOCK - (uint32_t)(addr % HT_LINE) : n;
 }
 
-/* Returns the sequence number of a packet. Packets of one transaction have one
- * number, so that they stay in order. A transaction of one packet has number
- * 0. */
+/* Returns the sequence number of a packet. All packets of a transaction have
+ * the same number, so that they stay in order. A transaction of one packet has
+ * number 0. */
 static uint8_t ht_dma_sequence(struct ht_link *l, const struct weft_bus_txn *t,
 			       uint32_t at, uint32_t n)
 {
@@ -185,7 +185,8 @@ static void write_commit(struct ht *b, struct ht_link *l,
 	struct ht_head h;
 	uint64_t addr;
 
-	/* Takes address and bytes from the header, as the bridge does. */
+	/* Takes the address and the number of bytes from the header, as the
+	 * bridge does. */
 	ht_request_parse(l->lane[HT_UP].head, &h);
 	if (h.cmd == HT_CMD_WRITE) {
 		n = 4 * (h.count + 1u);

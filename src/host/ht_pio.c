@@ -19,8 +19,8 @@ static struct ht_pkt *pio_new(struct ht *b, uint32_t dev, uint8_t space,
 	return p;
 }
 
-/* Returns the link of the device, or NULL if the device does not take such an
- * access. */
+/* Returns the link of the device. Returns NULL if there is no device, or if the
+ * access is tagged and the device takes no tagged accesses. */
 static struct ht_link *ht_pio_target(struct ht *b, uint32_t dev, bool tagged)
 {
 	struct ht_link *l = ht_link_of(b, dev);

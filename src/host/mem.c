@@ -79,8 +79,8 @@ void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n)
 		if (page)
 			return page;
 	}
-	/* A device may write to memory that was never allocated, therefore it
-	 * counts as touched. */
+	/* A device may write to memory that was never allocated, therefore
+	 * memory counts as touched when a device reaches it. */
 	if (phys - m->base + n > m->touched)
 		m->touched = phys - m->base + n;
 	return m->map + (phys - m->base);
@@ -102,7 +102,7 @@ bool mem_phys(const struct mem *m, const void *p, weft_phys_t *phys_p)
 	       (m->pin && mem_pinned_phys(m, p, phys_p));
 }
 
-/* ---- allocator: first fit in spare pieces, then above used ones ---- */
+/* ---- allocator: first fit in spare pieces ---- */
 
 /* Returns the index of the first extent at or above off. */
 static size_t extents_find(const struct mem_extents *v, uint64_t off)

@@ -45,7 +45,8 @@ struct mem {
 	uintptr_t hint; /* address wanted for `map`, or 0 for any */
 	uint8_t *map;	/* NULL until first use */
 	int fd;		/* descriptor + 1 of shared memory; 0: not shared */
-	/* no memory at or above this offset was ever handed out */
+	/* no memory at or above this offset was allocated or reached by a
+	 * device */
 	uint64_t touched;
 	struct mem_extents used, spare; /* no two spare pieces touch */
 	struct mem_pin *pin; /* pins by page; NULL: no page is pinned */
@@ -124,7 +125,8 @@ void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 		    const void *owner, weft_phys_t *phys_p);
 /* Returns the owner of the byte at p, or NULL. */
 const void *mem_owner(const struct mem *m, const void *p);
-/* Gives an owner to memory at phys that has none or belongs to a driver. */
+/* Gives the memory at phys to `owner`, if it has no owner or belongs to a
+ * driver. Otherwise its owner stays. */
 void mem_own(struct mem *m, weft_phys_t phys, const void *owner);
 /* Keeps the pages of [phys, phys + len) for a mapping. Pages that are freed
  * meanwhile become free at the last mem_release. Returns false unless all of
@@ -175,8 +177,8 @@ static inline void mem_settled(struct mem *m)
 bool mem_phys_own(const struct mem *m, const void *p, weft_phys_t *phys_p);
 /* Returns the bytes at phys of a pinned page, or NULL. */
 uint8_t *mem_pinned(struct mem *m, weft_phys_t phys);
-/* Forgets old pins of pages in [off, off + bytes), because they have an owner
- * again. */
+/* Forgets that pages in [off, off + bytes) were unpinned, because they are
+ * allocated again. */
 void mem_pins_taken(struct mem *m, uint64_t off, uint64_t bytes);
 bool mem_pinned_phys(const struct mem *m, const void *p, weft_phys_t *phys_p);
 void mem_pins_fini(struct mem *m);

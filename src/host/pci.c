@@ -13,7 +13,8 @@
  *   device read     T_ARB + T_PH + T_END retried, until the bridge has the
  *                   bytes T_MEM after the first request; then
  *                   T_ARB + T_PH + T_TURN + data + T_END. With reads = wait
- *                   the first tenure stays on the bus instead
+ *                   the device does not retry: the first tenure stays on the
+ *                   bus until the bridge has the bytes
  *   host store      H_WR_OUT, T_PARK + T_PH + data, H_WR_IN
  *   host load       H_RD_OUT, T_PARK + T_PH + T_TURN + T_READ + data + T_END,
  *                   H_RD_IN

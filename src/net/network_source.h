@@ -33,13 +33,13 @@ struct net_source {
 #define NET_SOURCE_PARAM(state, type, field, def, range, doc)                  \
 	WEFT_PARAM(type, state, field, def, range, OWN, doc)
 #define NET_SOURCE_PARAMS(state, things, rests)                                \
-	NET_SOURCE_PARAM(state, U32, node, "0", "0..65535", "own number"),     \
-		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..65536",           \
+	NET_SOURCE_PARAM(state, U32, node, "0", "0..1048575", "own number"),   \
+		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..1048576",         \
 				 "nodes there are"),                           \
 		NET_SOURCE_PARAM(state, ENUM, pattern, "uniform",              \
 				 PATTERN_NAMES,                                \
 				 "whom it sends to; none = " rests),           \
-		NET_SOURCE_PARAM(state, U32, dest, "0", "0..65535",            \
+		NET_SOURCE_PARAM(state, U32, dest, "0", "0..1048575",          \
 				 "fixed, hotspot: that node"),                 \
 		NET_SOURCE_PARAM(state, REAL, hot, "0.2", "0..1",              \
 				 "hotspot: share that goes to `dest`"),        \

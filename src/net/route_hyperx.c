@@ -5,7 +5,8 @@
  * dimension_order	one step in each dimension, the lowest first
  * o1turn		ascending or descending dimensions, by a coin
  * xy_yx_adaptive	the same by the loads of the first outputs
- * valiant		to a random router first, then to the destination
+ * valiant		to a random router, unless the destination's is on the
+ *			way, then to the destination
  * ugal			minimal, or over a random router that is the destination
  *			in the same dimensions as the source. The first router
  *			decides by hops times load of both outputs (Singh 2005).
@@ -199,7 +200,7 @@ static void valiant_route(const struct net_graph *g, uint32_t vcs,
 			  struct net_arrival in, struct net_route *r,
 			  struct net_choices *c)
 {
-	r->phase |= in.router == r->mid;
+	r->phase |= in.router == r->mid || in.router == dest_router(g, r);
 	phases_go(g, vcs, in, r, c);
 }
 

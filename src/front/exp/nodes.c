@@ -5,8 +5,10 @@
 
 #include "front/exp/build.h"
 #include "front/exp/section.h"
+#include "net/graph.h"
 
-#define COUNT_RANGE "1..65536"
+#define COUNT_RANGE   "1..65536"
+#define SOURCES_RANGE "1..1048576"
 
 /* Returns number k of a permutation of all numbers below n. The permutation
  * adds `step` modulo n. `step` has no common factor with n, so that each number
@@ -229,7 +231,7 @@ static int traffic_count(const struct doc_node *n, uint32_t *count_p,
 	count = doc_get(n, "count");
 	if (count && count->set)
 		count->set->used++;
-	return count ? exp_value(count, WEFT_P_U32, COUNT_RANGE, count_p,
+	return count ? exp_value(count, WEFT_P_U32, SOURCES_RANGE, count_p,
 				 sizeof(*count_p), "count", err)
 		     : 0;
 }
@@ -245,8 +247,9 @@ int build_traffic(struct exp_build *b, const struct doc_node *n,
 				  &count, err))
 			return -1;
 		total += count;
-		if (total > 65536)
-			return doc_fail(n->at, err, "more than 65536 sources");
+		if (total > NET_ROUTERS_MAX)
+			return doc_fail(n->at, err, "more than %u sources",
+					NET_ROUTERS_MAX);
 	}
 	for (uint32_t k = 0; k < groups; k++) {
 		const struct doc_node *g =

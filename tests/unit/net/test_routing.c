@@ -16,6 +16,7 @@ static const struct {
 } nets[] = {
 	{ "mesh", { 2, { 4, 3 } }, 12, 12, 5 },
 	{ "mesh", { 1, { 6 }, 3 }, 6, 18, 5 },
+	{ "mesh", { 3, { 3, 4, 2 } }, 24, 24, 7 },
 	{ "torus", { 2, { 5, 4 } }, 20, 20, 5 },
 	{ "torus", { 3, { 2, 3, 4 }, 2 }, 24, 48, 8 },
 	{ "fly", { 1, { 5 } }, 1, 5, 10 },
@@ -221,7 +222,7 @@ static void least_vcs_do_and_one_less_is_refused(void **state)
 
 /* ---- circles ---- */
 
-static const char *const anywhere[] = { "torus", "mesh", NULL };
+static const char *const anywhere[] = { "torus", "mesh", "dragonfly", NULL };
 
 static uint32_t any_vcs(const struct net_graph *g, const char **why)
 {
@@ -275,6 +276,51 @@ static const struct net_routing phased = { .name = "phased",
 					   .route = phases_route,
 					   .phases = true };
 
+/* Moves the only VC of each choice by a table. */
+static void classes_map(struct net_choices *c, const uint8_t *to)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		c->at[i].first = c->at[i].last = to[c->at[i].first];
+}
+
+/* A plane in which packets that ascend and those that descend share VCs. */
+static void plane_route(const struct net_graph *g, uint32_t vcs,
+			struct net_arrival in, struct net_route *r,
+			struct net_choices *c)
+{
+	static const uint8_t to[] = { 0, 0, 2 };
+
+	net_routing_called("planar_adaptive", g->type)->route(g, 3, in, r, c);
+	classes_map(c, to);
+}
+
+static const struct net_routing plane = { .name = "plane",
+					  .topologies = anywhere,
+					  .vcs = any_vcs,
+					  .route = plane_route };
+
+/* The way to a random router over a cable between groups in one class, as
+ * BookSim2's ugal_dragonflynew. */
+static void ladder_route(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r,
+			 struct net_choices *c)
+{
+	static const uint8_t to[] = { 0, 0, 1, 2 };
+	const struct net_far *eject = &g->in[r->dest];
+
+	net_routing_called("valiant", g->type)->route(g, 4, in, r, c);
+	if (in.router != eject->at || c->at[0].port != eject->port)
+		classes_map(c, to);
+}
+
+static const struct net_routing ladder = { .name = "ladder",
+					   .topologies = anywhere,
+					   .vcs = any_vcs,
+					   .route = ladder_route,
+					   .phases = true,
+					   .draws = true,
+					   .coins = 1 };
+
 static void refuses(const struct net_routing *r, const char *topology,
 		    struct net_shape shape, bool refused)
 {
@@ -326,6 +372,13 @@ static void circles_are_found_and_named(void **state)
 	refuses(&turning, "mesh", (struct net_shape){ 1, { 9 } }, false);
 	refuses(&turning, "mesh", (struct net_shape){ 2, { 2, 2 } }, true);
 	refuses(&phased, "mesh", (struct net_shape){ 1, { 3 } }, true);
+	refuses(&plane, "mesh", (struct net_shape){ 2, { 4, 2 } }, true);
+	refuses(&plane, "mesh", (struct net_shape){ 2, { 40, 40 } }, true);
+	refuses(&ladder, "dragonfly", (struct net_shape){ 2, { 2, 1 } }, true);
+	/* searched in smaller networks */
+	refuses(&ladder, "dragonfly", (struct net_shape){ 2, { 8, 4 } }, true);
+	refuses(&ladder, "dragonfly", (struct net_shape){ 3, { 16, 8, 20 } },
+		true);
 	refuses(&phased, "mesh", (struct net_shape){ 2, { 40, 40 } }, true);
 }
 

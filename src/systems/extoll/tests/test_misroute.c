@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wrong routes from management software, seen by hosts (extoll.md T-29):
- * packets end in a counter and an event, and the next packet arrives. */
+/* Wrong routes from management software (extoll.md T-29). Hosts see an event
+ * and a counter for a packet with such a route, and the next packet arrives. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -74,8 +74,8 @@ static void check_drop(uint64_t e)
 	assert_int_equal(EXTOLL_EVENT_LINK(e), EXTOLL_LINK_ERROR);
 }
 
-/* Sends a packet that ends in crossbar `at` as illegal, or in NIC `at` as
- * misrouted. */
+/* Sends a packet with a wrong route. If `illegal`, crossbar `at` must drop it,
+ * else NIC `at` must discard it as misrouted. */
 static void wrong(const uint8_t *port, uint32_t n, uint32_t at, bool illegal)
 {
 	struct scene s = { .n = n };

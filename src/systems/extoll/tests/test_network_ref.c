@@ -38,8 +38,9 @@ struct rig {
 
 enum {
 	TAG_NP = RX_PKTS
-	/* The tags of network ports follow those of packets. So a port that
-	 * gets a packet in a cycle runs after that, in the same cycle. */
+	/* Events of a cycle run in the order of tags. Network ports have higher
+	 * tags than packets, so that a port sees a packet in the cycle in which
+	 * the packet is ready. */
 };
 
 static void rig_cell(void *own, struct netport *np,
@@ -222,8 +223,8 @@ static void scene_route(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 		(uint8_t)(pick(r, 0, 30) ? pick(r, 0, 2) : pick(r, 9, 13));
 }
 
-/* Cuts the route short at a cable. The header, which consists of whole words,
- * follows the route. */
+/* Ends the route at a cable. The next crossbar finds no nibble and takes the
+ * header, which consists of whole words, for the rest of the route. */
 static void scene_cut(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 {
 	uint32_t word = 8 / s->c.flit_bytes, i;
@@ -295,8 +296,8 @@ static void scene_make(struct scene *s, uint64_t seed)
 	};
 	s->c.slots = 4 * s->c.reserved + pick(&r, 0, 32);
 	s->c.cell_flits = 64 / s->c.flit_bytes;
-	/* the first cell holds the longest route and more
-	 * (systems/extoll/network/network_port.c) */
+	/* draws short cells, too, but the first cell of a packet must be longer
+	 * than the longest route (systems/extoll/network/network_port.c) */
 	if (!s->c.framed && pick(&r, 0, 1))
 		s->c.cell_flits = pick(&r, s->c.flit_bytes == 2 ? 22 : 10, 40);
 	if (s->c.window < s->c.ack_every)

@@ -71,8 +71,8 @@ static void test_arbiter_random(void **state)
 	for (uint32_t k = 0; k < 200000; k++) {
 		uint64_t req = weft_rng_u64(&r) & ones(EXTOLL_XBAR_QUEUES);
 
-		/* sparse and dense requests in turn, plus all that still
-		 * wait */
+		/* Draws sparse and dense requests in turn. A queue repeats its
+		 * request until it gets a grant. */
 		req = k & 1 ? req & weft_rng_u64(&r) : req | weft_rng_u64(&r);
 		req &= ones(EXTOLL_XBAR_QUEUES);
 		for (uint32_t i = 0; i < EXTOLL_XBAR_QUEUES; i++)
@@ -89,7 +89,8 @@ static void test_arbiter_random(void **state)
 	assert_int_equal(longest, EXTOLL_XBAR_QUEUES - 1);
 }
 
-/* If all request at once, each wins once in N grants, from any start. */
+/* If all N inputs always request, each gets one of N grants, whatever the
+ * start. */
 static void test_arbiter_fair(void **state)
 {
 	for (uint32_t n = 1; n <= EXTOLL_XBAR_QUEUES; n++) {
@@ -124,7 +125,8 @@ static uint32_t plain_pop(struct plain *p)
 	return first;
 }
 
-/* Adds a cell that is a packet of its own. `id` is its cycle. */
+/* Adds a cell that is a packet of its own. The cell arrives in cycle `id`, by
+ * which the test knows it. */
 static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
 	struct cell_channel *ep = &b->xb->ep[IN];

@@ -122,7 +122,8 @@ static int pointers(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
 	put(rp, RMA_RP_REARM | 16);
 	assert_int_equal(get(rp), RMA_RP_REARM | 4);
-	/* A ring that is made anew is empty, and a closed one reads as zero. */
+	/* A ring that gets a new size is empty. The read pointer of a closed
+	 * ring reads as zero. */
 	put(EXTOLL_RMA_SIZE + 8 * VPID, 32);
 	assert_int_equal(get(rp), RMA_RP_REARM);
 	put(EXTOLL_RMA_VPID + 8 * VPID, 0);

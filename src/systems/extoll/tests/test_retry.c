@@ -33,10 +33,10 @@ static void single_error(const char *width, const char *target, uint32_t bit)
 	assert_int_equal(rx->crc + rx->code + rx->seq, 1);
 	assert_int_equal(tx->replays, 1);
 	assert_int_equal(tx->timeouts, 0);
-	/* one credit for each cell, whatever preceded it */
+	/* each cell returns one credit, however often it was sent */
 	assert_int_equal(p.n[1]->ep.slow->given[0], p.n[0]->sent_cells);
-	/* The damaged cell had started to leave before its end. It was
-	 * forwarded as void, or dropped before that. */
+	/* If node 1 began to forward the damaged cell before the end of the
+	 * cell, the cell became void. Otherwise it was dropped. */
 	assert_in_range(p.n[1]->voids, 0, 1);
 	ex_pair_fini(&p);
 }
@@ -76,11 +76,11 @@ static void test_lost_start(void **state)
 	ex_pair_fini(&p);
 }
 
-/* With 32 bit, a cell of 1 + 2 + 2 flits is granted at cycle 10 and is on the
- * line at S = 23. It leaves the receive FIFO at S + 27, and its owner sees it 1
- * + 15 cycles later (7.1). The NACK is ready after 5 + 2 flits and t_ack. It
- * travels as long as the cell, and takes effect after one flit and t_ctl_in.
- * The cell starts again at once. */
+/* With 32 bit, a cell of 5 flits (1 + 2 + 2) is granted at cycle 10 and is on
+ * the line at S = 23. It leaves the receive FIFO at S + 27. Its owner sees it 1
+ * + 15 cycles after that (7.1). The NACK is ready 5 flits and t_ack after the
+ * cell has left the FIFO. It needs 27 cycles for the line, like the cell. One
+ * flit and t_ctl_in later the cell is on the line again. */
 static void test_replay_cycle(void **state)
 {
 	struct ex_pair p;
@@ -101,8 +101,9 @@ static void test_replay_cycle(void **state)
 	ex_pair_fini(&p);
 }
 
-/* 63 good cells are kept, and the next one is damaged. The void cell in the
- * last slot returns no credit, because its replay will return one. */
+/* Node 1 keeps 63 good cells in its slots, and the next cell is damaged. This
+ * void cell takes the last slot. It returns no credit, because its replay will
+ * return one. */
 static void a_void_cell_in_the_last_slot_gives_no_credit(void **state)
 {
 	struct ex_pair p;
@@ -134,8 +135,8 @@ struct loss {
 	uint32_t nacks, replays, timeouts;
 };
 
-/* Loses some frames of a saturated stream 0 -> 1. At the end all packets have
- * arrived, and the rate is as before. */
+/* Loses some frames of a saturated stream from node 0 to node 1. All packets
+ * must arrive, after the given numbers of NACKs, replays and timeouts. */
 static void loss(const struct weft_class *cls, const struct loss *l,
 		 const char *width)
 {
@@ -204,8 +205,8 @@ static void test_lost_nack(void **state)
 	ex_pair_fini(&p);
 }
 
-/* All ACKs of a short stream are lost, so that it is replayed, and the receiver
- * recognises duplicates. */
+/* All ACKs of a short stream are lost. The sender replays the stream, and the
+ * receiver recognises the duplicates. */
 static void test_lost_last_ack(void **state)
 {
 	struct ex_pair p;
@@ -222,8 +223,8 @@ static void test_lost_last_ack(void **state)
 		ex_pair_check_all(&p);
 		assert_int_equal(p.n[0]->ep.count.timeouts, 1);
 		assert_int_equal(p.n[0]->ep.count.replays, 1);
-		/* 16 bit: the SEQ is at the end, so that the first cell was cut
-		 * through */
+		/* With 16 bit the SEQ is at the end of a cell. Therefore node 1
+		 * began to forward the first duplicate, which became void. */
 		assert_int_equal(p.n[1]->voids, i);
 		assert_int_equal(p.n[1]->ep.count.seq, 2);
 		assert_int_equal(p.n[1]->ep.count.nacks, 1);
@@ -275,7 +276,8 @@ static void test_back_to_nominal(void **state)
 	l = p.n[1]->log;
 	n = p.n[1]->n_log;
 	assert_true(n > 1000);
-	/* full cells are 18 flits apart, except for control cells */
+	/* Cells follow each other without gaps, full ones every 18 flits. Only
+	 * control cells come between them. */
 	for (uint32_t i = 400; i + 100 < n; i += 100) {
 		uint64_t flits = 0, span = l[i + 100].cycle - l[i].cycle;
 
@@ -341,7 +343,8 @@ static void test_replays_grow_with_the_bit_error_rate(void **state)
 	}
 }
 
-/* So many errors that no cell arrives: 15 attempts, then down. */
+/* The error rate is so high that no cell arrives. The link goes down after 15
+ * attempts to send. */
 static void test_link_goes_down_after_15_attempts(void **state)
 {
 	struct ex_pair p;

@@ -9,7 +9,7 @@
 
 enum { VPID = 5, OPT = RMA_OPT_TE, SRC = 0, DST = 8 * RMA_PAGE };
 
-/* Makes two nodes with a process each. Node 1 runs `far`, then both meet. */
+/* Runs a process on each of two nodes: `near` on node 0, `far` on node 1. */
 static void pair(struct exrig *r, exrig_fn near, exrig_fn far)
 {
 	exrig_new(r, "2");

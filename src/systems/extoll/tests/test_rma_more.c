@@ -144,8 +144,8 @@ static void test_pages_beyond_the_tlb_miss_but_stay_correct(void **state)
 
 	play(&r, "1", tlb_near, NULL);
 	miss = exrig_counter(r.node[0].nic, "atu_misses");
-	/* Pages 1..65 and the source miss once each. In later iterations only
-	 * sets with a page too many miss. */
+	/* Pages 1..65 and the source page miss once each. In later iterations
+	 * pages miss only in a set that has more pages than entries. */
 	assert_true(miss > 66 && miss < 2 * 3 * 65);
 	assert_int_equal(miss + exrig_counter(r.node[0].nic, "atu_hits"),
 			 2 * 3 * 65);

@@ -95,7 +95,7 @@ static void test_busy_line_keeps_a_comma_in_1024_flits(void **state)
 	}
 	assert_in_range(most, 200, 256 + 18);
 	ex_pair_fini(&p);
-	/* 0011111 or its inverse is a comma, which data never contain */
+	/* A comma is 0011111 or its inverse. Data never contain a comma. */
 	for (uint32_t rd = 0; rd < 2; rd++) {
 		uint32_t after = rd;
 		uint32_t code = b8b10_encode(B8B10_K | EX_K_CONTROL, &after);

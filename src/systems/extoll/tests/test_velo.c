@@ -14,7 +14,8 @@ static void test_request_cycles(void **state)
 
 	xr_settle(&vr);
 	assert_int_equal(vr.net->n_log, 1);
-	/* cycles: N1 4, N2 13, N3 3, one routing flit and 16 bytes 5, N4 3 */
+	/* cycles: 4 in N1, 13 in N2, 3 in N3, 5 for a routing flit and 16
+	 * bytes, 3 in N4 */
 	assert_int_equal(vr.net->log[0].cycle, in + 4 + 13 + 3 + 5 + 3);
 }
 
@@ -43,7 +44,7 @@ static void test_request_packet(void **state)
 	assert_memory_equal(p->data, want, 13);
 }
 
-/* T-02: lengths 0 and 65 are dropped and counted. */
+/* T-02: messages of length 0 and 65 are dropped and counted. */
 static void test_lengths_0_and_65_are_dropped(void **state)
 {
 	velo_send_h(ME, SENDER, EXTOLL_SEND(1, 3, 0, 0, 0), 8, 0);
@@ -67,8 +68,8 @@ static void test_lengths_0_and_65_are_dropped(void **state)
 	assert_int_equal(vr.net->n_log, 1);
 }
 
-/* T-03: reserved bits and multicast are dropped, and the next message is
- * sent. */
+/* T-03: a message with a reserved bit or with the multicast bit is dropped, and
+ * the next message is sent. */
 static void test_reserved_bits_drop_one_message_only(void **state)
 {
 	uint32_t n = 0;
@@ -82,7 +83,7 @@ static void test_reserved_bits_drop_one_message_only(void **state)
 		xr_settle(&vr);
 		n++;
 	}
-	/* number of reserved bits: 25:24, 30:26, 39:35, 63:55 */
+	/* counts of the reserved bits 25:24, 30:26, 39:35 and 63:55 */
 	assert_int_equal(n, 2 + 5 + 5 + 9);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_RESERVED), n);
 	velo_send_h(ME, SENDER,
@@ -197,7 +198,8 @@ static void test_partial_message_is_dropped_after_256_cycles(void **state)
 	weft_sim_run(vr.sim, weft_clock_edge(&vr.core, in + 4 + 256));
 	assert_int_equal(vr.nic[0]->counters[EX_C_VELO_DROPPED], 1);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_PARTIAL), 1);
-	/* a further part of the dropped message belongs to no message */
+	/* the next part of the dropped message does not begin a message, so
+	 * that its offset is wrong */
 	xr_store(&vr, ME, extoll_velo_page(0, SENDER) + 64, a, 8);
 	xr_settle(&vr);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_ALIGN), 1);
@@ -277,8 +279,9 @@ static void test_idle_nic_takes_less_than_8_kib(void **state)
 	assert_in_range(idle_bytes(vr.nic[0]), 1, 8191);
 }
 
-/* Sends a message that is far too long, up to the end of its page, then valid
- * ones. The whole long message is dropped, and no other message. */
+/* Stores a message of a wrong length up to the end of its page, then a valid
+ * message. The wrong message is dropped and counted once, as a whole. The valid
+ * one is sent. */
 static void
 test_rest_of_a_dropped_message_is_swallowed_to_the_page_end(void **state)
 {

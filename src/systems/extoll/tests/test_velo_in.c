@@ -35,7 +35,8 @@ static void test_status_of_a_slot_is_written_last(void **state)
 	xr_settle(&vr);
 	for (uint32_t i = 0; i < n; i++)
 		velo_check_slot(ME, 128, i, len[i], 10 + i);
-	/* lengths above 56 take two writes, the status last */
+	/* a message of more than 56 bytes takes two writes, of which the second
+	 * has the status */
 	assert_int_equal(vr.bus[ME]->n_log, n + 2);
 	assert_int_equal(vr.bus[ME]->log[8].addr, BOX + 7 * 128 + 56);
 	assert_int_equal(vr.bus[ME]->log[8].bytes, 8);
@@ -150,8 +151,8 @@ static void test_malformed_messages_are_discarded(void **state)
 	assert_int_equal(vr.bus[ME]->n_log, 4); /* events only */
 }
 
-/* T-08: a message waits for the full mailbox, the peer runs out of credits, and
- * no message is lost. */
+/* T-08: while the mailbox is full a message waits, and the peer runs out of
+ * credits. No message is lost. */
 static void test_full_mailbox_stops_the_sender_without_loss(void **state)
 {
 	uint32_t n = 60;
@@ -172,7 +173,8 @@ static void test_full_mailbox_stops_the_sender_without_loss(void **state)
 	assert_int_equal(vr.nic[ME]->counters[EX_C_VELO_DISCARDED], 0);
 }
 
-/* T-09: with policy 1 exactly the excess is dropped, after one timeout each. */
+/* T-09: with policy 1 a message is dropped if the mailbox has no slot for it.
+ * The message waits for one timeout first. */
 static void test_full_drop(void **state)
 {
 	uint32_t n = BOX_N - 1 + 5;
@@ -196,7 +198,8 @@ static void test_full_drop(void **state)
 	velo_check_slot(ME, 128, BOX_N - 1, 8, 99);
 }
 
-/* T-10: ten rounds with a read pointer stored every four slots. */
+/* T-10: the mailbox is filled ten times. The read pointer is stored after every
+ * fourth slot only. */
 static void test_lazy_read_pointer_loses_no_slot(void **state)
 {
 	uint32_t rp = 0, told = 0, total = 10 * BOX_N;
@@ -242,7 +245,8 @@ static void test_closing_a_mailbox_discards_its_waiting_messages(void **state)
 	velo_check_slot(ME, 128, 0, 8, 50);
 }
 
-/* 2.7: one interrupt, armed again by the read pointers. */
+/* 2.7: two messages raise one interrupt. Stores of the read pointers arm it
+ * again. */
 static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 {
 	velo_arrive(MSG(.len = 8, .seed = 1, .flags = EX_VELO_IRQ),
@@ -270,7 +274,8 @@ static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 	assert_true(vr.bus[ME]->irq);
 	assert_int_equal(vr.bus[ME]->irq_edges, 2);
 	assert_int_equal(xr_r64(&vr, ME, EXTOLL_EVQ_WP), 2);
-	/* armed with an entry left, the queue interrupts at once */
+	/* if the queue is armed while it holds an entry, it interrupts at
+	 * once */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	assert_int_equal(vr.bus[ME]->irq_edges, 3);
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 2 | EXTOLL_RP_ARM);

@@ -29,7 +29,8 @@ static void test_every_length_arrives_through_the_network(void **state)
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), 64);
 }
 
-/* T-08 from end to end: 300 messages for 15 slots, then all are read. */
+/* T-08 from end to end: 300 messages are sent to a mailbox with 15 free slots
+ * before the first one is read. All of them arrive. */
 static void test_pair_full(void **state)
 {
 	uint32_t rp = 0, n = 300;

@@ -306,8 +306,9 @@ static uint64_t counter(const struct row *r, uint32_t i, uint32_t n)
 /* ---- T-26 ---- */
 
 /* Sends one cell from node 0 to node 3, and damages its CRC on the first cable.
- * With cut-through x1 has begun to forward the cell when the CRC arrives. So x2
- * and x3 each get a void cell, too, which the network port of node 3 drops. */
+ * With cut-through x1 has begun to forward the cell when the CRC arrives. So x1
+ * sends a void cell to x2, and x2 sends it to x3. The network port of node 3
+ * drops the void cell. */
 static void cut_through(const char *width, bool store_forward, bool runs)
 {
 	struct row r;
@@ -423,8 +424,8 @@ static void row_tables(struct row *r, const char *width)
 }
 
 /* The first cable is a dateline. The crossbar behind it must know, even from a
- * framed line, that the packet is on the odd VC and still in that dimension
- * (4.6). */
+ * framed line, that the packet is on the odd VC and has not left the dimension
+ * of this cable (4.6). */
 static uint64_t by_table(bool needs_frames, const char *bits)
 {
 	const char *const rate[] = { "rate", bits, NULL };

@@ -55,7 +55,8 @@ static uint32_t lock(struct weft_comp *c, uint32_t out, uint32_t vc)
 
 static const struct ex_waits ops = { heads, comes, lock };
 
-/* Adds a cell at input `in` of crossbar i. Returns it for changes. */
+/* Adds a cell at input `in` of crossbar i. Returns the cell, so that the test
+ * can change it. */
 static struct ex_wait *cell(struct rig *g, uint32_t i, uint32_t in,
 			    uint32_t out)
 {
@@ -223,17 +224,19 @@ static void another_cell_of_the_holders_input_is_no_way_out(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* The rest of the holder's packet is one link behind and stuck there. */
+/* The packet that holds the output has its rest one link upstream. The rest is
+ * stuck there. */
 static void test_a_holder_is_followed_upstream(void **st)
 {
 	struct rig g;
 
 	rig_init(&g);
-	/* s1: a cell from np0 waits for OUT, held by the packet from IN */
+	/* s1: a cell from np0 waits for OUT, which the packet from IN holds */
 	cell(&g, 1, 0, OUT)->room = true;
 	g.x[1].w[0].lock = g.x[1].lock = IN * EX_VCS;
 	g.x[1].comes = true;
-	/* the rest of that packet comes from np0 of s0, and holds OUT there */
+	/* s0: the rest of the packet from IN comes from np0, and holds OUT of
+	 * s0 */
 	g.x[0].lock = 0;
 	/* the source has not sent that rest yet */
 	assert_false(deadlocked(&g));
@@ -243,16 +246,17 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, IN, 0)->since = OLD; /* the cell that fills the input of s1
 					  * ... */
 	assert_false(deadlocked(&g));	 /* ... leaves to the end */
-	/* Now that cell does not leave, because two packets at s1 hold each
-	 * other's outputs. */
+	/* The cell in the input of s1 can no longer leave, because two packets
+	 * at s1 hold each other's outputs. */
 	g.x[1].w[1].lock = 0;
 	cell(&g, 1, 0, 0)->lock = IN * EX_VCS;
 	assert_true(deadlocked(&g));
 	assert_non_null(strstr(g.text, "s1.lp1/vc0 -> s1.np0/vc0 -> "));
 }
 
-/* The input of the holder is empty, because its packet is stuck at s3. A cell
- * of the next channel of that input is stuck, too, for another reason. */
+/* At s0 the input of the packet that holds OUT is empty, because the packet is
+ * stuck at s3. A cell of the next channel of this input is stuck, too, but for
+ * another reason. */
 static void a_circle_names_no_channel_that_holds_nothing_up(void **st)
 {
 	struct ex_wait *w;

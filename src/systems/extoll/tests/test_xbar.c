@@ -8,8 +8,8 @@
 
 enum { WARM = 20000, SPAN = 200000, HOT = 8 };
 
-/* Cells and busy cycles so far. The difference of two marks has those of the
- * window between them. */
+/* Cells and busy cycles since the start. The difference of two marks gives
+ * those of the window between the marks. */
 struct mark {
 	uint64_t got[FEED_FLOWS], busy[EX_PORTS];
 };
@@ -111,8 +111,8 @@ static void test_hot_spot_others(void **state)
 		all[b.f->flow[k].in] += d.got[k];
 	near((double)d.busy[HOT], SPAN, 0.001);
 	for (uint32_t i = 0; i < HOT; i++) {
-		/* a cable also carries the credit for a cell of the other
-		 * direction, and every fourth time an ACK */
+		/* a cable also carries a credit for each cell of the other
+		 * direction, and an ACK for every four of those cells */
 		double more = i < EX_INTERNAL ? 0 : 1.25;
 
 		near((double)all[i], SPAN / (cell_cycles("w32", i) + more),
@@ -122,8 +122,8 @@ static void test_hot_spot_others(void **state)
 	bench_free(&b);
 }
 
-/* Lets streams through, half of them routed by the table, and calls the stages
- * of prefetching as large networks do, if `ahead`. */
+/* Runs two streams from each input, one of them routed by the table. If
+ * `ahead`, also calls the stages of prefetching, as large networks do. */
 static void streams(uint64_t *got, bool ahead)
 {
 	static const uint32_t to[EX_PORTS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -174,8 +174,8 @@ static uint64_t free_output(const char *width, uint32_t vc, uint64_t blocked)
 	bench_new(&b, width);
 	b.f->keep[8] = 0xf;
 	bench_flow(&b, 3, 7, 0, 1);
-	/* Channels and pool of output 8 fill with 40 cells, then this input
-	 * fills. */
+	/* The channel and the pool of output 8 have room for 40 cells. Further
+	 * cells to output 8 stay in the buffer of their input. */
 	if (blocked)
 		bench_flow(&b, 4, 8, vc, 1)->limit = 40;
 	if (blocked)
@@ -228,7 +228,8 @@ static void starve(const char *width, uint32_t vc)
 	/* the other three channels have the line to themselves */
 	near((double)moved * cell_cycles(width, 7), SPAN, 0.04);
 	near((double)d.busy[7], SPAN, 0.01);
-	/* 8 reserved slots and the pool: no more cells were ever sent */
+	/* the channel that returns no credits got only the cells that fit into
+	 * its 8 reserved slots and the pool */
 	assert_int_equal(b.f->flow[vc].got + b.f->flow[EX_VCS + vc].got, 40);
 	assert_in_range(b.f->most, 41, 64);
 	bench_free(&b);
@@ -269,8 +270,8 @@ static void test_blocked_ports_keep_buffers_and_credits(void **state)
 
 /* ---- T-29 ---- */
 
-/* Checks that packets with a wrong route are dropped at no cost for others.
- * Slots and credits for 1500 cells return. */
+/* Checks that packets with a wrong route are dropped and do not delay other
+ * packets. The slots and credits of 1500 cells return. */
 static void wrong_route(uint32_t nibble, uint32_t vc)
 {
 	struct feed_flow *good, *wrong;

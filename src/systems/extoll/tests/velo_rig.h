@@ -38,7 +38,7 @@ struct xbus {
 	bool refuse;	  /* requests end with a master abort */
 	bool early;	  /* reads return memory as it is at the request */
 	weft_phys_t slow; /* a read of this address takes t_slow */
-	/* reads of every n-th block of 64 bytes take t_slow, too */
+	/* t_slow is also the time of a read of every n-th block of 64 bytes */
 	uint32_t slow_each;
 	weft_time_t t_slow;
 	/* state */
@@ -125,7 +125,8 @@ uint64_t xr_evt(const struct xr *r, uint32_t node, uint32_t i);
 /* Makes the peer send a packet whose first word is at its network port at
  * `cycle`. */
 void xr_send(struct xr *r, uint32_t np, struct weft_frame *f, uint64_t cycle);
-/* Makes a stopped peer free the slots that it holds, and all later ones. */
+/* Makes a stopped peer free the slots that it holds. From then on it frees each
+ * slot at once. */
 void xr_release(struct xr *r);
 
 #endif

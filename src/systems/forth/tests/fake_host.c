@@ -449,9 +449,9 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 	return false;
 }
 
-/* Returns the value of a key. For a key that another node has not put yet,
- * returns the value of this node, with an address moved to the other node's
- * memory, because all nodes are alike. */
+/* Returns the value of a key. If another node has not put the key yet, takes
+ * the value of this node, because all nodes are alike. If this value is an
+ * address, returns the same place in the other node's memory. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	char mine[64], what[32];

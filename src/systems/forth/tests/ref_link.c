@@ -46,7 +46,8 @@ bool ref_end_free(const struct ref_end *e)
 	return e->cur_at == e->cur_n;
 }
 
-/* Returns F[11:5] of a lane as it may be on the line in cycle c. */
+/* Returns F[11:5] of a lane as a credit in cycle c carries it. The credit
+ * carries the F of `crtx` cycles before. */
 static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 {
 	return c < e->crtx

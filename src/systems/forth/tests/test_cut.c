@@ -40,9 +40,9 @@ static void one_cut(void **state)
 	assert_int_equal(n->align, 1);
 	assert_int_equal(p.n[1]->bad, 1);
 	/* Packets follow back to back without 16 commas in between. Therefore
-	 * all packets are lost until the sender has used up its credits: 2046
-	 * words, which are 24 packets, plus the credits that the first four
-	 * packets returned. */
+	 * all packets are lost until the sender has used up its credits. These
+	 * are 2046 words, enough for 24 packets, and the credits that the first
+	 * four packets returned. */
 	assert_int_equal(p.n[1]->received + n->unsync, PACKETS);
 	assert_int_equal(p.n[0]->link.count.tx_packets, PACKETS);
 	assert_in_range(n->unsync, 24 - 4, 24);
@@ -87,7 +87,7 @@ static void resync_words(void **state)
 	}
 }
 
-/* Sync is also lost and regained without packets on the line. */
+/* Sync is lost and regained while the line carries no packets, too. */
 static void idle_line(void **state)
 {
 	const char *f[] = { "at",    "10us",  "length", "1us",

@@ -520,7 +520,8 @@ static void test_transfer_is_cut_at_max_payload(void **state)
 
 	segments("", 4096, eight, 8);
 	segments("max_payload=496", 4096, nine, 9);
-	/* 520 bytes end with 8, which are padded to 24 on the wire */
+	/* a transfer of 520 bytes ends with a packet of 8 bytes, which is
+	 * padded to 24 bytes on the wire */
 	segments("", 520, tail, 2);
 	segments("", 8, tiny, 1);
 }

@@ -251,7 +251,7 @@ static void world_run(struct world *w, uint64_t cycles)
 				 (w)->seed, #a, a_, b_);                       \
 	} while (0)
 
-/* Checks the properties that hold under each of these faults. */
+/* Checks the properties that hold under every fault of this file. */
 static void check_common(const struct world *w)
 {
 	CHECK(w, sum(w, "sent"), w->n * w->packets);

@@ -127,8 +127,8 @@ static void credit_bit(void **state)
 	pair_fini(&p);
 }
 
-/* Faults can hit every part at a rate. Each hit is counted by its part and
- * noticed by the check of that part. */
+/* Faults are drawn at a rate for each part of a frame. Each hit is counted for
+ * its part, and the check of this part notices it. */
 static void faults_hit_each_part_and_its_check_notices(void **state)
 {
 	static const char *const name[] = { "control", "credit", "header",
@@ -326,9 +326,9 @@ static void each_link_of_a_bundle_may_lose_its_share(void **state)
 
 /* ---- 10-bit codes (4.6, 4.9, R-42) ---- */
 
-/* A single wrong bit changes the balance of its code. The receiver notices an
- * invalid code, or a disparity error at the latest at the comma behind the
- * packet. */
+/* A single wrong bit changes the balance of its code. The receiver notices it
+ * as an invalid code or as a disparity error. A disparity error appears at the
+ * latest with the comma behind the packet. */
 static void every_wrong_bit_of_a_code_is_seen(void **state)
 {
 	uint64_t invalid = 0, disparity = 0, unseen = 0;
@@ -355,8 +355,9 @@ static void every_wrong_bit_of_a_code_is_seen(void **state)
 			assert_int_equal(p.n[1]->received, PACKETS - 1);
 		else
 			assert_int_equal(n->body_crc, 1);
-		/* a damaged header that ends in a control symbol has no size,
-		 * so that its words are not returned */
+		/* A damaged header that ends in a control symbol does not tell
+		 * the size of its packet. Therefore the words of the packet are
+		 * not returned. */
 		assert_in_range(out(&p, 0), 0, k < 80);
 		pair_fini(&p);
 	}
@@ -441,8 +442,9 @@ static void idle_commas_keep_no_run_going(void **state)
 	pair_fini(&p);
 }
 
-/* Four invalid codes in 16 symbols may be in four words. After 16 good words
- * the link receives again, so that it can lose sync once more. */
+/* Four invalid codes in 16 symbols end sync, even if they are in four
+ * different words. After 16 good words the link receives again, so that the
+ * noise can end sync once more. */
 static void noise_on_commas_ends_sync_and_the_link_comes_back(void **state)
 {
 	const char *set[] = { "rx_words", "1000", NULL };

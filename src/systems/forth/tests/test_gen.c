@@ -121,8 +121,9 @@ static void build_pair(struct fab *f, const char *const *tx,
 	must(weft_sim_start(f->sim, &err), &err);
 }
 
-/* The second packet is due after the end of simulated time. The first packet
- * arrives, and the clock continues. */
+/* The first packet arrives. The second packet would be due after the last time
+ * that the simulator can represent, so that it is never sent. The clock
+ * continues. */
 static void a_load_of_almost_nothing_sends_one_packet(void **state)
 {
 	const char *tx[] = { "node",	"0",	       "dests", "2",

@@ -399,7 +399,8 @@ static void test_blocked_destination_moves_to_external_queues(void **state)
 	rig_free(&r);
 }
 
-/* 6.3: a VOQ below its low mark takes a whole block, which must fit. */
+/* 6.3: a VOQ that is filled up to its low mark takes one more block, for which
+ * it must have room. */
 static void thresholds_that_do_not_fit_are_refused(void **state)
 {
 	static const struct {
@@ -477,8 +478,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	post_512(&r, 0, SRC);
 	post_512(&r, 1, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 64);
-	/* blocks with 256, 256 and 2 words: the last block has 254 words
-	 * left */
+	/* blocks with 256, 256 and 2 words: the last block has room for 254
+	 * more */
 	post_512(&r, 2, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
 	/* there is no memory at 0x4000: 2 new blocks are taken and given

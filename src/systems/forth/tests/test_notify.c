@@ -205,8 +205,8 @@ static void registers_count_what_the_transceiver_sees(void **state)
 	unknown = rig_r32(&r, 1, FORTH_RIO0_UNKNOWN);
 	parity = rig_r32(&r, 1, FORTH_RIO0_PARITY);
 	assert_true(unknown > 500 && parity > 500);
-	/* the line carries 78,000 words of 40 bits in 100,000 PCI cycles. Few
-	 * words have two errors */
+	/* In 100,000 PCI cycles the line carries 78,000 words of 40 bits, in
+	 * which about 3120 bits are wrong. Few words have two wrong bits. */
 	assert_in_range(unknown + parity, 2800, 3600);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO0_PARITY), 0);
 	assert_int_equal(rig_r32(&r, 1, FORTH_RIO1_PARITY), 0);
@@ -246,8 +246,9 @@ static void test_bad_header(void **state)
 	rig_free(&r);
 }
 
-/* The sender has wrong credits: a packet that does not fit is lost and counted,
- * and a part that fits is delivered and flagged (5.6, 0x78). */
+/* The sender has credits for too many words. A packet for which there is no
+ * room is lost and counted. If its first words fit, these are delivered and
+ * flagged (5.6, 0x78). */
 static void test_packet_without_room_is_lost_and_counted(void **state)
 {
 	struct rig r;
@@ -260,8 +261,8 @@ static void test_packet_without_room_is_lost_and_counted(void **state)
 				      (uint32_t)DST + 4096 * i),
 			 512 * i);
 	rig_wait(&r, 6000);
-	/* of three packets of 513 words the first fits, the second without 3
-	 * words, the third not at all */
+	/* of three packets of 513 words the first one fits, the second one fits
+	 * except for 3 words, the third one has no room */
 	assert_int_equal(rig_r32(&r, 0, FORTH_NET2H_FULL_ERR), 3 + 513);
 	rig_w32(&r, 0, FORTH_CONTROL, FORTH_CTL_ENABLE);
 	rig_wait(&r, 3000);

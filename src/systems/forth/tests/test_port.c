@@ -108,7 +108,7 @@ static void a_bundle_waits_for_its_slowest_link(void **state)
 	}
 }
 
-/* 4.9: with powerup an end sends from 16 words after the first comma on. The
+/* 4.9: with powerup an end begins to send 16 words after the first comma. The
  * first comma arrives after 24 cycles plus the length of the cable. No packet
  * is lost. */
 static void power_up_takes_16_comma_words(void **state)
@@ -169,8 +169,8 @@ static void power_up_counts_commas_that_come(void **state)
 	pair_run(&p, 3000);
 	assert_int_equal(start_of(&p, 1, 0), 116);
 	assert_int_equal(p.n[0]->received, 1);
-	/* node 0 sent its packets from cycle 40 on, before this end was in
-	 * sync */
+	/* node 0 sent its packets from cycle 40 on, before the end of node 1
+	 * was in sync */
 	assert_int_equal(p.n[1]->received, 0);
 	pair_fini(&p);
 }
@@ -203,8 +203,8 @@ static void round_trip(void **state)
 	}
 }
 
-/* 5.2: a sender stops after exactly B words and continues when a credit
- * suffices. */
+/* 5.2: a sender stops when the next packet does not fit into the rest of B
+ * words, and continues when enough credits have returned. */
 static void stops_at_capacity(void **state)
 {
 	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };

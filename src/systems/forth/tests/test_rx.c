@@ -46,7 +46,8 @@ static void encode_as(struct bench *b, struct forth_shape s)
 	weft_frame_free(f);
 }
 
-/* Writes the symbols of a packet behind `credits`. */
+/* Writes the symbols of a packet of three qwords, with `credits` credits in
+ * front of it. */
 static void encode(struct bench *b, uint32_t credits)
 {
 	encode_as(b, (struct forth_shape){ .layout = (uint8_t)b->l->cfg.layout,
@@ -55,7 +56,8 @@ static void encode(struct bench *b, uint32_t credits)
 					   .wire_len = 24 });
 }
 
-/* Lets the symbols arrive on a link, the share of one link in a bundle. */
+/* Lets the symbols arrive on `link`. In a bundle they are the share of this
+ * link. */
 static void share(struct bench *b, uint32_t link)
 {
 	struct weft_frame *f = weft_frame_new(b->p.sim);
@@ -307,8 +309,9 @@ static void head_ends_on(struct bench *b, uint32_t links)
 	pair_run(&b->p, b->now);
 }
 
-/* 4.9: a header that ends on all links is missing, one that ends on some is an
- * error of alignment. The rest of the packet, which has no SOP, is one, too. */
+/* 4.9: a header that ends on all links counts as missing. A header that ends on
+ * some links counts as an error of alignment. The rest of the packet has no
+ * SOP, so that it counts as an error of alignment, too. */
 static void
 a_head_that_ends_on_one_of_two_links_is_an_error_of_alignment(void **state)
 {

@@ -94,7 +94,7 @@ static uint8_t *region(struct storage_link *l, size_t n, struct storage_mr *mr)
 }
 
 /* Counts the slots of the request queue for node `dst` that node i has written
- * and whose second qword has all these bits. */
+ * and whose second qword has all bits of `bits`. */
 static uint32_t slots_with(uint32_t i, uint32_t dst, uint64_t bits)
 {
 	uint32_t depth = 1024 / node[i].queues, n = 0;

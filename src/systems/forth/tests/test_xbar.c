@@ -100,7 +100,7 @@ static void counters_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* Counters of ports are added up. A port without a line has none. */
+/* A counter of the switch is the sum of the counters of its ports. */
 static void counters_add_up_the_ports(void **state)
 {
 	static const struct {
@@ -142,8 +142,8 @@ static void counters_add_up_the_ports(void **state)
 	star_fini(&s);
 }
 
-/* A tapped line changes the counters of no other line: packets leave the switch
- * with the credits of their output line, also when they arrived over a line
+/* A tapped line changes the counters of no other line. Packets leave the switch
+ * with the credits of their output line, even packets that arrived over a line
  * with real frames. */
 static void a_tapped_line_changes_no_other(void **state)
 {
@@ -169,8 +169,8 @@ static void a_tapped_line_changes_no_other(void **state)
 	assert_memory_equal(count[0], count[1], sizeof(count[0]));
 }
 
-/* R-25, 11.11: three senders get 131 and 135 cycles per packet, in strict
- * rotation and equal shares. */
+/* R-25, 11.11: three senders share an output in strict rotation. A packet takes
+ * 131 cycles with 62 qwords, 135 with 64. */
 static void three_to_one(void **state)
 {
 	static const uint32_t size[] = { 62, 64 };
@@ -308,8 +308,8 @@ static void unknown_flow(void **state)
 	star_fini(&s);
 }
 
-/* The sender counts on the words of the crosspoint that both ends agreed on.
- * This one holds fewer than a packet. */
+/* Both ends agreed on the words of a crosspoint, on which the sender counts.
+ * The test makes the crosspoint smaller than a packet. */
 static void a_packet_for_a_full_crosspoint_is_dropped_and_counted(void **state)
 {
 	static const char *const quiet[] = { "refresh_cc", "0", NULL };
@@ -354,7 +354,8 @@ static void header_error_leaks(void **state)
 	assert_in_range((s.n[0]->link.tx[1].sent - s.n[0]->link.tx[1].acked) &
 				4095,
 			132, 132 + 31);
-	/* leaks_until_reset shows that more such packets stop the flow */
+	/* leaks_until_reset shows that the flow stops after further packets
+	 * with a bad header */
 	star_fini(&s);
 }
 
@@ -414,8 +415,9 @@ static void operator_resets_a_port_of_the_switch(void **state)
 	star_fini(&s);
 }
 
-/* V08: switch and node count a damaged body once each, and the switch forwards
- * its data. The errors are on either hop, or the packet is truncated. */
+/* V08: the body is damaged on the way to the switch or on the way to the node.
+ * Each receiver behind the damage counts it once, and the switch forwards the
+ * data. */
 static void body_error_passes(void **state)
 {
 	const char *f[] = { "target", "body", "frame", "5", "bit", "77", NULL };

@@ -23,7 +23,7 @@ void hports_new(const char *dims, const struct weft_class *bus);
 void hports_progs(uint32_t node, const exrig_fn *fn);
 #define HPORTS_PROGS(node, ...)                                                \
 	hports_progs(node, (const exrig_fn[]){ __VA_ARGS__, NULL })
-/* Runs a driver on every node and the programs, then frees the bench. */
+/* Runs the programs, and a driver on every node. Then frees the bench. */
 void hports_run(void);
 /* Sets these programs for one node and runs the bench. */
 #define HPORTS_ONE(...)                                                        \
@@ -40,7 +40,8 @@ void hports_await(struct weft_host *h, uint32_t n);
 struct hport *hports_open_any(struct weft_host *h);
 struct hport *hports_open(struct weft_host *h, uint32_t vpid);
 struct hport_peer hports_peer(struct hport *p, uint32_t node, uint32_t vpid);
-/* Allocates memory full of `fill` and opens it to all as window `id`. */
+/* Allocates memory full of `fill` and opens it to all processes as window
+ * `id`. */
 uint8_t *hports_window(struct hport *p, uint32_t id, uint64_t bytes, int fill,
 		       uint64_t *va_p);
 /* Returns how many of n bytes are `byte`. */

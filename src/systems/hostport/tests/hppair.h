@@ -81,8 +81,7 @@ void hpend_send(struct hpend *e, uint32_t byte, uint64_t off, uint64_t len);
 /* Takes the next NQE that is not a status into w. Fails unless it has this
  * CMD. */
 void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
-/* Takes the next NQE of the other side's queue from this side, and checks its
- * CMD. */
+/* Takes the next NQE from the queue of the other side, and checks its CMD. */
 void hpend_other(struct hpend *e, uint32_t cmd, uint64_t *w);
 /* Checks that no notification arrives for a while at either node. */
 void hpend_silent(struct hpend *e);

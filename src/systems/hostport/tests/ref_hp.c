@@ -205,7 +205,7 @@ static void enter(struct ref_sched *s, struct ref_job *j, uint32_t k)
 }
 
 /* Returns whether prompt jobs are in stages or wait queue of unit u. Until they
- * have left, no other job may return from aside. */
+ * have left, other jobs continue to stand aside. */
 static bool unit_prompt(const struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = 0; k < s->stages; k++)

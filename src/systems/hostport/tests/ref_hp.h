@@ -48,7 +48,7 @@ struct ref_job {
 	uint32_t time[REF_STAGES]; /* number of cycles in each stage */
 	bool over;		   /* the job has spent its time in its stage */
 	/* stage in which the job waits for the driver; a number beyond the last
-	 * stage means none */
+	 * stage means that it never waits */
 	uint32_t miss;
 };
 

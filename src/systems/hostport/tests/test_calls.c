@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the Host Port's driver (systems/hostport/lib/driver_calls.h): calls
- * for ports of others, pages that are taken away and return, sizes that the
- * device does not accept, and the bytes of a route. */
+ * for ports of other processes, pages that are taken away and return, sizes
+ * that the device does not accept, and the bytes of a route. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -467,8 +467,8 @@ static int serves_next(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* The thread of the bench serves until the port is closed. Afterwards another
- * thread may serve. */
+/* The thread of the bench serves translations until the port is closed. Then
+ * another thread may serve them. */
 static void one_thread_of_a_node_serves(void **state)
 {
 	HPORTS_ONE(opens_twice, serves_too, serves_next);

@@ -181,8 +181,8 @@ static void windows_go_with_the_port(void **state)
 
 enum { OWNED = 9, CLOSINGS = 60, AFTER = 4 };
 
-/* Sends to one owner while it closes and afterwards. No message is accepted
- * once the close has ended. */
+/* Sends to the owner of a VPID while the owner closes its port, and after that.
+ * No message is accepted once the close has ended. */
 static int sends_on(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 4);
@@ -260,11 +260,11 @@ static void a_port_that_is_off_refuses_instead_of_trying_for_ever(void **state)
 
 /* ---- programs that close at one moment ---- */
 
-/* time from the start of the second close to that of the first */
+/* time by which the long close starts after the short one */
 static weft_time_t behind;
 
-/* Closes a port whose two regions enclose that of the other port in the
- * driver's list. Freeing the pages of its first region takes a while. */
+/* Closes a port with two regions. In the driver's list the region of the other
+ * port is between them. Freeing the pages of the first region takes a while. */
 static int close_long(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 0);

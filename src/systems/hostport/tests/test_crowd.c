@@ -97,7 +97,7 @@ static void every_word_counts(void **state)
 	assert_int_equal(seen[PUT_BYTES] & seen[FAA] & seen[CAS], 2);
 }
 
-/* Expects a wrong answer to fail the check, as wrong memory does. */
+/* Changes the answer of each get and atomic, and expects the check to fail. */
 static void answers_count(void **state)
 {
 	for (uint64_t num = 0; num < NUMBERS; num++) {

@@ -195,7 +195,8 @@ static int ways_cross(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Takes messages of node 1 in the order in which they arrive at node 3. */
+/* Takes messages in the order in which they arrive at node 3, and records those
+ * of node 1. */
 static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpdrv d;

@@ -28,7 +28,7 @@ static void near_tlb(struct hppair *t, struct hpend *e)
 	hpend_windows(e);
 	for (uint32_t i = 1; i <= 4; i++)
 		put_page(e, i);
-	/* uses the oldest entry again, so that another is replaced */
+	/* uses page 1 again, so that page 2 is the least recently used one */
 	put_page(e, 1);
 	put_page(e, 5);
 	assert_true(page_there(e, 1));
@@ -143,8 +143,8 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 	hpend_send(e, HP_B_SEND, 0, LONG);
 	hpend_expect(e, HP_B_SEND, NULL);
 	weft_host_sleep(e->h, weft_host_now(e->h) + 30 * WEFT_US);
-	/* sends a short message from another process, for which the region has
-	 * space */
+	/* Sends a short message from another process. The region has space for
+	 * it, but it must not pass the long message. */
 	hpproc_to(w, HP_B_SEND, 1, HPEND_VPID1, 9);
 	w[3] = 0;
 	w[4] = SHORT;
@@ -180,8 +180,8 @@ static void small_rdr(struct hppair *t)
 	t->end[1].d.rdr = SMALL;
 }
 
-/* Drops messages without an entry of the notification queue, so that none waits
- * for an entry when the region is full. */
+/* Drops messages for which the notification queue has no entry, so that
+ * messages wait only for space in the region. */
 static void small_rdr_no_entry(struct hppair *t)
 {
 	small_rdr(t);
@@ -286,7 +286,7 @@ static void near_records(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* Lets the ring of records fill up, because the driver takes none. */
+/* Fills the ring of records, from which the driver takes none. */
 static void far_records(struct hppair *t, struct hpend *e)
 {
 	weft_phys_t phys;

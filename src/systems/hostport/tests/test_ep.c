@@ -243,8 +243,8 @@ static void refused_near(struct end *e, uint8_t *heap, uint64_t addr,
 							  .raddr = addr,
 							  .rkey = key }),
 		-EINVAL);
-	/* beyond the window, and with a wrong capability; failed operations are
-	 * not notified at the target */
+	/* A put beyond the window and a get with a wrong capability fail. The
+	 * target is not notified of them. */
 	assert_int_equal(
 		weft_ep_post(e->ep, &(struct weft_ep_op){ .code = WEFT_EP_PUT,
 							  .dst = 1,
@@ -503,8 +503,8 @@ static void test_endpoint_passes_messages_and_puts(void **state)
 
 /* ---- windows ---- */
 
-/* number of windows that another port of the node has decided: no multiple of
- * the bits of a word */
+/* number of windows of each port, which the other process has decided for the
+ * node; not a multiple of the 64 bits of a word */
 enum { WINDOWS = 4 * 64 + 16 };
 
 /* Returns how many windows the endpoint itself uses. */
@@ -576,10 +576,11 @@ static void test_endpoint_has_regions_in_each_window_of_its_port(void **state)
 
 /* ---- sizes ---- */
 
-/* Sizes of a node with one process, which asks for `slots` messages of 40
- * bytes in flight. Up to 8 MiB the receive data region has room for as many
- * messages of the usual 2048 bytes, so that a later process may ask for them.
- * A message takes 320 words, or 64 words if it has 40 bytes. */
+/* Sizes of a node with one process. The process asks for `slots` messages of 40
+ * bytes in flight. The receive data region has room for `slots` messages of the
+ * usual 2048 bytes, because a later process may ask for these. A region that
+ * would exceed 8 MiB has room for messages of 40 bytes only. A message of 2048
+ * bytes takes 320 words, one of 40 bytes takes 64 words. */
 static const struct {
 	uint32_t slots, words;
 } regions[] = {

@@ -326,8 +326,8 @@ static void what_is_being_read_is_held(void **state)
 	hppair_once(NULL, near_message, far_message);
 }
 
-/* Leaves a translation that no driver inserts, and a queue that no process
- * empties. */
+/* Leaves work for which the device waits: a put whose translation no driver
+ * inserts, and messages for a full queue that no process empties. */
 static void near_waits(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);

@@ -78,8 +78,8 @@ static void a_block_is_split_and_joined_by_halves(void **state)
 	assert_int_equal(hport_buddy_take(&b, 3), 0);
 }
 
-/* The table of pieces is larger than its block. An entry behind the block that
- * looks like the other half must not be joined. */
+/* The table of pieces is larger than its block. The entry behind the block
+ * looks like a free half, but the block must not be joined with it. */
 static void a_block_is_not_joined_with_what_lies_behind_it(void **state)
 {
 	struct hport_buddy b;

@@ -248,8 +248,9 @@ static void test_l09_credits(void **state)
 		 * few cells */
 		assert_true(few > 2 * full);
 		assert_true(few > 3 * last / 2);
-		/* More slots than the line can hold cells do not help, because
-		 * the line is then always busy with cells and their heads. */
+		/* More slots than the cells on the line do not help, because
+		 * the line is already busy all the time with cells and their
+		 * heads. */
 		assert_int_equal(stream("128", cycles[i]), full);
 		assert_in_range(full, raw, raw * 10 / 8);
 		last = few;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that try to reach memory and registers of others through the Host
- * Port: memory that is freed while in use, lies beside their own, or is named
- * by its address. Victims get the memory that attackers had before. */
+/* Programs that try to reach memory and registers of other processes through
+ * the Host Port: memory that is freed while in use, lies beside the program's
+ * own, or is named by its address. Victims get the memory that attackers had
+ * before. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -110,7 +111,7 @@ static void memory_freed_while_mapped_is_given_to_nobody_else(void **state)
 	HPORTS_ONE(map_and_free, hports_victim);
 }
 
-/* ---- memory of others: beside one's own, or named by address ---- */
+/* ---- memory of victims: beside the attacker's, or named by address ---- */
 
 static uint8_t *small;
 
@@ -163,7 +164,8 @@ static int posted_pa(struct weft_host *h, struct exrig *r, uint32_t node)
 
 	assert_int_equal(hport_open(h, &a, &p), -EPERM);
 	assert_null(p);
-	/* opens again, because the program may be a process already */
+	/* opens a port first, because the next call must also be refused to a
+	 * program that has a port */
 	p = hports_open_any(h);
 	assert_int_equal(hport_open(h, &a, &p), -EPERM);
 	return 0; /* ends without a close */
@@ -191,9 +193,9 @@ static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
 	return n.error;
 }
 
-/* Checks that a lock closes one of the neighbouring windows 0 to 3, that an
- * unlock opens all four, and that a lock of all others leaves one window to
- * each process. */
+/* Checks that a lock opens one of the neighbouring windows 0 to 3 to one VPID
+ * only, and that an unlock opens it to all. If all windows but k are locked for
+ * b, a can use only window k, and b can use all four. */
 static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),

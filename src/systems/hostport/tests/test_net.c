@@ -229,8 +229,9 @@ static void multicast_packet_crosses_each_cable_once(void **state)
 
 static void uncast_origin(struct scene *s, struct hpproc *p)
 {
-	/* wrong branches: one without elements and one longer than its list,
-	 * first at node 1 and then behind a branch to the process of node 1 */
+	/* Each list has a wrong branch, without elements or longer than the
+	 * list. In the first two lists it is the first branch at node 1. In the
+	 * last two it follows a branch to the process of node 1. */
 	static const uint8_t el[4][6] = { { 0x41, 0xa1, 0, 0x01 },
 					  { 0x41, 0xa1, 3, 0x01 },
 					  { 0x41, 0xa1, 1, 0x01, 0, 0x01 },

@@ -78,8 +78,8 @@ static void drop(struct hppair *t)
 	hppair_set(t);
 }
 
-/* Checks that no message waits, because a message without room is recorded in
- * the error log. */
+/* Checks that messages without room are recorded in the error log, and that
+ * none of them waits. */
 static void near_drop(struct hppair *t, struct hpend *e)
 {
 	for (uint64_t i = 0; i < SENT; i++) {

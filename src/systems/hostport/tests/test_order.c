@@ -207,8 +207,8 @@ static void test_o04_not_ordered(void **state)
 
 /* ---- O02 ---- */
 
-/* Much more work than the pipeline holds: EACH messages of each of PROCS
- * processes, up to WINDOW of a process in flight. */
+/* Much more work than the pipeline holds: each of PROCS processes sends EACH
+ * messages. Up to WINDOW messages of a process are in flight. */
 enum { PROCS = 8, EACH = 1000, WINDOW = 20 };
 static struct hpproc proc[PROCS];
 

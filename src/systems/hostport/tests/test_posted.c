@@ -125,7 +125,7 @@ static void near_closed(struct hppair *t, struct hpend *e)
 }
 
 /* The driver turns the context off in its table alone, and asks the device to
- * end what waits. */
+ * end the messages that wait for this VPID. */
 static void far_closed(struct hppair *t, struct hpend *e)
 {
 	struct hpdrv *d = &e->d;

@@ -147,7 +147,8 @@ static int in_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	hpdrv_set(&drv, HP_R_EVENTS_RP, 2);
 	settle(h);
 	place_is(0, 14, HP_IRQ_TLB);
-	/* the ring holds five of six records, so that no error may enter */
+	/* The ring has room for six records and holds five. No error may enter,
+	 * because errors use at most half of the ring. */
 	assert_int_equal(ring[2 * 1 + 1], 0);
 	hpdrv_set(&drv, HP_R_EVENTS_RP, 7);
 	settle(h);

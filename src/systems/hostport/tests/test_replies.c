@@ -109,7 +109,7 @@ static void test_requests_leave_room_for_replies(void **state)
 	}
 }
 
-/* Gets of a page that the driver does not bring. */
+/* Issues gets of a page that the target's driver inserts only later. */
 static void near_gets(struct hppair *t, struct hpend *e)
 {
 	uint64_t w[HP_WORDS];
@@ -139,7 +139,8 @@ static void far_gets(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* No reply comes to responders, so that requests fill their queue. */
+/* Responders receive no replies, so that requests may fill their whole
+ * queue. */
 static void test_gets_fill_the_queue_of_the_responders(void **state)
 {
 	static const char *const all[][11] = {

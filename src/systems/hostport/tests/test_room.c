@@ -297,9 +297,10 @@ static void test_packets_for_a_closed_receiver_leave_the_device(void **state)
 
 enum { REFUSED = 40, OLD = 300 };
 
-/* Refused puts whose origin requests no acknowledge: it gets a notification
- * when a put was sent, and one more that it was refused. Not all of these fit
- * into its queue. The origin is a late owner of its VPID. */
+/* Refused puts whose origin requests no acknowledge. The origin is notified
+ * when a put was sent, and again when it was refused. Its queue has too few
+ * entries for all these notifications. The origin is a late owner of its
+ * VPID. */
 static void near_refused(struct hppair *t, struct hpend *e)
 {
 	uint64_t *c = (uint64_t *)hpdrv_ctx(&e->d, e->vpid), w[HP_WORDS];
@@ -342,7 +343,7 @@ static void test_acknowledges_without_room_take_no_buffer(void **state)
 	hppair_once(before_refused, near_refused, far_refused);
 }
 
-/* ---- a message of a line behind a message without room ---- */
+/* ---- a message of 64 bytes behind a message without room ---- */
 
 enum { FULL = 40, RDR = 128 };
 
@@ -405,9 +406,9 @@ static weft_time_t wraps(uint64_t bytes)
 	return told[1] - told[0];
 }
 
-/* A message of up to a line waits without a place in the buffer of its unit.
- * Both of its pieces are stored at once, as those of a shorter message. Pieces
- * of a longer message are stored from the buffer, one after the other. */
+/* A message of up to 64 bytes (HP_LINE) waits without a place in the buffer of
+ * its unit. If it wraps, its two pieces are stored at the same time. Pieces of
+ * a longer message are stored from the buffer, one after the other. */
 static void test_pieces_of_a_line_that_has_waited_are_stored_at_once(void **st)
 {
 	weft_time_t line = wraps(HP_LINE);

@@ -104,8 +104,8 @@ static void near_rdr(struct hppair *t, struct hpend *e)
 		hpend_sdr(e, lengths[i] / 8, i);
 		hpend_send(e, byte, 0, lengths[i]);
 		hpend_expect(e, byte, NULL);
-		/* changes the region, because the device reads no more of it
-		 * after the notification (Q08) */
+		/* Changes the region. The device must have read all of it
+		 * before it notifies (Q08). */
 		memset(e->p.sdr, 0xcc, lengths[i]);
 		hppair_meet(e);
 	}

@@ -58,7 +58,7 @@ static void post_all(struct hport *p, const struct hport_peer *to)
 #undef TAG
 }
 
-/* Checks that each request has one notification, with that error. */
+/* Checks that each request has one notification, with error `error`. */
 static void all_told(struct weft_host *h, struct hport *p, uint32_t error)
 {
 	uint32_t seen = 0;
@@ -225,8 +225,8 @@ static uint32_t answer(struct hport *p, uint32_t tag)
 	return UINT32_MAX; /* returns no word, because the message is lost */
 }
 
-/* Sends to a free VPID, so that the device reads its context. Nevertheless the
- * context that the first owner gets is valid at once. */
+/* Sends to a VPID without an owner, so that the device reads its context. When
+ * the VPID gets its first owner, the new context is valid at once. */
 static int early(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, 3), *q;
@@ -271,8 +271,8 @@ static int floods(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Opens the VPID meanwhile. The context of its owner is valid, even if the
- * device read the context while it was being written. */
+/* Opens the VPID while messages to it arrive. The context of its owner is
+ * valid, even if the device read the context while it was being written. */
 static int opens(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	for (uint32_t i = 0; i < OPENED; i++) {

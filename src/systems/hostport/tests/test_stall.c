@@ -113,8 +113,8 @@ static void test_the_timer_counts_cycles_of_the_core(void **state)
 	assert_int_equal(scene.irq[1], HP_IRQ_DEADLOCK);
 }
 
-/* Packets wait for cells of each other, and the receiver is slow, but the port
- * keeps sending words. */
+/* The receiver is slow, so that packets wait for room in the network. But the
+ * sender's port keeps sending words. */
 static void test_a_port_that_moves_raises_none(void **state)
 {
 	assert_int_equal(run(false, "5000"), 0);

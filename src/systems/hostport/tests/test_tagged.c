@@ -60,8 +60,8 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	r->v[0] = stores(h, &proc[0].page);
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	executed(&proc[0], (uint32_t)r->v[0]);
-	/* takes all notifications, so that the entries are free again, except
-	 * that of the status */
+	/* Takes all notifications, so that their entries are free again. The
+	 * status that the device then writes takes one of them. */
 	for (uint32_t i = 0; i < NQ - 1; i++)
 		assert_true(hpproc_nqe(&proc[0], w));
 	hpproc_free(&proc[0]);
@@ -116,7 +116,7 @@ static struct weft_io page_of(struct ultra_end *e, struct weft_proc *p,
 	return io;
 }
 
-/* Moves the thread into a process with this tag that maps the page. */
+/* Moves the thread into a process that has this tag and maps the page. */
 static struct weft_io enter(struct ultra_end *e, uint64_t off, uint16_t tag)
 {
 	struct weft_proc *p = tagged_proc(e, tag);
@@ -274,8 +274,8 @@ static void regs_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_meet(e);
 }
 
-/* Lets the third packet wait for a slice until its process has stored the read
- * pointer. */
+/* Lets the third packet wait for a slice. A slice becomes free only when the
+ * port's own process stores the read pointer. */
 static void regs_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[WORDS], want[WORDS], rp = 1, tag;

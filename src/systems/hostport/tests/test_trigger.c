@@ -97,8 +97,8 @@ static void test_trigger_loads_return_specified_answers(void **state)
 struct ear {
 	struct weft_listener l;
 	uint64_t opened; /* id of the message begun last */
-	/* opens: number of messages begun. failed: number of ends with a
-	 * failure of the message begun last */
+	/* opens: number of messages begun. failed: number of times that the
+	 * message begun last has ended with a failure */
 	uint32_t opens, failed;
 };
 

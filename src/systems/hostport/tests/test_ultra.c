@@ -371,7 +371,8 @@ static void pointer_near(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
-/* Stores a read pointer. Returns both pointers. */
+/* Stores a read pointer. Returns read and write pointer as the register shows
+ * them. */
 static uint64_t pointers(struct ultra_end *e, uint64_t rp)
 {
 	weft_io_store64(e->h, &e->rx.page, HP_ULTRA_RP, rp);
@@ -501,7 +502,8 @@ static void full_policy(void **state)
 	ultrarig_free(&t);
 }
 
-/* Checks that packets that are too large are refused as with a full slice. */
+/* Checks that packets longer than a slice are refused like packets that find no
+ * slice. */
 static void words_near(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[HP_WORDS];

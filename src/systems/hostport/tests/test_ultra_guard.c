@@ -180,7 +180,7 @@ static int names_others(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Names its VPID in a port of its own, and gives VPID and port back before the
+/* Names its VPID in a port of ULTRA, and gives VPID and port back before the
  * attacker takes the port. */
 static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 {

@@ -44,8 +44,8 @@ static bool enabled(struct ultra_end *e, uint32_t unit, uint32_t ctrl)
 	       HP_ULTRA_EN;
 }
 
-/* Sends the request and the completion of the target, and the response of the
- * origin. */
+/* Sends a control message of the path set-up. The target sends the request and
+ * the completion, the origin sends the response. */
 static void step_send(void *own, uint32_t node, const uint64_t *w)
 {
 	struct ultra_end *e = own;
@@ -137,8 +137,8 @@ static void no_free_port(void **state)
 	ultrarig_free(&t);
 }
 
-/* Gives all ports before the last one an owner and nothing to send, because the
- * unit skips groups of 64 such ports at once. */
+/* Gives all ports before the last one an owner, but no packets. The unit skips
+ * groups of 64 such ports at once. */
 static void last_near(struct ultrarig *t, struct ultra_end *e)
 {
 	for (uint32_t i = 0; i < 65; i++)

@@ -178,8 +178,8 @@ static void irq_near(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
-/* Checks that the completer raises its interrupt with each packet if it is
- * enabled. */
+/* Checks that the completer raises its interrupt with each packet if the
+ * interrupt is enabled. */
 static void irq_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint32_t at = HP_ULTRA_CPL | HP_ULTRA_PAGE(e->rx.upid);

@@ -154,9 +154,9 @@ static void put_bytes(struct weft_frame *f, const void *b, uint32_t n)
 	memcpy(weft_slice_data(f->payload), b, n);
 }
 
-/* Cuts a frame with branches after n bytes, for every n: the frame ends there,
- * or only n bytes have arrived. The parser rejects the frame or asks for more
- * bytes, and reads none beyond n. */
+/* For every n, keeps the first n bytes of a frame with branches. Either the
+ * frame ends there, or its other bytes have not arrived yet. The parser rejects
+ * the frame or asks for more bytes, and reads none beyond n. */
 static void a_head_with_branches_is_whole_or_not_there(void **state)
 {
 	static const uint8_t b[] = { 0xff, 0x0c, 0xf2, 5,    0x41, 0x62,

@@ -312,7 +312,7 @@ static void trial(void)
 	bench_free(b);
 }
 
-/* T-14: loses each frame of a message of four in turn. */
+/* T-14: each run loses a different one of the four frames of a message. */
 static void one_lost(void **state)
 {
 	for (uint32_t k = 0; k < 4; k++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two HVIA-GE cards against ref_hv: random chains of messages of all sizes,
- * gathered and scattered across pages. The times at which each Tx descriptor is
- * handed over, and each last packet is polled, visible and completed, must be
- * equal to the femtosecond. `test_nic_ref SEED [N]` runs N scenarios. */
+ * gathered and scattered across pages. The test compares when each Tx
+ * descriptor is handed over, and when the last packet of each message is
+ * polled, visible and completed. These times must be equal to the femtosecond.
+ * `test_nic_ref SEED [N]` runs N scenarios. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,8 @@ static void near(double got, double want, double late)
 
 enum { SIZE, OP, MESSAGES }; /* indices of bench.v */
 
-/* Receives messages. For RDMA node 1 writes its address into the bench. */
+/* Receives messages. For RDMA, stores address and handle of its memory in the
+ * bench. */
 static int receiver(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &rig[1];
@@ -187,9 +188,10 @@ static double latency(uint32_t n, uint32_t op, const char *param,
 	return t;
 }
 
-/* Section 7.4. Both messages arrive with equal phase, so that whole cycles are
- * exact. At 16 KB the last packet is so short that it waits for the writes of
- * the previous packet, and only then reads its segment. */
+/* Section 7.4. Messages of both kinds arrive in the same phase of the clock, so
+ * that their times differ by whole cycles. At 16 KB the last packet is so short
+ * that it waits for the writes of the previous packet. Without prefetch it
+ * reads its segment only after that. */
 static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 {
 	static const struct {

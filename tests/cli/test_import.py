@@ -254,6 +254,27 @@ class Import(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_a_graph_of_any_cables_is_read_from_its_file(self):
+        text = ("topology=anynet; routing_function=min; network_file=net;"
+                "num_vcs=1; traffic=uniform;")
+        done = self.convert(text)
+        self.assertIn("network_file = net: net: No such file", done.stderr)
+        with open(os.path.join(self.dir.name, "net"), "w") as f:
+            f.write("router 0 node 0 node 1 router 1 5\nrouter 1 node 2\n")
+        done = self.convert(text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"count: 3(?s:.*)topology: graph\n"
+                         r'  file: "net"\n  routing: shortest_all_vcs')
+        with open(os.path.join(self.dir.name, "net"), "w") as f:
+            f.write("router 0 router 1\n")
+        done = self.convert(text)
+        self.assertIn("there is no end in it", done.stderr)
+        with open(os.path.join(self.dir.name, "net"), "w") as f:
+            f.write("router 0 node 0 node 1 rooter 1\n")
+        done = self.convert(text)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("net:1: ", done.stderr)
+
     def test_the_experiment_runs_as_the_file_says(self):
         self.convert(MESH, "--out", "e.yaml")
         done = self.weft("run", "e.yaml", "--format", "json", "--quiet")

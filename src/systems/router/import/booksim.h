@@ -82,6 +82,9 @@ void booksim_remark(struct booksim *b, const char *key, const char *fmt, ...)
 uint32_t booksim_power(struct booksim *b, double factor);
 /* Writes the keys topology and dims, k in each of n dimensions. */
 void booksim_dims(struct booksim *b, FILE *f, const char *topology);
+/* booksim_anynet.c */
+uint32_t booksim_anynet_nodes(struct booksim *b);
+void booksim_anynet_write(struct booksim *b, FILE *f);
 /* booksim_concentrated.c: topologies with several ends of a router. Each pair
  * returns the number of ends, 0 after a refusal, and writes the shape. */
 uint32_t booksim_cmesh_nodes(struct booksim *b);

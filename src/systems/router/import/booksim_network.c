@@ -39,6 +39,8 @@ static const struct function functions[] = {
 	{ "fattree", "anca", "nca_adaptive", NULL },
 	{ "qtree", "nca", "nearest_common_ancestor", NULL },
 	{ "cmesh", "dor_no_express", "dimension_order", NULL },
+	{ "cmesh", "xy_yx_no_express", "o1turn", NULL },
+	{ "anynet", "min", "shortest_all_vcs", NULL },
 	{ "dragonflynew", "min", "minimal", NULL },
 	{ "dragonflynew", "ugal", "ugal\n  threshold: 30", NULL },
 	{ "flatfly", "ran_min", "dimension_order", NULL },
@@ -57,8 +59,7 @@ static const struct function functions[] = {
 	{ "torus", "valiant_ni", NULL, "valiant would do" },
 	{ "torus", "chaos", NULL, "min_adapt would do" },
 	{ "cmesh", "dor", NULL, "dor_no_express would do" },
-	{ "cmesh", "xy_yx", NULL, "dor_no_express would do" },
-	{ "cmesh", "xy_yx_no_express", NULL, "dor_no_express would do" },
+	{ "cmesh", "xy_yx", NULL, "xy_yx_no_express would do" },
 	{ "flatfly", "ugal_xyyx", NULL, "ugal would do" },
 	{ "flatfly", "ugal_pni", NULL, "ugal would do" },
 };
@@ -156,6 +157,7 @@ static const struct topology topologies[] = {
 	{ "qtree", qtree_nodes, qtree_write },
 	{ "cmesh", booksim_cmesh_nodes, booksim_cmesh_write },
 	{ "flatfly", booksim_flatfly_nodes, booksim_flatfly_write },
+	{ "anynet", booksim_anynet_nodes, booksim_anynet_write },
 	{ "dragonflynew", booksim_dragonfly_nodes, booksim_dragonfly_write },
 };
 enum { TOPOLOGIES = sizeof(topologies) / sizeof(topologies[0]) };
@@ -177,8 +179,8 @@ bool booksim_shape(struct booksim *b)
 	if (!t)
 		booksim_cannot(b, "topology",
 			       "there is none: mesh, torus, cmesh, fly, "
-			       "fattree, qtree, flatfly or dragonflynew would "
-			       "do");
+			       "fattree, qtree, flatfly, dragonflynew or "
+			       "anynet would do");
 	else
 		b->nodes = t->nodes(b);
 	return t && b->nodes;

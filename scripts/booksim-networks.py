@@ -21,27 +21,25 @@ import sys
 
 from booksim_peer import BASE, booksim, weft
 
-MESH = {"topology": "mesh", "k": 8, "n": 2, "routing_function": "dor",
-        "loads": [0.15, 0.3]}
-MESH4 = {**MESH, "k": 4, "loads": [0.2, 0.4]}
-TORUS = {"topology": "torus", "k": 4, "n": 3, "routing_function": "dim_order",
+MESH = {"topology": "mesh", "k": 4, "n": 2, "routing_function": "dor",
+        "loads": [0.2, 0.4]}
+TORUS = {"topology": "torus", "k": 4, "n": 2, "routing_function": "dim_order",
          "loads": [0.25, 0.5]}
-TORUS4 = {**TORUS, "n": 2}
-TORUS8 = {**TORUS, "k": 8, "n": 2, "loads": [0.2, 0.4]}
-FLY = {"topology": "fly", "k": 4, "n": 3, "routing_function": "dest_tag",
+FLY = {"topology": "fly", "k": 4, "n": 2, "routing_function": "dest_tag",
        "loads": [0.2, 0.4]}
 XBAR = {**FLY, "k": 8, "n": 1, "loads": [0.3, 0.5]}
-TREE = {"topology": "fattree", "k": 4, "n": 3, "routing_function": "nca",
+TREE = {"topology": "fattree", "k": 4, "n": 2, "routing_function": "nca",
         "loads": [0.25, 0.5]}
 TREE2 = {**TREE, "k": 2, "n": 4, "loads": [0.2, 0.4]}
-QTREE = {**TREE, "topology": "qtree", "loads": [0.03, 0.05]}
+QTREE = {**TREE, "topology": "qtree", "n": 3, "loads": [0.03, 0.05]}
 CMESH = {"topology": "cmesh", "k": 4, "n": 2, "c": 4, "x": 4, "y": 4, "xr": 2,
          "yr": 2, "routing_function": "dor_no_express", "loads": [0.05, 0.08],
          "patterns": ("uniform", "bitcomp")}
-FLAT = {**CMESH, "topology": "flatfly", "routing_function": "ran_min",
-        "loads": [0.2, 0.4]}
-ROW = {**FLAT, "k": 4, "n": 2, "c": 1, "xr": 1, "yr": 1,
-       "patterns": ("neighbor", "bitcomp")}
+FLAT = {**CMESH, "topology": "flatfly", "c": 1, "xr": 1, "yr": 1,
+        "routing_function": "ran_min", "loads": [0.3, 0.6],
+        "patterns": ("neighbor", "bitcomp")}
+FLAT4 = {**CMESH, "topology": "flatfly", "routing_function": "ran_min",
+         "loads": [0.2, 0.4]}
 DRAGON = {"topology": "dragonflynew", "k": 2, "n": 1, "num_vcs": 2,
           "routing_function": "min", "vc_buf_size": 256, "loads": [0.2, 0.4],
           "patterns": ("uniform", "asymmetric")}
@@ -97,48 +95,49 @@ def sizes(name, settings):
 
 def confs():
     """Name, settings."""
-    for name, s in [("mesh 8x8", MESH), ("torus 4x4x4", TORUS),
-                    ("torus 8x8", TORUS8), ("fly 4x4x4", FLY),
-                    ("crossbar 8", XBAR), ("fat tree 4x4x4", TREE),
-                    ("cmesh 4x4, 4 ends", CMESH),
-                    ("flatfly 4x4, 4 ends", FLAT), ("dragonfly 72", DRAGON)]:
+    for name, s in [("mesh 4x4", MESH), ("torus 4x4", TORUS),
+                    ("fly 4x4", FLY), ("crossbar 8", XBAR),
+                    ("fat tree 4x4", TREE), ("flatfly 4x4", FLAT),
+                    ("dragonfly 72", DRAGON)]:
         yield from sizes(name, s)
+    yield "mesh 8x8", {**MESH, "k": 8, "loads": [0.15, 0.3]}
+    yield "torus 4x4x4", {**TORUS, "n": 3}
     yield "torus ring 7", {**TORUS, "k": 7, "n": 1, "loads": [0.15, 0.3]}
-    yield "mesh row 8", {**MESH, "n": 1}
-    yield "fat tree 4x4x4, adaptive", {**TREE, "routing_function": "anca"}
+    yield "mesh row 8", {**MESH, "k": 8, "n": 1, "loads": [0.15, 0.3]}
+    yield "torus 4x4, cables of 2", {**TORUS, "use_noc_latency": 1}
+    for name, s in ROUTERS:
+        yield "mesh 4x4, " + name, {**MESH, **s}
+    for name, s in ROUTERS[::3]:
+        yield "torus 4x4, " + name, {**TORUS, **s}
+    for routing in ["valiant", "romm", "xy_yx", "adaptive_xy_yx", "min_adapt"]:
+        yield f"mesh 4x4, {routing}", {
+            **MESH, "routing_function": routing, "loads": [0.15, 0.25]}
+    yield "torus 4x4, valiant", {**TORUS, "routing_function": "valiant",
+                                 "loads": [0.15, 0.25]}
+    yield "cmesh 4x4, 4 ends", CMESH
+    yield "cmesh 4x4, 4 ends, xy_yx_no_express", {
+        **CMESH, "routing_function": "xy_yx_no_express"}
+    yield "fat tree 4x4, adaptive", {**TREE, "routing_function": "anca"}
     yield "fat tree 2x2x2x2", TREE2
     yield "fat tree 2x2x2x2, adaptive", {**TREE2, "routing_function": "anca"}
-    yield "flatfly 4x4, 1 end", {**ROW, "loads": [0.4, 0.7]}
-    for routing, load in [("xyyx", 0.4), ("adaptive_xyyx", 0.4),
-                          ("valiant", 0.25), ("ugal", 0.4)]:
+    yield "tree of 64, one cable up", QTREE
+    for routing, load in [("ran_min", 0.4), ("xyyx", 0.4),
+                          ("adaptive_xyyx", 0.4), ("valiant", 0.2),
+                          ("ugal", 0.4)]:
         yield f"flatfly 4x4, 4 ends, {routing}", {
-            **FLAT, "routing_function": routing, "loads": [load / 2, load]}
+            **FLAT4, "routing_function": routing, "loads": [load / 2, load]}
     yield "dragonfly 72, ugal", UGAL
     yield "dragonfly 72, ugal, next group", {
-        **UGAL, "traffic": "bad_dragon", "loads": [0.1, 0.2]}
+        **UGAL, "traffic": "bad_dragon", "loads": [0.08, 0.15]}
     yield "dragonfly 72, next group", {
-        **DRAGON, "traffic": "bad_dragon", "loads": [0.05, 0.1]}
-    yield "dragonfly 72, small queues", {**DRAGON, "vc_buf_size": 16,
-                                         "loads": [0.05, 0.08]}
+        **DRAGON, "traffic": "bad_dragon", "loads": [0.04, 0.08]}
     yield "dragonfly 72, speedup 2", {
         **DRAGON, "internal_speedup": 2.0, "routing_delay": 0}
-    yield "tree of 64, one cable up", QTREE
-    for name, s in ROUTERS:
-        yield "mesh 4x4, " + name, {**MESH4, **s}
-        yield "torus 4x4, " + name, {**TORUS4, **s}
-    yield "torus 8x8, cables of 2", {**TORUS8, "use_noc_latency": 1}
-    for routing in ["valiant", "romm", "xy_yx", "adaptive_xy_yx", "min_adapt"]:
-        s = {**MESH, "routing_function": routing, "loads": [0.1, 0.2]}
-        yield f"mesh 8x8, {routing}", s
-        yield f"mesh 8x8, {routing}, transpose", {
-            **s, "traffic": "transpose", "loads": [0.05, 0.1]}
-    yield "torus 8x8, valiant", {**TORUS8, "routing_function": "valiant",
-                                 "loads": [0.1, 0.2]}
     for pattern in ["transpose", "tornado", "bitcomp", "shuffle"]:
-        yield f"mesh 8x8, {pattern}", {**MESH, "traffic": pattern,
-                                       "loads": [0.08, 0.12]}
-        yield f"torus 4x4x4, {pattern}", {**TORUS, "traffic": pattern,
-                                          "loads": [0.1, 0.2]}
+        yield f"mesh 4x4, {pattern}", {**MESH, "traffic": pattern,
+                                       "loads": [0.1, 0.2]}
+        yield f"torus 4x4, {pattern}", {**TORUS, "traffic": pattern,
+                                        "loads": [0.1, 0.2]}
 
 
 # ---- comparisons: each prints a row, and returns whether both are equal ----

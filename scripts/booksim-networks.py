@@ -88,7 +88,9 @@ FAILS = ("VC allocation 2", "switch allocation 2")
 def sizes(name, settings):
     """A network with packets of three sizes, and with the switch held."""
     yield name, settings
-    yield name + ", 1 flit", {**settings, **SHORT}
+    # A VC passes a packet in three cycles.
+    yield name + ", 1 flit", {**settings, **SHORT, "loads": [
+        x / max(1, 4 / settings.get("num_vcs", 4)) for x in settings["loads"]]}
     yield name + ", 32 flits", {**settings, **LONG}
     yield name + ", hold", {**settings, **HOLD}
 
@@ -112,6 +114,8 @@ def confs():
     for routing in ["valiant", "romm", "xy_yx", "adaptive_xy_yx", "min_adapt"]:
         yield f"mesh 4x4, {routing}", {
             **MESH, "routing_function": routing, "loads": [0.15, 0.25]}
+    yield "mesh 4x4, planar_adapt", {
+        **MESH, "routing_function": "planar_adapt", "num_vcs": 3}
     yield "torus 4x4, valiant", {**TORUS, "routing_function": "valiant",
                                  "loads": [0.15, 0.25]}
     yield "cmesh 4x4, 4 ends", CMESH

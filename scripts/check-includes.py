@@ -18,7 +18,8 @@ A system lies in src/systems/<name>:
                  its maps of registers
     published*.c -> base, measure, front/repro
     import    -> base, front/import
-    bench_*.c    -> base, measure, front/bench, front/exp, its link
+    bench_*.c    -> base, measure, front/bench, front/exp, front/import,
+                    its link
 
 Shared code never includes a system, nor names one.  A system includes a folder of another
 only if its system.def says so: USES("NAME/FOLDER").
@@ -75,7 +76,8 @@ PARTS = {
                  ["programs/", "lib/"] + MAPS),
     "import": (["base/", "front/import/"], ["import/"]),
     "published": (["base/", "measure/", "front/repro/"], [r"published\w*\."]),
-    "bench": (["base/", "measure/", "front/bench/", "front/exp/"], ["link/"]),
+    "bench": (["base/", "measure/", "front/bench/", "front/exp/",
+               "front/import/"], ["link/"]),
 }
 # Lists of systems that shared code reads.
 LISTS = ("systems.def", "systems/tour.def", "systems/examples.def")

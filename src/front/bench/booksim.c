@@ -58,32 +58,41 @@ static void take_line(void *own, const char *line)
 	peer_value(line, "Injected packet rate average = ", &t->rate);
 }
 
-static int booksim_speed(const struct peer_case *c, double *speed_p,
-			 struct weft_err *err)
+int booksim_speed(const struct peer_config *c, double *speed_p,
+		  struct weft_err *err)
 {
-	char size[40], rate[40];
 	struct told t = { 0 };
-	struct peer_run r = { .text = config,
-			      .arg = { size, rate,
-				       c->full ? "sample_period=1000"
-					       : "sample_period=250" },
-			      .line = take_line,
-			      .own = &t };
+	struct peer_run r = { .text = c->text, .line = take_line, .own = &t };
 	int ret;
 
-	snprintf(size, sizeof(size), "packet_size=%s", c->flits);
-	snprintf(rate, sizeof(rate), "injection_rate=%s", c->load);
+	for (uint32_t i = 0; i < PEER_ARGS; i++)
+		r.arg[i] = c->arg[i];
 	ret = peer_run(&peer_booksim, &r, err);
 	if (ret)
 		return ret;
 	if (!t.hops || !t.cycles || !t.rate)
 		return weft_fail(err, EIO, "%s: not the output of BookSim2",
 				 peer_path(&peer_booksim));
-	*speed_p = t.rate * NODES * t.cycles * t.hops / r.cpu;
+	*speed_p = t.rate * c->nodes * t.cycles * t.hops / r.cpu;
 	return 0;
+}
+
+static int torus_speed(const struct peer_case *c, double *speed_p,
+		       struct weft_err *err)
+{
+	char size[40], rate[40];
+	struct peer_config p = { .text = config,
+				 .arg = { size, rate,
+					  c->full ? "sample_period=1000"
+						  : "sample_period=250" },
+				 .nodes = NODES };
+
+	snprintf(size, sizeof(size), "packet_size=%s", c->flits);
+	snprintf(rate, sizeof(rate), "injection_rate=%s", c->load);
+	return booksim_speed(&p, speed_p, err);
 }
 
 const struct peer peer_booksim = { .name = "booksim",
 				   .title = "BookSim2",
 				   .variable = "BOOKSIM",
-				   .speed = booksim_speed };
+				   .speed = torus_speed };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other simulators (peers) that a bench compares with Weft (bench_torus.c). The
- * bench writes an input file, runs the user's copy of the peer with it, and
- * reads the output. */
+/* Other simulators (peers) that a bench compares with Weft (bench_torus.c,
+ * bench_routers.c). The bench writes an input file, runs the user's copy of the
+ * peer with it, and reads the output. */
 #ifndef FRONT_BENCH_PEER_H
 #define FRONT_BENCH_PEER_H
 
@@ -29,6 +29,17 @@ extern const struct peer peer_booksim, peer_merlin;
 
 /* Returns the path of the peer's binary, or NULL. */
 const char *peer_path(const struct peer *p);
+
+/* A network of BookSim2: its configuration, settings of the command line, and
+ * the number of nodes. */
+struct peer_config {
+	const char *text;
+	const char *arg[PEER_ARGS];
+	uint32_t nodes;
+};
+/* Runs BookSim2 with a configuration. Returns like the speed of a peer. */
+int booksim_speed(const struct peer_config *c, double *speed_p,
+		  struct weft_err *err);
 
 struct peer_run {
 	const char *text;	    /* text of the file that is the first

@@ -33,6 +33,7 @@ uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 		/* number of messages of each of 8 nodes */
 		{ 50000, 10000, 100 },
 		{ 3000000, 200000, 2000 }, /* number of hops of a torus */
+		{ 500000, 20000, 2000 },   /* number of hops of routers */
 		{ 5, 2, 0 },   /* microseconds before the measurement starts */
 		{ 3, 2, 1 },   /* tori */
 		{ 32, 16, 4 }, /* number of nodes of one side of the torus */

@@ -176,6 +176,40 @@ static void torus_bench_refuses_output_of_other_programs(void **state)
 	}
 }
 
+static void router_bench_measures_the_same_networks_in_booksim(void **state)
+{
+	static const char *const nets[] = { "torus", "fat_tree", "dragonfly" };
+	static const char *const flits[] = { "1", "8", "32" };
+	static const uint32_t nodes[] = { 64, 64, 72 };
+	char dir[] = SCRIPTS, a[60], name[64];
+	double ours, theirs;
+	struct bench_ctx b;
+
+	dir_new(dir);
+	snprintf(a, sizeof(a), "%s/booksim", dir);
+	script(dir, "booksim", booksim);
+	peers(a, "");
+	bench_fake.waits = 0;
+	bench_run(&b, bench_routers);
+	for (uint32_t i = 0; i < 9; i++) {
+		const char *net = nets[i / 3], *f = flits[i % 3];
+
+		snprintf(name, sizeof(name), "%s_%sflits", net, f);
+		ours = bench_figure(&b, name, "M/s") * 1e6;
+		assert_true(ours > 0);
+		theirs = 0.25 * nodes[i / 3] * 1000 * 7 / (1.5 + i);
+		snprintf(name, sizeof(name), "booksim_%s_%sflits", net, f);
+		exactly(bench_figure(&b, name, "M/s"), theirs * 1e-6);
+		snprintf(name, sizeof(name), "ratio_%s_%sflits", net, f);
+		exactly(bench_figure(&b, name, "times"), ours / theirs);
+	}
+	assert_int_equal(b.read, b.n);
+	called(dir,
+	       "booksim packet_size=1 injection_rate=0.2 "
+	       "sample_period=250\nbooksim packet_size=8 ");
+	dir_end(dir);
+}
+
 /* The key of a run ends with the number of the run. Of three rounds the second
  * has the highest values and the third the lowest. The second of two processes
  * prints lines that the bench does not read. */
@@ -272,6 +306,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			torus_bench_measures_hops_beside_booksim_and_sst),
+		cmocka_unit_test(
+			router_bench_measures_the_same_networks_in_booksim),
 		cmocka_unit_test(torus_bench_refuses_output_of_other_programs),
 		cmocka_unit_test(exec_bench_compares_weft_with_other_providers),
 		cmocka_unit_test(

@@ -12,7 +12,9 @@
 extern const struct net_topology net_topology_torus, net_topology_mesh,
 	net_topology_fly, net_topology_fat_tree, net_topology_dragonfly,
 	net_topology_dragonfly_plus, net_topology_flattened_butterfly,
-	net_topology_hyperx, net_topology_graph;
+	net_topology_hyperx, net_topology_graph, net_topology_hypercube,
+	net_topology_slim_fly, net_topology_random_regular, net_topology_clos,
+	net_topology_benes, net_topology_tree4, net_topology_cmesh;
 
 const struct net_topology *const net_topologies[] = {
 	&net_topology_torus,
@@ -24,6 +26,13 @@ const struct net_topology *const net_topologies[] = {
 	&net_topology_flattened_butterfly,
 	&net_topology_hyperx,
 	&net_topology_graph,
+	&net_topology_hypercube,
+	&net_topology_slim_fly,
+	&net_topology_random_regular,
+	&net_topology_clos,
+	&net_topology_benes,
+	&net_topology_tree4,
+	&net_topology_cmesh,
 	NULL,
 };
 

@@ -11,7 +11,8 @@
  * circles. */
 #include "net/routing.h"
 
-static const char *const trees[] = { "fat_tree", NULL };
+static const char *const trees[] = { "fat_tree", "tree4", "clos", "benes",
+				     NULL };
 
 static uint32_t tree_vcs(const struct net_graph *g, const char **why)
 {

@@ -27,6 +27,9 @@ extern const struct net_routing net_routing_hyperx_dimension_order,
 extern const struct net_routing net_routing_shortest,
 	net_routing_shortest_all_vcs, net_routing_table_valiant,
 	net_routing_up_down;
+extern const struct net_routing net_routing_cube_dimension_order,
+	net_routing_cube_valiant, net_routing_cube_minimal_adaptive,
+	net_routing_express_order, net_routing_cmesh_dimension_order;
 
 const struct net_routing *const net_routings[] = {
 	&net_routing_dimension_order,
@@ -52,6 +55,11 @@ const struct net_routing *const net_routings[] = {
 	&net_routing_hyperx_valiant,
 	&net_routing_hyperx_ugal,
 	&net_routing_hyperx_minimal_adaptive,
+	&net_routing_cube_dimension_order,
+	&net_routing_cube_valiant,
+	&net_routing_cube_minimal_adaptive,
+	&net_routing_express_order,
+	&net_routing_cmesh_dimension_order,
 	&net_routing_up_down,
 	&net_routing_shortest,
 	&net_routing_shortest_all_vcs,

@@ -69,6 +69,9 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 	s->cables = cables;
 	if (takes(t, "cables"))
 		return routed_cables_read(map, cables, err);
+	if (exp_option(map, "seed", WEFT_P_U64, "", &s->seed, sizeof(s->seed),
+		       err))
+		return -1;
 	if (!dims && takes(t, "dims"))
 		return doc_fail(
 			map->at, err,

@@ -7,7 +7,8 @@
 #include "net/graph.h"
 
 #define ROUTED_SHAPE_KEYS                                                      \
-	"dims", "ends", "up", "trunking", "arrangement", "cables", "file"
+	"dims", "ends", "up", "trunking", "arrangement", "cables", "file",     \
+		"seed"
 
 /* Reads the shape of a topology. Returns 0, or a negative errno with a message:
  * a key that the topology lacks, or dims that are missing. The caller frees

@@ -84,6 +84,15 @@ static bool graph_make(struct scene *s)
 		  { 2, { 3, 2 }, 2, .trunked = 2, .trunking = { 2, 3 } } },
 		{ "graph", { .cables = &lengths } },
 		{ "graph", { .cables = &tree } },
+		{ "hypercube", { 1, { 3 }, 2 } },
+		{ "hypercube", { 1, { 4 } } },
+		{ "slim_fly", { 1, { 3 }, 1 } },
+		{ "random_regular", { 2, { 8, 3 }, 2 } },
+		{ "clos", { 3, { 2, 3, 3 } } },
+		{ "clos", { 3, { 3, 2, 2 } } },
+		{ "benes", { 3, { 2, 2, 2 } } },
+		{ "benes", { 2, { 3, 3 } } },
+		{ "cmesh", { 2, { 4, 4 } } },
 	};
 	uint32_t k = pick(s, sizeof(shapes) / sizeof(*shapes)), n = 0;
 	struct weft_err err = { 0 };

@@ -176,6 +176,8 @@ struct weft_network_parts {
 	 * link of the switch is cabled. NULL: the end itself stands in the
 	 * network. */
 	const char *gateway;
+	/* Class of an entry of `classes`, if ends have ops.part. */
+	const char *traffic_class;
 };
 
 struct weft_ops {
@@ -256,6 +258,12 @@ struct weft_ops {
 	 * or a negative errno with a message. NULL in all other classes. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err);
+	/* Takes a component that describes a class of its packets, after init
+	 * and in the order of the experiment. Sources of one section share it.
+	 * Returns 0, or a negative errno with a message. NULL: it has no
+	 * classes. */
+	int (*part)(struct weft_comp *c, struct weft_comp *part,
+		    struct weft_err *err);
 };
 #define WEFT_ANY_PORT UINT32_MAX
 

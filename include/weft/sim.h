@@ -219,6 +219,7 @@ void weft_metric(struct weft_comp *c, const char *name, const char *unit,
 void weft_series_add(struct weft_comp *c, const char *series,
 		     const char *x_unit, const char *y_unit, double x,
 		     double y);
+struct hist;
 /* Returns the histogram "<component>.<name>", made at the first call. The
  * handle is valid for the whole run. A hot loop keeps the handle and calls
  * weft_hist_put, because this function searches by name. */
@@ -227,6 +228,8 @@ struct weft_hist *weft_hist(struct weft_comp *c, const char *name,
 			    const char *unit);
 /* Puts a value into a histogram. */
 void weft_hist_put(struct weft_hist *h, double value);
+/* Returns the values of a histogram (measure/hist.h). */
+const struct hist *weft_hist_values(const struct weft_hist *h);
 /* Removes all values, for example at the end of a warm-up. */
 void weft_hist_clear(struct weft_hist *h);
 /* Puts a value into the histogram "<component>.<name>". For rare values,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "measure/result.h"
+#include "net/network_classes.h"
 
 const char *const net_state_names[] = {
 	[NET_STEADY] = "steady",       [NET_UNSETTLED] = "unsettled",
@@ -31,6 +32,7 @@ void net_meter_fini(struct net_meter *n)
 {
 	free(n->gen);
 	free(n->perm);
+	free(n->cls);
 }
 
 int net_meter_join(struct weft_comp *net, uint32_t node, uint32_t nodes,
@@ -130,6 +132,8 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 		n->offered += b.flits;
 		n->backlog += b.packets;
 	}
+	if (n->n_classes)
+		net_class_close(n);
 	/* Leaves out one packet per source, because it is not a queue yet. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
@@ -142,6 +146,7 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 		n->latency_sum = 0;
 		weft_hist_clear(n->latency);
 		weft_hist_clear(n->network);
+		net_class_again(n);
 		net_meter_open(c, n->until);
 		return;
 	}
@@ -150,7 +155,7 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 		n->state = NET_SATURATED;
 		n->over = true;
 	}
-	n->over |= n->marked_in == n->expected;
+	n->over |= net_meter_settled(n);
 }
 
 /* After every STEADY_ENOUGH batches, checks if the warm-up has ended or the
@@ -179,6 +184,10 @@ void net_meter_made(struct weft_comp *net, struct net_packet *p)
 
 	n->made_flits += p->flits;
 	p->marked = p->born >= n->from && p->born < n->until;
+	/* A source with a limit may make more than it could tell. */
+	p->marked &= !n->closed || n->marked < n->expected;
+	if (n->n_classes)
+		net_class_made(n, p);
 	if (!p->marked)
 		return;
 	n->marked++;
@@ -200,13 +209,15 @@ void net_meter_received(struct weft_comp *net, const struct net_packet *p,
 	n->last = weft_now(net);
 	if (cycle >= n->from && cycle < n->until)
 		n->in_flits += p->flits;
+	if (n->n_classes)
+		net_class_received(n, p, cycle);
 	if (marked) {
 		n->marked_in++;
 		n->latency_sum += lat;
 		weft_hist_put(n->latency, lat);
 		weft_hist_put(n->network, (double)(cycle - p->injected));
 		/* the sources stop once all marked packets have arrived */
-		n->over |= n->closed && n->marked_in == n->expected;
+		n->over |= net_meter_settled(n);
 	}
 	if (net->counters[NET_RECEIVED] == n->total && !n->closed &&
 	    cycle >= n->from)
@@ -293,7 +304,12 @@ void net_meter_report(struct weft_comp *c)
 
 	if (!n->n_gens)
 		return;
-	if (n->closed && n->until > n->from)
+	if (n->closed && n->until > n->from) {
 		report_load(c);
+		net_class_report(c);
+	}
+	if (n->timed && n->total == c->counters[NET_RECEIVED])
+		weft_metric(c, "completion", "cycles",
+			    (double)weft_clock_cycle(&n->clk, n->last));
 	report_state(c);
 }

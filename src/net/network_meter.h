@@ -15,6 +15,7 @@
 #define NET_NETWORK_METER_H
 
 #include "measure/growth.h"
+#include "measure/hist.h"
 #include "measure/steady_state.h"
 #include "weft/sim.h"
 
@@ -29,6 +30,10 @@ struct net_source_ops {
 	 * without those due before `from`. */
 	struct net_backlog (*backlog)(const struct weft_comp *c, uint64_t from,
 				      uint64_t cycle);
+	/* Returns those of one class. NULL in networks that have no classes. */
+	struct net_backlog (*backlog_of)(const struct weft_comp *c,
+					 uint32_t cls, uint64_t from,
+					 uint64_t cycle);
 	/* Returns true if the source has had a packet to send since before
 	 * `before`, and sent none. */
 	bool (*starves)(const struct weft_comp *c, uint64_t before);
@@ -51,6 +56,14 @@ enum net_state {
 extern const char *const net_state_names[];
 
 enum { NET_SENT, NET_RECEIVED, NET_FLITS, NET_HOPS, NET_N_COUNTERS };
+
+/* A class of packets (network_classes.h). */
+enum { NET_CLASSES_MAX = 16, NET_CLASS_NONE = 255 };
+struct net_class {
+	char name[24];
+	uint64_t offered, in_flits; /* flits of the window */
+	struct weft_hist *latency;
+};
 
 /* State of the measurement, the first member of the state of the component that
  * is the network as a whole. */
@@ -90,7 +103,16 @@ struct net_meter {
 	enum net_state state;
 	uint32_t starved;
 	weft_time_t last; /* time of the last packet received */
-	uint64_t total;	  /* packets to be made; UINT64_MAX = no end */
+	struct net_class *cls;
+	uint32_t n_classes;
+	/* Requests made in the window, those of them whose reply has arrived,
+	 * and round trips; trip is NULL without requests. */
+	uint64_t trips, trips_in;
+	struct weft_hist *trip;
+	/* All packets are known before the run, so that the time until the last
+	 * of them arrives is a result. */
+	bool timed;
+	uint64_t total; /* packets to be made; UINT64_MAX = no end */
 };
 
 /* Rows of the parameters and of the first counters of the component. */
@@ -141,6 +163,7 @@ struct net_packet {
 	uint64_t born, injected; /* cycles */
 	uint32_t flits;
 	bool marked; /* the packet counts in the latency */
+	uint8_t cls; /* number of its class, or NET_CLASS_NONE */
 };
 /* Marks the packet if it was made in the window. */
 void net_meter_made(struct weft_comp *net, struct net_packet *p);
@@ -152,6 +175,17 @@ static inline void net_meter_sent(struct weft_comp *net)
 /* Counts a packet whose last flit arrived at `cycle`. */
 void net_meter_received(struct weft_comp *net, const struct net_packet *p,
 			uint64_t cycle);
+/* Count a request that was made, and the reply to one that was made in cycle
+ * `asked`, which arrived at `cycle` (network_classes.c). */
+void net_meter_asked(struct weft_comp *net, const struct net_packet *p);
+void net_meter_answered(struct weft_comp *net, uint64_t asked, uint64_t cycle);
+/* Returns true if all packets and replies that the window waits for have
+ * arrived. */
+static inline bool net_meter_settled(const struct net_meter *n)
+{
+	return n->closed && n->marked_in == n->expected &&
+	       n->trips_in == n->trips;
+}
 /* Returns true once sources may stop, because the measurement has ended. */
 static inline bool net_meter_over(const struct net_meter *n)
 {
@@ -181,6 +215,9 @@ void net_meter_starved(struct net_meter *n, uint64_t before);
 /* Reports what the window measured, in ops.finish. The window is closed if the
  * run ended in it at cycle `now`. */
 void net_meter_finish(struct weft_comp *net, uint64_t now);
+/* Reports percentiles of a histogram as metrics PREFIX_p50 etc. */
+void net_meter_percentiles(struct weft_comp *net, const char *prefix,
+			   const struct hist *h);
 /* Reports metrics of the window and the state of the network. */
 void net_meter_report(struct weft_comp *net);
 

@@ -36,9 +36,11 @@ struct net_source {
 	NET_SOURCE_PARAM(state, U32, node, "0", "0..1048575", "own number"),   \
 		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..1048576",         \
 				 "nodes there are"),                           \
-		NET_SOURCE_PARAM(state, ENUM, pattern, "uniform",              \
-				 PATTERN_NAMES,                                \
-				 "whom it sends to; none = " rests),           \
+		NET_SOURCE_TRAFFIC(state, things, rests)
+/* Those without the place in the network. */
+#define NET_SOURCE_TRAFFIC(state, things, rests)                               \
+	NET_SOURCE_PARAM(state, ENUM, pattern, "uniform", PATTERN_NAMES,       \
+			 "whom it sends to; none = " rests),                   \
 		NET_SOURCE_PARAM(state, U32, dest, "0", "0..1048575",          \
 				 "fixed, hotspot: that node"),                 \
 		NET_SOURCE_PARAM(state, REAL, hot, "0.2", "0..1",              \

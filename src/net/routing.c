@@ -144,10 +144,9 @@ static int routing_prepare(const struct net_routing *r, struct net_graph *g,
 	return r->prepare ? r->prepare(g, err) : 0;
 }
 
-/* Searches for a circle in the graph, or in a smaller one. */
-static bool routing_circle(const struct net_routing *r,
-			   const struct net_graph *g, uint32_t vcs, char *text,
-			   size_t size)
+bool net_routing_circle(const struct net_routing *r, const struct net_graph *g,
+			uint32_t vcs, const struct net_range *range, uint32_t n,
+			char *text, size_t size)
 {
 	struct net_shape s = g->shape;
 	struct weft_err unused = { 0 };
@@ -157,11 +156,12 @@ static bool routing_circle(const struct net_routing *r,
 
 	if ((uint64_t)g->routers * g->ends <= PAIRS || !g->type->reduce(&s) ||
 	    net_graph_init(&small, g->type, &s, &unused))
-		return net_routing_cycle(r, g, vcs, text, size);
+		return net_routing_cycle(r, g, vcs, range, n, text, size);
 	if (routing_prepare(r, &small, &unused) || r->vcs(&small, &why) > vcs)
-		found = net_routing_cycle(r, g, vcs, text, size);
+		found = net_routing_cycle(r, g, vcs, range, n, text, size);
 	else
-		found = routing_circle(r, &small, vcs, text, size);
+		found = net_routing_circle(r, &small, vcs, range, n, text,
+					   size);
 	net_graph_fini(&small);
 	return found;
 }
@@ -169,6 +169,7 @@ static bool routing_circle(const struct net_routing *r,
 int net_routing_check(const struct net_routing *r, struct net_graph *g,
 		      uint32_t vcs, struct weft_err *err)
 {
+	struct net_range all = { 0, (uint8_t)vcs };
 	const char *why = "";
 	uint32_t least;
 	char text[400];
@@ -195,7 +196,7 @@ int net_routing_check(const struct net_routing *r, struct net_graph *g,
 	if (vcs > NET_VCS_MAX)
 		return weft_fail(err, EINVAL, "%u VCs are too many: at most %u",
 				 vcs, NET_VCS_MAX);
-	if (routing_circle(r, g, vcs, text, sizeof(text)))
+	if (net_routing_circle(r, g, vcs, &all, 1, text, sizeof(text)))
 		return weft_fail(err, EINVAL,
 				 "routing %s with %u VCs may deadlock%s%s: %s",
 				 r->name, vcs, r->instead ? ", " : "",

@@ -57,6 +57,14 @@ struct net_arrival {
 	/* In the search for circles, of a routing that draws at each router:
 	 * 1, 2 .. for the first, the second draw that there may be, else 0. */
 	uint32_t draw;
+	/* First VC of the packet's range, of which all others count. */
+	uint32_t base;
+};
+
+/* VCs first .. first + n - 1, which packets of a class use like a network of
+ * their own. */
+struct net_range {
+	uint8_t first, n;
 };
 
 struct net_routing {
@@ -119,10 +127,31 @@ const struct net_routing *net_routing_called(const char *name,
  * do, or names the circle. */
 int net_routing_check(const struct net_routing *r, struct net_graph *g,
 		      uint32_t vcs, struct weft_err *err);
-/* Searches for a circle of channels. Returns true and writes it to text if
- * there is one (routing_cycle.c). */
+/* Searches for a circle of channels, in which packets of each of n ranges of
+ * the VCs wait. Returns true and writes it to text if there is one. In a graph
+ * with many pairs of ends a smaller one is searched. */
+bool net_routing_circle(const struct net_routing *r, const struct net_graph *g,
+			uint32_t vcs, const struct net_range *range, uint32_t n,
+			char *text, size_t size);
+/* Searches for such a circle in this graph, whatever its size
+ * (routing_cycle.c). */
 bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
-		       uint32_t vcs, char *text, size_t size);
+		       uint32_t vcs, const struct net_range *range, uint32_t n,
+		       char *text, size_t size);
+/* Calls r->route() for a packet of a range. */
+static inline void
+net_range_route(const struct net_routing *r, const struct net_graph *g,
+		struct net_range range, struct net_arrival in,
+		struct net_route *route, struct net_choices *c)
+{
+	in.vc -= range.first;
+	in.base = range.first;
+	r->route(g, range.n, in, route, c);
+	for (uint32_t i = 0; range.first && i < c->n; i++) {
+		c->at[i].first = (uint8_t)(c->at[i].first + range.first);
+		c->at[i].last = (uint8_t)(c->at[i].last + range.first);
+	}
+}
 
 /* ---- for routings ---- */
 
@@ -155,7 +184,8 @@ static inline uint32_t net_drawn(const struct net_route *r, uint32_t salt,
 static inline uint32_t net_used(struct net_arrival in, uint32_t router,
 				uint32_t port, uint32_t first, uint32_t last)
 {
-	return in.loads->used(in.loads->own, router, port, first, last);
+	return in.loads->used(in.loads->own, router, port, in.base + first,
+			      in.base + last);
 }
 /* Returns true if output a of the present router, of which all `vcs` count, has
  * fewer places in use than output b. If both have as many, or there are no

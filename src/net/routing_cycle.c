@@ -29,6 +29,7 @@ struct search {
 	const struct net_routing *r;
 	const struct net_graph *g;
 	uint32_t vcs, words;
+	struct net_range range; /* of the packets that are walked */
 	/* A bit for each VC of each output of the router behind the channel, by
 	 * channel. */
 	uint64_t *next;
@@ -182,7 +183,7 @@ static void place_leave(struct search *s, const struct place *from)
 		struct place p = *from;
 
 		c.n = 0;
-		s->r->route(s->g, s->vcs, at, &p.r, &c);
+		net_range_route(s->r, s->g, s->range, at, &p.r, &c);
 		if (p.r.phase == from->r.phase)
 			place_pass(s, &p, &c);
 		else if (!back->end)
@@ -208,6 +209,8 @@ static void search_walk(struct search *s, struct net_route r)
 		if (p < net_graph_ports(g, router))
 			place_visit(s, (struct place){ .router = router,
 						       .port = (uint16_t)p,
+						       .first = s->range.first,
+						       .last = s->range.first,
 						       .r = r });
 		while (s->n_todo) {
 			struct place from = s->todo[--s->n_todo];
@@ -343,9 +346,11 @@ static bool circle_from(struct search *s, struct stack *st, struct stack *path,
 }
 
 bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
-		       uint32_t vcs, char *text, size_t size)
+		       uint32_t vcs, const struct net_range *range,
+		       uint32_t ranges, char *text, size_t size)
 {
 	struct search s = { .r = r, .g = g, .vcs = vcs };
+	size_t sets;
 	uint32_t ports = 0, n = g->first[g->routers] * vcs;
 	struct stack st = { 0 }, path = { 0 };
 	bool found = false;
@@ -362,7 +367,13 @@ bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 	s.place = need(calloc(64, sizeof(*s.place)));
 	st.at = need(calloc((size_t)n * (ports * vcs + 1), sizeof(*st.at)));
 	path.at = need(calloc(n + 1, sizeof(*path.at)));
-	search_walks(&s);
+	sets = (size_t)g->routers * s.words * sizeof(*s.into);
+	for (uint32_t i = 0; i < ranges; i++) {
+		s.range = range[i];
+		memset(s.into, 0, sets);
+		memset(s.from, 0, sets);
+		search_walks(&s);
+	}
 	for (uint32_t c = 0; c < n && !found; c++)
 		if (!s.mark[c])
 			found = circle_from(&s, &st, &path, c, text, size);

@@ -65,6 +65,11 @@ void weft_hist_put(struct weft_hist *h, double value)
 	hist_add(&h->h, value);
 }
 
+const struct hist *weft_hist_values(const struct weft_hist *h)
+{
+	return &h->h;
+}
+
 void weft_hist_clear(struct weft_hist *h)
 {
 	double scale = h->h.scale;

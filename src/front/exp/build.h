@@ -32,7 +32,7 @@ struct exp_build {
 	struct {
 		VEC(struct weft_comp *);
 	} ends;
-	uint32_t n_progs, n_faults, n_links;
+	uint32_t n_progs, n_faults, n_links, n_classes;
 	uint32_t shuffle; /* order in which components are built; tests vary it;
 			   * 0: order of their numbers */
 };

@@ -192,32 +192,120 @@ int build_nodes(struct exp_build *b, const struct doc_node *n,
 
 /* ---- traffic ---- */
 
+struct class_list {
+	VEC(struct weft_comp *);
+};
+
+/* Builds entry k of `classes`. Keys of the group that an entry may have, too,
+ * hold for all entries. */
+static int class_build(struct exp_build *b, const struct doc_node *group,
+		       const char *type, const struct doc_node *map,
+		       struct weft_comp **c_p, struct weft_err *err)
+{
+	const struct weft_class *cls = registry_find(b->reg, type);
+	struct doc_node text = { .kind = DOC_SCALAR,
+				 .at = map->at,
+				 .text = type };
+	struct doc_node base = { .kind = DOC_MAP, .at = map->at };
+	struct build_spec spec = { .kind = WEFT_KIND_TRAFFIC,
+				   .type_key = "type",
+				   .base = &base };
+	char name[32];
+	int ret;
+
+	base.items = calloc(group->n + 1, sizeof(*base.items));
+	if (!base.items)
+		abort();
+	base.items[base.n++] = (struct doc_item){ .key = "type", .val = &text };
+	for (uint32_t i = 0; cls && i < group->n; i++)
+		if (class_param(cls, group->items[i].key))
+			base.items[base.n++] = group->items[i];
+	snprintf(name, sizeof(name), "class%u", b->n_classes++);
+	ret = build_comp(b, &spec, name, map, c_p, err);
+	free(base.items);
+	return ret;
+}
+
+/* Builds the classes of packets of a group of sources. */
+static int classes_build(struct exp_build *b, const struct doc_node *group,
+			 struct class_list *list, struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(group, "classes");
+	const struct weft_class *cls;
+	struct build_spec spec = { .kind = WEFT_KIND_TRAFFIC,
+				   .type_key = "type" };
+	struct weft_comp *c;
+
+	if (!n)
+		return 0;
+	if (build_class(b, &spec, group, &cls, err))
+		return -1;
+	if (!cls->ops.part || !cls->network_parts)
+		return doc_fail(
+			n->at, err,
+			"%s has no classes of packets: leave out 'classes'",
+			cls->name);
+	if (exp_want(n, DOC_SEQ, "classes", err))
+		return -1;
+	if (!n->n)
+		return doc_fail(
+			n->at, err,
+			"no classes: write e.g. classes: [{load: 0.1}, {load: 0.2}]");
+	for (uint32_t k = 0; k < n->n; k++) {
+		if (exp_want(n->items[k].val, DOC_MAP, "a class", err) ||
+		    class_build(b, group, cls->network_parts->traffic_class,
+				n->items[k].val, &c, err))
+			return -1;
+		vec_push(list, c);
+	}
+	return 0;
+}
+
+/* Gives the classes to a source. */
+static int classes_join(struct weft_comp *c, const struct class_list *list,
+			struct doc_where at, struct weft_err *err)
+{
+	struct weft_err sub = { 0 };
+
+	for (size_t k = 0; k < list->n; k++)
+		if (c->cls->ops.part(c, list->at[k], &sub))
+			return doc_fail(at, err, "%s", sub.msg);
+	return 0;
+}
+
 static int traffic_group(struct exp_build *b, const struct doc_node *n,
 			 uint32_t first, uint32_t count, uint32_t total,
 			 struct weft_err *err)
 {
-	static const char *const reserved[] = { "count", NULL };
+	static const char *const reserved[] = { "count", "classes", NULL };
+	struct class_list classes = { 0 };
 	struct build_spec spec = { .kind = WEFT_KIND_TRAFFIC,
 				   .type_key = "type",
 				   .reserved = reserved,
 				   .numbered = true,
 				   .count = (uint32_t)b->nodes.n + total };
 	size_t end = b->ends.n;
+	struct weft_comp *c;
 	char name[32];
+	int ret = classes_build(b, n, &classes, err);
 
 	for (uint32_t k = 0; k < count; k++)
 		vec_push(&b->ends, NULL);
 	/* Numbers of traffic components continue behind those of the nodes, but
 	 * their names start at t0. */
-	for (uint32_t k = 0; k < count; k++) {
+	for (uint32_t k = 0; k < count && !ret; k++) {
 		uint32_t turn = build_turn(b, k, count), i = first + turn;
 
 		spec.index = (uint32_t)b->nodes.n + i;
 		snprintf(name, sizeof(name), "t%u", i);
-		if (build_comp(b, &spec, name, n, &b->ends.at[end + turn], err))
-			return -1;
+		ret = build_comp(b, &spec, name, n, &c, err);
+		if (!ret)
+			ret = classes_join(c, &classes, n->at, err);
+		if (!ret)
+			b->ends.at[end + turn] = c;
 	}
-	return 0;
+	vec_free(&classes);
+	return ret;
 }
 
 static int traffic_count(const struct doc_node *n, uint32_t *count_p,

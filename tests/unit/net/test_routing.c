@@ -355,9 +355,13 @@ static void circles_are_found_in_all_vcs(void **state)
 	assert_int_equal(
 		net_graph_init(&g, net_topology_called("torus"), &shape, &err),
 		0);
-	assert_true(net_routing_cycle(&careless, &g, 20, text, sizeof(text)));
+	assert_true(net_routing_cycle(&careless, &g, 20,
+				      &(struct net_range){ 0, 20 }, 1, text,
+				      sizeof(text)));
 	assert_non_null(strstr(text, "p3 VC 19 -> "));
-	assert_true(net_routing_cycle(&careless, &g, 32, text, sizeof(text)));
+	assert_true(net_routing_cycle(&careless, &g, 32,
+				      &(struct net_range){ 0, 32 }, 1, text,
+				      sizeof(text)));
 	assert_non_null(strstr(text, "p3 VC 31 -> "));
 	net_graph_fini(&g);
 }

@@ -37,6 +37,7 @@ static uint32_t packet_cut(struct gateway *g, struct gateway_frame *w,
 	*p = (struct packet){
 		.flits = gateway_flits(g, part),
 		.route = { .src = w->src, .dest = w->dest },
+		.range = { 0, (uint8_t)g->router->p.vcs },
 		.measured = { .born = now, .injected = now },
 		.cargo = w,
 	};

@@ -29,7 +29,13 @@
 /* A packet in the network. */
 struct packet {
 	struct net_route route;
+	struct net_range range; /* VCs of its class */
+	uint8_t kind;		/* enum packet_kind of the sources */
+	uint8_t rank;		/* the higher goes first, if routers look */
 	struct net_packet measured;
+	/* Reply: cycle in which the request was made. Of a trace: its number.
+	 */
+	uint64_t tag;
 	uint32_t flits;
 	uint32_t next; /* in the list of free ones */
 	void *cargo;   /* content, which belongs to the ends; NULL: none */

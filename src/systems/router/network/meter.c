@@ -281,6 +281,32 @@ uint32_t router_net_group(struct weft_comp *net)
 	return n->group;
 }
 
+int router_net_range(struct weft_comp *net, struct net_range range,
+		     struct net_range reply, struct weft_err *err)
+{
+	struct router_net *n = net->state;
+	struct net_ranges *s = &n->ranges;
+	uint32_t vcs = ((struct router *)n->router[0]->state)->p.vcs;
+	uint32_t was = s->n, pairs = s->n_pairs;
+	uint32_t a = net_ranges_add(s, range), b;
+
+	if (reply.n) {
+		b = net_ranges_add(s, reply);
+		net_ranges_pair(s, a, b);
+	}
+	if (s->n == NET_RANGES_MAX || s->n_pairs == NET_RANGES_MAX)
+		return weft_fail(
+			err, EINVAL,
+			"classes have more than %u ranges of VCs: let several share one",
+			NET_RANGES_MAX - 1);
+	if (s->n == was && s->n_pairs == pairs)
+		return 0;
+	/* The fabric has checked a single class with all VCs. */
+	if (s->n == 1 && s->at[0].n == vcs)
+		return 0;
+	return net_ranges_check(s, n->graph->routing, n->graph, vcs, err);
+}
+
 static int meter_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;

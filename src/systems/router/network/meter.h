@@ -6,6 +6,7 @@
 #ifndef SYSTEMS_ROUTER_NETWORK_METER_H
 #define SYSTEMS_ROUTER_NETWORK_METER_H
 
+#include "net/routing_ranges.h"
 #include "systems/router/network/lines.h"
 #include "systems/router/network/wheel.h"
 
@@ -24,6 +25,7 @@ struct router_net {
 	/* Cycle of the next event; 0: none is asked for, because one is being
 	 * carried out. */
 	uint64_t event;
+	struct net_ranges ranges; /* of VCs that packets of sources use */
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
 	void *own;
@@ -51,6 +53,12 @@ void router_net_end(struct weft_comp *net, struct station *s);
 void router_net_sent(struct weft_comp *net, const struct packet *p);
 void router_net_received(struct weft_comp *net, const struct packet *p,
 			 uint64_t cycle);
+
+/* Adds VCs that a source uses: those of requests, and of replies to them unless
+ * their number is 0. Returns 0, or -EINVAL with a message if packets may wait
+ * for each other in a circle. */
+int router_net_range(struct weft_comp *net, struct net_range range,
+		     struct net_range reply, struct weft_err *err);
 
 extern const struct weft_class weft_class_net_meter;
 

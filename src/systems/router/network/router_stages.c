@@ -37,9 +37,11 @@ static void packet_route(struct router *r, uint32_t i)
 	struct net_arrival at = { r->s.number, i / r->p.vcs, i % r->p.vcs,
 				  &r->loads };
 
+	struct packet *p = router_front(r, v);
+
 	r->choices[i].n = 0;
-	r->routing->route(r->s.graph, r->p.vcs, at, &router_front(r, v)->route,
-			  &r->choices[i]);
+	net_range_route(r->routing, r->s.graph, p->range, at, &p->route,
+			&r->choices[i]);
 	v->state = IN_VC;
 	r->worked = true;
 	set_add(r->vc.fresh, i);

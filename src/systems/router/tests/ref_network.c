@@ -14,8 +14,28 @@ struct flit {
 
 struct ref_packet {
 	struct net_route route;
-	uint64_t born, injected;
+	struct net_range range;
+	uint32_t kind, cls, rank;
+	uint64_t born, injected, asked;
 	uint32_t flits;
+};
+
+/* A request for which a reply is to be made, or a packet of the own that counts
+ * no more. */
+struct owed {
+	uint64_t from; /* cycle */
+	uint32_t dest, kind;
+	uint64_t asked;
+};
+
+/* Queue of a class at an end. */
+struct ref_queue {
+	int64_t packet; /* that is being sent, or -1 */
+	uint32_t sent, out;
+	int64_t last_vc;
+	struct {
+		VEC(struct owed);
+	} owed, back;
 };
 
 /* Flits and credits on a cable, in order of arrival. */
@@ -86,10 +106,8 @@ struct ref_router {
 struct ref_end {
 	struct ref_port port[2];
 	struct place *out;
-	int64_t packet; /* that is being sent, or -1 */
-	uint32_t sent;
-	int64_t last_vc;
-	uint64_t next; /* cycle from which it may send */
+	struct ref_queue queue[4];
+	uint32_t last; /* class of the last flit */
 };
 
 struct net {
@@ -201,12 +219,17 @@ static void queue_route(struct net *n, uint32_t id, uint32_t vc)
 	struct queue *q = &r->in[vc];
 	uint32_t vcs = n->c->p.vcs;
 	struct net_loads loads = { router_used, n };
-	struct net_arrival at = { id, vc / vcs, vc % vcs, &loads };
+	struct ref_packet *p = &n->packets.at[q->at[0].packet];
+	struct net_arrival at = { id,	  vc / vcs, vc % vcs - p->range.first,
+				  &loads, 0,	    p->range.first };
 
 	q->choices.n = 0;
-	n->c->graph->routing->route(n->c->graph, vcs, at,
-				    &n->packets.at[q->at[0].packet].route,
+	n->c->graph->routing->route(n->c->graph, p->range.n, at, &p->route,
 				    &q->choices);
+	for (uint32_t i = 0; i < q->choices.n; i++) {
+		q->choices.at[i].first += p->range.first;
+		q->choices.at[i].last += p->range.first;
+	}
 	q->state = ALLOCATING;
 	wait_for(&r->vcs, vc);
 	if (n->c->p.speculative)
@@ -639,21 +662,90 @@ static void router_write(struct net *n, uint32_t id)
 
 /* ---- an end ---- */
 
-static void end_draw(struct net *n, uint32_t id)
+static void end_make(struct net *n, uint32_t id, uint32_t cls,
+		     struct ref_packet p)
 {
 	struct ref_source *s = &n->c->source[id];
-	struct traffic_packet t = traffic_draw(&s->t, &s->rng);
 	const struct net_routing *r = n->c->graph->routing;
-	struct ref_packet p = { .born = t.at, .flits = t.size };
 
-	traffic_step(&s->t, 0, &s->rng);
-	p.route = (struct net_route){ .src = id, .dest = t.dest };
+	p.cls = cls;
+	p.rank = s->cls[cls].own->priority;
+	p.range = s->cls[cls].range[p.kind];
+	p.route.src = id;
 	p.route.coins = (uint32_t)weft_rng_u64(&s->coins);
 	if (r->inject)
 		r->inject(n->c->graph, &p.route, weft_rng_u64(&s->coins));
-	n->end[id].packet = (int64_t)n->packets.n;
-	n->end[id].sent = 0;
+	n->end[id].queue[cls].packet = (int64_t)n->packets.n;
+	n->end[id].queue[cls].sent = 0;
 	vec_push(&n->packets, p);
+}
+
+static void end_draw(struct net *n, uint32_t id, uint32_t cls)
+{
+	struct ref_class *s = &n->c->source[id].cls[cls];
+	struct ref_queue *q = &n->end[id].queue[cls];
+	enum packet_kind kind;
+	struct traffic_packet t;
+
+	for (size_t i = 0; i < q->back.n;)
+		if (q->back.at[i].from <= n->now) {
+			if (s->own->outstanding &&
+			    q->out == s->own->outstanding)
+				arrivals_wait(&s->t.arrivals,
+					      q->back.at[i].from);
+			vec_remove(&q->back, i);
+			q->out--;
+		} else {
+			i++;
+		}
+	if (q->packet >= 0)
+		return;
+	if (q->owed.n && q->owed.at[0].from <= n->now) {
+		struct owed o = TAKE(&q->owed);
+
+		end_make(n, id, cls,
+			 (struct ref_packet){
+				 .route = { .dest = o.dest },
+				 .kind = o.kind,
+				 .flits = o.kind == PACKET_WRITE_REPLY
+						  ? s->own->write_reply
+						  : s->own->reply,
+				 .born = o.from - 1,
+				 .asked = o.asked });
+		return;
+	}
+	if (s->own->outstanding && q->out == s->own->outstanding)
+		return;
+	if (traffic_due(&s->t) > n->now)
+		return;
+	t = class_next(&s->t, s->own, &s->rng, &kind);
+	q->out++;
+	end_make(n, id, cls,
+		 (struct ref_packet){ .route = { .dest = t.dest },
+				      .kind = kind,
+				      .flits = kind == PACKET_WRITE
+						       ? s->own->write_flits
+						       : t.size,
+				      .born = s->own->batch ? n->now : t.at });
+}
+
+/* Notes what a packet that has arrived brings about in the next cycle. */
+static void packet_end(struct net *n, uint32_t id, const struct ref_packet *p)
+{
+	struct ref_queue *here = &n->end[id].queue[p->cls];
+	struct ref_queue *there = &n->end[p->route.src].queue[p->cls];
+	bool asks = n->c->source[id].cls[p->cls].own->reply;
+	struct owed o = { .from = n->now + 1,
+			  .dest = p->route.src,
+			  .kind = p->kind + PACKET_READ_REPLY,
+			  .asked = p->born };
+
+	if (p->kind >= PACKET_READ_REPLY)
+		vec_push(&here->back, o);
+	else if (asks)
+		vec_push(&here->owed, o);
+	else
+		vec_push(&there->back, o);
 }
 
 static void end_receive(struct net *n, uint32_t id)
@@ -673,15 +765,71 @@ static void end_receive(struct net *n, uint32_t id)
 				  n->now + 1 + latency_of(n, far) +
 					  n->c->credit_delay,
 				  (struct flit){ 0 }, got.f.vc);
-			if (got.f.tail)
-				vec_push(&n->r->arrived,
-					 (struct ref_arrival){ id, p->route.src,
-							       n->now, p->born,
-							       p->injected });
+			if (!got.f.tail)
+				continue;
+			vec_push(&n->r->arrived,
+				 (struct ref_arrival){ id, p->route.src, n->now,
+						       p->born, p->injected,
+						       p->asked });
+			packet_end(n, id, p);
 		}
 		while (cable_get(&e->port[k].back, n->now, &got))
 			place_free(n, &e->out[got.vc]);
 	}
+}
+
+/* Returns the VC that the next flit of a class may take, or -1. */
+static int64_t end_vc(const struct net *n, uint32_t id, uint32_t cls)
+{
+	const struct ref_end *e = &n->end[id];
+	const struct ref_queue *q = &e->queue[cls];
+	const struct ref_packet *p;
+	int64_t first, count;
+
+	if (q->packet < 0)
+		return -1;
+	if (q->sent)
+		return e->out[q->last_vc].credits ? q->last_vc : -1;
+	p = &n->packets.at[q->packet];
+	first = p->range.first;
+	count = p->range.n;
+	for (int64_t k = 1; k <= count; k++) {
+		int64_t v = q->last_vc < first || q->last_vc >= first + count
+				    ? first
+				    : first + (q->last_vc - first + k) % count;
+		const struct place *o = &e->out[v];
+
+		if (!o->taken && o->credits &&
+		    (n->c->p.flow == ROUTER_WORMHOLE || o->credits >= p->flits))
+			return v;
+	}
+	return -1;
+}
+
+/* Chooses the class: the one in the middle of a packet if the way is held, then
+ * those in turn, but one of higher priority first. */
+static int64_t end_choose(const struct net *n, uint32_t id)
+{
+	const struct ref_end *e = &n->end[id];
+	uint32_t classes = n->c->source[id].n;
+	int64_t best = -1, best_rank = -1;
+
+	if (n->c->p.hold && e->queue[e->last].sent &&
+	    end_vc(n, id, e->last) >= 0) {
+		best = e->last;
+		best_rank = n->packets.at[e->queue[best].packet].rank;
+	}
+	for (uint32_t k = 1; k <= classes; k++) {
+		uint32_t c = (e->last + k) % classes;
+
+		if (end_vc(n, id, c) < 0)
+			continue;
+		if (n->packets.at[e->queue[c].packet].rank > best_rank) {
+			best = c;
+			best_rank = n->packets.at[e->queue[c].packet].rank;
+		}
+	}
+	return best;
 }
 
 static void end_send(struct net *n, uint32_t id)
@@ -689,46 +837,36 @@ static void end_send(struct net *n, uint32_t id)
 	const struct net_far *to = &n->c->graph->out[id];
 	const struct net_far *far =
 		net_graph_far(n->c->graph, to->at, to->port);
-	struct ref_source *s = &n->c->source[id];
 	struct ref_end *e = &n->end[id];
-	uint32_t vcs = n->c->p.vcs;
 	struct ref_packet *p;
+	struct ref_queue *q;
 	struct flit f;
+	int64_t cls;
 
-	if (e->packet < 0 && traffic_due(&s->t) <= n->now)
-		end_draw(n, id);
-	if (e->packet < 0)
+	for (uint32_t c = 0; c < n->c->source[id].n; c++)
+		end_draw(n, id, c);
+	cls = end_choose(n, id);
+	if (cls < 0)
 		return;
-	p = &n->packets.at[e->packet];
-	if (!e->sent) {
-		int64_t got = -1;
-
-		for (uint32_t k = 1; k <= vcs && got < 0; k++) {
-			int64_t v = e->last_vc < 0 ? 0 : (e->last_vc + k) % vcs;
-			struct place *o = &e->out[v];
-
-			if (!o->taken && o->credits &&
-			    (n->c->p.flow == ROUTER_WORMHOLE ||
-			     o->credits >= p->flits))
-				got = v;
-		}
-		if (got < 0)
-			return;
-		e->last_vc = got;
-		e->out[got].taken = true;
-		e->out[got].tail_sent = false;
+	q = &e->queue[cls];
+	p = &n->packets.at[q->packet];
+	if (!q->sent) {
+		q->last_vc = end_vc(n, id, (uint32_t)cls);
+		e->out[q->last_vc].taken = true;
+		e->out[q->last_vc].tail_sent = false;
 		p->injected = n->now;
 	}
-	if (!e->out[e->last_vc].credits)
-		return;
-	f = (struct flit){ (uint32_t)e->packet, (uint32_t)e->last_vc, !e->sent,
-			   e->sent + 1 == p->flits };
-	e->sent++;
-	place_use(n, &e->out[e->last_vc], &f);
+	e->last = (uint32_t)cls;
+	f = (struct flit){ (uint32_t)q->packet, (uint32_t)q->last_vc, !q->sent,
+			   q->sent + 1 == p->flits };
+	q->sent++;
+	place_use(n, &e->out[q->last_vc], &f);
 	cable_put(&n->router[to->at].port[to->port].in,
 		  n->now + 1 + latency_of(n, far), f, 0);
-	if (f.tail)
-		e->packet = -1;
+	if (f.tail) {
+		q->packet = -1;
+		q->sent = 0;
+	}
 }
 
 /* ---- the network ---- */
@@ -777,7 +915,9 @@ static void net_init(struct net *n)
 	}
 	for (uint32_t i = 0; i < g->ends; i++) {
 		n->end[i].out = places(p->vcs, p->buf_flits);
-		n->end[i].packet = n->end[i].last_vc = -1;
+		for (uint32_t k = 0; k < 4; k++)
+			n->end[i].queue[k].packet = n->end[i].queue[k].last_vc =
+				-1;
 	}
 }
 
@@ -829,6 +969,11 @@ static void net_fini(struct net *n)
 		n->r->leftover += places_left(n->end[i].out, vcs);
 		port_fini(&n->end[i].port[0]);
 		port_fini(&n->end[i].port[1]);
+		for (uint32_t k = 0; k < 4; k++) {
+			n->r->leftover += n->end[i].queue[k].owed.n > 0;
+			vec_free(&n->end[i].queue[k].owed);
+			vec_free(&n->end[i].queue[k].back);
+		}
 		free(n->end[i].out);
 	}
 	vec_free(&n->packets);

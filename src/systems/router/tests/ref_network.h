@@ -7,11 +7,21 @@
 
 #include "base/vec.h"
 #include "net/traffic_source.h"
-#include "systems/router/network/router.h"
+#include "systems/router/traffic/source_classes.h"
+
+/* A class of packets of an end. */
+struct ref_class {
+	struct traffic_source t;
+	struct weft_rng rng;
+	const struct class_own *own;
+	struct net_range range[PACKET_KINDS];
+};
 
 struct ref_source {
-	struct traffic_source t;
-	struct weft_rng rng, coins;
+	struct ref_class *cls;
+	uint32_t n;
+	bool limits; /* replies or limits exist */
+	struct weft_rng coins;
 };
 
 struct ref_case {
@@ -22,10 +32,11 @@ struct ref_case {
 	uint64_t cycles;
 };
 
-/* A packet that has arrived: its end, cycle, source and cycle of birth. */
+/* A packet that has arrived: its end, cycle, source and cycle of birth. A reply
+ * has that of its request, too. */
 struct ref_arrival {
 	uint32_t end, src;
-	uint64_t cycle, born, injected;
+	uint64_t cycle, born, injected, asked;
 };
 
 struct ref_result {

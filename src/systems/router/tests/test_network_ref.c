@@ -10,22 +10,34 @@
 #include "base/rng.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/tests/ref_network.h"
-#include "systems/router/traffic/source.h"
 #include "unit/replay.h"
+
+/* A class of packets, with parameters as text. */
+struct scene_class {
+	uint32_t flits, flits_max, packets, pattern, reply, write_flits;
+	uint32_t write_reply, outstanding, priority, batch;
+	double load, writes;
+	struct net_range range[PACKET_KINDS];
+	struct weft_comp *comp;
+};
+
+enum { CLASSES = 3 };
 
 struct scene {
 	struct ref_case c;
 	struct net_graph graph;
 	struct weft_rng rng;
-	uint32_t flits, flits_max, packets, pattern;
-	double load;
+	/* The first class is that of the source if `parts` is false. */
+	struct scene_class cls[CLASSES];
+	uint32_t n;
+	bool parts;
 	struct weft_sim *sim;
 	struct weft_comp **router, **end, *net;
 	struct ref_result got, want;
 };
 
 struct totals {
-	uint64_t packets, flits, waits;
+	uint64_t packets, flits, waits, replies;
 };
 
 static uint32_t pick(struct scene *s, uint32_t n)
@@ -154,20 +166,69 @@ static void router_make(struct scene *s)
 	s->c.access = 1 + (pick(s, 3) ? 0 : pick(s, 4));
 }
 
-static void traffic_make(struct scene *s)
+static struct net_range some_vcs(struct scene *s)
+{
+	uint32_t first = pick(s, s->c.p.vcs);
+
+	return (struct net_range){ (uint8_t)first,
+				   (uint8_t)(1 + pick(s, s->c.p.vcs - first)) };
+}
+
+/* Adds limits, replies and VCs to a class. */
+static void class_extend(struct scene *s, struct scene_class *k, uint32_t most)
+{
+	k->priority = pick(s, 3);
+	k->outstanding = pick(s, 2) ? 0 : 1 + pick(s, 4);
+	k->batch = pick(s, 4) ? 0 : k->packets;
+	for (uint32_t i = 0; i < PACKET_KINDS; i++)
+		k->range[i] = some_vcs(s);
+	if (pick(s, 2))
+		return;
+	k->reply = 1 + pick(s, most);
+	k->writes = pick(s, 2) ? 0 : 0.3;
+	k->write_flits = 1 + pick(s, most);
+	k->write_reply = 1 + pick(s, most);
+}
+
+static void traffic_make(struct scene *s, struct scene_class *k)
 {
 	static const double loads[] = { 0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 1 };
 	static const uint32_t patterns[] = { PATTERN_UNIFORM, PATTERN_NEIGHBOUR,
 					     PATTERN_TORNADO, PATTERN_HOTSPOT };
 	uint32_t most = s->c.p.flow == ROUTER_WORMHOLE ? 20 : s->c.p.buf_flits;
 
-	s->load = loads[pick(s, 7)];
-	s->flits = 1 + pick(s, most);
-	s->flits_max = pick(s, 2) ? 0 : s->flits + pick(s, most - s->flits + 1);
-	s->packets = 3 + pick(s, 40);
-	s->pattern = patterns[pick(s, 4)];
+	k->load = loads[pick(s, 7)];
+	k->flits = 1 + pick(s, most);
+	k->flits_max = pick(s, 2) ? 0 : k->flits + pick(s, most - k->flits + 1);
+	k->packets = 3 + pick(s, 40);
+	k->pattern = patterns[pick(s, 4)];
+	k->write_flits = k->write_reply = 1;
 	if (s->graph.shape.ends > 1)
-		s->pattern = PATTERN_UNIFORM;
+		k->pattern = PATTERN_UNIFORM;
+	if (s->parts || pick(s, 2))
+		class_extend(s, k, most);
+	else
+		k->range[0] = (struct net_range){ 0, (uint8_t)s->c.p.vcs };
+}
+
+/* Returns true if the VCs of the classes are proved free of deadlock. */
+static bool classes_fit(struct scene *s)
+{
+	struct net_ranges all = { 0 };
+	struct weft_err err = { 0 };
+
+	for (uint32_t i = 0; i < s->n; i++)
+		for (uint32_t w = 0; w < (s->cls[i].writes > 0 ? 2 : 1); w++) {
+			uint32_t a = net_ranges_add(&all, s->cls[i].range[w]);
+
+			if (s->cls[i].reply)
+				net_ranges_pair(
+					&all, a,
+					net_ranges_add(&all,
+						       s->cls[i].range[w + 2]));
+		}
+	return !net_ranges_check(&all, s->graph.routing, &s->graph, s->c.p.vcs,
+				 &err);
 }
 
 static void scene_make(struct scene *s, uint64_t seed)
@@ -176,7 +237,14 @@ static void scene_make(struct scene *s, uint64_t seed)
 	do
 		router_make(s);
 	while (!graph_make(s));
-	traffic_make(s);
+	s->parts = pick(s, 2);
+	s->n = s->parts ? 1 + pick(s, CLASSES) : 1;
+	do
+		for (uint32_t i = 0; i < s->n; i++) {
+			s->cls[i] = (struct scene_class){ 0 };
+			traffic_make(s, &s->cls[i]);
+		}
+	while (!classes_fit(s));
 }
 
 /* ---- the product ---- */
@@ -201,6 +269,48 @@ static void set(struct weft_comp *c, const char *param, double value)
 		fprintf(stderr, "%s\n", err.msg);
 		abort();
 	}
+}
+
+static void set_text(struct weft_comp *c, const char *param, const char *text)
+{
+	struct weft_err err = { 0 };
+
+	if (weft_param_set(c, param, text, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+static void set_range(struct weft_comp *c, const char *param,
+		      struct net_range r)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u-%u", r.first, r.first + r.n - 1);
+	set_text(c, param, text);
+}
+
+static void class_set(struct weft_comp *c, const struct scene *s,
+		      const struct scene_class *k)
+{
+	set(c, "load", k->load);
+	set(c, "flits", k->flits);
+	set(c, "flits_max", k->flits_max);
+	set(c, "packets", k->packets);
+	set(c, "reply", k->reply);
+	set(c, "writes", k->writes);
+	set(c, "write_flits", k->write_flits);
+	set(c, "write_reply", k->write_reply);
+	set(c, "outstanding", k->outstanding);
+	set(c, "priority", k->priority);
+	set(c, "batch", k->batch);
+	if (k->range[0].n != s->c.p.vcs || k->reply)
+		set_range(c, "vcs", k->range[0]);
+	if (!k->reply)
+		return;
+	set_range(c, "write_vcs", k->range[1]);
+	set_range(c, "reply_vcs", k->range[2]);
+	set_range(c, "write_reply_vcs", k->range[3]);
 }
 
 static void init(struct weft_comp *c)
@@ -228,6 +338,17 @@ static void router_add(struct scene *s, uint32_t i)
 	s->router[i] = c;
 }
 
+static void class_add(struct scene *s, uint32_t i)
+{
+	struct weft_comp *c = add(s, &weft_class_net_class, "class%u", i);
+
+	class_set(c, s, &s->cls[i]);
+	((struct router_class *)c->state)->pattern = s->cls[i].pattern;
+	((struct router_class *)c->state)->self = true;
+	init(c);
+	s->cls[i].comp = c;
+}
+
 static void end_add(struct scene *s, uint32_t i)
 {
 	struct weft_comp *c = add(s, &weft_class_net_source, "t%u", i);
@@ -236,13 +357,14 @@ static void end_add(struct scene *s, uint32_t i)
 
 	set(c, "node", i);
 	set(c, "nodes", s->graph.ends);
-	set(c, "load", s->load);
-	set(c, "flits", s->flits);
-	set(c, "flits_max", s->flits_max);
-	set(c, "packets", s->packets);
-	t->pattern = s->pattern;
+	if (!s->parts) {
+		class_set(c, s, &s->cls[0]);
+		t->pattern = s->cls[0].pattern;
+	}
 	t->self = true;
 	init(c);
+	for (uint32_t k = 0; s->parts && k < s->n; k++)
+		c->cls->ops.part(c, s->cls[k].comp, NULL);
 	c->cls->ops.place(c, &at, NULL);
 	s->end[i] = c;
 }
@@ -296,8 +418,8 @@ static void seen(void *own, const struct packet *p, uint64_t cycle)
 
 	vec_push(&s->got.arrived,
 		 (struct ref_arrival){ p->route.dest, p->route.src, cycle,
-				       p->measured.born,
-				       p->measured.injected });
+				       p->measured.born, p->measured.injected,
+				       p->tag });
 }
 
 static void product_build(struct scene *s)
@@ -320,6 +442,8 @@ static void product_build(struct scene *s)
 	n->own = s;
 	for (uint32_t i = 0; i < s->graph.routers; i++)
 		router_add(s, i);
+	for (uint32_t i = 0; s->parts && i < s->n; i++)
+		class_add(s, i);
 	for (uint32_t i = 0; i < s->graph.ends; i++)
 		end_add(s, i);
 	connect_all(s);
@@ -334,12 +458,32 @@ static void sources_copy(struct scene *s)
 {
 	s->c.source = calloc(s->graph.ends, sizeof(*s->c.source));
 	for (uint32_t i = 0; i < s->graph.ends; i++) {
-		s->c.source[i].t =
-			((struct router_source *)s->end[i]->state)->t;
-		s->c.source[i].rng = s->end[i]->rng;
-		s->c.source[i].coins =
-			((struct router_source *)s->end[i]->state)->coins;
+		struct router_source *of = s->end[i]->state;
+		struct ref_source *to = &s->c.source[i];
+
+		to->cls = calloc(s->n, sizeof(*to->cls));
+		to->n = s->n;
+		to->coins = of->coins;
+		for (uint32_t k = 0; k < s->n; k++) {
+			struct ref_class *c = &to->cls[k];
+
+			memcpy(c->range, s->cls[k].range, sizeof(c->range));
+			c->t = of->classes ? of->classes->at[k].own.t : of->t;
+			c->rng = of->classes ? of->classes->at[k].rng
+					     : s->end[i]->rng;
+			c->own = of->classes ? of->classes->at[k].c : &of->cls;
+		}
 	}
+}
+
+static uint64_t packets_all(const struct scene *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		sum += (uint64_t)s->cls[k].packets * s->graph.ends *
+		       (s->cls[k].reply ? 2 : 1);
+	return sum;
 }
 
 static uint32_t product_left(struct scene *s)
@@ -383,7 +527,9 @@ static int arrival_cmp(const void *a, const void *b)
 
 	if (x->cycle != y->cycle)
 		return x->cycle < y->cycle ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->src < y->src ? -1 : x->src > y->src;
 }
 
 static int arrivals_differ(const struct scene *s, size_t i)
@@ -395,7 +541,8 @@ static int arrivals_differ(const struct scene *s, size_t i)
 	       replay_differ("end", i, g->end, w->end) ||
 	       replay_differ("source", i, g->src, w->src) ||
 	       replay_differ("birth", i, g->born, w->born) ||
-	       replay_differ("injection", i, g->injected, w->injected);
+	       replay_differ("injection", i, g->injected, w->injected) ||
+	       replay_differ("request", i, g->asked, w->asked);
 }
 
 static int compare(struct scene *s)
@@ -410,8 +557,7 @@ static int compare(struct scene *s)
 			return 1;
 	if (replay_differ("deadlock", 0, s->got.stuck, false) ||
 	    replay_differ("packets", 0, s->got.arrived.n, n) ||
-	    replay_differ("all packets", 0, n,
-			  (uint64_t)s->packets * s->graph.ends) ||
+	    replay_differ("all packets", 0, n, packets_all(s)) ||
 	    replay_differ("leftover", 0, s->got.leftover, 0) ||
 	    replay_differ("leftover of the reference", 0, 0, s->want.leftover))
 		return 1;
@@ -427,7 +573,7 @@ static void scene_print(const struct scene *s)
 	const struct router_params *p = &s->c.p;
 
 	fprintf(stderr,
-		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g, credits %u, cables %u %u, flits %u..%u, load %g, pattern %u, packets %u\n",
+		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g, credits %u, cables %u %u\n",
 		s->graph.type->name, s->graph.routing->name,
 		s->graph.shape.size[0], s->graph.shape.size[1],
 		s->graph.shape.size[2], s->graph.shape.ends, p->vcs,
@@ -435,8 +581,21 @@ static void scene_print(const struct scene *s)
 		p->t_cross, p->vc_alloc, p->vc_iterations, p->sw_alloc,
 		p->sw_iterations, p->arbiter, p->speculative, p->hold,
 		p->wait_for_tail, p->busy_when_full, p->pipelined, p->speedup,
-		s->c.credit_delay, s->c.link, s->c.access, s->flits,
-		s->flits_max, s->load, s->pattern, s->packets);
+		s->c.credit_delay, s->c.link, s->c.access);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct scene_class *k = &s->cls[i];
+
+		fprintf(stderr,
+			"%s: flits %u..%u, load %g, pattern %u, packets %u, batch %u, reply %u, writes %g %u %u, outstanding %u, priority %u, VCs",
+			s->parts ? "class" : "source", k->flits, k->flits_max,
+			k->load, k->pattern, k->packets, k->batch, k->reply,
+			k->writes, k->write_flits, k->write_reply,
+			k->outstanding, k->priority);
+		for (uint32_t r = 0; r < PACKET_KINDS; r++)
+			fprintf(stderr, " %u+%u", k->range[r].first,
+				k->range[r].n);
+		fputc('\n', stderr);
+	}
 }
 
 static int one(uint64_t seed, void *totals)
@@ -454,13 +613,17 @@ static int one(uint64_t seed, void *totals)
 	t->packets += s->want.arrived.n;
 	for (uint32_t i = 0; i < s->graph.routers; i++)
 		t->flits += s->want.flits[i];
-	vec_foreach (&s->want.arrived, struct ref_arrival, a)
+	vec_foreach (&s->want.arrived, struct ref_arrival, a) {
 		t->waits += a->injected > a->born;
+		t->replies += a->asked > 0;
+	}
 	weft_sim_free(s->sim);
 	vec_free(&s->got.arrived);
 	vec_free(&s->want.arrived);
 	free(s->got.flits);
 	free(s->want.flits);
+	for (uint32_t i = 0; i < s->graph.ends; i++)
+		free(s->c.source[i].cls);
 	free(s->c.source);
 	free(s->end);
 	free(s);
@@ -474,9 +637,10 @@ int main(int argc, char **argv)
 
 	if (!n)
 		return 1;
-	printf("%llu scenarios: %llu packets, %llu waited in their source, "
+	printf("%llu scenarios: %llu packets, %llu of them replies, %llu waited in their source, "
 	       "%llu flits through routers: the same\n",
 	       (unsigned long long)n, (unsigned long long)t.packets,
-	       (unsigned long long)t.waits, (unsigned long long)t.flits);
-	return n >= 200 && (!t.packets || !t.waits || !t.flits);
+	       (unsigned long long)t.replies, (unsigned long long)t.waits,
+	       (unsigned long long)t.flits);
+	return n >= 200 && (!t.packets || !t.waits || !t.flits || !t.replies);
 }

@@ -13,17 +13,12 @@
 #include "base/need.h"
 #include "base/rng.h"
 #include "systems/router/network/meter.h"
-#include "systems/router/traffic/source.h"
+#include "systems/router/traffic/source_classes.h"
 
 /* clang-format off */
 static const struct weft_param source_params[] = {
 	NET_SOURCE_PARAMS(struct router_source, "packets", "sink only"),
-	WEFT_PARAM(U32, struct router_source, flits, "1", "1..4096", OWN,
-		   "flits of a packet"),
-	WEFT_PARAM(U32, struct router_source, flits_max, "0", "0..4096", OWN,
-		   "uniform from flits to this; 0 = always flits"),
-	WEFT_PARAM(STR, struct router_source, sizes, "", "", OWN,
-		   "a mix of flits instead: FLITS:WEIGHT,FLITS:WEIGHT.."),
+	CLASS_PARAMS(struct router_source),
 	WEFT_PARAM(STR, struct router_source, digits, "", "", OWN,
 		   "tornado, neighbour, row_column: sizes of the digits of a "
 		   "node's number, the lowest first, e.g. 4,4; empty: the "
@@ -53,6 +48,7 @@ static const struct weft_network_parts source_parts = {
 	.net = "net.meter",
 	.switch_class = "net.router",
 	.link = "net.channel",
+	.traffic_class = "net.class",
 };
 
 /* ---- sink ---- */
@@ -70,6 +66,8 @@ static void packet_take(struct router_source *s, uint32_t i, uint64_t now)
 	if (net->seen)
 		net->seen(net->own, p, now);
 	net_meter_received(s->s.net, &p->measured, now);
+	if (p->kind != PACKET_PLAIN)
+		source_classes_take(s, p, now);
 	packet_free(s->s.packets, i);
 }
 
@@ -93,7 +91,7 @@ static void packets_take(struct router_source *s, uint64_t now)
 
 /* ---- source ---- */
 
-static void credits_take(struct router_source *s, uint64_t now)
+void source_credits(struct router_source *s, uint64_t now)
 {
 	struct line *l = &s->s.line[0];
 
@@ -114,7 +112,12 @@ static uint32_t packet_draw(struct router_source *s)
 	*p = (struct packet){
 		.flits = t.size,
 		.route = { .src = s->s.number, .dest = t.dest },
-		.measured = { .born = t.at, .flits = t.size },
+		.range = s->range,
+		.kind = PACKET_PLAIN,
+		.rank = (uint8_t)s->priority,
+		.measured = { .born = t.at,
+			      .flits = t.size,
+			      .cls = NET_CLASS_NONE },
 	};
 	p->route.coins = (uint32_t)weft_rng_u64(&s->coins);
 	if (r->inject)
@@ -202,7 +205,7 @@ static void source_send(struct router_source *s, uint64_t now)
 		s->packet = packet_draw(s);
 		s->sent = 0;
 	}
-	credits_take(s, now);
+	source_credits(s, now);
 	if (!s->sent) {
 		v = vc_choose(s);
 		if (v == ARBITER_NONE) {
@@ -224,8 +227,14 @@ static void source_step(struct station *station, uint64_t now)
 {
 	struct router_source *s = (struct router_source *)station;
 
+	if (s->classes) {
+		source_classes_send(s, now);
+		packets_take(s, now);
+		return;
+	}
 	packets_take(s, now);
-	source_send(s, now);
+	if (!s->classes)
+		source_send(s, now);
 }
 
 static void source_event(struct weft_comp *c, uint32_t tag)
@@ -246,28 +255,44 @@ static uint32_t source_flits(const void *unused, uint32_t flits)
 	return flits;
 }
 
-static struct net_backlog source_backlog(const struct weft_comp *c,
-					 uint64_t from, uint64_t cycle)
+static struct net_backlog source_backlog_of(const struct weft_comp *c,
+					    uint32_t cls, uint64_t from,
+					    uint64_t cycle)
 {
 	const struct router_source *s = c->state;
 
 	if (net_meter_over(s->s.net->state))
+		return (struct net_backlog){ 0, 0 };
+	if (s->classes)
+		return source_classes_backlog(s, cls, from, cycle);
+	if (cls != NET_CLASSES_MAX || s->t.replay)
 		return (struct net_backlog){ 0, 0 };
 	return net_source_backlog(&s->own, &c->rng,
 				  (struct net_source_cost){ source_flits, s },
 				  from, cycle);
 }
 
+static struct net_backlog source_backlog(const struct weft_comp *c,
+					 uint64_t from, uint64_t cycle)
+{
+	return source_backlog_of(c, NET_CLASSES_MAX, from, cycle);
+}
+
 static bool source_starves(const struct weft_comp *c, uint64_t before)
 {
 	const struct router_source *s = c->state;
+	bool waits = s->packet != ARBITER_NONE;
 
-	return s->packet != ARBITER_NONE && s->free < before &&
-	       s->last_sent < before;
+	for (uint32_t i = 0; s->classes && i < s->classes->n; i++)
+		waits |= s->classes->at[i].packet != ARBITER_NONE;
+	return waits && s->free < before && s->last_sent < before;
 }
 
-static const struct net_source_ops source_ops = { .backlog = source_backlog,
-						  .starves = source_starves };
+static const struct net_source_ops source_ops = {
+	.backlog = source_backlog,
+	.backlog_of = source_backlog_of,
+	.starves = source_starves,
+};
 
 /* ---- set-up ---- */
 
@@ -287,47 +312,20 @@ static int source_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Returns the longest packet that the source makes. */
-static uint32_t sizes_most(const struct router_source *s)
+/* ops.part: takes a class of its packets. */
+static int source_part(struct weft_comp *c, struct weft_comp *part,
+		       struct weft_err *err)
 {
-	uint32_t most = s->t.size_max > s->t.size ? s->t.size_max : s->t.size;
+	struct router_source *s = c->state;
 
-	for (uint32_t i = 0; s->t.mix && i < s->t.mix->n; i++)
-		most = i && most > s->t.mix->size[i] ? most : s->t.mix->size[i];
-	return most;
-}
-
-/* Returns the shortest packet of a mix. */
-static uint32_t sizes_least(const struct router_source *s)
-{
-	uint32_t least = s->t.mix->n ? UINT32_MAX : 0;
-
-	for (uint32_t i = 0; i < s->t.mix->n; i++)
-		least = s->t.mix->size[i] < least ? s->t.mix->size[i] : least;
-	return least;
-}
-
-static int sizes_start(struct router_source *s, struct weft_err *err)
-{
-	const char *name = s->s.comp->name;
-	uint32_t places = s->router->p.buf_flits;
-
-	s->t.size = s->flits;
-	s->t.size_max = s->flits_max;
-	if (!s->sizes[0] && s->flits_max && s->flits_max < s->flits)
-		return weft_fail(err, EINVAL, "%s.flits_max: %u is below %u",
-				 name, s->flits_max, s->flits);
-	if (s->sizes[0] &&
-	    (traffic_mix_read(&s->t, s->sizes, 4096) || !sizes_least(s)))
-		return weft_fail(
-			err, EINVAL,
-			"%s.sizes: '%s': write up to %u numbers of flits of 1 to 4096 as FLITS:WEIGHT,FLITS:WEIGHT",
-			name, s->sizes, TRAFFIC_SIZES);
-	if (s->router->p.flow != ROUTER_WORMHOLE && sizes_most(s) > places)
-		return weft_fail(
-			err, EINVAL,
-			"%s: packets of %u flits do not fit in queues of %u: set switch.buf_flits to %u, or flow: wormhole",
-			name, sizes_most(s), places, sizes_most(s));
+	if (part->cls != &weft_class_net_class)
+		return weft_fail(err, EINVAL,
+				 "%s is not a net.class: leave out its 'type'",
+				 part->name);
+	if (s->n_parts == NET_CLASSES_MAX)
+		return weft_fail(err, EINVAL, "a source has at most %u classes",
+				 NET_CLASSES_MAX);
+	s->part[s->n_parts++] = part;
 	return 0;
 }
 
@@ -371,6 +369,28 @@ static int digits_find(const struct router_source *s, uint32_t *size,
 	return 0;
 }
 
+/* Starts a source with plain packets. */
+static int packets_start(struct router_source *s, struct pattern_shape shape,
+			 struct weft_err *err)
+{
+	uint32_t places = s->router->p.flow == ROUTER_WORMHOLE
+				  ? 0
+				  : s->router->p.buf_flits;
+	struct net_source_cost cost = { source_flits, s };
+	struct weft_err sub = { 0 };
+
+	s->range = (struct net_range){ 0, (uint8_t)s->router->p.vcs };
+	if (class_sizes(&s->cls, &s->t, places, &sub) ||
+	    router_net_range(s->s.net, s->range, (struct net_range){ 0 }, &sub))
+		return weft_fail(err, EINVAL, "%s%s", s->s.comp->name, sub.msg);
+	if (net_source_start(s->s.comp, &s->own, s->s.net->state, shape, cost,
+			     err))
+		return -EINVAL;
+	if (traffic_due(&s->t) != ARRIVALS_NEVER)
+		station_wake(&s->s, traffic_due(&s->t));
+	return 0;
+}
+
 static int source_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_source *s = c->state;
@@ -393,18 +413,19 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 		shape.group = router_net_group(s->s.net);
 	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");
 	router_net_clock(s->s.net);
-	if (sizes_start(s, err) ||
-	    net_source_start(c, &s->own, s->s.net->state, shape,
-			     (struct net_source_cost){ source_flits, s },
-			     err) ||
-	    net_meter_join(s->s.net, s->s.number, s->s.graph->ends,
-			   (struct net_end){ c, &source_ops }, &s->clock,
-			   traffic_total(&s->t), err))
-		return -EINVAL;
 	queues_start(s);
-	if (traffic_due(&s->t) != ARRIVALS_NEVER)
-		station_wake(&s->s, traffic_due(&s->t));
-	return 0;
+	if (s->n_parts || !class_plain(&s->cls)) {
+		if (source_classes_start(s, shape, err))
+			return -EINVAL;
+		station_wake(&s->s, 0);
+	} else if (packets_start(s, shape, err)) {
+		return -EINVAL;
+	}
+	return net_meter_join(s->s.net, s->s.number, s->s.graph->ends,
+			      (struct net_end){ c, &source_ops }, &s->clock,
+			      s->classes ? source_classes_total(s)
+					 : traffic_total(&s->t),
+			      err);
 }
 
 static int source_sample(struct weft_comp *c, struct weft_err *err)
@@ -414,6 +435,9 @@ static int source_sample(struct weft_comp *c, struct weft_err *err)
 	c->counters[SOURCE_BACKLOG] =
 		source_backlog(c, 0, station_now(&s->s)).packets +
 		(s->packet != ARBITER_NONE);
+	for (uint32_t i = 0; s->classes && i < s->classes->n; i++)
+		c->counters[SOURCE_BACKLOG] +=
+			s->classes->at[i].packet != ARBITER_NONE;
 	return 0;
 }
 
@@ -422,6 +446,7 @@ static void source_fini(struct weft_comp *c)
 	struct router_source *s = c->state;
 
 	traffic_source_fini(&s->t);
+	source_classes_fini(s);
 	station_fini(&s->s);
 	free(s->vc);
 }
@@ -439,5 +464,6 @@ WEFT_COMPONENT(net_source, .name = "net.source", .kind = WEFT_KIND_TRAFFIC,
 			.finish = source_sample,
 			.sample = source_sample,
 			.place = station_place,
+			.part = source_part,
 			.fini = source_fini },
 	       .network_parts = &source_parts);

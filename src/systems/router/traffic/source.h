@@ -3,8 +3,8 @@
 #ifndef SYSTEMS_ROUTER_TRAFFIC_SOURCE_H
 #define SYSTEMS_ROUTER_TRAFFIC_SOURCE_H
 
-#include "net/network_source.h"
 #include "systems/router/network/router.h"
+#include "systems/router/traffic/class.h"
 
 enum { SOURCE_SENT, SOURCE_RECEIVED, SOURCE_BACKLOG, SOURCE_N_COUNTERS };
 
@@ -16,9 +16,20 @@ struct router_source {
 		};
 		struct net_source own;
 	};
-	/* parameters: */
-	uint32_t flits, flits_max;
-	char sizes[48], digits[32];
+	char digits[32]; /* parameter */
+	union {
+		struct {
+			CLASS_FIELDS;
+		};
+		struct class_own cls;
+	};
+	/* Classes of the experiment, of which there may be none, and those of
+	 * this source, if it has any beside plain packets (source_classes.h).
+	 */
+	struct weft_comp *part[NET_CLASSES_MAX];
+	uint32_t n_parts;
+	struct source_classes *classes;
+	struct net_range range; /* VCs of plain packets */
 	/* the router behind the port, and its queues: */
 	const struct router *router;
 	struct out_vc *vc;
@@ -31,6 +42,9 @@ struct router_source {
 	 * the backlog is found by drawing packets from a copy of the other. */
 	struct weft_rng coins;
 };
+
+/* Takes the credits that have arrived. */
+void source_credits(struct router_source *s, uint64_t now);
 
 extern const struct weft_class weft_class_net_source;
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of packets in the measurement of a network (network_meter.h): load,
+ * latency and round trips of each. A network without classes has none of these.
+ */
+#ifndef NET_NETWORK_CLASSES_H
+#define NET_NETWORK_CLASSES_H
+
+#include "net/network_meter.h"
+
+/* Returns the number of the class of that name, which is new if no other end
+ * has it. Returns NET_CLASSES_MAX if there are too many. */
+uint32_t net_class_called(struct weft_comp *net, const char *name);
+/* Count a packet that was made, and one that arrived at `cycle`. They are
+ * called for networks with classes. */
+void net_class_made(struct net_meter *n, const struct net_packet *p);
+void net_class_received(struct net_meter *n, const struct net_packet *p,
+			uint64_t cycle);
+/* Adds the backlog of the sources at the end of the window. */
+void net_class_close(struct net_meter *n);
+/* Forgets what was measured, for a second window. */
+void net_class_again(struct net_meter *n);
+/* Reports metrics "CLASS.offered" etc. and those of round trips. */
+void net_class_report(struct weft_comp *net);
+
+#endif

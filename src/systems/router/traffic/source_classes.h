@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets of a source that has several classes of them, replies, or a limit of
+ * packets in the network. Each class has a queue. In each cycle one flit
+ * leaves, of the class with the highest priority among those that have a VC
+ * and a place, in turn among equals.
+ *
+ * A class sends the replies that wait first, in the order of the requests, then
+ * its own packets. A request that arrives in cycle t is answered from t + 1 on,
+ * and a packet that leaves the network at t makes room under the limit from
+ * t + 1 on, because ends know of each other no earlier. */
+#ifndef SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
+#define SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
+
+#include "systems/router/traffic/source.h"
+
+/* A reply that has not been made. */
+struct pending {
+	uint32_t dest;
+	uint8_t kind; /* of the reply */
+	uint8_t cls;  /* of both */
+	uint16_t flits;
+	uint64_t asked;	  /* cycle in which the request was made */
+	uint64_t arrived; /* and in which it arrived */
+};
+
+struct source_class {
+	struct net_source own;
+	const struct class_own *c;
+	struct weft_rng rng;
+	struct net_range range[PACKET_KINDS];
+	uint8_t number; /* in the measurement, or NET_CLASS_NONE */
+	uint32_t packet, sent, last_vc; /* as those of router_source */
+	uint32_t out;			/* packets under the limit */
+	/* Cycles from which there is one less. */
+	struct {
+		RING(uint64_t);
+	} back;
+	struct {
+		RING(struct pending);
+	} replies;
+};
+
+struct source_classes {
+	uint32_t n, last; /* last: the class of the last flit */
+	struct source_class at[];
+};
+
+/* Draws a request or packet that has arrived, and whether it is a write. */
+static inline struct traffic_packet class_next(struct traffic_source *t,
+					       const struct class_own *c,
+					       struct weft_rng *rng,
+					       enum packet_kind *kind_p)
+{
+	struct traffic_packet p = traffic_draw(t, rng);
+
+	*kind_p = c->writes > 0 && weft_rng_real(rng) < c->writes ? PACKET_WRITE
+								  : PACKET_READ;
+	traffic_step(t, 0, rng);
+	return p;
+}
+
+static inline bool limit_reached(const struct source_class *k)
+{
+	return k->c->outstanding && k->out >= k->c->outstanding;
+}
+
+/* Makes the classes of a source in ops.start. Returns 0, or -EINVAL with a
+ * message. */
+int source_classes_start(struct router_source *s, struct pattern_shape shape,
+			 struct weft_err *err);
+void source_classes_fini(struct router_source *s);
+/* Makes one class of the packets of a source that has none. Called when the
+ * first request arrives at it. */
+void source_classes_plain(struct router_source *s);
+/* Sends a flit, or asks for the cycle in which one may leave. */
+void source_classes_send(struct router_source *s, uint64_t now);
+/* Takes packet p, which has arrived. */
+void source_classes_take(struct router_source *s, const struct packet *p,
+			 uint64_t now);
+/* Returns the packets due in from .. cycle - 1 that are not made. cls:
+ * NET_CLASSES_MAX means all classes. */
+struct net_backlog source_classes_backlog(const struct router_source *s,
+					  uint32_t cls, uint64_t from,
+					  uint64_t cycle);
+/* Returns the number of packets that all classes send and are sent. */
+uint64_t source_classes_total(const struct router_source *s);
+
+#endif

@@ -49,9 +49,8 @@ LONG = {"packet_size": 32, "vc_buf_size": 32}
 HOLD = {"hold_switch_for_packet": 1}
 
 
-def alloc(name, iterations=1):
-    return {"vc_allocator": name, "sw_allocator": name,
-            "alloc_iters": iterations}
+def alloc(name):
+    return {"vc_allocator": name, "sw_allocator": name}
 
 
 INPUT_FIRST = alloc("separable_input_first")
@@ -66,11 +65,10 @@ ROUTERS = [
     ("speculative, routing 0", {"speculative": 1, "routing_delay": 0,
                                 **INPUT_FIRST}),
     ("input first", INPUT_FIRST),
-    ("input first, matrix", {**INPUT_FIRST, "arb_type": "matrix"}),
+    ("input first, matrix", alloc("separable_input_first(matrix)")),
     ("output first", alloc("separable_output_first")),
-    ("output first, matrix", {**alloc("separable_output_first"),
-                              "arb_type": "matrix"}),
-    ("islip 3", alloc("islip", 3)),
+    ("output first, matrix", alloc("separable_output_first(matrix)")),
+    ("islip 3", alloc("islip(3)")),
     ("wavefront", alloc("wavefront")),
     ("maximum", alloc("max_size")),
     ("oldest first", {**INPUT_FIRST, "priority": "age"}),

@@ -59,7 +59,8 @@ BECOMES = [
     (MESH, ["buf_size=32"], r"buf_flits: 16"),
     (MESH, ["st_prepare_delay=1"], r"t_cross: 2(?s:.*)pipelined: no"),
     (MESH, ["vc_allocator=islip(3)", "alloc_iters=2"],
-     r"vc_iterations: 3,\n    sw_alloc: islip, sw_iterations: 2"),
+     r"alloc_iters = 2: BookSim2's router does not read it"
+     r"(?s:.*)vc_iterations: 3,\n    sw_alloc: islip, sw_iterations: 1"),
     (MESH, ["vc_allocator=separable_input_first(matrix)",
             "sw_allocator=max_size"],
      r"vc_alloc: input_first,\n    sw_alloc: maximum, arbiter: matrix"),

@@ -105,8 +105,12 @@ const struct booksim_key booksim_keys[BOOKSIM_KEYS + 1] = {
 	NOTHING("vct", I, "0", NULL, "BookSim2 reads it for router = event"),
 	TAKEN("vc_allocator", T, "islip"),
 	TAKEN("sw_allocator", T, "islip"),
-	TAKEN("arb_type", T, "round_robin"),
-	TAKEN("alloc_iters", I, "1"),
+	NOTHING("arb_type", T, "round_robin", NULL,
+		"BookSim2's router does not read it, but the parameter of an "
+		"allocator, as in separable_input_first(matrix)"),
+	NOTHING("alloc_iters", I, "1", NULL,
+		"BookSim2's router does not read it, but the parameter of an "
+		"allocator, as in islip(2)"),
 	/* traffic */
 	CANNOT("classes", I, "1", NULL,
 	       "there is one class of traffic: 1 would do"),

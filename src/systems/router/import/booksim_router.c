@@ -37,7 +37,6 @@ static void allocator_write(struct booksim *b, FILE *f, const char *key,
 			    const char **arbiter_p, char *params)
 {
 	const char *text = booksim_text(b, key);
-	double iterations = booksim_number(b, "alloc_iters");
 	char name[CALL];
 	uint32_t i = 0;
 
@@ -52,15 +51,12 @@ static void allocator_write(struct booksim *b, FILE *f, const char *key,
 		return;
 	}
 	fprintf(f, ",\n    %c%c_alloc: %s", key[0], key[1], allocators[i].here);
-	if (!strcmp(name, "islip")) {
-		if (params[0])
-			iterations = strtod(params, NULL);
+	if (!strcmp(name, "islip"))
 		fprintf(f, ", %c%c_iterations: %.0f", key[0], key[1],
-			iterations);
-	}
+			params[0] ? strtod(params, NULL) : 1);
 	*arbiter_p = NULL;
 	if (!strncmp(name, "separable", 9))
-		*arbiter_p = params[0] ? params : booksim_text(b, "arb_type");
+		*arbiter_p = params[0] ? params : "round_robin";
 }
 
 /* Writes the arbiters of both allocators, which are the same here. Priorities

@@ -89,7 +89,7 @@ def sizes(name, settings):
     # A VC passes a packet in three cycles.
     yield name + ", 1 flit", {**settings, **SHORT, "loads": [
         x / max(1, 4 / settings.get("num_vcs", 4)) for x in settings["loads"]]}
-    yield name + ", 32 flits", {**settings, **LONG}
+    yield name + ", 32 flits", {**LONG, **settings, "packet_size": 32}
     yield name + ", hold", {**settings, **HOLD}
 
 
@@ -113,12 +113,15 @@ def confs():
         yield f"mesh 4x4, {routing}", {
             **MESH, "routing_function": routing, "loads": [0.15, 0.25]}
     yield "mesh 4x4, planar_adapt", {
-        **MESH, "routing_function": "planar_adapt", "num_vcs": 3}
+        **MESH, "routing_function": "planar_adapt", "num_vcs": 6}
     yield "torus 4x4, valiant", {**TORUS, "routing_function": "valiant",
                                  "loads": [0.15, 0.25]}
     yield "cmesh 4x4, 4 ends", CMESH
-    yield "cmesh 4x4, 4 ends, xy_yx_no_express", {
-        **CMESH, "routing_function": "xy_yx_no_express"}
+    yield "cmesh 4x4, 4 ends, dor", {**CMESH, "routing_function": "dor"}
+    yield "cmesh 4x4, 4 ends, dor, cables of 2 and 4", {
+        **CMESH, "routing_function": "dor", "use_noc_latency": 1}
+    yield "tree4", {**TREE, "topology": "tree4", "n": 3,
+                    "loads": [0.15, 0.3]}
     yield "fat tree 4x4, adaptive", {**TREE, "routing_function": "anca"}
     yield "fat tree 2x2x2x2", TREE2
     yield "fat tree 2x2x2x2, adaptive", {**TREE2, "routing_function": "anca"}

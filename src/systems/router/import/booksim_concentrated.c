@@ -3,10 +3,10 @@
  * dragonflynew.
  *
  * cmesh and flatfly number ends row by row over the whole plane, in which a
- * router has xr * yr of them. Here ends are numbered router by router. Patterns
- * that depend on the number are refused where these differ, but for bitcomp: if
- * sizes are powers of two, one number has the bits of the other in another
- * order, and their complement is the same end. */
+ * router has xr * yr of them. A flattened_butterfly has them router by router.
+ * Patterns that depend on the number are refused where these differ, but for
+ * bitcomp: if sizes are powers of two, one number has the bits of the other in
+ * another order, and their complement is the same end. */
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
@@ -68,15 +68,15 @@ uint32_t booksim_cmesh_nodes(struct booksim *b)
 	return 0;
 }
 
-/* Cables cross the two ends of a row that a router has. Express channels are
- * longer, but are left out, because dor_no_express does not use them. */
+/* Cables cross the two ends of a row that a router has, express cables half of
+ * a row. */
 void booksim_cmesh_write(struct booksim *b, FILE *f)
 {
-	numbers_check(b);
-	booksim_dims(b, f, "mesh");
-	fprintf(f, "  ends: 4\n");
+	booksim_dims(b, f, "cmesh");
 	if (placed(b))
-		fprintf(f, "  link: { latency: 2 }\n");
+		fprintf(f,
+			"  link: { latency: 2 }\n  trunk: { latency: %.0f }\n",
+			booksim_number(b, "k"));
 }
 
 uint32_t booksim_flatfly_nodes(struct booksim *b)

@@ -21,6 +21,12 @@ struct function {
 	const char *remark;  /* difference, or other that would do; or NULL */
 };
 
+/* BookSim2 keeps outputs of a packet in a set that is ordered by priority
+ * alone (outputset.hpp), so that of two with one priority the second is lost.
+ */
+static const char first_only[] =
+	"a packet may take each of several outputs, in BookSim2 the first alone";
+
 /* clang-format off */
 static const struct function functions[] = {
 	{ "mesh", "dor", "dimension_order", NULL },
@@ -28,22 +34,24 @@ static const struct function functions[] = {
 	{ "mesh", "valiant", "valiant", NULL },
 	{ "mesh", "romm", "romm", NULL },
 	{ "mesh", "xy_yx", "o1turn", NULL },
-	{ "mesh", "min_adapt", "minimal_adaptive", NULL },
-	{ "mesh", "planar_adapt", "planar_adaptive", NULL },
+	{ "mesh", "min_adapt", "minimal_adaptive", first_only },
+	{ "mesh", "planar_adapt", "planar_adaptive", first_only },
 	{ "torus", "dim_order", "dimension_order", NULL },
 	{ "torus", "valiant", "valiant", NULL },
-	{ "torus", "min_adapt", "minimal_adaptive",
-	  "adaptive packets may use all VCs but two, in BookSim2 one" },
+	{ "torus", "min_adapt", "minimal_adaptive", first_only },
 	{ "mesh", "adaptive_xy_yx", "xy_yx_adaptive", NULL },
 	{ "fly", "dest_tag", "destination_tag", NULL },
 	{ "fattree", "nca", "nearest_common_ancestor", NULL },
 	{ "fattree", "anca", "nca_adaptive", NULL },
 	{ "qtree", "nca", "nearest_common_ancestor", NULL },
+	{ "tree4", "nca", "nearest_common_ancestor", NULL },
+	{ "cmesh", "dor", "express_order", NULL },
 	{ "cmesh", "dor_no_express", "dimension_order", NULL },
-	{ "cmesh", "xy_yx_no_express", "o1turn", NULL },
 	{ "anynet", "min", "shortest_all_vcs", NULL },
 	{ "dragonflynew", "min", "minimal", NULL },
-	{ "dragonflynew", "ugal", "ugal\n  threshold: 30", NULL },
+	{ "dragonflynew", "ugal", "ugal\n  threshold: 30",
+	  "the long way ends where another group is entered, in BookSim2 at a "
+	  "random router of it" },
 	{ "flatfly", "ran_min", "dimension_order", NULL },
 	{ "flatfly", "xyyx", "o1turn", NULL },
 	{ "flatfly", "adaptive_xyyx", "xy_yx_adaptive", NULL },
@@ -58,8 +66,9 @@ static const struct function functions[] = {
 	{ "torus", "dim_order_bal", NULL, "dim_order would do" },
 	{ "torus", "valiant_ni", NULL, "valiant would do" },
 	{ "torus", "chaos", NULL, "min_adapt would do" },
-	{ "cmesh", "dor", NULL, "dor_no_express would do" },
-	{ "cmesh", "xy_yx", NULL, "xy_yx_no_express would do" },
+	{ "tree4", "anca", NULL, "nca would do" },
+	{ "cmesh", "xy_yx", NULL, "dor would do" },
+	{ "cmesh", "xy_yx_no_express", NULL, "dor_no_express would do" },
 	{ "flatfly", "ugal_xyyx", NULL, "ugal would do" },
 	{ "flatfly", "ugal_pni", NULL, "ugal would do" },
 };
@@ -131,13 +140,15 @@ static void fattree_write(struct booksim *b, FILE *f)
 	booksim_dims(b, f, "fat_tree");
 }
 
-/* BookSim2 has it in this size alone. */
-static uint32_t qtree_nodes(struct booksim *b)
+/* BookSim2 has qtree and tree4 in this size alone. */
+static uint32_t tree_nodes(struct booksim *b)
 {
+	const char *name = booksim_text(b, "topology");
+
 	if (booksim_number(b, "k") != 4)
-		booksim_cannot(b, "k", "4 would do in a qtree");
+		booksim_cannot(b, "k", "4 would do in a %s", name);
 	else if (booksim_number(b, "n") != 3)
-		booksim_cannot(b, "n", "3 would do in a qtree");
+		booksim_cannot(b, "n", "3 would do in a %s", name);
 	else
 		return 64;
 	return 0;
@@ -149,12 +160,18 @@ static void qtree_write(struct booksim *b, FILE *f)
 	fprintf(f, "  up: [1, 1]\n");
 }
 
+static void tree4_write(struct booksim *b, FILE *f)
+{
+	fprintf(f, "  topology: tree4\n");
+}
+
 static const struct topology topologies[] = {
 	{ "mesh", grid_nodes, mesh_write },
 	{ "torus", grid_nodes, torus_write },
 	{ "fly", grid_nodes, fly_write },
 	{ "fattree", grid_nodes, fattree_write },
-	{ "qtree", qtree_nodes, qtree_write },
+	{ "qtree", tree_nodes, qtree_write },
+	{ "tree4", tree_nodes, tree4_write },
 	{ "cmesh", booksim_cmesh_nodes, booksim_cmesh_write },
 	{ "flatfly", booksim_flatfly_nodes, booksim_flatfly_write },
 	{ "anynet", booksim_anynet_nodes, booksim_anynet_write },
@@ -177,10 +194,11 @@ bool booksim_shape(struct booksim *b)
 	const struct topology *t = topology_of(b);
 
 	if (!t)
-		booksim_cannot(b, "topology",
-			       "there is none: mesh, torus, cmesh, fly, "
-			       "fattree, qtree, flatfly, dragonflynew or "
-			       "anynet would do");
+		booksim_cannot(
+			b, "topology",
+			"there is none: mesh, torus, cmesh, fly, "
+			"fattree, qtree, tree4, flatfly, dragonflynew or "
+			"anynet would do");
 	else
 		b->nodes = t->nodes(b);
 	return t && b->nodes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PCI and PCI-X: transactions of devices, except the sequence of a read, which
- * depends on the class. Rules and formulas: top of pcix.c and pci.c. */
+/* PCI and PCI-X: transactions of devices. The sequence of a read is in pcix.c
+ * and pci.c, because it differs between the two classes. Rules and formulas:
+ * top of these two files. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -102,8 +103,9 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		.slice = t->data.buf ? weft_slice_sub(t->data, t->moved, bytes)
 				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
-		/* without H_DW, memory is written with the last datum, so that
-		 * no stage is left to mark */
+		/* Without H_DW the write to memory coincides with the last
+		 * datum, which already has a stage. Therefore the write has no
+		 * stage of its own to mark. */
 		.trace_id = b->p.h_dw ? t->trace_id : 0,
 	};
 
@@ -184,9 +186,9 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	uint32_t sure = n;
 
 	if (t->latency_timer) {
-		/* Only the bytes up to the first block that starts after the
-		 * timer has run out are certain to move. If there is no such
-		 * block, all bytes move. */
+		/* The timer can end the tenure only between blocks. Therefore
+		 * all bytes before the first block that starts after the timer
+		 * has run out are certain to move. */
 		uint64_t addr = t->addr + t->moved;
 
 		sure = b->block - (uint32_t)(addr % b->block);
@@ -221,7 +223,7 @@ void pcibus_block(struct pcibus *b)
 	bool timer = false;
 	uint64_t end;
 
-	/* The datum is the last one if another master waits. */
+	/* The block is the last one if another master waits. */
 	for (uint32_t m = 0; m < PCIBUS_M_DEVICES + 2 * b->p.devices; m++)
 		if ((m < PCIBUS_M_DEVICES ||
 		     (m - PCIBUS_M_DEVICES) / 2 != tn->dev) &&
@@ -252,8 +254,8 @@ void pcibus_write_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	uint32_t n = pcibus_least(t->bytes - t->moved, b->p.wr_chunk);
 	enum weft_bus_status status;
 
-	/* The bridge disconnects after WR_CHUNK, and the device stops at the
-	 * end of a page. */
+	/* The bridge ends a write after WR_CHUNK bytes. The device ends it at
+	 * the end of a page. */
 	if (b->p.page)
 		n = pcibus_least(n, b->p.page - addr % b->p.page);
 	status = pcibus_answer(b, t, n);

@@ -6,10 +6,11 @@
  * than the clocks of the load's request, the bus is held until the last store
  * has arrived.
  *
- * bus.pci: a device that has no place for a store retries it. A device that
- * defers an answer holds the bus for up to T_INITIAL clocks and then retries
- * the load. The device is notified of each access once. The bridge tries again
- * T_RETRY clocks after the retry, and gives up after MAX_RETRIES. */
+ * bus.pci: a device that has no place for a store answers it with a retry. A
+ * device whose answer is late holds the bus for up to T_INITIAL clocks and then
+ * answers the load with a retry. The device is notified of each access once.
+ * The bridge repeats the access T_RETRY clocks after a retry. After MAX_RETRIES
+ * retries it gives up. */
 #include "host/pcibus.h"
 
 #include <assert.h>
@@ -122,7 +123,8 @@ static struct pcibus_dev *pcibus_pio_target(struct pcibus *b,
 /* ---- stores ---- */
 
 /* Ends the tenure that started at edge d, because the target retries the
- * access. Returns true if that was one retry too many. */
+ * access. Returns true if the access has had more than max_retries retries and
+ * is given up. */
 static bool pcibus_pio_retried(struct pcibus *b, struct pcibus_pio *p,
 			       uint64_t d, uint64_t len)
 {
@@ -140,7 +142,8 @@ static uint32_t retry_clocks(const struct pcibus *b)
 	return b->p.t_park + b->p.t_ph + b->p.t_end;
 }
 
-/* Ends the store on the bus, which has left the bridge at edge `end`. */
+/* Ends a store. The store leaves the bridge, and its tenure ends, at edge
+ * `end`. */
 static void store_gone(struct pcibus *b, const struct pcibus_pio *p,
 		       uint64_t end)
 {
@@ -295,8 +298,8 @@ static void load_grant(struct pcibus *b, struct pcibus_pio *p, uint64_t d)
 	if (cond) /* the condition precedes the data */
 		asked += b->kind->pio_beats(b, 0, 8) +
 			 b->kind->pio_beats(b, p->io.off, p->io.bytes);
-	/* The bus is held, because the load follows the stores in flight to the
-	 * device. */
+	/* The load must not overtake stores in flight to the device. Therefore
+	 * the bus is held until the last store has arrived. */
 	if (asked < stored)
 		asked = stored;
 	if (!l->latched)

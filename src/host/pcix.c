@@ -24,18 +24,18 @@
  * q is the number of data that contain the bytes. Any number of bytes at any
  * address is allowed, because the first and last datum have byte enables.
  *
- * Own choices: a device tenure whose latency timer has run out while another
- * master waits ends behind the 128-byte block that starts next (the block a
- * tenure starts with is never cut). After that the device requests again as
- * after a disconnect. A read cut by max_request requests again when the last
- * datum of a sequence has moved. An access that no target decodes takes T_ABORT
- * more clocks, an address above 4 GB T_DAC more. The bridge answers splits in
- * the order of their requests, one sequence after the other.
+ * Own choices: a device tenure ends early if its latency timer has run out and
+ * another master waits. It still moves the 128-byte block that starts next, and
+ * never ends before its first block is complete. After that the device requests
+ * again as after a disconnect. A read cut by max_request requests again when
+ * the last datum of a sequence has moved. An access that no target decodes
+ * takes T_ABORT more clocks, an address above 4 GB T_DAC more. The bridge
+ * answers splits in the order of their requests, one sequence after the other.
  *
  * Errors that a fault asks for (fault.bus, enum weft_bus_error): an address of
- * wrong parity and a target abort end a request in its phases, a master abort
- * T_ABORT later. Wrong parity of data takes no time. An error message is a
- * completion of one datum. A repeated completion follows at once.
+ * wrong parity and a target abort end a request in its phases. A master abort
+ * ends it T_ABORT later. Wrong parity of data takes no time. An error message
+ * is a completion of one datum. A repeated completion follows at once.
  *
  * Not modelled: target retries, wait states of the initiator, fast
  * back-to-back, ordering of completions behind posted host stores. */
@@ -124,8 +124,9 @@ static void pcix_read_grant(struct pcibus *b, uint32_t i, uint64_t d)
 	};
 }
 
-/* Ends a sequence that is answered. The read requests again at edge `end`, or
- * is done. */
+/* Ends a sequence of a read that the bridge has answered. If the read has more
+ * bytes, it may request the bus again from edge `end` on, otherwise the read is
+ * done. */
 static void split_pop(struct pcibus *b, struct pcibus_dev *dev, uint64_t end)
 {
 	struct weft_bus_txn *t = dev->rd;
@@ -150,8 +151,8 @@ static void pcix_completion_grant(struct pcibus *b, uint64_t d)
 	if (t->error == WEFT_BUS_E_MESSAGE) {
 		uint64_t len = b->p.t_gap + b->p.t_ph + 1;
 
-		/* The bridge has no data and reports that in a message of one
-		 * datum. */
+		/* An error: the bridge sends a message of one datum in place of
+		 * the data. */
 		dev->rd->status = WEFT_BUS_SPLIT_ERROR;
 		weft_count(b->comp, PCIBUS_C_COMPLETIONS, 1);
 		pcibus_occupy(b, d, len);

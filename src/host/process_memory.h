@@ -5,12 +5,13 @@
  * A process's memory gets a shadow: contiguous pages of the node's physical
  * memory that hold no data. The shadow has the process's address modulo 16, not
  * modulo a page, because the place of a buffer in a page differs from run to
- * run and would change the time of its transfer. Reads of the shadow by devices
- * and libraries are reads of the process at that moment; writes are written to
+ * run and would change the time of its transfer. A device or library that reads
+ * the shadow gets the bytes that the process has at that time. Writes reach
  * the process before it continues. The node keeps no data, so that a shadow
- * stays right when the process unmaps its memory and maps it again. Pages are
- * whole, so that a device that reads words also gets bytes beside the requested
- * ones. The device gets all ones for bytes that the process does not have.
+ * stays right when the process unmaps its memory and maps it again. A shadow
+ * has whole pages, because a device that reads whole words also reads bytes
+ * beside the buffer. The device gets all ones for bytes that the process does
+ * not have.
  *
  * If the memory cannot be reached (the process has exited, or has no memory
  * there), reads give all ones, writes are dropped, and both are counted. */
@@ -28,9 +29,9 @@ struct weft_far_owner {
 	pid_t pid;
 	/* Handle of pid; NULL: pid is this process or a child of it. */
 	struct pidfd *who;
-	/* Copies n bytes from (write: to) va of the process if the kernel does
-	 * not let one process read another. Returns 0 or a negative errno.
-	 * NULL: the caller has no such function. */
+	/* Used if the kernel does not let one process read another. Copies n
+	 * bytes from va of the process to buf, or with `write` from buf to va.
+	 * Returns 0 or a negative errno. NULL: no such function exists. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
 	int fd;		      /* descriptor of the caller, for `copy` */
@@ -38,7 +39,7 @@ struct weft_far_owner {
 	bool strict;	      /* a direct access to a shadow raises SIGSEGV */
 	/* the kernel has refused: use `copy` from now on */
 	bool by_copy;
-	bool dead; /* the process has exited; the caller may also set it */
+	bool dead; /* the process has exited; the program may set this, too */
 	uint64_t faults;
 	/* Set if the caller increments `epoch` each time the process may have
 	 * run. Then devices read several pages at a time, because the data are
@@ -54,16 +55,16 @@ struct weft_far_owner {
  * of byte va, or NULL if there is no room. Takes no simulated time. */
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len);
-/* Removes the shadow that contains an address. No device may use it any
- * more. */
+/* Removes the shadow that contains the address `shadow`. After the call no
+ * device may use the shadow. */
 void weft_far_del(struct weft_host *h, void *shadow);
-/* Writes all data that devices stored to shadows of the node to the
- * processes. */
+/* Brings the processes up to date: copies into their memory all data that
+ * devices have stored to shadows of the node. */
 void weft_far_settle(struct weft_host *h);
 
 /* Pin, unpin and find the process's memory, like weft_mem_pin, weft_mem_unpin
- * and weft_mem_phys. Pages get addresses one by one, as pages of a program
- * do. */
+ * and weft_mem_phys. Each page gets an address of its own, so that neighbouring
+ * pages need not have neighbouring addresses. */
 bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		  size_t len, weft_phys_t *phys);
 bool weft_far_unpin(struct weft_host *h, const struct weft_far_owner *o,

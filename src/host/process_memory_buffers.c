@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of bytes between devices and another process, with few calls of the
  * kernel. Reads fetch ahead and writes are collected until a program may see
- * them. Several streams are kept each way, because each process of a ring has
- * one stream in and one out.
+ * them. Each direction has several streams, because a node may serve several
+ * processes with a stream in each direction.
  *
- * Data read ahead are valid until the process has run (its epoch), or a write
- * covers them. No two collected writes overlap, therefore their order does not
- * matter. */
+ * Data that were read ahead become invalid when the process runs (its epoch
+ * changes), or when a write covers them. No two collected writes overlap,
+ * therefore their order does not matter. */
 #include <string.h>
 
 #include "host/process_memory_internal.h"
@@ -82,8 +82,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 		b = memory_buffers_oldest(bufs->in);
 		b->more = 0;
 	}
-	/* Reads whole pages, but none behind the shadow. Reads more each time
-	 * the stream continues where it ended. */
+	/* Reads whole pages, but none behind the shadow. The number of bytes to
+	 * read grows with each read that continues the stream. */
 	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
 	if (to > f->va + f->len)
 		to = f->va + f->len;

@@ -20,7 +20,8 @@ void mem_far_set(struct mem *m, const struct mem_far *f);
  * with process_memory_buffers.c. */
 size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 		      size_t n, bool write);
-/* Writes n bytes to the process at once, or drops and counts them. */
+/* Writes n bytes to the process at once. If this fails, drops the bytes and
+ * counts a fault. */
 void mem_far_put(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 const void *src, size_t n);
 /* Copies n bytes from data that were read ahead. Returns false if not all of
@@ -40,8 +41,8 @@ void mem_far_later(struct mem *m, const struct mem_far *f, uint64_t va,
 void mem_far_clean(struct mem *m, const struct weft_far_owner *o, uint64_t va,
 		   size_t n);
 
-/* process_memory_pins.c: work like mem_pin, mem_unpin and mem_phys. The last
- * two return false if the page is not pinned. */
+/* process_memory_pins.c: work like mem_pin, mem_unpin and mem_phys.
+ * mem_far_unpin and mem_far_phys return false if a page is not pinned. */
 bool mem_far_pin(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		 uint64_t len, weft_phys_t *phys);
 bool mem_far_unpin(struct mem *m, const struct weft_far_owner *o, uint64_t va,

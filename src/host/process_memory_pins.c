@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of another process that are pinned: contract in process_memory.h.
  *
- * Each page gets, as in mem_pin.c, a frame of the node's memory as its address,
- * the last page first. The frame is a shadow of the page. */
+ * Each pinned page gets a frame of the node's memory, whose address stands for
+ * the page, as in mem_pin.c. The frame is a shadow of the page. The last page
+ * of a range gets its frame first. */
 #include "host/host_internal.h"
 #include "host/process_memory_internal.h"
 

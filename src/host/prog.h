@@ -8,10 +8,10 @@
 #include "weft/host.h"
 #include "weft/sim.h"
 
-/* Attaches prog to host. Both exist, host is initialised, and the simulation
- * has not started. Programs of one host that are due at one time run in the
- * order of their names. Returns 0, -EINVAL if host is not a host or prog not a
- * program, -EBUSY if prog is attached already. */
+/* Attaches prog to host. Both must exist, host must be initialised, and the
+ * simulation must not have started. Programs of one host that are due at one
+ * time run in the order of their names. Returns 0, -EINVAL if host is not a
+ * host or prog not a program, -EBUSY if prog is attached already. */
 int weft_prog_attach(struct weft_comp *host, struct weft_comp *prog);
 
 /* Returns the host.h handle of a program's thread, or NULL if the program is
@@ -37,8 +37,8 @@ uint64_t weft_progs_steps(struct weft_sim *sim);
  * end is known: it sleeps, computes, or waits with a deadline. */
 bool weft_progs_resting(struct weft_sim *sim, weft_time_t least);
 
-/* When on, the last foreground program that ends stops the run (weft_sim_stop).
- * The caller may continue the run so that the network drains. */
+/* When on, the run stops (weft_sim_stop) once all foreground programs have
+ * ended. The caller may continue the run so that the network drains. */
 void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 
 /* ---- programs that act for a process outside the simulation ---- */
@@ -46,19 +46,19 @@ void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 /* Deadline of waits that end when the thread is kicked. */
 #define WEFT_PROG_KICKED (WEFT_NEVER - 1)
 
-/* Waits until the thread is kicked. Uses no processor time, and keeps the time
- * that the thread owes. Call it from the thread. */
+/* Waits until the thread is kicked. The wait uses no processor time. Time that
+ * the thread owes stays owed. Call it from the thread. */
 void weft_prog_park(struct weft_host *h);
-/* Ends a wait of the thread now. A parked thread continues. A thread that waits
- * for an event with a deadline (not WEFT_NEVER) continues as at its deadline.
- * Returns false if the thread is in no such wait. Call it from outside
- * programs. */
+/* Ends the thread's wait now, if the thread is parked or waits for an event
+ * with a deadline (not WEFT_NEVER). The wait then ends as at its deadline.
+ * Returns false if the thread does not wait in one of these two ways. Call it
+ * from outside programs. */
 bool weft_prog_kick(struct weft_host *h);
 /* Returns true if weft_prog_kick would end the thread's wait. */
 bool weft_prog_rests(const struct weft_host *h);
-/* While on, waits that weft_prog_kick would end do not start. Used for a thread
- * that was not waiting when it was to be kicked, because the kick would be
- * lost. */
+/* While on, waits that weft_prog_kick would end do not start. Used when a
+ * thread that has to be kicked is not waiting yet, because a kick has no effect
+ * then. */
 void weft_prog_call(struct weft_host *h, bool on);
 /* Ends a program wherever its thread is, as weft_host_exit would, because the
  * process that it acts for has exited. */
@@ -87,18 +87,18 @@ struct weft_prog_node weft_prog_node(struct weft_host *h);
 /* Lets other processes map the node's memory. Call it before the run. Returns a
  * descriptor that the node keeps, or a negative errno. */
 int weft_prog_share(struct weft_host *h);
-/* Returns the processor time that the thread owes. It passes before the next
- * wait. */
+/* Returns the processor time that the thread has used but not spent yet. The
+ * thread spends it before its next wait. */
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Returns the number of the node's stores that may not have reached their
  * device, including stores that the thread has gathered. */
 uint32_t weft_prog_stores(const struct weft_host *h);
-/* Returns true if p is a block of weft_host_calloc of this program, and stores
- * its requested bytes. */
+/* Returns true if p is a block of weft_host_calloc of this program. Sets
+ * bytes_p to the number of bytes that the program requested for the block. */
 bool weft_prog_owns(struct weft_host *h, const void *p, size_t *bytes_p);
-/* Returns the number of accesses of a host's devices to unpinned pages. More
- * than 0 means that a device, or its driver, uses memory that it has given
- * up. */
+/* Returns the number of accesses of a host's devices to pages that are not
+ * pinned any more. More than 0 means that a device or its driver uses memory
+ * that the program has unpinned. */
 uint64_t weft_prog_strays(const struct weft_comp *host);
 /* Waits for the cost of weft_host_copy without copying. */
 void weft_prog_copy(struct weft_host *h, uint64_t n);

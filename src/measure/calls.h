@@ -37,7 +37,8 @@ struct calls {
 	size_t n_flows;
 };
 
-/* Add a copy of a rank, a call or a flow, in any order. */
+/* Each adds a copy of a rank, a call or a flow. The order of calls does not
+ * matter. */
 void calls_rank_add(struct calls *c, const struct calls_rank *r);
 void calls_row_add(struct calls *c, const struct calls_row *r);
 void calls_flow_add(struct calls *c, const struct calls_flow *f);

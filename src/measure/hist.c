@@ -101,8 +101,8 @@ double hist_percentile(const struct hist *h, double p)
 	for (uint32_t i = 0; i < h->n_bins; i++) {
 		seen += h->bin[i];
 		if ((double)seen >= rank) {
-			/* An exact bin counts with its value, a wider bin with
-			 * its middle. */
+			/* Values of an exact bin are known. Values of a wider
+			 * bin are taken to lie at its middle. */
 			double lo = hist_edge_scaled(i);
 
 			if (i >= HIST_EXACT)

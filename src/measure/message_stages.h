@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time of messages by stage, for `weft explain`. Memory is bounded: some
  * messages of a run are kept whole (the first, the fastest, the slowest, some
- * between). Of all messages together the sum of each stage is kept, and of each
- * part of the system its busy time. */
+ * between). In addition the sum of each stage over all messages is kept, and
+ * the busy time of each part of the system. */
 #ifndef MEASURE_MESSAGE_STAGES_H
 #define MEASURE_MESSAGE_STAGES_H
 

@@ -36,8 +36,8 @@ struct view {
 	size_t n_ports;
 };
 
-/* Adds a port with room for n intervals. The pointer is valid until the next
- * call. */
+/* Adds a port with room for n intervals. Returns a pointer to the port, which
+ * is valid until the next port is added. */
 struct view_port *view_port_add(struct view *v, const char *name,
 				const char *peer, const char *kind,
 				const char *unit, uint32_t n);

@@ -48,8 +48,8 @@ static char *result_dup(const char *s)
 	return res;
 }
 
-/* Returns the element called name. Creates the element if it does not exist,
- * and then sets *new_p. */
+/* Returns the element called name. If it does not exist, creates it and sets
+ * *new_p to true. */
 #define RESULT_GET(arr, n, name, new_p)                                        \
 	result_get(&(arr), &(n), sizeof(*(arr)), name, new_p)
 

@@ -63,8 +63,8 @@ bool steady_reached(const struct steady *s)
 bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		     double *half_p)
 {
-	/* Student's t at 97.5 % for df = 9 and up. The last value is the
-	 * limit. */
+	/* Student's t at 97.5 % for df = 9 to 19. GROUPS allows no larger
+	 * df. */
 	static const double student[] = { 2.262, 2.228, 2.201, 2.179,
 					  2.160, 2.145, 2.131, 2.120,
 					  2.110, 2.101, 2.093 };
@@ -76,9 +76,9 @@ bool steady_interval(const struct steady *s, uint32_t first, double *mean_p,
 		return false;
 	each = n / groups;
 	for (uint32_t g = 0; g < groups; g++) {
-		/* Leaves out the oldest batches if the number of batches is not
-		 * a multiple of the group, because they are nearest to the
-		 * warm-up. */
+		/* If the number of batches is not a multiple of the number of
+		 * groups, the oldest batches are left out, because the oldest
+		 * ones are nearest to the warm-up. */
 		double v = 0;
 
 		for (uint32_t i = 0; i < each; i++)

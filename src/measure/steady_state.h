@@ -25,9 +25,9 @@ void steady_init(struct steady *s);
 /* Adds the next observation. */
 void steady_add(struct steady *s, double v);
 
-/* Returns the number of batches to leave out at the start, so that the mean of
- * the other batches has the smallest error. A result in the second half of the
- * run means that the run is too short. */
+/* Returns the number of batches to leave out at the start. With this number the
+ * mean of the other batches has the smallest error. If the number exceeds half
+ * of the batches, the run is too short. */
 uint32_t steady_cut(const struct steady *s);
 /* Returns true if the warm-up is over: there are enough batches, and the cut
  * lies in the first half. */

@@ -3,12 +3,12 @@
  *
  * Such an nbdkit aborts if one of its threads has closed the socket of a client
  * that is gone and another thread has an answer for that client
- * (raw_send_socket: Assertion `sock >= 0' failed). One client that is killed
- * would end the disk of all. weft disk loads the plug-in before nbdkit's own
- * libraries, so that the __assert_fail of this file replaces that of the C
- * library. A thread that fails this assertion then stops until nbdkit ends, and
- * so do the other threads of the same connection. Later versions do not
- * assert. */
+ * (raw_send_socket: Assertion `sock >= 0' failed). Without this file, one
+ * killed client would end the disk for all clients. weft disk loads the plug-in
+ * before nbdkit's own libraries, so that the __assert_fail of this file
+ * replaces that of the C library. A thread that fails this assertion sleeps
+ * until nbdkit ends instead of aborting. The other threads of its connection
+ * then wait, too. Later versions do not assert. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -209,8 +209,8 @@ static void write_live(void)
 }
 
 /* Sleeps until a job arrives or the owner must stop. The caller holds the lock.
- * If requests have ended since the last report, writes a new one after
- * LIVE_US. */
+ * If requests have ended since the last report, and no job arrives for LIVE_US,
+ * writes a report. */
 static void sleep_idle(void)
 {
 	struct timespec t = after_us(LIVE_US);
@@ -226,9 +226,9 @@ static void sleep_idle(void)
 }
 
 /* Moves new jobs into todo. Without work, sleeps until a job arrives. Otherwise
- * waits up to `gather` us of real time, in which simulated time stands still,
- * until as many new jobs have arrived as have `ended`. Returns false if no work
- * is left and the owner must stop. */
+ * waits for `ended` new jobs, because each client whose job has ended may send
+ * another one. Waits at most `gather` us of real time, in which simulated time
+ * stands still. Returns false if no work is left and the owner must stop. */
 static bool take_inbox(struct jobs *todo, uint32_t ended)
 {
 	bool idle = !todo->head && !the.in_flight, more;
@@ -264,8 +264,9 @@ static void serve(void)
 		ended = take_ends(&todo);
 		if (ended || (!the.in_flight && !todo.head))
 			continue;
-		/* Without requests in flight the wait ends at once, and the
-		 * jobs that had no room are submitted again. */
+		/* Jobs without room are submitted again after the wait. Without
+		 * requests in flight no event would end the wait, therefore the
+		 * deadline is now. */
 		weft_disk_wait(the.d, the.in_flight ? WEFT_NEVER
 						    : weft_host_now(the.h));
 		ended = take_ends(&todo);

@@ -314,8 +314,8 @@ static int weft_flush(void *handle, uint32_t flags)
 	return carry_out(WEFT_DISK_FLUSH, 0, 0, NULL, 0);
 }
 
-/* Carries out a trim. With FUA it is carried out as ZERO, which may free the
- * bytes, too. */
+/* Carries out a trim. A trim with FUA is carried out as ZERO, because a ZERO
+ * may free the bytes like a trim. */
 static int weft_trim(void *handle, uint32_t count, uint64_t offset,
 		     uint32_t flags)
 {

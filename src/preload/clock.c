@@ -91,7 +91,7 @@ time_t time(time_t *p)
 	return ts.tv_sec;
 }
 
-/* ---- clock functions of the same kind under other names ---- */
+/* ---- clocks of C++ and OpenMP ---- */
 
 static int64_t ns_of(clockid_t id, const void *caller)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders of Open MPI. Jobs that run at once share one folder for each node. A
- * job that ends removes the folder if it is empty, so that another job that is
- * about to use it would fail to start. Therefore rmdir keeps these folders, and
- * weft exec removes them after the run. */
+/* Folders of Open MPI. Jobs that run at once share one folder for each node.
+ * Open MPI removes an empty folder at the end of a job. Another job that is
+ * about to use this folder would then fail to start. Therefore rmdir keeps
+ * these folders, and weft exec removes them after the run. */
 #include "preload/preload.h"
 
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placement of buffers. A transfer that crosses one more page boundary takes
- * longer, and the addresses of malloc depend on all earlier allocations: names
- * and numbers of processes and ports, whose lengths differ from run to run.
- * Therefore in timed runs a block large enough for a transfer of its own starts
- * at a multiple of its size, rounded up to a power of two, at most a page. Then
- * its address does not influence the time.
+/* Placement of buffers. The address of a buffer influences the time of its
+ * transfer, because each page boundary in the buffer takes time. Addresses of
+ * malloc differ from run to run, because earlier blocks hold names and numbers
+ * of processes and ports, whose lengths differ. Therefore in timed runs blocks
+ * of SMALL bytes or more are aligned: a block starts at a multiple of its size,
+ * rounded up to a power of two, or at a page boundary if it is larger than a
+ * page. Transfers of an aligned block take the same time in every run.
  *
  * The program's allocator provides the blocks. An allocator that is defined in
  * the program itself is not replaced. */
@@ -19,8 +20,9 @@
 enum {
 	PAGE = 4096,
 	SMALL = 256,
-	/* size from which zeroed blocks stay untouched pages, because writing
-	 * them would take time */
+	/* Blocks of this size or more are not aligned, because calloc() would
+	 * have to write zeros into pages that the kernel provides as zeros, and
+	 * realloc() would have to copy them. */
 	SPARSE = 64 << 20
 };
 

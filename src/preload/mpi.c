@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, end and clock of MPI. After MPI_Init the ranks are at different
  * simulated times, because PMIx takes real time. Therefore all ranks continue
- * at one time (weft_att_epoch), a whole second, with no message in flight. The
- * measured part starts then, equal in every run, and ends with MPI_Finalize. */
+ * at one time (weft_att_epoch), a whole second, with no message in flight. At
+ * this time the measured part starts. Its start is equal in every run. It ends
+ * with MPI_Finalize. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>
@@ -177,7 +178,8 @@ double MPI_Wtick(void)
 	return mpi_clock("MPI_Wtick", true);
 }
 
-/* ---- Fortran: mpif.h and use mpi; use mpi_f08 (its clocks are those of C) */
+/* ---- Fortran: mpif.h, use mpi and use mpi_f08. The clocks of mpi_f08 are the
+ * functions of C. ---- */
 
 #define FORTRAN_INIT(name)                                                     \
 	void name(word a, word b, word c);                                     \

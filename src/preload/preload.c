@@ -84,10 +84,11 @@ static int see_object(struct dl_phdr_info *o, size_t size, void *arg)
 }
 
 /* Finds the program's code before the program starts, while one thread exists.
- * A pthread_once() in the first call of clock_gettime() would not work: dlsym()
- * allocates to report a missing name, so that a program whose allocator reads
- * the clock would not start. A thread must not wait here for another that holds
- * the loader's lock in dlopen(), either. */
+ * pthread_once() in the first call of clock_gettime() would not work for two
+ * reasons. dlsym() allocates memory to report a missing name, so that an
+ * allocator that reads the clock would call clock_gettime() again and wait for
+ * itself. Another thread may hold the loader's lock in dlopen() and wait for
+ * the thread that calls dlsym(). */
 static void __attribute__((constructor)) look_around(void)
 {
 	unsigned int seen = 0;

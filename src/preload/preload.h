@@ -37,11 +37,12 @@ struct weft_att *pre_attach(void);
 void pre_detach(void);
 /* Returns true if the clocks show simulated time. */
 bool pre_timed(const struct weft_att *a);
-/* Returns simulated time. The attached thread hands over for it. Other threads
- * get the time that this thread saw last. */
+/* Returns simulated time. A call by the attached thread hands over to the
+ * simulator. Other threads get a time without a hand-over: the time that the
+ * attached thread saw last. */
 weft_time_t pre_now(struct weft_att *a);
-/* Sets the time that other threads get, when it is known without a
- * hand-over. */
+/* Sets the time that other threads get. Called when the time is known without a
+ * hand-over, as at the start of the measured part. */
 void pre_now_is(weft_time_t t);
 /* Returns true in the attached thread, because only this thread may post. */
 bool pre_my_turn(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks and sleeps of a program that calls weft/host.h itself (weft exec
- * --raw, libweft). They are those of its simulated thread, at the cost of the
- * host model. */
+ * --raw, libweft). Clocks show the time of the program's simulated thread, and
+ * sleeps let that time pass. A call takes the time that the host model charges
+ * for it. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>

@@ -163,9 +163,9 @@ static bool is_device(struct text t)
 }
 
 /* Returns true if lines of this device are to be read, false if another device
- * was named, or a negative error. Without a named device all lines must have
- * one device, because blkparse shows a request to a partition as one to its
- * disk, too. */
+ * was named, or a negative error. If the user has named no device, all lines
+ * must have the same device, because blkparse repeats each request to a
+ * partition as a request to the disk, which would count twice. */
 static int device_check(struct reader *r, struct text device)
 {
 	if (*r->attr->device)

@@ -15,8 +15,8 @@
  *	0,W,0,4096
  *	0.000125,F,,
  *
- * Not read: the binary files of blktrace; requests without data other than
- * FLUSH (N), because the medium is not asked for them. */
+ * Not read: the binary files of blktrace, and requests of kind N, which have no
+ * data and never reach the medium. */
 #ifndef PROGRAMS_BLOCK_TRACE_H
 #define PROGRAMS_BLOCK_TRACE_H
 

@@ -131,8 +131,8 @@ static void load_read_all(struct load *l)
 		disk_user_submit(&l->u, j);
 	}
 	disk_user_drain(&l->u);
-	/* Flushes again, because a FLUSH must report a loss that these reads
-	 * have seen. */
+	/* The reads may have found that the drive has lost writes. The model
+	 * expects the next FLUSH to report such a loss. */
 	disk_user_flush(&l->u);
 }
 

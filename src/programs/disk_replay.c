@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program disk.replay: the requests of a recorded trace to a remote disk
- * (docs/storage.md), at their recorded times or as fast as they go.
+ * (docs/storage.md), at their recorded times or as fast as the disk takes them.
  *
  * The model of the bytes covers the ranges that the trace touches, not the
  * whole disk, because a trace of hours touches little of a large one. A request

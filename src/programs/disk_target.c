@@ -24,8 +24,8 @@ struct disk_target {
 	struct storage_target *t;
 };
 
-/* Texts that the library expects for the values of the parameters `link` and
- * `notify`, which are indices of these arrays. */
+/* Texts of the library for the parameters `link` and `notify`, by the value of
+ * the parameter. */
 static const char *const links[] = { NULL, "native", "ep" };
 static const char *const notifies[] = { "request", "page", "packet" };
 
@@ -124,8 +124,9 @@ static int target_main(struct weft_comp *c)
 	return 0;
 }
 
-/* Frees the drive after a run that ended early. drive_free writes the cache to
- * the drive's file, as a machine does that is switched off. */
+/* Frees the drive after a run that ended early. drive_free writes the bytes of
+ * the cache to the drive's file, as if the machine had been shut down in
+ * order. */
 static void target_fini(struct weft_comp *c)
 {
 	struct disk_target *x = c->state;

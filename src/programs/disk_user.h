@@ -14,7 +14,7 @@ enum { DISK_USER_SEGS = 256, DISK_USER_ERRORS = 7 };
  * the one before. */
 struct disk_bufs {
 	uint64_t bytes;	   /* size of each buffer */
-	uint32_t misalign; /* bytes from a multiple of 64 to a buffer, 0..63 */
+	uint32_t misalign; /* offset of each buffer modulo 64, 0..63 */
 	uint32_t segments; /* segments of a request, 1..DISK_USER_SEGS */
 	uint32_t tail;	   /* bytes behind the last buffer */
 };
@@ -59,8 +59,9 @@ struct disk_user {
 		.size = sizeof(((state_ *)0)->user_.field_), .def = def_,      \
 		.range = range_, .source = WEFT_OWN, .doc = doc_,              \
 	}
-/* Parameters of a class whose state has a struct disk_user as `user_`: those of
- * the disk, `depth` with the class' default, those of the model. */
+/* Parameters of a class whose state has a struct disk_user as `user_`:
+ * parameters of the disk, `depth`, and parameters of the model. The class
+ * chooses the default of `depth`. */
 #define DISK_USER_PARAMS_DISK(state_, user_)                                   \
 	DISK_USER_PARAM(STR, state_, user_, to, "1", "",                       \
 			"nodes of the targets: 1,2,4..6"),                     \
@@ -123,9 +124,10 @@ void disk_user_drain(struct disk_user *u);
  * requests. */
 void disk_user_flush(struct disk_user *u);
 
-/* Each writes metrics: the counted requests of each code up to `last`; the
- * rates of `requests` that were counted within `took`; the work and the errors
- * of the library. */
+/* Write metrics. disk_user_report_codes writes for each code up to `last` how
+ * many requests have ended. disk_user_report_rates writes bandwidth and rate:
+ * `requests` requests ended within the time `took`. disk_user_report_library
+ * writes the work and the errors of the library. */
 void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last);
 void disk_user_report_rates(struct disk_user *u, weft_time_t took,
 			    uint64_t requests);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers of programs over the common endpoint: payload of any length, and a
- * retry that keeps the endpoint in progress, because a peer may need it. */
+ * retry of calls. The retry takes events of the endpoint between two calls,
+ * because an endpoint works only while its program calls it, and a peer may
+ * wait for this endpoint. */
 #ifndef PROGRAMS_ENDPOINT_PROGRAM_H
 #define PROGRAMS_ENDPOINT_PROGRAM_H
 

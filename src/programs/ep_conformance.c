@@ -47,8 +47,9 @@ static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 		weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->slow);
 }
 
-/* Checks a put with notify, whose imm gives place, length and pattern. The
- * source's whole area must equal the sum of its puts so far. */
+/* Checks a put with notify, whose imm gives place, length and pattern. Applies
+ * the put to the reference copy. The area that this source writes must then
+ * equal its reference. */
 static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;
@@ -66,8 +67,9 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 		  " of node %u (%zu bytes at %zu) is not in "
 		  "place",
 		  e->name, seq, ev->src, len, off);
-	e->owed[ev->src]++; /* acknowledged later, because events must stay in
-			     * order */
+	/* acknowledged later, because a send that waits for room here would
+	 * handle later events first */
+	e->owed[ev->src]++;
 }
 
 static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)

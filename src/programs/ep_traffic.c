@@ -142,8 +142,8 @@ static void ept_run(struct ept *t)
 		epw_fill(t->buf + 8, len - 8, program_base(t->w.me, d, seq));
 		ept_send(t, d, len, seq);
 	}
-	/* The last message to a node contains the number of all, so that the
-	 * node detects lost messages. */
+	/* The last message to a node contains the number of messages sent to
+	 * it, so that the node detects lost messages. */
 	for (uint32_t p = 0; p < t->w.n; p++)
 		ept_send(t, p, 0, EPT_LAST | t->sent[p]);
 	while (t->ended < t->w.n)

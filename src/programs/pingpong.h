@@ -62,7 +62,7 @@ enum {
 struct pingpong_ops {
 	uint32_t flags;
 	/* Bytes at the start (a multiple of 8) and at the end of a message that
-	 * the operations write and compare themselves. */
+	 * the system's operations write and compare, not the common part. */
 	uint32_t head, tail;
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);

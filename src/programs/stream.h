@@ -21,8 +21,9 @@ struct stream {
 	/* Parameters: */
 	uint64_t count, size;
 	uint32_t partner;
-	/* `open` may change these: flags of the enum below, and whether this
-	 * node waits for messages, which by default the partner does. */
+	/* `open` may change `flags` (of the enum below) and `receives`.
+	 * `receives`: this node waits for messages, by default true at the
+	 * partner only. */
 	uint32_t flags;
 	bool receives;
 	/* State of the run: */
@@ -31,7 +32,8 @@ struct stream {
 };
 
 enum {
-	/* The last message is complete by the partner's clock. */
+	/* The stream ends when the last message is complete at the partner, by
+	 * the partner's clock. */
 	STREAM_ARRIVAL = 1,
 	/* Both ends report their own measurements. */
 	STREAM_RECEIVED = 2,

@@ -11,8 +11,9 @@
 #define ATTR_RMA                                                               \
 	(FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ |            \
 	 FI_REMOTE_WRITE | FI_RMA_EVENT | FI_TRIGGER)
-/* Sends after a long transfer are not ordered. A long transfer is announced and
- * then put, therefore a later message may be received before its data. */
+/* A send that follows a long transfer is not ordered behind it. A long transfer
+ * is announced first and put later, so that the data may arrive after a later
+ * message. */
 #define ATTR_ORDER                                                             \
 	(FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |           \
 	 FI_ORDER_WAW | FI_ORDER_RAS | FI_ORDER_WAS | FI_ORDER_RMA_RAR |       \

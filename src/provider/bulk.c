@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Largest number of unused registrations that stay. Timed runs keep none,
- * because the heap decides whether memory gets its earlier address again, and
- * that differs from run to run. */
+ * because the heap decides whether a later buffer has the address of a
+ * registration, and addresses of the heap differ from run to run. */
 enum { REGS_KEPT = 16 };
 
 /* Returns the bytes of one put. Both ends of a transfer compute the same
@@ -22,9 +22,10 @@ static size_t bulk_chunk(const struct wfi_hub *h)
 
 /* ---- registered memory ---- */
 
-/* Drops the least recently used registration without users. Returns true if the
- * NIC has room now. Returns false if an operation in flight still needs the
- * registration (-EAGAIN). The next call then tries again. */
+/* Drops the least recently used registration without users. Returns true if it
+ * was dropped, so that the NIC has room. Returns false if no registration is
+ * unused, or if an operation in flight still needs the registration (mr_dereg
+ * returned -EAGAIN). A later call tries to drop it again. */
 static bool regs_drop(struct wfi_hub *h)
 {
 	struct wfi_reg **at, **old = NULL, *r;

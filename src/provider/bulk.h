@@ -6,10 +6,10 @@
 
 #include "provider/op.h"
 
-/* Registered memory. The transport names memory by its address in the process,
- * so that a registration stays valid when other memory is mapped there. The
- * latest registrations stay, because the next message often uses the same
- * buffer. */
+/* Registered memory. The transport names memory by its address in the process.
+ * Therefore a registration remains valid after the process has mapped other
+ * memory at that address. The registrations used last are kept, because the
+ * next message often uses the same buffer. */
 struct wfi_reg {
 	struct wfi_reg *next;
 	struct weft_ep_mr mr;
@@ -33,9 +33,10 @@ bool wfi_regs_drop(struct wfi_hub *h);
  * or negative errno as wfi_reg_get does. */
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p);
-/* Opens a window as wfi_window_open does. After -EAGAIN it returns -EAGAIN
- * without another attempt until a registration was given back, because calls of
- * the NIC would fail. Returns as wfi_window_open does. */
+/* Opens a window as wfi_window_open does, and returns as it does. If the last
+ * call for this operation returned -EAGAIN and no registration has been given
+ * back since then, returns -EAGAIN at once, because the NIC would refuse
+ * again. */
 int wfi_window_later(struct wfi_op *op, void *p, size_t len,
 		     struct wire_window *w_p);
 /* Puts `len` bytes from p into window to_id of the operation's peer. Calls
@@ -53,8 +54,8 @@ void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm);
  * without memory. */
 void *wfi_op_flat(struct wfi_op *op, bool fill);
 
-/* Copies bytes from iov, behind its first `skip` bytes, to a flat buffer, but
- * at most `len`. Returns the number of bytes copied. */
+/* Copies at most `len` bytes from iov to a flat buffer. Leaves out the first
+ * `skip` bytes of iov. Returns the number of bytes copied. */
 size_t wfi_iov_out(const struct iovec *iov, size_t n, size_t skip, void *to,
 		   size_t len);
 /* Copies bytes from a flat buffer into iov, behind its first `skip` bytes.

@@ -57,7 +57,7 @@ static const struct wfi_op_type connect_type = {
 };
 
 /* Sends the connection request when the owner of the port is known. Gives up
- * after CONN_PATIENCE_US, because possibly no process ever listens there. */
+ * after CONN_PATIENCE_US, because the port may never have an owner. */
 static int connect_step(struct wfi_op *op)
 {
 	struct wfi_ep *ep = op->ep;

@@ -15,8 +15,9 @@ void wfi_cntr_inc(struct wfi_cntr *c, bool err)
 	wfi_trigger(c);
 }
 
-/* Reads a counter. An unchanged value means that the user polls for a change,
- * therefore the process idles. */
+/* Reads a counter. A value that has not changed shows that the user polls the
+ * counter. After many such reads the process hands over, so that simulated time
+ * passes. */
 static uint64_t cntr_look(struct wfi_cntr *c, const uint64_t *at)
 {
 	struct wfi_hub *h = c->dom->hub;

@@ -199,8 +199,9 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return rc;
 }
 
-/* Returns true if no injected operation is in flight. Closing waits for these,
- * because the user cannot. */
+/* Returns true if no injected operation is in flight. Closing an endpoint waits
+ * for injected operations, because the user gets no completion for which to
+ * wait. */
 static bool ep_drained(void *arg)
 {
 	struct wfi_ep *ep = arg;

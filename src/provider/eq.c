@@ -59,9 +59,10 @@ int wfi_eq_bind(struct fid *fid, struct fid *eq, uint64_t flags)
 	return 0;
 }
 
-/* Takes the next event if it is of the wanted kind: an error (err) or not.
- * Returns 0, -FI_EAGAIN without an event, or -FI_EAVAIL if it is of the other
- * kind. */
+/* Takes the next event: an error if err is set, otherwise an event without
+ * error. Returns 0, -FI_EAGAIN if no such event is next, or -FI_EAVAIL if an
+ * error is next but err is not set. With `peek` the event stays in the
+ * queue. */
 static ssize_t eq_take(struct wfi_eq *eq, bool err, bool peek,
 		       struct wfi_event **e_p)
 {

@@ -14,8 +14,8 @@
 
 /* ---- addresses ---- */
 
-/* Returns true for 127.x.y.z and for addresses of this machine, which bind
- * accepts. */
+/* Returns true for addresses that bind accepts: 127.x.y.z and addresses of this
+ * machine. */
 static bool sin_ours(const struct sockaddr_in *sin)
 {
 	struct sockaddr_in any = *sin;

@@ -171,8 +171,8 @@ struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr);
 int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must);
-/* Sends a message with `len` bytes of payload, or queues it without room,
- * because it must not be lost. */
+/* Sends a message with `len` bytes of payload. Queues the message if the
+ * transport has no room, because it must not be lost. */
 void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		  const void *data, size_t len);
 /* Acknowledges request `id` of the peer. err != 0 reports an error.
@@ -186,12 +186,13 @@ bool wfi_hub_progress(struct wfi_hub *h);
 
 /* ---- calls of the user, as counted and timed (stat.c) ---- */
 
-/* Prepares the statistics of calls. Called with the lock held, for one call at
- * a time. */
+/* Names the calls in the statistics. Called once, when the hub is opened. */
 void wfi_calls_open(struct wfi_hub *h);
 /* returns the call of a wfi_tx.kind */
 enum wfi_call wfi_call_of(uint64_t kind);
-/* Begins a call that changes state, and charges its cost. */
+/* Begins a call that changes state, and charges its cost. Called with the lock
+ * held, which the caller keeps until wfi_call_end, because one call is counted
+ * at a time. */
 void wfi_call_begin(struct wfi_hub *h, enum wfi_call call, uint64_t bytes);
 /* Ends a call. After -FI_EAGAIN the call is not counted, because the user
  * repeats it. */
@@ -215,7 +216,7 @@ uint64_t wfi_name_age(struct wfi_hub *h, const struct sockaddr_in *sin);
 void wfi_name_ask(struct wfi_hub *h, const struct wfi_in *in);
 /* Stores the answer to a WIRE_ASK of this process. */
 void wfi_name_here(struct wfi_hub *h, const struct wfi_in *in);
-/* Returns true if the address contains its process. */
+/* Returns true if the address identifies a process by its node and slot. */
 bool wfi_sin_exact(const struct sockaddr_in *sin);
 /* Returns real time in us. */
 uint64_t wfi_real_us(void);

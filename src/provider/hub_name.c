@@ -61,9 +61,10 @@ bool wfi_sin_exact(const struct sockaddr_in *sin)
 	return ip >> 24 == 127 && (ip >> 16 & 0xff);
 }
 
-/* Asks all processes in order. Processes that do not exist do not answer. Most
- * nodes have few processes, so the first slots are asked first. Each repetition
- * asks four times as many slots. */
+/* Asks the first slots of all nodes for the owner of a port. Slots without a
+ * process do not answer. Most nodes have few processes, therefore the first
+ * question goes to two slots of each node, and each further question to four
+ * times as many. */
 static void name_ask_all(struct wfi_hub *h, struct wfi_ask *a)
 {
 	struct wire w = { .op = WIRE_ASK, .a = a->port };

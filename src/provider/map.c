@@ -20,8 +20,8 @@ uint64_t map_get(const struct map *m, uint64_t key)
 	return m->cap && key != MAP_NONE ? map_find(m, key)->val : 0;
 }
 
-/* Rehashes the cells except deleted ones. Doubles the size if that would not
- * make enough room. */
+/* Moves the cells except deleted ones to a new table. The table has twice the
+ * size if at least a quarter of the old cells is in use. */
 static int map_grow(struct map *m)
 {
 	struct map old = *m;

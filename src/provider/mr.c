@@ -51,8 +51,9 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	    !mr->cntr) {
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
-		/* Peers lose direct access, because accesses are counted from
-		 * now on. */
+		/* Peers lose direct access, because the NIC would not report
+		 * their accesses, and the counter has to count them from now
+		 * on. */
 		wfi_region_gone(mr);
 	} else if (bfid->fclass == FI_CLASS_EP) {
 		mr->ep = container_of(bfid, struct wfi_ep, fid.fid);

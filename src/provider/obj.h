@@ -43,7 +43,7 @@ struct fi_info *wfi_info_base(unsigned i);
  * -FI_ENODATA. */
 int wfi_resolve(const char *node, const char *service,
 		struct sockaddr_in *sin_p);
-/* Capabilities that a user gets without a request. */
+/* Capabilities that an endpoint has even if the user does not request them. */
 extern const uint64_t wfi_caps_secondary;
 
 /* ---- fabric.c ---- */
@@ -183,8 +183,8 @@ void wfi_cq_add(struct wfi_cq *cq, const struct wfi_comp *c);
 /* Opens a counter. Returns 0 or negative errno. */
 int wfi_cntr_open(struct fid_domain *dom, struct fi_cntr_attr *attr,
 		  struct fid_cntr **cntr_p, void *context);
-/* Counts a completion, or with `err` an error. Starts operations that wait for
- * this count. */
+/* Counts a completion, or with `err` an error. Starts operations whose
+ * threshold the counter has reached. */
 void wfi_cntr_inc(struct wfi_cntr *c, bool err);
 /* Opens an event queue. Returns 0 or negative errno. */
 int wfi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
@@ -237,9 +237,10 @@ struct wfi_mr {
 	struct wfi_reg *reg;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	uint64_t base; /* address of the first byte in requests of peers */
+	uint64_t base; /* address of the first byte, as peers name it */
 	uint64_t access, flags;
-	/* Peers that know the region, and the port under which they know it. */
+	/* Peers that have asked for the region, and the port that they
+	 * asked. */
 	wfi_name *shown_to;
 	size_t shown;
 	uint16_t shown_port;
@@ -329,7 +330,8 @@ int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p);
 /* Completes an operation of this process: adds a completion and counts it. */
 void wfi_ep_tx_end(struct wfi_op *op, int err);
-/* Completes a receive. With `quiet` it has no completion unless it failed. */
+/* Completes a receive. With `quiet` a receive without error gives no
+ * completion. */
 void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet);
 /* Counts the end of an operation, or with `err` an error, if a counter is
  * bound. */

@@ -86,8 +86,8 @@ struct wfi_op {
 	struct wfi_rx *rx; /* receive that the operation fills */
 };
 
-/* Immediate value of a put that fills no window. The target must then
- * acknowledge the writer's operation. */
+/* Marks the immediate value of a put that fills no window. The target
+ * acknowledges the writer's operation, whose number is in the other bits. */
 #define WFI_DIRECT (1u << 31)
 
 /* Type of an operation that has ended while the transport still holds it. */

@@ -29,8 +29,8 @@ static struct wfi_rx *rx_new(const struct wfi_rxd *r, wfi_name from,
 	return rx;
 }
 
-/* Posts a receive. Early messages that match are taken first, by a
- * multi-receive as many as fit. */
+/* Posts a receive. It takes the first early message that matches. A
+ * multi-receive takes matching early messages as long as the next one fits. */
 static void rx_post(struct wfi_rxq *q, struct wfi_rx *rx)
 {
 	struct wfi_unx *u;
@@ -76,8 +76,10 @@ static int rx_peek(struct wfi_ep *ep, struct wfi_rxq *q,
 	return 0;
 }
 
-/* Gets the name for an address. If its process is unknown, gets the port
- * instead. Messages are matched by either. Returns 0 or negative errno. */
+/* Gets the sender that a receive accepts: the name of the endpoint at an
+ * address, or its port while the process at the address is unknown. A message
+ * matches if its sender has this name or this port. Returns 0 or negative
+ * errno. */
 static int rx_from_addr(struct wfi_ep *ep, fi_addr_t addr, wfi_name *from_p)
 {
 	int rc;

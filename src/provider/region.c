@@ -79,7 +79,8 @@ bool wfi_region_find(struct wfi_ep *ep, struct wfi_peer *p, uint16_t port,
 	at = addr - g->r.base;
 	if ((g->r.access & access) != access || addr < g->r.base ||
 	    at > g->r.len || len > g->r.len - at)
-		/* uses a message, because the peer's answer gives the reason */
+		/* The caller then sends a message, because the peer's answer to
+		 * the message gives the reason of the refusal. */
 		return false;
 	*to = (struct wire_window){ g->r.addr + at, g->r.key, len };
 	return true;

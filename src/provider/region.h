@@ -3,9 +3,11 @@
  * use the NIC's name of a region, so that they do not need the peer's
  * processor.
  *
- * The first access to a region sends a question and itself uses a message. A
- * peer that closes a region notifies all processes that have asked for it,
- * before it sends any later message, so that none uses a closed region. */
+ * The first access to a region uses a message and also asks the peer for the
+ * region, so that later accesses can be direct. A peer that closes a region
+ * first notifies all processes that have asked for the region, and only then
+ * sends other messages. Therefore no process uses a closed region after such
+ * a message. */
 #ifndef PROVIDER_REGION_H
 #define PROVIDER_REGION_H
 

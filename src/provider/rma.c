@@ -11,8 +11,8 @@
 
 /* ---- write ---- */
 
-/* Sends a request with the number of the operation, which the target
- * acknowledges. */
+/* Sends a request. The request carries the number of the operation, because the
+ * target acknowledges this number. */
 static int rma_post(struct wfi_op *op, struct wire *w, const struct iovec *iov,
 		    size_t n)
 {
@@ -138,9 +138,9 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
-	/* Remote data and FI_INJECT need a message, because direct access
-	 * carries no remote data and the NIC reads the buffer after the
-	 * call. */
+	/* Remote data need a message, because direct access carries none.
+	 * FI_INJECT needs a message, because in a direct access the NIC would
+	 * read the buffer after the call has returned. */
 	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
 	    wfi_region_find(
 		    ep, p, w->dst, t->key, t->raddr, len,

@@ -30,8 +30,8 @@ struct wfi_comp wfi_rx_comp(const struct wfi_msg *m, void *context)
 	return c;
 }
 
-/* Reserves memory of a receive for a message: fills in iov. Returns the bytes
- * of room. */
+/* Reserves memory of a receive for a message, and stores it in iov. Returns the
+ * number of bytes that the receive has room for. */
 static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 		      struct iovec *iov, size_t *iovs_p)
 {

@@ -46,8 +46,8 @@ void wfi_trigger(struct wfi_cntr *c)
 		if (g->threshold > c->val)
 			continue;
 		TAILQ_REMOVE(&c->triggers, g, link);
-		/* The next progress posts the operation, because the locks of
-		 * the caller are unknown here. */
+		/* The operation is posted by a later wfi_hub_progress, because
+		 * it is unknown here which locks the caller holds. */
 		if (!g->ep) {
 			struct fi_op_cntr *o = g->work->op.cntr;
 

@@ -21,8 +21,8 @@ struct wfi_tx {
 				* or NULL */
 };
 
-/* Type of operations of announced messages: they get a window, put the data
- * into it, and end. */
+/* Type of operations of announced messages. Such an operation waits for a
+ * window of the receiver, puts the data into it, and ends. */
 extern const struct wfi_op_type wfi_tx_type;
 /* Type of operations that put to a known target. They end with the target's
  * acknowledgement. */
@@ -30,9 +30,9 @@ extern const struct wfi_op_type wfi_tx_put_type;
 /* Type of operations whose result is a message, which is copied to iov. */
 extern const struct wfi_op_type wfi_tx_fetch_type;
 
-/* Returns true, and the result in *ret_p, if a call is not started, because its
- * arguments are wrong or it was queued until a counter reaches its
- * threshold. */
+/* Returns true, and the result in *ret_p, if the call need not be started: its
+ * arguments are wrong, or it was queued because its counter has not reached the
+ * threshold yet. */
 bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
 		 ssize_t *ret_p);
 /* Starts a call: takes the lock, charges the cost, finds the target and fills

@@ -48,8 +48,8 @@ static int wait_fd(struct wfi_wait *w, int att)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	w->fd = epoll_create1(EPOLL_CLOEXEC);
-	/* The event of the bell is set at first, so that a program that sleeps
-	 * without a call of fi_trywait wakes at once. */
+	/* The bell is readable from the start, so that a program that sleeps
+	 * without a call of fi_trywait does not miss an event. */
 	w->bell = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->fd >= 0 && w->bell >= 0 && att >= 0 &&
 	    !epoll_ctl(w->fd, EPOLL_CTL_ADD, att, &e) &&
@@ -175,8 +175,8 @@ bool wfi_fid_ready(struct fid *fid)
 	}
 }
 
-/* Prepares a sleep. Returns 0, or -FI_EAGAIN if an object is ready, so that the
- * user does not sleep. */
+/* Prepares a sleep. Returns 0 if the user may sleep, -FI_EAGAIN if an object is
+ * ready, or another negative errno. */
 int wfi_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	struct wfi_hub *h = NULL;

@@ -42,8 +42,9 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 		p->notes = calloc(1, sizeof(struct note_queue));
 	q = p->notes;
 	assert(q);
-	/* The queue is sorted by time, because an interrupt may be due before
-	 * the end of a tenure that was announced earlier. */
+	/* The queue is sorted by time. The end of a tenure is announced ahead
+	 * of time, so that an interrupt that is announced later may be due
+	 * earlier. */
 	note_copy(ring_insert(q, e, e->time <= note->time), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);

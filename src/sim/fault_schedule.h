@@ -39,14 +39,14 @@ struct outage {
 /* Checks the parameters. Called by ops.init of a class with OUTAGE_PARAMS.
  * Random spans are drawn from c->rng. Returns 0 or a negative error. */
 int outage_init(struct weft_comp *c, struct weft_err *err);
-/* Frees the spans. Called by ops.fini of such a class. */
+/* Frees the spans. Called by ops.fini of a class with OUTAGE_PARAMS. */
 void outage_fini(struct weft_comp *c);
 /* Returns span number i, or NULL if there are fewer. The pointer is valid until
  * the next call. */
 const struct outage_span *outage_get(struct outage *o, uint32_t i);
-/* Returns the first span that ends after t, or NULL. Searches from number *i_p
- * on and stores the span's number there. Callers keep *i_p, so that spans in
- * the past are not searched again. */
+/* Returns the first span that ends after t, or NULL. Searches from span number
+ * *i_p on, and sets *i_p to the number of the result. A caller passes the same
+ * i_p again, so that past spans are not searched twice. */
 const struct outage_span *outage_after(struct outage *o, uint32_t *i_p,
 				       weft_time_t t);
 

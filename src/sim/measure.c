@@ -156,10 +156,11 @@ void result_collect(struct weft_sim *sim)
 
 /* ---- manifest ---- */
 
-/* Above this number of components a full manifest would be the largest part of
- * a run's memory. The manifest then holds the parameters of the first component
- * of each class, under the name of the class, and of the other components only
- * those parameters that differ from the first component's. */
+/* Largest number of components with a full manifest, because a larger manifest
+ * would take most of a run's memory. In a larger run the manifest holds all
+ * parameters of the first component of each class, under the name of the class.
+ * Of the other components it holds only the parameters that differ from those
+ * of the first one. */
 enum { MANIFEST_ALL = 4096 };
 
 /* For each class the component with which the others are compared, or NULL. */

@@ -70,8 +70,8 @@ static inline void vec_reserve(struct evq_vec *v, uint32_t n)
 		vec_grow(v, n);
 }
 
-/* Returns the rank of an event as one number, because the compiler compares it
- * without branches, which would be mispredicted. */
+/* Returns the rank of an event as one number. Two numbers are compared without
+ * branches, which the processor would often mispredict. */
 static inline unsigned __int128 queue_rank(const struct evq_event *e)
 {
 	return (unsigned __int128)e->time << 64 | e->key;
@@ -198,8 +198,8 @@ static void sort_insertion(struct evq_event *ev, uint32_t n)
 	}
 }
 
-/* Returns a key of 63 bits. So many bits suffice, because times within a bucket
- * differ only in their low 22 bits. */
+/* Returns a key of 63 bits: the low 22 bits of the time, in which the events of
+ * a bucket differ, above the 41 bits of the event's key. */
 static inline uint64_t radix_key(const struct evq_event *e)
 {
 	return (e->time & ((1u << SLOT_SHIFT) - 1)) << 41 | e->key;
@@ -265,8 +265,8 @@ static void sort_merge(struct evq *q, struct evq_vec *v)
 		memcpy(v->ev, a, v->n * sizeof(*a));
 }
 
-/* Moves all events of a thick bucket into the current events. Later pushes into
- * the slot of this bucket go there, too. */
+/* Moves all events of a thick bucket into the current events. Events that are
+ * added later to the slot of this bucket also become current events. */
 RARE static void load_bucket(struct evq *q, uint32_t bucket)
 {
 	struct evq_level *lv = &q->level[0];
@@ -322,8 +322,9 @@ RARE static uint32_t next_bucket(struct evq *q)
 		struct evq_level *lv = &q->level[l];
 		uint32_t at = (q->slot >> (lv->shift - SLOT_SHIFT)) &
 			      ((1u << lv->bits) - 1);
-		/* The bucket of the present slot may hold more events only at
-		 * level 0. */
+		/* At level 0 the bucket of the present slot may hold events. At
+		 * the levels above, that bucket is empty, because its events
+		 * were moved down. */
 		int64_t i = level_next(lv, l ? at + 1 : at);
 
 		if (i < 0) {

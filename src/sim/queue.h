@@ -44,7 +44,8 @@ struct evq {
 	 * Elements below pos have been popped. */
 	struct evq_vec cur;
 	uint32_t pos;
-	/* number (time >> 22) of the slot at which the levels start */
+	/* number (time >> 22) of the present slot, from which levels are
+	 * searched */
 	uint64_t slot;
 	/* Events in slots below `first` are in cur. `first` is slot or slot +
 	 * 1. */

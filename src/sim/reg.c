@@ -43,8 +43,8 @@ static uint32_t reg_elements(const struct weft_reg *r)
 	return r->count ? r->count : 1;
 }
 
-/* Returns how many rows, from `first` on, are arrays with interleaved
- * elements. */
+/* Returns the length of the group of rows that begins at `first`: arrays whose
+ * elements are interleaved, or a single row. */
 static uint32_t reg_group(const struct weft_reg *first)
 {
 	uint32_t n = 1;
@@ -73,10 +73,10 @@ static struct reg_at at_of(const struct reg_map *m, uint32_t row,
 	};
 }
 
-/* Adds the rows in groups, ordered by their first offset, and each group
- * element by element. The result is then sorted unless groups interleave, so
- * that a sort is rarely needed. (Sorting a thousand pages of doorbells took a
- * third of the time of a small machine.) */
+/* Fills the map. Groups of rows are added in the order of their first offsets,
+ * and the rows of a group element by element. The map is then in order unless
+ * groups interleave, so that it rarely has to be sorted. (Sorting a thousand
+ * pages of doorbells took a third of the time of a small machine.) */
 static void map_fill(struct reg_map *m, uint32_t rows)
 {
 	struct reg_at *first = calloc(rows + 1, sizeof(*first));

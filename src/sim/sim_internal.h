@@ -58,7 +58,8 @@ struct weft_sim {
 	struct {
 		VEC(struct weft_hist *);
 	} hists;
-	/* Last host access and number of messages so far, for listeners. */
+	/* For listeners: the last host access, and the number of messages so
+	 * far. */
 	struct trace_access access;
 	uint64_t messages;
 };
@@ -92,7 +93,7 @@ uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
 /* message_trace.c: each reports to listeners. trace_access: the host access in
  * a note that port p has taken. trace_note: a note that is sent to p.
  * trace_frame: a frame that leaves through p. Called only if a listener is
- * attached, so that other runs do not pay. */
+ * attached, so that runs without listeners lose no time. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);
 WEFT_COLD void trace_note(const struct weft_port *p,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of a drive: their plan, their ends, and the order of both.
  *
- * Everything happens in the order of time, however late a call is: ends of
- * destages, then ends of requests, then new destages, which begin on an idle
- * channel only before `now`, because a request that is submitted at `now` has
- * precedence. */
+ * A late call does not change the order of events, which is that of their
+ * times. Of events at one time, ends of destages come first, then ends of
+ * requests, then new destages. A destage begins on an idle channel only before
+ * `now`, because a request that is submitted at `now` has precedence. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -8,24 +8,25 @@
  * because a drive has a DMA engine and a bus of its own.
  *
  *   interface   one request after the other, at `interface_rate`
- *   cache       writes end here while it has room (write-back), others wait for
- *               room; reads of bytes in it skip the mechanics.  It is destaged
- *               whenever a channel of the media is idle.  A flush destages all
- *               of it, before requests that are submitted later.  It is
- *               volatile: drive_power_lost forgets it.  A write of more than
- *               the cache or with FUA goes to the media.
+ *   cache       a write ends when its bytes are in the cache (write-back), and
+ *               waits if the cache has no room.  A write of more than the cache
+ *               or with FUA goes to the media.  Reads of cached bytes skip the
+ *               mechanics.  Cached bytes are destaged whenever a channel of the
+ *               media is idle.  A flush destages all of them, before requests
+ *               that are submitted later.  drive_power_lost forgets them.
  *   media       `channels` requests at a time (1: a disk with one arm), each
  *               after its access time, at `media_rate` / channels.  Bytes pass
  *               interface and media at the same time.
  *
  * Access time: `latency`, and on a disk (seek_max > 0) a seek over the distance
  * d, a fraction of the disk's length: seek_min + (seek_max - seek_min) *
- * sqrt(d), and half a turn.  Sequential requests (d = 0) pay neither of these
- * two.  TRIM pays `latency` alone, because it changes the drive's table.  ZERO
- * costs the media as much as WRITE, and neither takes time of the interface.
+ * sqrt(d), and half a turn. Sequential requests (d = 0) pay neither the seek
+ * nor the half turn. TRIM pays `latency` alone, because it changes the drive's
+ * table. ZERO costs the media as much as WRITE, and neither takes time of the
+ * interface.
  *
- * Order.  A request finds the effects of the requests that ended before it.
- * The effects of several requests in flight come in the order in which these
+ * Order.  A request finds the effects of the requests that ended before it. The
+ * effects of several requests in flight come in the order in which these
  * requests end. */
 #ifndef STORAGE_DRIVE_H
 #define STORAGE_DRIVE_H
@@ -121,10 +122,11 @@ struct drive_request {
 
 struct drive_end {
 	void *ctx;
-	/* 0, -EIO (bad sector, file), -ENOSPC (file). A write with an error has
-	 * changed no bytes (bad sector) or some of its own (file). After an
-	 * error of the file during destaging, each FLUSH returns that error,
-	 * because written bytes are lost. */
+	/* 0, -EIO (bad sector, file), -ENOSPC (file). A write that fails at a
+	 * bad sector has changed no bytes. A write that fails at the file may
+	 * have changed some of its bytes. After an error of the file during
+	 * destaging each FLUSH returns the error, because written bytes are
+	 * lost. */
 	int status;
 };
 
@@ -137,9 +139,9 @@ struct drive_stats {
 };
 
 /* Makes a drive. Returns NULL after writing the reason to `why`: the file
- * cannot be opened or locked (another run uses it); the file has bytes, but not
- * `size` of them; the list of bad sectors cannot be read; or values do not fit
- * together. */
+ * cannot be opened or locked (another run uses it); the size of the file is
+ * neither 0 nor `size`; the list of bad sectors cannot be read; or values do
+ * not fit together. */
 struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
 /* Writes the bytes of the cache to the medium, and frees the drive. Requests in
  * flight have no effect. */
@@ -155,15 +157,15 @@ bool drive_submit(struct drive *d, weft_time_t now,
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
 /* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
-/* Loses the power at `now`. Requests in flight end without drive_poll, and may
- * or may not have reached the medium (their first sectors, as time allows).
- * Bytes in the cache that were not destaged yet are as before their writes. The
- * drive serves again at once. Returns true if bytes of ended writes were
- * lost. */
+/* Loses the power at `now`. Requests in flight end without drive_poll. An
+ * interrupted write to the media has changed its first sectors, as many as it
+ * had time for. Bytes of writes that have reached only the cache are lost: the
+ * drive has the bytes from before these writes. The drive serves again at once.
+ * Returns true if bytes of ended writes were lost. */
 bool drive_power_lost(struct drive *d, weft_time_t now);
-/* Forgets requests in flight, which may or may not have happened (their first
- * sectors, as time allows). Keeps the cache, because the software above the
- * drive restarts, but the drive does not. */
+/* Forgets requests in flight. An interrupted write has changed its first
+ * sectors, as many as it had time for. Keeps the cache, because the software
+ * above the drive restarts, but the drive does not. */
 void drive_abandon(struct drive *d, weft_time_t now);
 /* Returns the counts since drive_new. */
 struct drive_stats drive_stats(const struct drive *d);
@@ -176,8 +178,8 @@ struct medium;
  * NULL with the reason in why. */
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n);
 void medium_free(struct medium *m);
-/* Each returns 0, or -EIO or -ENOSPC of the file. A process that limits the
- * size of its files (RLIMIT_FSIZE) must ignore SIGXFSZ. */
+/* Each returns 0, or the error of the file: -EIO or -ENOSPC. A process that
+ * limits the size of its files (RLIMIT_FSIZE) must ignore SIGXFSZ. */
 int medium_read(struct medium *m, uint64_t at, void *p, size_t n);
 int medium_write(struct medium *m, uint64_t at, const void *p, size_t n);
 /* Makes bytes zero and frees whole pieces. */

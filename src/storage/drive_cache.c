@@ -2,11 +2,11 @@
 /* Cache of a drive. The medium has the durable bytes. The cache has newer bytes
  * in two layers: `out`, which are on their way to the medium, and `dirty`,
  * which are newer than `out`. A pass to the medium takes its bytes out of
- * `dirty` when it is planned, so that a later write to the sectors does not
- * change them.
+ * `dirty` when it is planned. A later write to the same sectors goes to
+ * `dirty`, and does not change the bytes of the pass.
  *
- * The order of destaging is that of a lift which goes up only: the first extent
- * at or behind the arm, and after the last one the lowest. */
+ * Extents are destaged in the order of their offsets, from the arm on. After
+ * the last extent the arm returns to the lowest one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +32,9 @@ weft_time_t drive_destage(struct drive *d, weft_time_t t)
 	g.pass = drive_pass(d, c, t, (struct drive_span){ 0 }, g.x.code, g.at,
 			    g.len);
 	g.end = g.pass.to;
-	/* This pass ends after older passes with the same bytes on other
-	 * channels, because their older bytes must not replace those of this
-	 * pass. */
+	/* Older passes on other channels may have older bytes of the same
+	 * range. This pass ends after them, because the medium must keep the
+	 * bytes of this pass. */
 	for (size_t k = 0; d->cfg.channels > 1 && k < d->out.n; k++)
 		if (overlap(&d->out.at[k].x, g.at, g.len))
 			g.end = max_of(g.end, d->out.at[k].end);
@@ -113,8 +113,8 @@ int drive_read(struct drive *d, const struct drive_request *r)
 	return ret;
 }
 
-/* Removes a range from all passes, whose bytes are older than those that the
- * medium has now. */
+/* Removes a range from all passes, because the medium already has newer bytes
+ * of this range. */
 static void out_cut(struct drive *d, uint64_t at, uint64_t len)
 {
 	struct extent part[2];

@@ -39,15 +39,15 @@ struct drive_op {
 	struct drive_pass pass;
 };
 
-/* Bytes on their way from the cache to the medium: a pass, and the bytes of it
- * that remain, because a later write to the medium may replace some of them
- * first. */
+/* A pass from the cache to the medium, or a part of one. If a later write to
+ * the medium replaces some bytes of the pass, each remaining extent has a
+ * struct of its own. */
 struct destage {
 	struct extent x;
 	uint64_t at, len; /* range of the pass as planned */
 	struct drive_pass pass;
-	weft_time_t end; /* end of the pass, or of an older pass with the same
-			  * bytes if that is later */
+	weft_time_t end; /* end of the pass, but not before the end of an older
+			  * pass with the same bytes */
 	uint64_t room;	 /* room that becomes free at `end`; 0: another part of
 			  * the pass frees it */
 };
@@ -95,7 +95,7 @@ struct drive {
 
 /* ---- drive_times.c ---- */
 
-/* Returns a + b, or WEFT_NEVER if that is beyond all times. */
+/* Returns a + b, or WEFT_NEVER if the sum is too large. */
 static inline weft_time_t time_plus(weft_time_t a, weft_time_t b)
 {
 	return a > WEFT_NEVER - b ? WEFT_NEVER : a + b;
@@ -107,17 +107,17 @@ struct drive_span drive_move(struct drive *d, weft_time_t from, uint64_t n);
  * between `from` and `to`. The transfer does not end before `to`. */
 struct drive_span drive_move_behind(struct drive *d, weft_time_t from,
 				    weft_time_t to, uint64_t n);
-/* Returns the channel that is free first. Of several such channels returns one
- * whose arm is at this byte. */
+/* Returns the channel that is free first, from t on. If several channels are,
+ * returns one whose arm is at byte `at`. */
 uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at);
-/* Reserves a channel from t on. The first byte to write is ready at the
- * beginning of `ready`, the last one at its end. With { 0 } all bytes are
- * ready. */
+/* Reserves a channel from t on for `len` bytes at `at`. `ready`: the first byte
+ * to write is available at ready.from, the last byte at ready.to. { 0 }: all
+ * bytes are available at t. */
 struct drive_pass drive_pass(struct drive *d, uint32_t channel, weft_time_t t,
 			     struct drive_span ready, enum drive_code code,
 			     uint64_t at, uint64_t len);
-/* Returns how many bytes, in whole sectors, of a transfer of len bytes have
- * moved until t. */
+/* Returns how many bytes of a transfer of len bytes have moved at time t.
+ * Counts whole sectors only. */
 uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 		     uint64_t len, weft_time_t t);
 
@@ -126,8 +126,8 @@ uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 /* Plans to destage one extent from t on.  Returns its end. */
 weft_time_t drive_destage(struct drive *d, weft_time_t t);
 /* Reserves room in the cache at t, and stores in *from_p the time from which
- * the room is free. Destages dirty bytes if necessary. Returns false if that
- * does not suffice. */
+ * the room is free. Destages dirty bytes if necessary. Returns false if the
+ * room does not suffice even then. */
 bool drive_room(struct drive *d, weft_time_t t, uint64_t room,
 		weft_time_t *from_p);
 /* Returns true if the cache holds all of these bytes. */
@@ -141,9 +141,9 @@ int drive_read(struct drive *d, const struct drive_request *r);
  * the cache.  Returns 0 or the medium's error. */
 int drive_write_through(struct drive *d, const struct drive_request *r,
 			uint64_t len);
-/* Writes the bytes of a destage that are among the first `len` bytes of its
- * pass. Returns true if no bytes of the destage remain. An error is kept for
- * the next flush. */
+/* Writes to the medium the bytes of g that lie within the first `len` bytes of
+ * its pass. Returns true if these are all bytes of g. An error is kept for the
+ * next flush. */
 bool destage_write(struct drive *d, const struct destage *g, uint64_t len);
 /* Ends the first destage. */
 void drive_destaged(struct drive *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loss of power, and of the requests in flight. An interrupted transfer has
- * moved its first sectors, as many as it had time for. So the moment of the
- * loss alone decides which bytes have changed. */
+ * moved its first sectors, as many as it had time for. Which bytes have changed
+ * therefore depends on the time of the loss alone. */
 #include "base/minmax.h"
 #include "storage/drive_internal.h"
 
@@ -19,8 +19,9 @@ static bool writes(const struct drive_op *op)
 	       op->r.code != DRIVE_FLUSH;
 }
 
-/* Writes the bytes that the interrupted requests have moved. With `cache`,
- * bytes for the cache are written there, otherwise they are lost. */
+/* Keeps the bytes that the interrupted requests have moved. Writes bytes for
+ * the media to the medium. Puts bytes for the cache into the cache with
+ * `cache`, otherwise drops them. */
 static void cut_short(struct drive *d, weft_time_t now, bool cache)
 {
 	vec_foreach (&d->ops, struct drive_op, op) {

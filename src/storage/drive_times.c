@@ -4,8 +4,8 @@
  * read. The media have no gaps: requests and destages of a channel run in the
  * order in which they were planned.
  *
- * Not modelled: zones of a disk (the rate is one), position of the platter (an
- * access costs half a turn), spin-up. */
+ * Not modelled: zones of a disk (all tracks have one rate), position of the
+ * platter (an access costs half a turn), spin-up. */
 #include <math.h>
 
 #include "base/minmax.h"

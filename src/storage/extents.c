@@ -92,7 +92,7 @@ static void split(struct extent_node *n, uint64_t at, struct extent_node **l,
 	}
 }
 
-/* Joins trees, of which all of l lies before all of r. */
+/* Joins two trees. All extents of l must lie before all extents of r. */
 static struct extent_node *merge(struct extent_node *l, struct extent_node *r)
 {
 	if (!l || !r)

@@ -24,12 +24,14 @@ uint64_t extent_room(const struct extent *x, uint32_t sector);
 /* Copies the bytes of [at, at + len) that x holds to their offsets in p, where
  * p[0] is byte `at`. */
 void extent_read(const struct extent *x, uint64_t at, size_t len, void *p);
-/* Removes a range that overlaps x from it. Takes x, and stores the remaining
- * parts in part[0..1]. Returns the number of parts, 0 to 2. */
+/* Removes the range [at, at + len), which overlaps x, from x. Stores the
+ * remaining parts in part[0..1] and frees x. Returns the number of parts, 0 to
+ * 2. */
 int extent_cut(struct extent x, uint64_t at, uint64_t len,
 	       struct extent part[2]);
 
-/* Adds an extent, which replaces the bytes of its range. Takes its data. */
+/* Adds an extent, which replaces the bytes of its range. The tree owns the
+ * extent's data afterwards. */
 void extents_put(struct extents *e, struct extent x);
 /* Overwrites the bytes of a range with those of p if one extent with data holds
  * the whole range. Returns false if no extent does. */

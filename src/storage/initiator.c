@@ -73,9 +73,9 @@ void disk_request_check(struct weft_disk *d, struct request *r)
 {
 	if (!r->whole || r->parts)
 		return;
-	/* Parts of this write were lost before it ended, and a FLUSH may have
-	 * reported the loss already. The loss counts again, so that the next
-	 * FLUSH reports it, too. */
+	/* The target lost parts of this write before the write ended. A FLUSH
+	 * that has already reported this loss did not cover the write.
+	 * Therefore the loss counts again, and the next FLUSH reports it. */
 	for (uint32_t i = 0; r->lost && i < d->info.targets; i++)
 		if (r->lost >> i & 1 && r->op.code != WEFT_DISK_FLUSH)
 			d->store[i].loss = ++d->losses;

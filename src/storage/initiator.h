@@ -50,13 +50,14 @@ struct request {
 	/* op.seg points to `few` or to allocated memory */
 	struct weft_disk_op op;
 	struct weft_disk_seg few[DISK_FEW];
-	uint64_t divided; /* bytes divided so far; FLUSH, TRIM, ZERO: targets */
+	uint64_t divided; /* bytes divided so far; FLUSH, TRIM, ZERO: number of
+			   * targets so far */
 	struct cursor cursor;
 	uint32_t parts; /* number of parts that have not ended */
 	bool whole;	/* the request is divided completely */
 	/* A bit for each target. cached: parts of the request have ended in the
-	 * target's cache. lost: the target has lost such parts. FLUSH: the
-	 * request reports a loss of the target. */
+	 * target's cache. lost: the target has lost such parts. For a FLUSH,
+	 * lost: the request reports a loss of the target. */
 	uint64_t cached, lost;
 	uint32_t losses; /* FLUSH: value of weft_disk.losses at its end */
 	int status;
@@ -129,8 +130,9 @@ struct store {
 	uint32_t free_head, free_n;
 	struct part *send, **send_tail;
 	uint32_t lands;		 /* number of parts in PART_LAND */
-	uint64_t ended, covered; /* number of ended writes; number of those that
-				  * a FLUSH has covered */
+	uint64_t ended, covered; /* ended: number of writes that have ended;
+				  * covered: number of these writes that a FLUSH
+				  * has covered */
 	uint32_t loss; /* number of the newest loss that no event has reported;
 			* 0: none */
 	bool blocked;  /* no room for more parts in this pass */
@@ -183,8 +185,8 @@ void disk_part_queue(struct store *s, struct part *p);
 /* Ends a part with a status. */
 void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 		   int status);
-/* Ends the requests of dead parts. With `free` also frees the parts, because
- * the target does not serve them any more. */
+/* Ends the requests of dead parts. With `free` also frees the parts. The caller
+ * sets `free` when the target does not serve the parts any more. */
 void disk_dead_end(struct weft_disk *d, struct store *s, bool free);
 /* Frees memory and tag of a part. */
 void disk_part_free(struct weft_disk *d, struct store *s, struct part *p);
@@ -210,7 +212,8 @@ void disk_settle(struct weft_disk *d, struct store *s);
 
 /* ---- initiator_session.c ---- */
 
-/* Returns true if the store has not answered a LOGIN in all tries. */
+/* Returns true if the store has answered none of the LOGINs, and no further
+ * LOGIN is allowed. */
 static inline bool disk_silent(const struct weft_disk *d, const struct store *s)
 {
 	return s->state == STORE_LOGIN && s->login_tries > d->attr.tries;
@@ -229,7 +232,8 @@ void disk_gone(struct weft_disk *d, struct store *s, int status);
 
 /* Returns the region that covers the bytes, or NULL. */
 struct region *disk_region(struct weft_disk *d, const void *p, size_t len);
-/* Copies n bytes between the user's segments, from position `c` on, and p. */
+/* With `in` copies n bytes from the user's segments to p, otherwise from p to
+ * the segments. `c` is the position in the segments. */
 void disk_copy(struct weft_disk *d, const struct request *r, struct cursor c,
 	       void *p, size_t n, bool in);
 /* Moves a cursor forward by n bytes. */

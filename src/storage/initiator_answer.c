@@ -2,9 +2,10 @@
 /* Remote disks: answers of targets.
  *
  * An answer counts if its attempt is not older than the newest attempt with
- * data. A part ends when no transfer needs its memory: on an unordered link
- * after as many puts have landed as DONE says. Everything in an answer is
- * checked, because a target may be wrong. */
+ * data. An answered part ends when no transfer needs its memory. On an
+ * unordered link DONE contains the number of puts of a READ, and the part waits
+ * until all of them have landed. Everything in an answer is checked, because a
+ * target may be wrong. */
 #include <errno.h>
 
 #include "base/minmax.h"

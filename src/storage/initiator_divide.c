@@ -2,12 +2,12 @@
 /* Remote disks: dividing requests of the user into parts.
  *
  * READ and WRITE are divided at stripes, at the targets' largest request, and
- * where a part would need more than eight pieces.  TRIM and ZERO carry no data:
- * their bytes on one target are neighbours, and are one part.  FLUSH has a part
- * for each target.
+ * where a part would need more than eight pieces. TRIM and ZERO have one part
+ * for each target, because they carry no data, and their bytes on a target are
+ * contiguous. FLUSH has a part for each target.
  *
- * A request that finds no room at a target holds up later ones for that target
- * alone. */
+ * If a request finds no room at a target, later requests to that target wait,
+ * too. Requests to other targets do not wait. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -146,9 +146,9 @@ static uint64_t memory_get(struct weft_disk *d, struct store *s,
 
 /* ---- parts ---- */
 
-/* Returns an error if no part of the store can start any more: the target has
- * gone, or does not answer while all tags are in use, so that no deadline would
- * end the request. */
+/* Returns an error if no part for the store can start any more: the target has
+ * gone, or it does not answer and all tags are in use. In the second case a
+ * request without a tag has no deadline, and would never end. */
 static int hopeless(const struct weft_disk *d, const struct store *s)
 {
 	if (s->state == STORE_GONE)
@@ -210,8 +210,7 @@ static bool divide_data(struct weft_disk *d, struct request *r)
 			p->pieces = 0; /* the regions have not counted these
 					* pieces */
 			disk_part_free(d, e.store, p);
-			d->room = false; /* disk_part_free sets it, but there is
-					  * no new room */
+			d->room = false; /* freeing this part makes no room */
 			return false;
 		}
 		part_start(d, e.store, r, p);

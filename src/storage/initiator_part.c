@@ -2,11 +2,11 @@
 /* Remote disks: parts of requests, from their tag to their end.
  *
  * The first try of a WRITE, and the try after AGAIN, sends data before the
- * record. In the first try of a READ, and in one that is FRESH, the target
- * sends the data. Other tries carry the record alone. Data of a WRITE must not
- * be sent while the target may be writing from the staging, because damaged
- * data would be written. Data of a READ that are only late need no second
- * copy. */
+ * record. The target sends the data of a READ in answer to the first try, and
+ * to a try that is FRESH. All other tries carry the record alone. They repeat
+ * no data of a WRITE, because the target may be writing from the staging, and
+ * damaged data would be written. They request no data of a READ, because the
+ * data may only be late. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -67,9 +67,8 @@ void disk_part_free(struct weft_disk *d, struct store *s, struct part *p)
 /* ---- ends ---- */
 
 /* Counts the writes that a FLUSH has to cover. Returns the status of the part.
- * After a loss the status is -ESTALE for all FLUSHes that end before the user
- * gets an event with -ESTALE, because each of these FLUSHes covers the lost
- * writes. */
+ * After a loss every FLUSH ends with -ESTALE until the user has received an
+ * event with -ESTALE, because each of these FLUSHes covers the lost writes. */
 static int end_account(struct weft_disk *d, struct store *s, struct part *p,
 		       int status)
 {
@@ -170,8 +169,8 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 
 static void part_expire(struct weft_disk *d, struct store *s, struct part *p)
 {
-	/* An answered WRITE waits only for this node's NIC, so that it ends
-	 * now. */
+	/* The target has answered the WRITE. Only this node's NIC has not
+	 * reported the end of its transfers, therefore the part ends now. */
 	if (p->state == PART_LAND && p->code != STORAGE_READ) {
 		disk_part_end(d, s, p, p->status);
 		return;
@@ -290,8 +289,9 @@ static bool part_send(struct weft_disk *d, struct store *s, struct part *p)
 	p->attempt++;
 	if (p->data_due)
 		p->data_attempt = p->attempt;
-	/* Later tries are not FRESH: the target would send the data again, and
-	 * these could arrive after the answer to this attempt. */
+	/* FRESH is for this try only. If the next try were FRESH without need,
+	 * the target would send the data again, and the repeated data could
+	 * arrive after the answer to this attempt. */
 	p->data_due = p->fresh = false;
 	p->state = PART_SENT;
 	p->deadline = d->now + p->patience;

@@ -24,7 +24,8 @@ enum {
 void disk_login(struct weft_disk *d, struct store *s)
 {
 	s->state = STORE_LOGIN;
-	/* The number grows across all openings of disks by this node, too. */
+	/* The number must also be larger than in earlier openings of disks by
+	 * this node, therefore it grows with the time. */
 	s->number = max_of(s->number + 1, (uint32_t)(d->now / WEFT_US >> 4));
 	s->login_tries = 0;
 	s->patience = d->attr.timeout;
@@ -93,8 +94,9 @@ static void session_up(struct weft_disk *d, struct store *s)
 	}
 }
 
-/* Records that the drive has lost ended writes, and parts of writes that have
- * not ended. */
+/* Records that the drive has lost its cache: counts a loss if writes have ended
+ * since the last FLUSH, and marks the requests whose ended parts were in the
+ * cache. */
 static void cache_lost(struct weft_disk *d, struct store *s)
 {
 	uint32_t n = 2 * d->attr.depth * d->attr.targets;

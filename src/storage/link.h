@@ -3,11 +3,11 @@
  * memory. link_ep.c serves any NIC by the common endpoint; a system may add a
  * link of its own (STORAGE(id) in system.def).
  *
- * A link may lose, damage and repeat records. An ordered link may lose and
- * damage data, too, and repeat them before it delivers later transfers. An
- * unordered link delivers all data, once, in any order. No link invents records
- * or data: records are sealed (record.h), data are covered by their CRC or by
- * the link's. */
+ * A link may lose, damage and repeat records. An ordered link may also lose,
+ * damage and repeat data, but it delivers a repetition before later transfers.
+ * An unordered link delivers all data exactly once, in any order. No link
+ * invents records or data: records are sealed (record.h), data are covered by
+ * their CRC or by the link's. */
 #ifndef STORAGE_LINK_H
 #define STORAGE_LINK_H
 
@@ -50,24 +50,25 @@ struct storage_event {
 
 struct storage_link_ops {
 	void (*close)(struct storage_link *l);
-	/* Lets peers write to [p, p + len) (device-visible memory), and the
-	 * link read from it.  Returns 0, -EFAULT or -ENOSPC. */
+	/* Registers [p, p + len), which must be device-visible memory. Peers
+	 * may then write to it, and the link may read from it. Returns 0,
+	 * -EFAULT or -ENOSPC. */
 	int (*reg)(struct storage_link *l, void *p, size_t len,
 		   struct storage_mr *mr_p);
 	/* Returns 0, or -EAGAIN while transfers need the region. */
 	int (*dereg)(struct storage_link *l, struct storage_mr *mr);
 	/* Starts a write of [p, p + len), memory of reg, into memory of the
-	 * peer.  addr and p are multiples of 8, so is len, except where
-	 * info.bytes is true.  `mark` comes with STORAGE_EV_LANDED at the peer
-	 * of an unordered link.  len is at most info.max_put.
-	 * Returns 0, -EAGAIN (no room now: poll, then again), or -EINVAL (the
-	 * peer has no such memory, where the link can tell). */
+	 * peer. addr and p are multiples of 8, so is len, except where
+	 * info.bytes is true. On an unordered link the peer gets `mark` with
+	 * STORAGE_EV_LANDED. len is at most info.max_put. Returns 0, -EAGAIN
+	 * (no room now: poll, then repeat the call), or -EINVAL (the peer has
+	 * no such memory; some links do not detect this). */
 	int (*put)(struct storage_link *l, uint32_t peer, const void *p,
 		   size_t len, uint64_t addr, uint64_t key, uint32_t mark);
 	/* Writes a sealed record into slot `slot` of the peer's table for this
-	 * node, behind all puts to that peer where info.ordered is true.
-	 * Returns 0 or -EAGAIN.  A record for a peer without a table is lost.
-	 */
+	 * node. If info.ordered is true, the record arrives after all earlier
+	 * puts to the peer. Returns 0 or -EAGAIN. A record for a peer without a
+	 * table is lost. */
 	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
 		      const struct storage_record *rec);
 	/* Each returns a number of puts to `peer` since open. `started` counts
@@ -81,8 +82,8 @@ struct storage_link_ops {
 	/* Waits until poll would give an event or a put has departed, or until
 	 * the deadline.  May return early. */
 	void (*wait)(struct storage_link *l, weft_time_t deadline);
-	/* Target: sets address and key of the initiator's table of slots, which
-	 * its LOGIN contains. */
+	/* Called by a target: sets address and key of the table of slots of
+	 * initiator `peer`. The initiator's LOGIN contains both. */
 	void (*peer_table)(struct storage_link *l, uint32_t peer, uint64_t addr,
 			   uint64_t key);
 };
@@ -105,7 +106,8 @@ struct storage_link {
 
 /* A link of a system's own.  STORAGE(id) in system.def lists it. */
 struct storage_native {
-	/* Returns true if d is such a NIC in a mode that the link serves. */
+	/* Returns true if d is a NIC of this system, in a mode that the link
+	 * serves. */
 	bool (*probe)(struct weft_host *h, struct weft_dev *d);
 	int (*open)(struct weft_host *h, const struct storage_link_attr *attr,
 		    struct storage_link **l_p);

@@ -2,8 +2,8 @@
 /* The link over the common endpoint: a record is a message whose imm is its
  * slot, data are a put with notification whose imm is their mark.
  *
- * The endpoint loses and repeats nothing but lets puts and messages overtake
- * each other, so the link is unordered.
+ * The endpoint loses nothing and repeats nothing, but puts and messages may
+ * overtake each other. Therefore the link is unordered.
  *
  * Not covered: a link beside another endpoint of the same node, because an
  * endpoint has the NIC to itself. */

@@ -15,7 +15,8 @@ struct pages_run {
 	uint32_t first, n; /* n 0: none */
 };
 
-/* Makes all pages of `bytes` bytes free.  Returns false without memory. */
+/* Makes an allocator for `bytes` bytes, whose pages are all free. Returns false
+ * without memory. pages_free frees the allocator. */
 bool pages_make(struct weft_host *h, struct pages *p, uint64_t bytes);
 void pages_free(struct weft_host *h, struct pages *p);
 /* Takes pages for `bytes` bytes, at least one.  Returns false if no run of free

@@ -2,11 +2,12 @@
 /* Model of a disk's bytes, for programs that verify them.
  *
  * Each write of a sector has a version, from which all of its bytes follow;
- * version 0 is zeros.  A sector knows the versions that it may hold now: one,
- * if the last write ended well, more after writes that failed, because these
- * may have happened.  With `history` it also knows the versions since its last
- * FLUSH, to which it falls back when the drive's cache is lost; a FLUSH that
- * says nothing of such a loss is a mistake. */
+ * version 0 is zeros. The model knows for each sector the versions that the
+ * drive may have now. After a write without error this is one version. After a
+ * failed write there are several, because a failed write may have changed the
+ * sector or not. With `history` the model also knows the versions since the
+ * sector's last FLUSH, because the drive has one of them after a loss of its
+ * cache. A FLUSH must report such a loss. */
 #ifndef STORAGE_SHADOW_H
 #define STORAGE_SHADOW_H
 
@@ -44,8 +45,8 @@ int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
 		     uint64_t n);
 /* shadow_flush returns the mark of a FLUSH that is submitted now.
  * shadow_flushed records its end; `lost` means that the FLUSH reported lost
- * writes. Returns false if a loss was seen before the mark, but the FLUSH did
- * not report it. */
+ * writes. shadow_flushed returns false if a loss was seen before the mark,
+ * but the FLUSH did not report the loss. */
 uint64_t shadow_flush(struct shadow *s);
 bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
 /* Returns the number of versions that a sector may hold, for messages. */

@@ -17,8 +17,9 @@ struct storage_target_attr {
 	uint32_t max_request; /* bytes */
 	uint64_t staging;     /* bytes for writes of each initiator */
 	uint64_t read_pool;   /* bytes for reads in flight, all initiators */
-	uint32_t piece;	      /* bytes of a read of the drive: they leave while
-			       * the drive reads the next ones */
+	uint32_t piece;	      /* bytes of one read of the drive; a READ is
+			       * divided into such pieces, so that data leave
+			       * while the drive reads the next piece */
 };
 
 struct storage_target_stats {
@@ -26,25 +27,27 @@ struct storage_target_stats {
 	uint64_t read_bytes, write_bytes;
 };
 
-/* Opens the link and makes a target for a drive, which stays the caller's.
- * Returns 0 and *t_p, or as storage_link_open. */
+/* Opens the link and makes a target for the drive d. The caller still owns the
+ * drive, and frees it after the target. Returns 0 and *t_p, or an error of
+ * storage_link_open. */
 int storage_target_new(struct weft_host *h,
 		       const struct storage_target_attr *attr, struct drive *d,
 		       struct storage_target **t_p);
 void storage_target_free(struct storage_target *t);
-/* Serves until `until`, or until at least `initiators` initiators have logged
- * in and all that have logged in have logged out again. With `initiators` 0
+/* Serves until `until`. Returns earlier if at least `initiators` initiators
+ * have logged in, and all initiators have logged out again. With `initiators` 0
  * only the time ends the service. Returns false at the time limit, otherwise
  * true. */
 bool storage_target_serve(struct storage_target *t, uint32_t initiators,
 			  weft_time_t until);
-/* Lets the software of the target die and start again `down` later with a new
- * epoch. It forgets all sessions and requests. Memory of link and staging stays
- * where it is, as memory that a driver reserved at boot. With `power` the drive
- * loses its power, too. */
+/* Lets the software of the target die, and start again after the time `down`
+ * with a new epoch. The software forgets all sessions and requests. Memory of
+ * link and staging keeps its address, because a driver would reserve it at
+ * boot. With `power` the drive loses its power, too. */
 void storage_target_restart(struct storage_target *t, weft_time_t down,
 			    bool power);
-/* Ends all requests with -ENODEV from now on (gone), or serves again. */
+/* With `gone` ends all requests with -ENODEV from now on, otherwise lets the
+ * drive serve again. */
 void storage_target_drive_gone(struct storage_target *t, bool gone);
 struct storage_target_stats
 storage_target_stats(const struct storage_target *t);

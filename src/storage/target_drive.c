@@ -211,8 +211,8 @@ void target_drive(struct storage_target *t)
 		weft_host_cpu(t->h, cost);
 		drive_ended(t, &e);
 	}
-	/* Submits READs and other requests alternately, because neither kind
-	 * may wait for all requests of the other. */
+	/* Submits a READ and another request in turn. Neither kind may fill the
+	 * drive while the other kind waits. */
 	while (more) {
 		more = read_submit(t);
 		more |= other_submit(t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol: data and answers.
  *
- * Data of a READ leave in order, because their CRC is computed on the way, each
- * byte once for each attempt that is served.  The answer follows them. */
+ * Data of a READ leave in order, because their CRC is computed while they
+ * leave. If a READ is served again, its CRC is computed again. The answer
+ * follows the data. */
 #include <errno.h>
 
 #include "base/minmax.h"

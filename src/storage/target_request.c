@@ -2,10 +2,10 @@
 /* Target of the block protocol: which record begins a request.
  *
  * A record with a seq newer than the slot's begins a request. A record with the
- * slot's seq and a newer attempt is a repetition. The target answers it with
- * BUSY while the request is in service, and with the answer again when the
- * request was served. A READ that is FRESH is served again. Other records are
- * older, and ignored. */
+ * slot's seq and a newer attempt is a repetition. While the request is in
+ * service, the target answers a repetition with BUSY. If the request was
+ * served, the target repeats the answer. A READ that is FRESH is served again.
+ * Other records are older, and ignored. */
 #include <errno.h>
 
 #include "storage/target_internal.h"
@@ -149,9 +149,10 @@ static void request_repeat(struct storage_target *t, struct session *se,
 		target_out(se, sl);
 		break;
 	case SLOT_AGAIN:
-		/* Data are checked again only after new puts: while late data
-		 * still arrive, the staging may match the CRC, and the
-		 * remaining data may damage it later. */
+		/* Data are checked again only if new puts have arrived.
+		 * Otherwise late data may still be on their way: the staging
+		 * may match the CRC now, but the remaining data could damage it
+		 * later. */
 		if (rec->puts == sl->again)
 			target_out(se, sl);
 		else
@@ -163,7 +164,7 @@ static void request_repeat(struct storage_target *t, struct session *se,
 		else
 			target_answer(se, sl, sl->status);
 		break;
-	default: /* the answer waits for room, and takes the new attempt */
+	default: /* the queued answer will carry the new attempt */
 		break;
 	}
 }

@@ -23,7 +23,8 @@ void target_refuse(struct storage_target *t, struct session *se,
 	se->control_due = true;
 }
 
-/* Allocates what a session needs for the first time. */
+/* Allocates the memory of a session. Does nothing if the session has its memory
+ * already. */
 static bool session_memory(struct storage_target *t, struct session *se)
 {
 	weft_phys_t phys;

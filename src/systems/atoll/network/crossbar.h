@@ -30,7 +30,8 @@
 struct atoll_xbar;
 struct atoll_xbar_ops {
 	/* A flit leaves to host port np. Its first character arrives now, and
-	 * one more each cycle. The callee owns f. */
+	 * each of the next cycles brings one more character. The callee owns
+	 * f. */
 	void (*flit)(void *own, uint32_t np, struct weft_frame *f);
 	/* Returns true if host port np accepts a flit now. The owner calls
 	 * atoll_xbar_kick() when the answer changes. */

@@ -138,8 +138,8 @@ static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 	k->nacked = true;
 }
 
-/* Stores the flit in the buffer. Keeps a head and an end for each packet there,
- * because the crossbar relies on both. */
+/* Stores the flit in the buffer. Makes sure that each packet in the buffer has
+ * a head and an end, because the crossbar relies on both. */
 static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 {
 	struct atoll_link_link *k = &x->link[l];
@@ -239,8 +239,8 @@ static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	return o->free;
 }
 
-/* Resends, or asks the peer for its state, after `timeout` cycles without an
- * answer that is due. Returns the cycle of the next timeout. */
+/* Resends, or asks the peer for its state, if an answer is due but none has
+ * come for `timeout` cycles. Returns the cycle of the next timeout. */
 static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
 	struct atoll_link_link *k = &x->link[l];

@@ -87,7 +87,7 @@ struct at_rx {
 		pio;
 	uint32_t got;  /* bytes received so far, header included */
 	uint64_t head; /* header word of the packet */
-	/* PIO: words of all packets that the host has not read, and the
+	/* PIO: words that the host has not read, of all packets; and the
 	 * packets: */
 	struct {
 		RING(uint64_t);

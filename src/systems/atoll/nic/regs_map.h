@@ -81,7 +81,8 @@ enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
  * Sending: word 0 has payload bytes [31:0] (multiple of 8), tag [47:32] and
  * number of characters [55:48]. Word 1 is the offset in the SDR. Words 2 to 4
  * are the characters. Word 5 is the header word for AGAIN, because a retrieved
- * packet keeps its own. Word 7 becomes DONE when the SDR has been read.
+ * packet is sent again with its old header word. Word 7 becomes DONE when the
+ * SDR has been read.
  *
  * Receiving: word 0 is the header word. Word 1 is the offset of the payload in
  * the RDR. Words 2 to 4 and [55:48] of word 6 are the characters of a retrieved

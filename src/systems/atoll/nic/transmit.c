@@ -233,8 +233,8 @@ void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val)
 	struct at_tx *t = &n->tx[hp];
 	uint32_t chars = (uint32_t)(val >> 56);
 
-	/* this is the first store of a message that the host stores word by
-	 * word */
+	/* A message that the host stores word by word begins with this
+	 * store. */
 	if (weft_heard(n->comp) && !t->pio_trace && off <= ATOLL_PIO_TAG)
 		t->pio_trace = weft_msg_open(n->comp);
 	switch (off) {

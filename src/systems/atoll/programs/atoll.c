@@ -192,8 +192,9 @@ static int pp_main(struct weft_comp *c)
 
 /* ---- management process ---- */
 
-/* Managers have no auxiliary network, therefore each one waits for a time that
- * depends on its number. A manager that still sees the condition then removes a
+/* Managers cannot exchange messages about a deadlock, because they have no
+ * network of their own. Therefore each one first waits for a time that depends
+ * on its number. If the deadlock then still exists, this manager removes a
  * packet. */
 static void mgr_clear(struct at_work *a, uint64_t *took_p)
 {

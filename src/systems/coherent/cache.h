@@ -75,9 +75,9 @@ void coh_cache_fini(struct coh_cache *c);
 
 /* Returns the line that holds addr, or NULL. Its state is never I. */
 struct coh_line *coh_cache_find(const struct coh_cache *c, uint64_t addr);
-/* Makes a local access. On a hit, changes state and use, and returns COH_NONE
- * with the line in *line_p. Otherwise changes nothing and returns the request
- * that the access needs. */
+/* Makes a local access. On a hit, changes the state of the line, marks the line
+ * as used last, and returns COH_NONE with the line in *line_p. Otherwise
+ * changes nothing and returns the request that the access needs. */
 enum coh_bus coh_cache_local(struct coh_cache *c, uint64_t addr, bool write,
 			     struct coh_line **line_p);
 /* Reacts to a request of another cache. Writes `bytes` bytes of an Update at

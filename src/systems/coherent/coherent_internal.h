@@ -3,8 +3,8 @@
  *
  * All events are on edges of one clock. Within an edge the order is: the
  * interconnect (states and data change), the cores by number, the network
- * interface, and last the arbiter, so that it sees every request of that edge.
- * The numbers of the events below are that order. */
+ * interface, and the arbiter. The arbiter is last, because it must see every
+ * request of the edge. The events below are numbered in this order. */
 #ifndef SYSTEMS_COHERENT_COHERENT_INTERNAL_H
 #define SYSTEMS_COHERENT_COHERENT_INTERNAL_H
 
@@ -156,7 +156,7 @@ void coh_net_event(struct weft_comp *c);
 void coh_net_arbitrate(struct weft_comp *c);
 
 /* net_snoop.c: frees a line of a cache for addr. Returns the cycles for writing
- * its previous content back, or 0 if that was clean. */
+ * its previous content back, or 0 if the content was clean. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
 /* Functions by kind of request. Each lets all snoopers answer the request and
  * sets the time of the data. Returns the cycle at which the interconnect is

@@ -30,8 +30,9 @@ struct answers {
 	int32_t supplier;
 };
 
-/* Lets every cache answer except the cache of the requester, in the order of
- * their numbers, beginning behind the requester. */
+/* Lets all caches but that of the requester answer, one after the other: first
+ * those with higher numbers than the requester's, then those with lower
+ * numbers. */
 static struct answers net_broadcast(struct weft_comp *c)
 {
 	struct coh_system *s = c->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coherent network interface: stores arriving words where a processor finds
- * them (forth.md 9: "update requests, meant for a coherent NI"), in order, one
- * at a time:
+/* Coherent network interface: stores arriving words in memory or caches of the
+ * processors (forth.md 9: "update requests, meant for a coherent NI"), in
+ * order, one at a time:
  *
  *   arrival --t_ni--> request to the interconnect
  *     memory:     MemWr, no snooping; the mailbox lies in uncached memory
@@ -9,8 +9,8 @@
  *     update:     Update into caches and memory
  *
  * The mailbox is a ring of 4-byte slots. Word n (from 1) has value n. A word
- * waits while its slot is unread. The interface knows without cost which words
- * were read. Not modelled: the network behind it. */
+ * waits while its slot is unread. The interface knows which words were read,
+ * and this knowledge costs no time. Not modelled: the network behind it. */
 #include "base/bytes.h"
 #include "systems/coherent/coherent_internal.h"
 

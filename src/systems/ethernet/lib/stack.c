@@ -35,7 +35,8 @@ struct stack {
 	uint32_t probes; /* probes sent in a row without an answer */
 	/* time of the next probe, or NEVER if no receiver waits */
 	weft_time_t keep_at;
-	/* the sender has given up, so that its segments carry a reset */
+	/* the sender has given up; therefore all of its segments carry a
+	 * reset */
 	bool resets;
 	/* now: last reading of the clock, kept because each reading takes time;
 	 * rto: present time-out; rto_at, ack_at: times at which the time-out
@@ -190,8 +191,8 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* Occupies the processor for time t of the process. Interrupts in between
- * prolong this. */
+/* Lets the process use the processor for time t. Interrupts take their time in
+ * addition. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t now = weft_host_now(s->h), end = now + t;

@@ -93,8 +93,8 @@ int stack_recv(struct stack *s, void *p, uint32_t n);
  * acknowledged, 0 at the deadline, or an error of stack_recv(). */
 int stack_serve(struct stack *s, weft_time_t deadline);
 /* Returns the processor time charged to the process: the time of
- * weft_host_busy(), without interrupts and without the switch back to a process
- * that slept (hvia.md 7.5). */
+ * weft_host_busy() minus the time of interrupts and of switches back to a
+ * process that slept (hvia.md 7.5). */
 weft_time_t stack_charged(struct stack *s);
 
 #endif

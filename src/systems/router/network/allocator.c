@@ -381,6 +381,8 @@ void allocator_turn(struct allocator *a, uint64_t runs)
 {
 	uint32_t n = a->n_in;
 
+	if (a->kind != ALLOCATOR_WAVEFRONT && a->kind != ALLOCATOR_MAXIMUM)
+		return;
 	if (a->kind == ALLOCATOR_WAVEFRONT)
 		n = a->n_in > a->n_out ? a->n_in : a->n_out;
 	a->turn = (uint32_t)((a->turn + runs) % n);

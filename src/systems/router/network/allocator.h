@@ -92,6 +92,13 @@ static inline void allocator_add(struct allocator *a, uint32_t in, uint32_t out,
 }
 /* Matches the requests that were added since the last allocator_clear(). */
 void allocator_run(struct allocator *a);
+/* Returns true if requests have no ranks and an input takes the first output in
+ * turn when nothing competes with it. */
+static inline bool allocator_simple(const struct allocator *a)
+{
+	return !a->rank_in && a->arbiter == ARBITER_ROUND_ROBIN &&
+	       a->kind <= ALLOCATOR_ISLIP;
+}
 /* Moves turns on as if a run had matched this pair, with which nothing
  * competed. */
 void allocator_pass(struct allocator *a, uint32_t in, uint32_t out);

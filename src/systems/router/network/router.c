@@ -150,8 +150,12 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	r->out = need(calloc(n, sizeof(*r->out)));
 	r->choices = need(calloc(n, sizeof(*r->choices)));
 	for (uint32_t i = 0; i < n; i++)
-		r->in[i].packets =
-			weft_comp_alloc(c, r->buf_mask * sizeof(uint32_t));
+		r->in[i] = (struct in_vc){
+			.packets = weft_comp_alloc(
+				c, r->buf_mask * sizeof(uint32_t)),
+			.port = (uint8_t)(i / r->p.vcs),
+			.vc = (uint8_t)(i % r->p.vcs),
+		};
 	r->buf_mask--;
 	stage_init(r, &r->route, r->p.t_route);
 	stage_init(r, &r->vc, r->p.t_vc_alloc);
@@ -203,8 +207,8 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 		return -EINVAL;
 	r->s.packets = router_packets(r->s.net);
 	r->routing = r->s.graph->routing;
-	router_streams_init(r);
 	router_loads_init(r);
+	router_streams_init(r);
 	allocators_init(r);
 	for (uint32_t p = 0; p < r->p.ports; p++)
 		if (output_start(r, p, err))

@@ -51,8 +51,8 @@ struct in_vc {
 	uint16_t flits;	   /* in the queue */
 	uint16_t sent;	   /* flits of the first packet that have left */
 	uint8_t state;	   /* enum in_state */
-	uint8_t out_vc;
-	uint16_t out; /* port */
+	uint8_t port, vc;  /* its own */
+	uint8_t out, out_vc;
 	/* Results of allocation: VC as port * vcs + vc, and output of the
 	 * switch; or ARBITER_NONE. */
 	uint32_t granted, cross;
@@ -97,6 +97,10 @@ struct router {
 	uint64_t *ahead, *ready;
 	uint64_t wanting[NET_PORTS_MAX / 64]; /* outputs with wants */
 	bool steady;			      /* streams are possible */
+	/* Credits are taken when an output VC has none, because nothing else
+	 * depends on them. */
+	bool lazy;
+	uint64_t now; /* cycle of the step */
 	/* Input VC + 1 that holds an input and an output of the switch. */
 	uint32_t *hold_in, *hold_out;
 	struct allocator vcs, switches;
@@ -130,21 +134,28 @@ static inline struct packet *router_front(const struct router *r,
 }
 static inline uint32_t router_port(const struct router *r, uint32_t i)
 {
-	return i / r->p.vcs;
+	return r->in[i].port;
 }
 static inline uint64_t *stage_due(const struct router *r, const struct stage *s,
 				  uint64_t cycle)
 {
 	return s->due + (s->delay > 1 ? cycle % s->delay : 0) * r->words;
 }
+/* Takes the credits of output p that have arrived (router_step.c). */
+void router_line_credits(struct router *r, uint32_t p);
 /* Returns true if output VC o has no place for a flit. */
-static inline bool router_full(const struct router *r, uint32_t o)
+static inline bool router_full(struct router *r, uint32_t o)
 {
+	if (r->out[o].credits)
+		return false;
+	if (r->lazy)
+		router_line_credits(r, o / r->p.vcs);
 	return !r->out[o].credits;
 }
+/* Returns the output VC of an input VC that has one. */
 static inline uint32_t router_out(const struct router *r, const struct in_vc *v)
 {
-	return v->out * r->p.vcs + v->out_vc;
+	return v->granted;
 }
 /* Returns the rank of a packet: the older the higher with arbiter age, else
  * 0. */
@@ -170,6 +181,8 @@ void router_route_end(struct router *r, uint64_t now);
 void router_vc_begin(struct router *r, uint64_t now);
 void router_vc_end(struct router *r, uint64_t now);
 void router_hold_set(struct router *r, uint32_t i);
+/* Moves turns on by a grant with which nothing competed. */
+void router_switch_pass(struct router *r, const struct in_vc *v);
 void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
 void router_switch_begin(struct router *r, uint64_t now);

@@ -34,7 +34,7 @@ uint32_t router_age(const struct router *r, const struct in_vc *v)
 static void packet_route(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
-	struct net_arrival at = { r->s.number, i / r->p.vcs, i % r->p.vcs,
+	struct net_arrival at = { r->s.number, v->port, v->vc,
 				  &r->loads };
 
 	struct packet *p = router_front(r, v);
@@ -111,6 +111,64 @@ static void vc_request(struct router *r, uint32_t i)
 		}
 }
 
+/* Grants the next VC in turn of those that input VC i may request, as all
+ * allocators without ranks do for a request with which nothing competes. */
+static bool vc_take(struct router *r, uint32_t i)
+{
+	struct in_vc *v = &r->in[i];
+	const struct packet *p = router_front(r, v);
+	const struct net_choices *c = &r->choices[i];
+	uint32_t n = r->vcs.n_out, turn = r->vcs.in[i].turn, least = n;
+
+	v->granted = ARBITER_NONE;
+	for (uint32_t k = 0; k < c->n; k++)
+		for (uint32_t vc = c->at[k].first; vc <= c->at[k].last; vc++) {
+			uint32_t o = c->at[k].port * r->p.vcs + vc;
+			uint32_t after = o >= turn ? o - turn : o + n - turn;
+
+			if (after >= least || !router_eligible(r, p, o))
+				continue;
+			least = after;
+			v->granted = o;
+		}
+	if (v->granted == ARBITER_NONE)
+		return false;
+	allocator_pass(&r->vcs, i, v->granted);
+	return true;
+}
+
+/* Returns true if no two heads request the same output. */
+static bool vcs_apart(const struct router *r)
+{
+	uint64_t ports[NET_PORTS_MAX / 64] = { 0 };
+
+	SET_EACH(r->vc.fresh, r->words, i)
+	for (uint32_t k = 0; k < r->choices[i].n; k++) {
+		uint32_t p = r->choices[i].at[k].port;
+
+		if (set_has(ports, p))
+			return false;
+		set_add(ports, p);
+	}
+	return true;
+}
+
+static void vcs_allocate(struct router *r)
+{
+	if (allocator_simple(&r->vcs) && vcs_apart(r)) {
+		SET_EACH(r->vc.fresh, r->words, i)
+		r->worked |= vc_take(r, i);
+		return;
+	}
+	SET_EACH(r->vc.fresh, r->words, i)
+	vc_request(r, i);
+	r->worked |= !set_empty(r->vcs.ins, r->vcs.w_in);
+	allocator_run(&r->vcs);
+	SET_EACH(r->vcs.ins, r->words, i)
+	r->in[i].granted = r->vcs.match[i];
+	allocator_clear(&r->vcs);
+}
+
 /* Withdraws grants of VCs that were taken while the allocation lasted. */
 static void vc_recheck(struct router *r, const uint64_t *due)
 {
@@ -127,13 +185,7 @@ static void vc_recheck(struct router *r, const uint64_t *due)
 void router_vc_begin(struct router *r, uint64_t now)
 {
 	if (router_stage_starts(r, &r->vc)) {
-		SET_EACH(r->vc.fresh, r->words, i)
-		vc_request(r, i);
-		r->worked |= !set_empty(r->vcs.ins, r->vcs.w_in);
-		allocator_run(&r->vcs);
-		SET_EACH(r->vcs.ins, r->words, i)
-		r->in[i].granted = r->vcs.match[i];
-		allocator_clear(&r->vcs);
+		vcs_allocate(r);
 		router_stage_move(r, &r->vc, now);
 	}
 	if (r->vc.delay > 1)
@@ -155,7 +207,7 @@ void router_vc_end(struct router *r, uint64_t now)
 		}
 		r->out[v->granted].taken = true;
 		r->out[v->granted].tail_sent = false;
-		v->out = (uint16_t)(v->granted / r->p.vcs);
+		v->out = (uint8_t)(v->granted / r->p.vcs);
 		v->out_vc = (uint8_t)(v->granted % r->p.vcs);
 		v->state = IN_ACTIVE;
 		if (!r->p.speculative)

@@ -63,6 +63,12 @@ void router_credits_take(struct line *l, struct out_vc *out, bool wait_for_tail,
 	}
 }
 
+void router_line_credits(struct router *r, uint32_t p)
+{
+	router_credits_take(&r->s.line[p], r->out + p * r->p.vcs,
+			    r->p.wait_for_tail, r->now);
+}
+
 static void credits_arrive(struct router *r, uint64_t now)
 {
 	SET_EACH(r->s.credits, NET_PORTS_MAX / 64, p)
@@ -77,6 +83,9 @@ static void credits_arrive(struct router *r, uint64_t now)
 }
 
 /* ---- departures ---- */
+
+/* Runs of credits that wait to be taken. */
+enum { LAZY_MOST = 24 };
 
 /* Returns the cycle in which a flit or a credit leaves: one in each cycle. */
 static uint64_t in_turn(uint64_t *free_p, uint64_t t)
@@ -110,7 +119,7 @@ static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
 
 	router_flits_put(r, i, t, 1, head);
 	station_credit(&r->s, in, in_turn(&r->credit_free[in], now),
-		       i % r->p.vcs, 1);
+		       r->in[i].vc, 1);
 	return t;
 }
 
@@ -125,6 +134,8 @@ bool router_send(struct router *r, uint32_t i, uint64_t now)
 
 	o->credits--;
 	v->flits--;
+	if (r->lazy && ring_count(&r->s.line[v->out].back) > LAZY_MOST)
+		router_line_credits(r, v->out);
 	if (!r->steady)
 		t = flit_put(r, i, now, head);
 	else if (v->until <= now)
@@ -209,12 +220,14 @@ void router_step(struct station *s, uint64_t now)
 	r->worked = parts == 0;
 	r->freed = false;
 	router_commit(r, now);
+	r->now = now;
 	if (r->noted) {
 		credits_arrive(r, now ? now - 1 : 0);
 		router_loads_note(r, now);
 	}
 	flits_arrive(r, now);
-	credits_arrive(r, now);
+	if (!r->lazy)
+		credits_arrive(r, now);
 	router_streams_end(r);
 	wants_clear(r);
 	for (uint32_t k = 0; k < parts; k++) {

@@ -26,6 +26,8 @@ void router_streams_init(struct router *r)
 	/* Other routers send no flit, or several, in some cycles. */
 	r->steady = r->sw.delay == 1 && r->p.speedup == 1 &&
 		    (r->p.pipelined || r->p.t_cross == 1);
+	r->lazy = r->steady && r->p.flow == ROUTER_WORMHOLE &&
+		  !r->p.busy_when_full && !r->p.wait_for_tail && !r->noted;
 	r->streams = set_new(r);
 	r->grabs = set_new(r);
 	r->ahead = set_new(r);
@@ -46,16 +48,16 @@ void router_streams_fini(struct router *r)
 static uint64_t stream_commit(struct router *r, uint32_t i, uint64_t k)
 {
 	struct in_vc *v = &r->in[i];
-	uint32_t in = router_port(r, i);
 
 	v->flits -= (uint16_t)k;
 	v->sent += (uint16_t)k;
+	if (r->lazy && r->out[router_out(r, v)].credits < k)
+		router_line_credits(r, v->out);
 	r->out[router_out(r, v)].credits -= (uint16_t)k;
 	weft_count(r->s.comp, ROUTER_FLITS, k);
 	if (set_has(r->held, i))
 		return 0;
-	allocator_pass(&r->switches, in, v->out);
-	r->turn[in] = (uint8_t)((i + 1) % r->p.vcs);
+	router_switch_pass(r, v);
 	if (!set_has(r->grabs, i))
 		return k;
 	set_remove(r->grabs, i);
@@ -69,6 +71,7 @@ void router_commit(struct router *r, uint64_t upto)
 
 	if (upto <= r->from)
 		return;
+	r->now = upto - 1;
 	SET_EACH(r->streams, r->words, i)
 	{
 		uint64_t k = stream_commit(r, i, upto - r->from);
@@ -115,7 +118,7 @@ void router_flits_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
 void router_put(struct router *r, uint32_t i, uint64_t t, uint32_t n, bool head)
 {
 	router_flits_put(r, i, t + r->p.t_cross, n, head);
-	station_credit(&r->s, router_port(r, i), t, i % r->p.vcs, n);
+	station_credit(&r->s, r->in[i].port, t, r->in[i].vc, n);
 	r->in[i].until = t + n;
 }
 
@@ -291,7 +294,7 @@ static uint32_t stream_length(struct router *r, uint32_t i, uint64_t now)
 	const struct line *in = &r->s.line[router_port(r, i)];
 	const struct flit_run *run = ring_front(&in->in);
 
-	if (n < left && !ring_empty(&in->in) && run->vc == i % r->p.vcs &&
+	if (n < left && !ring_empty(&in->in) && run->vc == v->vc &&
 	    run->cycle + run->taken == now + 1)
 		n += run->n - run->taken;
 	return n < left ? n : left;
@@ -338,7 +341,7 @@ static bool stream_queues(const struct router *r, uint32_t i, uint64_t now)
 	const struct line *l = &r->s.line[router_port(r, i)];
 	const struct flit_run *run = ring_front(&l->in);
 
-	return v->flits + (!ring_empty(&l->in) && run->vc == i % r->p.vcs &&
+	return v->flits + (!ring_empty(&l->in) && run->vc == v->vc &&
 			   run->cycle + run->taken == now + 1) >
 	       1;
 }

@@ -76,7 +76,7 @@ static void switch_request(struct router *r, uint32_t i, uint32_t out)
 {
 	struct in_vc *v = &r->in[i];
 	struct allocator *a = &r->switches;
-	uint32_t in = router_port(r, i), vc = i % r->p.vcs;
+	uint32_t in = router_port(r, i), vc = v->vc;
 	uint32_t at = in * r->p.ports + out;
 	uint32_t rank = router_age(r, v) | (v->state == IN_ACTIVE ? SURE : 0);
 
@@ -110,7 +110,7 @@ static void switch_speculate(struct router *r, uint32_t i)
 static void switch_grant(struct router *r, uint32_t i)
 {
 	struct allocator *a = &r->switches;
-	uint32_t in = router_port(r, i), vc = i % r->p.vcs, out;
+	uint32_t in = router_port(r, i), vc = r->in[i].vc, out;
 
 	if (!set_has(a->ins, in))
 		return;
@@ -140,25 +140,82 @@ static void switch_recheck(struct router *r, const uint64_t *due)
 	}
 }
 
+/* Returns true if no two VCs compete for an input or output, and sets `cross`
+ * of those that request the switch. */
+static bool switch_apart(struct router *r)
+{
+	uint64_t ins[NET_PORTS_MAX / 64] = { 0 };
+	uint64_t outs[NET_PORTS_MAX / 64] = { 0 };
+
+	SET_EACH(r->sw.fresh, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+
+		v->cross = ARBITER_NONE;
+		if (v->state != IN_ACTIVE)
+			return false;
+		if (r->hold_in[v->port] || r->hold_out[v->out] ||
+		    router_full(r, router_out(r, v)))
+			continue;
+		if (set_has(ins, v->port) || set_has(outs, v->out))
+			return false;
+		set_add(ins, v->port);
+		set_add(outs, v->out);
+		v->cross = v->out;
+	}
+	return true;
+}
+
+void router_switch_pass(struct router *r, const struct in_vc *v)
+{
+	allocator_pass(&r->switches, v->port, v->out);
+	r->turn[v->port] = v->vc + 1u < r->p.vcs ? v->vc + 1 : 0;
+}
+
+/* All allocators grant requests with which nothing competes. */
+static void switch_grant_all(struct router *r)
+{
+	bool any = false;
+
+	SET_EACH(r->sw.fresh, r->words, i)
+	{
+		if (r->in[i].cross == ARBITER_NONE)
+			continue;
+		router_switch_pass(r, &r->in[i]);
+		any = true;
+	}
+	if (any)
+		allocator_turn(&r->switches, 1);
+	r->worked |= !r->steady && any;
+}
+
+static void switch_allocate(struct router *r)
+{
+	SET_EACH(r->sw.fresh, r->words, i)
+	{
+		struct in_vc *v = &r->in[i];
+
+		v->cross = ARBITER_NONE;
+		if (v->state != IN_ACTIVE)
+			switch_speculate(r, i);
+		else if (!router_full(r, router_out(r, v)))
+			switch_request(r, i, v->out);
+	}
+	r->worked |= !r->steady &&
+		     !set_empty(r->switches.ins, r->switches.w_in);
+	allocator_run(&r->switches);
+	SET_EACH(r->sw.fresh, r->words, i)
+	switch_grant(r, i);
+	allocator_clear(&r->switches);
+}
+
 void router_switch_begin(struct router *r, uint64_t now)
 {
 	if (router_stage_starts(r, &r->sw)) {
-		SET_EACH(r->sw.fresh, r->words, i)
-		{
-			struct in_vc *v = &r->in[i];
-
-			v->cross = ARBITER_NONE;
-			if (v->state != IN_ACTIVE)
-				switch_speculate(r, i);
-			else if (!router_full(r, router_out(r, v)))
-				switch_request(r, i, v->out);
-		}
-		r->worked |= !r->steady &&
-			     !set_empty(r->switches.ins, r->switches.w_in);
-		allocator_run(&r->switches);
-		SET_EACH(r->sw.fresh, r->words, i)
-		switch_grant(r, i);
-		allocator_clear(&r->switches);
+		if (switch_apart(r))
+			switch_grant_all(r);
+		else
+			switch_allocate(r);
 		router_stage_move(r, &r->sw, now);
 	}
 	if (r->p.speculative || r->sw.delay > 1)

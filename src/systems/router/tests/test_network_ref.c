@@ -495,6 +495,8 @@ static uint32_t product_left(struct scene *s)
 
 		/* takes the credits that are still on their way */
 		router_step(&r->s, station_now(&r->s) + 1);
+		for (uint32_t p = 0; p < r->p.ports; p++)
+			router_line_credits(r, p);
 		for (uint32_t k = 0; k < r->p.ports * r->p.vcs; k++)
 			left += r->in[k].flits || r->out[k].taken ||
 				r->out[k].credits != r->out[k].places;

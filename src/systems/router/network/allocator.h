@@ -137,9 +137,9 @@ static inline void set_clear(uint64_t *set, uint32_t words)
 }
 static inline bool set_empty(const uint64_t *set, uint32_t words)
 {
-	uint64_t any = 0;
+	uint64_t any = set[0];
 
-	for (uint32_t w = 0; w < words; w++)
+	for (uint32_t w = 1; w < words; w++)
 		any |= set[w];
 	return !any;
 }

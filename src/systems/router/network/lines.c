@@ -94,6 +94,7 @@ void station_send_cut(struct station *s, uint32_t p, uint32_t n)
 
 	assert(!ring_empty(&to->in) && last->n - last->taken >= (int)n);
 	last->n -= (uint16_t)n;
+	l->far->cuts[l->far_port / 64] |= 1ull << (l->far_port & 63);
 	station_wake(l->far, last->cycle + last->n);
 	if (!last->n)
 		to->in.tail--;
@@ -149,8 +150,10 @@ void station_credit_cut(struct station *s, uint32_t p, uint32_t n)
 	uint32_t vc = ring_at(&to->back, to->back.tail - 1)->vc;
 	uint64_t cycle = line_credits_cut(to, n);
 
-	if (to->relies >> vc & 1)
-		station_wake(l->far, cycle);
+	if (!(to->relies >> vc & 1))
+		return;
+	l->far->cuts[l->far_port / 64] |= 1ull << (l->far_port & 63);
+	station_wake(l->far, cycle);
 }
 
 /* ---- set-up ---- */

@@ -94,6 +94,8 @@ struct station {
 	/* Ports with runs and with credits on their way. */
 	uint64_t flits[NET_PORTS_MAX / 64], credits[NET_PORTS_MAX / 64];
 	uint64_t asked; /* cycle that was asked for last */
+	/* Ports whose flits or credits ahead of time were taken back. */
+	uint64_t cuts[NET_PORTS_MAX / 64];
 	bool hungry;	/* any credit wakes the station */
 	bool end;
 	uint32_t credit_delay; /* cycles a credit takes inside the station */

@@ -156,7 +156,7 @@ static void meter_watch(struct weft_comp *c)
 	uint64_t moved;
 
 	for (uint32_t i = 0; i < n->n_routers; i++)
-		router_commit(n->router[i]->state, meter_now(n, c));
+		router_count(n->router[i]->state, meter_now(n, c));
 	moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
 
 	if (n->packets.live && moved == n->moved) {

@@ -235,7 +235,7 @@ static int net_router_sample(struct weft_comp *c, struct weft_err *err)
 	struct router *r = c->state;
 
 	if (r->s.comp)
-		router_commit(r,
+		router_count(r,
 			      weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
 	return 0;
 }

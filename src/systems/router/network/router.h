@@ -59,6 +59,8 @@ struct in_vc {
 	/* Cycle up to which flits and credits are on the lines, sent or ahead
 	 * of time. */
 	uint64_t until;
+	/* A flow: first cycle that is not carried out, and that of its step. */
+	uint64_t from, end;
 	uint16_t flow; /* length of the stream that is planned */
 };
 
@@ -86,7 +88,9 @@ struct router {
 	struct out_vc *out;	     /* the same */
 	struct net_choices *choices; /* of input VCs in state VC */
 	struct stage route, vc, sw;
-	uint64_t *held; /* input VCs that hold the switch */
+	/* Input VCs that hold the switch: those that take part in steps, and
+	 * those that flow (router_flow.c). */
+	uint64_t *held, *flowing;
 	/* Input VCs that send a flit in each cycle since `from` without steps,
 	 * and those that will hold the switch by the first of them
 	 * (router_stream.c). */
@@ -200,6 +204,26 @@ void router_stage_move(struct router *r, struct stage *s, uint64_t now);
  * part of cycle `now`, when the credits of earlier cycles are taken. */
 void router_loads_init(struct router *r);
 void router_loads_note(struct router *r, uint64_t now);
+
+/* Counts the flits of all cycles before `upto`. */
+void router_count(struct router *r, uint64_t upto);
+
+/* router_flow.c: carries out the cycles before `upto` of flows. */
+void router_flows_commit(struct router *r, uint64_t upto);
+/* Ends flows that need a step in cycle `now`. */
+void router_flows_end(struct router *r, uint64_t now);
+/* Begins flows of VCs that hold the switch. */
+void router_flows_begin(struct router *r, uint64_t now);
+
+/* Returns the number of flits that VC i can send, one per cycle from the next
+ * cycle on, as far as they are there, and those of `most` for which there are
+ * credits. */
+uint32_t router_length(struct router *r, uint32_t i, uint64_t now);
+uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
+			uint64_t now);
+/* Puts flits on the line ahead of time, up to cycle `until`. */
+void router_put_ahead(struct router *r, uint32_t i, uint64_t now,
+		      uint64_t until);
 
 /* router_stream.c: allocates what streams need. */
 void router_streams_init(struct router *r);

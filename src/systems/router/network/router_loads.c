@@ -36,6 +36,21 @@ static uint32_t credits_before(const struct line *l, uint64_t cycle,
 	return n;
 }
 
+/* Returns the flits that a stream or flow has sent to output VC o by now and
+ * that are not carried out. */
+static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
+{
+	uint64_t n = 0;
+
+	SET_EACH(r->streams, r->words, i)
+	if (router_out(r, &r->in[i]) == o && now > r->from)
+		n += now - r->from;
+	SET_EACH(r->flowing, r->words, i)
+	if (router_out(r, &r->in[i]) == o && now > r->in[i].from)
+		n += now - r->in[i].from;
+	return (uint32_t)n;
+}
+
 static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 			    uint32_t first, uint32_t last)
 {
@@ -54,10 +69,8 @@ static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 	}
 	if (r->noted_at == now)
 		return sum;
-	SET_EACH(r->streams, r->words, i)
-	if (r->in[i].out == port && r->in[i].out_vc >= first &&
-	    r->in[i].out_vc <= last && now > r->from)
-		sum += (uint32_t)(now - r->from);
+	for (uint32_t v = first; v <= last; v++)
+		sum += ahead_of(r, port * r->p.vcs + v, now);
 	return sum - credits_before(&r->s.line[port], now, first, last);
 }
 

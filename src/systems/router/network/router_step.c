@@ -21,7 +21,8 @@ static void flits_take(struct router *r, uint32_t i, const struct flit_run *run,
 	assert(v->n);
 	if (v->state == IN_IDLE)
 		router_begin(r, i);
-	else if (v->state == IN_ACTIVE && was_empty && !set_has(r->streams, i))
+	else if (v->state == IN_ACTIVE && was_empty && !set_has(r->streams, i) &&
+		 !set_has(r->flowing, i) && !set_has(r->held, i))
 		set_add(r->sw.fresh, i);
 }
 
@@ -208,7 +209,7 @@ static void router_next(struct router *r, uint64_t now)
 static void wants_clear(struct router *r)
 {
 	SET_EACH(r->wanting, NET_PORTS_MAX / 64, p)
-	r->s.line[p].wants = r->s.line[p].relies = 0;
+	r->s.line[p].wants = 0;
 	memset(r->wanting, 0, sizeof(r->wanting));
 }
 
@@ -220,8 +221,10 @@ void router_step(struct station *s, uint64_t now)
 	r->worked = parts == 0;
 	r->freed = false;
 	router_commit(r, now);
+	router_flows_end(r, now);
 	r->now = now;
 	if (r->noted) {
+		router_flows_commit(r, now);
 		credits_arrive(r, now ? now - 1 : 0);
 		router_loads_note(r, now);
 	}
@@ -244,5 +247,7 @@ void router_step(struct station *s, uint64_t now)
 	}
 	r->worked |= !set_empty(r->route.fresh, r->words) ||
 		     (r->freed && !set_empty(r->vc.fresh, r->words));
+	if (r->steady)
+		router_flows_begin(r, now);
 	router_next(r, now);
 }

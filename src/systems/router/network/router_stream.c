@@ -28,6 +28,7 @@ void router_streams_init(struct router *r)
 		    (r->p.pipelined || r->p.t_cross == 1);
 	r->lazy = r->steady && r->p.flow == ROUTER_WORMHOLE &&
 		  !r->p.busy_when_full && !r->p.wait_for_tail && !r->noted;
+	r->flowing = set_new(r);
 	r->streams = set_new(r);
 	r->grabs = set_new(r);
 	r->ahead = set_new(r);
@@ -36,6 +37,7 @@ void router_streams_init(struct router *r)
 
 void router_streams_fini(struct router *r)
 {
+	free(r->flowing);
 	free(r->streams);
 	free(r->grabs);
 	free(r->ahead);
@@ -69,7 +71,7 @@ void router_commit(struct router *r, uint64_t upto)
 {
 	uint64_t asked = 0;
 
-	if (upto <= r->from)
+	if (upto <= r->from || set_empty(r->streams, r->words))
 		return;
 	r->now = upto - 1;
 	SET_EACH(r->streams, r->words, i)
@@ -85,9 +87,16 @@ void router_commit(struct router *r, uint64_t upto)
 
 void router_streams_end(struct router *r)
 {
+	if (set_empty(r->streams, r->words))
+		return;
 	SET_EACH(r->streams, r->words, i)
-	if (r->in[i].flits && !set_has(r->held, i))
-		set_add(r->sw.fresh, i);
+	{
+		const struct in_vc *v = &r->in[i];
+
+		if (v->flits && !set_has(r->held, i))
+			set_add(r->sw.fresh, i);
+		r->s.line[v->out].relies &= ~(1u << v->out_vc);
+	}
 	set_clear(r->streams, r->words);
 	set_clear(r->grabs, r->words);
 }
@@ -284,10 +293,9 @@ static bool plan_ready(struct router *r, struct plan *p)
 	return true;
 }
 
-/* Returns the flits that VC i can send, one per cycle from the next cycle on:
- * those of the packet, those in the queue or on their way behind each other,
- * and those for which there are credits. */
-static uint32_t stream_length(struct router *r, uint32_t i, uint64_t now)
+/* These are flits of the packet in the queue, or on their way behind each
+ * other. */
+uint32_t router_length(struct router *r, uint32_t i, uint64_t now)
 {
 	const struct in_vc *v = &r->in[i];
 	uint32_t left = router_front(r, v)->flits - v->sent, n = v->flits;
@@ -300,8 +308,8 @@ static uint32_t stream_length(struct router *r, uint32_t i, uint64_t now)
 	return n < left ? n : left;
 }
 
-static uint32_t stream_credits(struct router *r, const struct in_vc *v,
-			       uint32_t most, uint64_t now)
+uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
+			uint64_t now)
 {
 	struct line *l = &r->s.line[v->out];
 	uint32_t n = r->out[router_out(r, v)].credits;
@@ -315,7 +323,6 @@ static uint32_t stream_credits(struct router *r, const struct in_vc *v,
 			continue;
 		n += c->n - c->taken;
 		l->relies |= 1u << v->out_vc;
-		set_add(r->wanting, v->out);
 	}
 	return n;
 }
@@ -325,8 +332,8 @@ static uint32_t stream_credits(struct router *r, const struct in_vc *v,
 static void stream_plan(struct router *r, struct plan *p, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
-	uint32_t n = stream_length(r, i, p->now);
-	uint32_t credits = stream_credits(r, v, n, p->now);
+	uint32_t n = router_length(r, i, p->now);
+	uint32_t credits = router_credits(r, v, n, p->now);
 
 	v->flow = (uint16_t)(credits < n ? credits : n);
 	plan_step(p, p->now + n);
@@ -346,20 +353,25 @@ static bool stream_queues(const struct router *r, uint32_t i, uint64_t now)
 	       1;
 }
 
-static void stream_begin(struct router *r, uint32_t i, uint64_t now)
+void router_put_ahead(struct router *r, uint32_t i, uint64_t now,
+		      uint64_t until)
 {
-	struct in_vc *v = &r->in[i];
+	const struct in_vc *v = &r->in[i];
 	bool ahead = v->until > now + 1;
 	uint64_t from = ahead ? v->until : now + 1;
-	bool head = !v->sent && !ahead;
 
+	if (until > from)
+		router_put(r, i, from, (uint32_t)(until - from),
+			   !v->sent && !ahead);
+}
+
+static void stream_begin(struct router *r, uint32_t i, uint64_t now)
+{
 	set_add(r->streams, i);
 	set_remove(r->sw.fresh, i);
 	if (r->p.hold && !set_has(r->held, i) && stream_queues(r, i, now))
 		set_add(r->grabs, i);
-	if (now + 1 + v->flow <= from)
-		return;
-	router_put(r, i, from, (uint32_t)(now + 1 + v->flow - from), head);
+	router_put_ahead(r, i, now, now + 1 + r->in[i].flow);
 	set_add(r->ahead, i);
 }
 

@@ -91,6 +91,7 @@ struct router {
 	/* Input VCs that hold the switch: those that take part in steps, and
 	 * those that flow (router_flow.c). */
 	uint64_t *held, *flowing;
+	uint64_t flow_end; /* cycle of the first step of those that flow */
 	/* Input VCs that send a flit in each cycle since `from` without steps,
 	 * and those that will hold the switch by the first of them
 	 * (router_stream.c). */

@@ -60,9 +60,12 @@ static void cuts_take(struct router *r, uint64_t now)
 void router_flows_end(struct router *r, uint64_t now)
 {
 	cuts_take(r, now);
+	r->flow_end = ROUTER_NEVER;
 	SET_EACH(r->flowing, r->words, i)
 	if (r->in[i].end <= now)
 		flow_end(r, i, now);
+	else if (r->in[i].end < r->flow_end)
+		r->flow_end = r->in[i].end;
 }
 
 static void flow_begin(struct router *r, uint32_t i, uint64_t now)
@@ -79,6 +82,7 @@ static void flow_begin(struct router *r, uint32_t i, uint64_t now)
 	set_remove(r->held, i);
 	set_remove(r->ahead, i);
 	set_add(r->flowing, i);
+	r->flow_end = v->end < r->flow_end ? v->end : r->flow_end;
 	station_wake(&r->s, v->end);
 }
 

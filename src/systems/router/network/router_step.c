@@ -188,7 +188,7 @@ static bool router_busy(const struct router *r)
 
 static void router_next(struct router *r, uint64_t now)
 {
-	bool busy = router_busy(r);
+	bool busy;
 
 	r->s.hungry = false;
 	if (r->worked || stage_waits(r, &r->route) || stage_waits(r, &r->vc) ||
@@ -200,6 +200,7 @@ static void router_next(struct router *r, uint64_t now)
 		router_plan(r, now);
 		return;
 	}
+	busy = router_busy(r);
 	r->s.hungry = busy;
 	now = station_arrival(&r->s, busy);
 	if (now != ROUTER_NEVER)
@@ -208,9 +209,44 @@ static void router_next(struct router *r, uint64_t now)
 
 static void wants_clear(struct router *r)
 {
+	if (set_empty(r->wanting, NET_PORTS_MAX / 64))
+		return;
 	SET_EACH(r->wanting, NET_PORTS_MAX / 64, p)
 	r->s.line[p].wants = 0;
 	memset(r->wanting, 0, sizeof(r->wanting));
+}
+
+/* Returns true if the set is not empty. */
+static inline bool some(const struct router *r, const uint64_t *set)
+{
+	return r->words == 1 ? *set != 0 : !set_empty(set, r->words);
+}
+
+/* Stages of several cycles check in each cycle what ends. */
+static void part_begin(struct router *r, uint64_t now)
+{
+	if (some(r, r->route.fresh))
+		router_route_begin(r, now);
+	if (some(r, r->vc.fresh) || r->vc.delay > 1)
+		router_vc_begin(r, now);
+	if (some(r, r->held))
+		router_hold_begin(r);
+	if (some(r, r->sw.fresh) || r->sw.delay > 1)
+		router_switch_begin(r, now);
+	if (some(r, r->ahead))
+		router_cut(r, now);
+}
+
+static void part_end(struct router *r, uint64_t now)
+{
+	if (some(r, stage_due(r, &r->route, now)))
+		router_route_end(r, now);
+	if (some(r, stage_due(r, &r->vc, now)))
+		router_vc_end(r, now);
+	if (some(r, r->held))
+		router_hold_end(r, now);
+	if (some(r, stage_due(r, &r->sw, now)))
+		router_switch_end(r, now);
 }
 
 void router_step(struct station *s, uint64_t now)
@@ -220,8 +256,10 @@ void router_step(struct station *s, uint64_t now)
 
 	r->worked = parts == 0;
 	r->freed = false;
-	router_commit(r, now);
-	router_flows_end(r, now);
+	if (some(r, r->streams))
+		router_commit(r, now);
+	if (now >= r->flow_end || !set_empty(s->cuts, NET_PORTS_MAX / 64))
+		router_flows_end(r, now);
 	r->now = now;
 	if (r->noted) {
 		router_flows_commit(r, now);
@@ -231,23 +269,17 @@ void router_step(struct station *s, uint64_t now)
 	flits_arrive(r, now);
 	if (!r->lazy)
 		credits_arrive(r, now);
-	router_streams_end(r);
+	if (some(r, r->streams))
+		router_streams_end(r);
 	wants_clear(r);
 	for (uint32_t k = 0; k < parts; k++) {
 		r->last = k + 1 == parts;
-		router_route_begin(r, now);
-		router_vc_begin(r, now);
-		router_hold_begin(r);
-		router_switch_begin(r, now);
-		router_cut(r, now);
-		router_route_end(r, now);
-		router_vc_end(r, now);
-		router_hold_end(r, now);
-		router_switch_end(r, now);
+		part_begin(r, now);
+		part_end(r, now);
 	}
-	r->worked |= !set_empty(r->route.fresh, r->words) ||
-		     (r->freed && !set_empty(r->vc.fresh, r->words));
-	if (r->steady)
+	r->worked |= some(r, r->route.fresh) ||
+		     (r->freed && some(r, r->vc.fresh));
+	if (r->steady && some(r, r->held))
 		router_flows_begin(r, now);
 	router_next(r, now);
 }

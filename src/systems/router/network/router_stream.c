@@ -29,6 +29,7 @@ void router_streams_init(struct router *r)
 	r->lazy = r->steady && r->p.flow == ROUTER_WORMHOLE &&
 		  !r->p.busy_when_full && !r->p.wait_for_tail && !r->noted;
 	r->flowing = set_new(r);
+	r->flow_end = ROUTER_NEVER;
 	r->streams = set_new(r);
 	r->grabs = set_new(r);
 	r->ahead = set_new(r);

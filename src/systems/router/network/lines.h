@@ -96,7 +96,7 @@ struct station {
 	uint64_t asked; /* cycle that was asked for last */
 	/* Ports whose flits or credits ahead of time were taken back. */
 	uint64_t cuts[NET_PORTS_MAX / 64];
-	bool hungry;	/* any credit wakes the station */
+	bool hungry; /* any credit wakes the station */
 	bool end;
 	uint32_t credit_delay; /* cycles a credit takes inside the station */
 	struct weft_clock clock;

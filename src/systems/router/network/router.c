@@ -151,8 +151,8 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	r->choices = need(calloc(n, sizeof(*r->choices)));
 	for (uint32_t i = 0; i < n; i++)
 		r->in[i] = (struct in_vc){
-			.packets = weft_comp_alloc(
-				c, r->buf_mask * sizeof(uint32_t)),
+			.packets = weft_comp_alloc(c, r->buf_mask *
+							      sizeof(uint32_t)),
 			.port = (uint8_t)(i / r->p.vcs),
 			.vc = (uint8_t)(i % r->p.vcs),
 		};
@@ -235,8 +235,7 @@ static int net_router_sample(struct weft_comp *c, struct weft_err *err)
 	struct router *r = c->state;
 
 	if (r->s.comp)
-		router_count(r,
-			      weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
+		router_count(r, weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
 	return 0;
 }
 

@@ -34,8 +34,7 @@ uint32_t router_age(const struct router *r, const struct in_vc *v)
 static void packet_route(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
-	struct net_arrival at = { r->s.number, v->port, v->vc,
-				  &r->loads };
+	struct net_arrival at = { r->s.number, v->port, v->vc, &r->loads };
 
 	struct packet *p = router_front(r, v);
 

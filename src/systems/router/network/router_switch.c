@@ -201,8 +201,8 @@ static void switch_allocate(struct router *r)
 		else if (!router_full(r, router_out(r, v)))
 			switch_request(r, i, v->out);
 	}
-	r->worked |= !r->steady &&
-		     !set_empty(r->switches.ins, r->switches.w_in);
+	r->worked |=
+		!r->steady && !set_empty(r->switches.ins, r->switches.w_in);
 	allocator_run(&r->switches);
 	SET_EACH(r->sw.fresh, r->words, i)
 	switch_grant(r, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The address translation table's allocator against a reference that searches a
- * list (hvia.md 3.5, 6.2): handles and indices after every operation, all
- * entries of level 2 at every compaction and at the end.
+ * list (hvia.md 3.5, 6.2). The test compares handles and indices after every
+ * operation, and all entries of level 2 at every compaction and at the end.
  * `test_translation_table N` makes N operations at full size. */
 #include "unit/cmocka_all.h"
 
@@ -15,8 +15,8 @@
 
 enum { SCALED = 1 << 14, FULL = 1 << 26, BLOCKS = 40000 };
 
-/* A build with a sanitizer executes fewer operations, because fewer operations
- * already reach all code. */
+/* Builds with a sanitizer execute fewer operations, which are enough to reach
+ * all code. */
 #ifdef __SANITIZE_ADDRESS__
 static uint32_t operations = 40000;
 #else
@@ -321,7 +321,8 @@ static uint32_t take_all(struct hvia_att *a, uint32_t pages)
 	return n;
 }
 
-/* T-35, 3.5: capacity with one page per buffer, and with 1,024 buffers. */
+/* T-35, 3.5: number of regions that fit, first with one page each, then with
+ * the 16,378 pages that allow 1,024 regions. */
 static void test_table_holds_exactly_its_capacity(void **state)
 {
 	struct hvia_att a;

@@ -48,8 +48,8 @@ static int misuser(struct weft_host *h, struct bench *b)
 	hvduo_no_error(r);
 	spoil(11, hvia_token(r->handles, 0), HVIA_ERROR_POST_DESC, 1);
 	hvduo_no_error(r);
-	/* a descriptor outside its region is found when the chain reaches it,
-	 * after the three good ones */
+	/* The doorbell names a descriptor outside its region. The card detects
+	 * this when it fetches the descriptor. */
 	hvrig_vi(r, 12, PEER, 0);
 	ring(r, 12, HVIA_Q_SEND, hvia_token(r->desc_handle, 0x7fffffc0));
 	weft_host_sleep(h, weft_host_now(h) + 10 * WEFT_US);
@@ -140,8 +140,8 @@ static int racer(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Keeps two receives posted, and posts the next at every moment around
- * completions. */
+/* Keeps two receives posted. Varies the time at which it posts the next receive
+ * around the completions. */
 static int race_peer(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];
@@ -176,8 +176,8 @@ static void descriptor_linked_in_a_race_runs_once(void **state)
 	hvduo_run(racer, race_peer, 0);
 }
 
-/* Posts a descriptor whose Next is 0 and whose NextHandle is invalid. The link
- * that is set later has another handle, which differs in each byte. */
+/* Posts a descriptor whose Next is 0 and whose NextHandle is invalid. Sets the
+ * link later, which changes each byte of NextHandle. */
 static int relinks(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];
@@ -276,21 +276,22 @@ static int stater(struct weft_host *h, struct bench *b)
 
 	hvduo_open_side(h, 0, 0);
 	hvarea_meet(h, &turn);
-	/* a send in IDLE is flushed at once, but receives stay */
+	/* the card flushes a send in IDLE at once, but keeps receives */
 	hvrig_vi_state(r, VI, PEER, HVIA_VI_IDLE, 0);
 	for (uint32_t i = 0; i < 4; i++)
 		hvrig_post(r, VI, HVIA_Q_RECV, hvrig_desc(r, 20 + i, 0));
 	assert_int_equal(hvduo_sent(hvduo_simple(0, 4)), OK | HVIA_ST_FLUSHED);
 	assert_int_equal(r->desc[20].d.status, 0);
-	/* both queues are flushed on demand, but descriptors posted later
-	 * stay */
+	/* the FLUSH bit flushes both queues, but not descriptors that are
+	 * posted later */
 	hvrig_store(r, hvia_vi_entry(VI, HVIA_VI_3), HVIA_VIF_FLUSH);
 	assert_int_equal(hvrig_wait(r, &r->desc[23]), RECV | HVIA_ST_FLUSHED);
 	assert_int_equal(hvrig_load(r, hvia_vi_entry(VI, HVIA_VI_3)), 0);
 	hvrig_post(r, VI, HVIA_Q_RECV, hvrig_desc(r, 24, 0));
 	weft_host_sleep(h, weft_host_now(h) + 20 * WEFT_US);
 	assert_int_equal(r->desc[24].d.status, 0);
-	/* sets ERROR in the middle of a long message, which ends as flushed */
+	/* sets ERROR in the middle of a long message, whose descriptor is then
+	 * flushed */
 	hvrig_vi(r, VI, PEER, 0);
 	hvrig_post(r, VI, HVIA_Q_SEND, hvduo_simple(1, LEN));
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);

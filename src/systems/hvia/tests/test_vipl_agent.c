@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel agent of HVIA-GE (hvia.md 5.1, 5.6, 6.2) under several processes
- * or threads: access to objects of others, reuse of tags and VIs, a lost
- * connection. */
+ * or threads: access to objects of other processes, reuse of tags and VIs, a
+ * lost connection. */
 #include "viprig.h"
 
 #include <errno.h>
@@ -74,8 +74,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	refused(&s, theirs + 5, NULL); /* this VI is free */
 	refused(&s, HVIA_VIS, NULL);
 	refused(&s, UINT32_MAX, (void *)&s);
-	/* a queue of another process is not armed, so that the call waits until
-	 * its deadline */
+	/* the call does not arm a queue of another process, therefore it waits
+	 * until its deadline */
 	assert_int_equal(
 		weft_drv_call(
 			h, weft_dev_open(h, 0), HVIA_CALL_ARM,
@@ -267,8 +267,8 @@ static int posts(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Doorbells must arrive in the order of the links, so that the card serves all
- * of them. */
+/* Several threads post to one VI. Doorbells must arrive in the order of the
+ * links, because the card otherwise misses descriptors. */
 static int together(struct weft_host *h, struct bench *b)
 {
 	static struct poster p[THREADS];

@@ -122,8 +122,7 @@ static void test_refused_connection_gives_its_reason(void **state)
 	assert_in_range(b->t[0], 250 * WEFT_MS, 251 * WEFT_MS);
 }
 
-/* Accepts a request with a reliable VI, although the requester's VI is
- * unreliable. */
+/* Offers a reliable VI for a request that came from an unreliable VI. */
 static int level_server(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -194,8 +193,8 @@ static int leaves(struct weft_host *h, struct bench *b)
 			 VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
 				 VIP_STATUS_DESC_FLUSHED_ERROR);
 	meet(&s, "left");
-	/* connects again, because late frames of the first connection must have
-	 * no effect */
+	/* connects again. Late frames of the first connection must have no
+	 * effect. */
 	side_connect(&s);
 	side_send(&s, side_desc(&s, 0, 5, 77));
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
@@ -268,8 +267,8 @@ static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
 	return VipConnectPeerRequest(s->vi, &local.a, &remote.a, ms);
 }
 
-/* Both sides send a request at times that differ by `gap`, then only one side
- * does. */
+/* Both sides request the connection, at times that differ by `gap`. In the end
+ * only one side requests it. */
 static int peers(struct weft_host *h, struct bench *b)
 {
 	static const int gap[] = { 0, 1, -1, 20, -20, 150000, -150000 };
@@ -347,8 +346,8 @@ static void test_crossing_requests_connect(void **state)
 
 /* ---- numbers of packets ---- */
 
-/* Returns the sequence numbers that the card expects and sends first on VI
- * 0. */
+/* Returns both sequence numbers of VI 0, 16 bits each: of the packet that the
+ * card expects next, and of the packet that it sends next. */
 static uint32_t numbers_of(struct bench *b, uint32_t node)
 {
 	return (uint32_t)(weft_reg_load(b->node[node].dev, 1 + HVIA_BAR_CTRL,
@@ -377,8 +376,9 @@ static int connects_thrice(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Both sides begin with equal numbers, different for each connection, so that a
- * late packet of an earlier connection does not fit. */
+/* Both sides of a connection begin with equal numbers. Each connection begins
+ * with other numbers, so that the card refuses a late packet of an earlier
+ * connection. */
 static void test_connections_begin_with_different_numbers(void **state)
 {
 	struct bench *b = *state;

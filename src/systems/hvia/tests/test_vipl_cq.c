@@ -68,7 +68,8 @@ static void told(VIP_CQ_HANDLE cq, VIP_VI_HANDLE want)
 	assert_ptr_equal(from, want);
 	assert_true(recv);
 	ok(VipRecvDone(from, &d));
-	/* 0, as the program left it; the card had stored a number */
+	/* the library has cleared this field, in which the card had stored a
+	 * number */
 	assert_int_equal(d->CS.Reserved, 0);
 }
 
@@ -176,8 +177,8 @@ static int waits(struct weft_host *h, struct bench *b)
 	open_side(&s, h, b);
 	ok(VipCreateCQ(s.nic, 8, &cq));
 	open_three(&s, h, b, cq, vi);
-	/* refused, because a program waits for the completion queue and not for
-	 * its work queues */
+	/* refused, because these receives complete on a completion queue, and a
+	 * program may wait for that queue only */
 	assert_int_equal(VipRecvWait(vi[0], 1, &d), VIP_ERROR_RESOURCE);
 	assert_int_equal(
 		VipRecvNotify(vi[0], NULL, (VIP_VI_CALLBACK)(uintptr_t)1),
@@ -185,8 +186,9 @@ static int waits(struct weft_host *h, struct bench *b)
 	meet(&s, "first");
 	ok(VipCQWait(cq, VIP_INFINITE, &from, &recv));
 	assert_ptr_equal(from, vi[2]);
-	/* the completion was notified but not taken, so that the next one of
-	 * the VI must also wake the waiter */
+	/* VipCQWait has reported this completion, but the program has not taken
+	 * it from the VI. The VI's next completion must wake the waiter
+	 * nevertheless. */
 	meet(&s, "second");
 	meet(&s, "more");
 	for (uint32_t i = 1; i < MESSAGES; i++) {
@@ -211,8 +213,8 @@ enum { QUEUES = 4, PLACES = 7, ROUNDS = 300 };
 
 /* Fills the ring of a completion queue from a random first entry, with entries
  * of all work queues in random order. Checks that detaching a work queue
- * removes its entries, and that the others keep their order when the ring is
- * resized. */
+ * removes its entries. Checks that the other entries keep their order when the
+ * ring is resized. */
 static int rings(struct weft_host *h, struct bench *b)
 {
 	struct vipl_vi vi = { .k = &(struct hvia_kvi){ 0 } };

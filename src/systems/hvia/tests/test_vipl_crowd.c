@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many connections of VIPL (hvia.md 6.3): the time that all of them take, and
- * their ends, which both sides must notice, with and without losses. */
+/* Many connections of VIPL (hvia.md 6.3). Measures the time until all are made.
+ * Checks that both sides notice the end of each connection, with and without
+ * losses. */
 #include "viprig.h"
 
 #include <stdlib.h>
@@ -148,7 +149,8 @@ static int learns(struct weft_host *h, struct bench *b)
 	d = side_desc(&s, 0, 0, 100);
 	ok(VipPostRecv(vi[crowd - 1], d, s.handle));
 	meet(&s, "all");
-	/* the last VI is notified too, so that the wait ends */
+	/* the lost connection also flushes the receive of the last VI, which
+	 * ends this wait */
 	assert_int_equal(VipRecvWait(vi[crowd - 1], VIP_INFINITE, &d),
 			 VIP_DESCRIPTOR_ERROR);
 	weft_host_sleep(h, b->t[3] + 2 * WEFT_SEC);

@@ -192,7 +192,8 @@ static int drops_data(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", PAGE);
 	side_handler(&s);
 	p = page(&s, &s.mem_attr, &m);
-	/* the region of a higher handle keeps handle m below ATT_L1_COUNT */
+	/* A second region has a higher handle. Therefore handle m stays below
+	 * ATT_L1_COUNT after its region is gone. */
 	page(&s, &s.mem_attr, &last);
 	for (uint32_t i = 0; i < 2; i++)
 		side_recv(&s, receive_into(&s.desc[i].d, p, m, 200));
@@ -230,8 +231,8 @@ static void prefetched_addresses_go_when_the_tag_changes(void **state)
 	run_with_sender(drops_data, 2, 100);
 }
 
-/* Gives a VI another tag. It may then not write into memory that its receives
- * named before. */
+/* Gives a VI another tag. Afterwards the VI must not write into memory that its
+ * posted receives name. */
 static int changes_vi(struct weft_host *h, struct bench *b)
 {
 	VIP_DESCRIPTOR *d;

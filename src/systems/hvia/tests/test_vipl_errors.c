@@ -110,7 +110,8 @@ static void tag_calls(struct side *s)
 			 VIP_INVALID_PARAMETER);
 	while (n < 4200 && VipCreatePtag(s->nic, &t[n]) == VIP_SUCCESS)
 		n++;
-	/* tags have 12 bits, 0 is not a tag, and one existed before */
+	/* tags have 12 bits, 0 is not a tag, and side_open() has made one
+	 * already */
 	assert_int_equal(n, 4094);
 	assert_int_equal(VipCreatePtag(s->nic, &t[n]), VIP_ERROR_RESOURCE);
 	while (n)
@@ -138,8 +139,8 @@ static void mem_calls(struct side *s)
 						    this address */
 	assert_int_equal(
 		VipRegisterMem(s->nic, (void *)8192, UINT32_MAX, &a, &m),
-		VIP_INVALID_PARAMETER); /* the program has no memory for the
-					   longest length */
+		/* the length is allowed, but the program has no memory there */
+		VIP_INVALID_PARAMETER);
 	assert_int_equal(
 		VipRegisterMem(s->nic, (void *)8192, 1ul << 32, &a, &m),
 		VIP_ERROR_RESOURCE);
@@ -364,8 +365,8 @@ static void test_post_desc(void **state)
 
 enum { BIG = 40 << 20 };
 
-/* Sends messages without a receive, RDMA writes that are not allowed, and
- * causes too many errors at once. */
+/* Sends messages that find no receive. Makes RDMA writes that are not allowed.
+ * Causes more errors at once than the card's FIFO holds. */
 static int rdma_wrong(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -429,8 +430,8 @@ static int rdma_target(struct weft_host *h, struct bench *b)
 		assert_int_equal(s.data[i], 0);
 	s.n_err = 0;
 	meet(&s, "three");
-	/* meanwhile the kernel works on ten thousand pages, so that it reads no
-	 * errors */
+	/* keeps the kernel busy with ten thousand pages, so that it reads no
+	 * errors of the card meanwhile */
 	ok(VipRegisterMem(s.nic, big, BIG, &s.mem_attr, &m));
 	ok(VipDeregisterMem(s.nic, big, m));
 	munmap(big, BIG);

@@ -105,7 +105,7 @@ static void cq_refused(struct things *t, void *x)
 	refused(VipCQNotify(x, NULL, never_cq));
 	refused(VipResizeCQ(x, 8));
 	refused(VipDestroyCQ(x));
-	/* other calls accept NULL, because a VI need not have a completion
+	/* VipCreateVi accepts NULL, because a VI need not have a completion
 	 * queue */
 	if (!x)
 		return;
@@ -182,8 +182,8 @@ static void handles(struct things *t, void *x[KINDS])
 	memcpy(x, all, sizeof(all));
 }
 
-/* Runs the other node: requests a connection, is refused in the end, and has
- * handles of its own. */
+/* Runs the other node. Its handles serve as wrong ones on the tested node. Its
+ * request for a connection is refused in the end. */
 static int asker(struct weft_host *h, struct bench *b)
 {
 	union vip_addr here, there;

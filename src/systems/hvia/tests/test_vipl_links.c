@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: Next and NextHandle of posted descriptors are in the program's memory,
- * and the program may write there. The library keeps a list of its own, so that
- * descriptors return in the order in which they were posted, whatever the links
- * contain. The card follows the links (hvia.md 2.3). It reports POST_DESC or
- * takes another descriptor of that process, which affects only the VI's own
- * messages. */
+ * so that the program can change them at any time. The library keeps a list of
+ * its own. Therefore descriptors return in the order in which they were posted,
+ * whatever the links contain. The card follows the links (hvia.md 2.3). After a
+ * wrong link it reports POST_DESC or takes another descriptor of the same
+ * process. Both affect only messages of this VI. */
 #include "viprig.h"
 
 enum { MESSAGES = 40, BYTES = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL and its agent: compaction under traffic, regions in use, processes that
- * end, pages of others, all VIs of a card (hvia.md T-21, T-32, T-34, T-36,
- * T-37). */
+ * end, access to pages of other processes, all VIs of a card (hvia.md T-21,
+ * T-32, T-34, T-36, T-37). */
 #include "viprig.h"
 
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static struct hvia_agent *agent_of(struct side *s)
 	return vipl_nic(s->nic)->client->agent;
 }
 
-/* Replaces the agent's allocator by one with equal regions for a table of only
- * `left` bytes. */
+/* Replaces the agent's allocator by one whose table has only `left` bytes. All
+ * regions keep their handles and places. */
 static void squeeze(struct side *s, uint32_t left)
 {
 	struct hvia_agent *a = agent_of(s);
@@ -85,7 +85,7 @@ static int pieces(struct weft_host *h, struct bench *b)
 	fill(large + 123456, 40000, 77);
 	side_send(&s, d);
 	assert_int_equal(side_sent(&s, NULL), VIP_STATUS_DONE);
-	/* refused, because the region is larger than the free entries */
+	/* refused, because the region needs more entries than are free */
 	assert_int_equal(VipRegisterMem(s.nic, p, PIECES * PIECE * 4096,
 					&s.mem_attr, &m[0]),
 			 VIP_ERROR_RESOURCE);
@@ -163,8 +163,8 @@ static int takes_away(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Checks that no received message contains bytes that its sender wrote to the
- * pages after it had deregistered them. Counts the complete messages. */
+/* A sender deregisters pages and then writes other bytes into them. Checks that
+ * no received message contains these bytes. Counts the complete messages. */
 static int checks(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -259,8 +259,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	v = vipl_vi(s.vi);
 	io = v->k->page;
-	/* accesses the page behind its own, then the page of a VI that was
-	 * destroyed */
+	/* accesses the page behind the VI's page, then the page of a VI that
+	 * was destroyed */
 	io.off += 4096;
 	weft_io_store64(h, &io, HVIA_DB_SEND, hvia_token(s.handle, 0));
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"),

@@ -53,8 +53,8 @@ static void names(VIP_NIC_HANDLE nic)
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		assert_string_equal(name, text);
 		assert_int_equal(len, strlen(text) + 1);
-		/* a buffer for the name with its end, and one that is a byte
-		 * shorter */
+		/* a buffer of exactly the name and its zero byte, then a buffer
+		 * that is one byte shorter */
 		ok(VipNSGetHostByAddr(nic, &a.a, name, &len));
 		len--;
 		assert_int_equal(VipNSGetHostByAddr(nic, &a.a, name, &len),
@@ -180,7 +180,8 @@ static int dialler(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 64);
 	vip_addr(&s, 0, "here", &me);
 	vip_addr(&s, 1, "there", &to);
-	/* changes each byte, so that it is not the card's own address */
+	/* Changes one byte of the card's address at a time. The calls refuse
+	 * the changed address, because it is not that of this card. */
 	for (uint32_t i = 0; i < 6; i++) {
 		mine[i] ^= 4;
 		assert_int_equal(request(&s, &me, &to), VIP_INVALID_PARAMETER);

@@ -33,8 +33,8 @@ static void run(node_fn zero, node_fn one)
 
 struct packet {
 	uint32_t type, dst_vi, src_vi, word;
-	/* attr: the packet contains the attributes of the VI. peer: flag of a
-	 * peer's request */
+	/* attr: the packet contains the attributes of the VI. peer: the request
+	 * is that of a peer */
 	bool attr, peer;
 	const char *from, *to;
 };
@@ -237,9 +237,9 @@ static int asks_nobody(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Repeats a request after 1, 2, 4 .. 64 ms and then every 100 ms. Each delay is
- * up to a quarter longer than that. The first eight packets take 127 to 159 ms,
- * so that 14 to 17 packets are sent in a second. */
+/* The agent repeats a request after 1, 2, 4 .. 64 ms and then every 100 ms. It
+ * lengthens each delay by up to a quarter. The first eight packets take 127 to
+ * 159 ms. Therefore the agent sends 14 to 17 packets in a second. */
 static void a_request_is_repeated_later_and_later(void **state)
 {
 	run(asks_nobody, NULL);
@@ -319,9 +319,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Sends more requests than the agent keeps. The agent forgets answered ones,
- * but not the one without an answer. A repeated request gets its answer again,
- * even if its other fields are wrong. */
+/* Sends more requests than the agent keeps. The agent forgets requests that it
+ * has answered, but keeps request 77, which the program has not answered yet.
+ * The agent answers an answered request again when it is repeated. */
 static int floods(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;
@@ -382,8 +382,8 @@ static int asks(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Takes the next packet that is not a repeated request, because requests
- * without an answer are repeated. */
+/* Takes the next packet that is not a request. Skips requests, because node 0
+ * repeats a request that has no answer. */
 static uint32_t heard_but_req(uint64_t *id_p)
 {
 	uint32_t type;
@@ -443,8 +443,8 @@ static int has_an_agent(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* Sends requests with one invalid field each, because valid ones would be
- * answered with NO_MATCH. */
+/* Sends packets with one invalid field each, which the agent ignores. The agent
+ * answers the valid request with NO_MATCH. */
 static int asks_wrongly(struct weft_host *h, struct bench *b)
 {
 	uint64_t id;

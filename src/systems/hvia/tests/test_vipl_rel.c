@@ -110,7 +110,7 @@ static int unrel_sender(struct weft_host *h, struct bench *b)
 }
 
 /* Checks that every received message is complete, right and in order. A message
- * with a missing part must report that. */
+ * with a missing part must end with PARTIAL_ERROR. */
 static int unrel_receiver(struct weft_host *h, struct bench *b)
 {
 	struct side s;

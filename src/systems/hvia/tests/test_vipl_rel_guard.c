@@ -191,8 +191,8 @@ static void a_receive_into_memory_of_another_tag_is_refused(void **state)
 	viprig_run(*state, receives_elsewhere, sends_one);
 }
 
-/* De-registers the region of a receive before or during its message. Its bytes
- * must not change afterwards. */
+/* De-registers the region of a receive before or during the message for it. The
+ * bytes of the region must not change afterwards. */
 static int takes_memory_away(struct weft_host *h, struct bench *b)
 {
 	uint8_t *p = weft_host_align(h, 4096, BYTES);
@@ -440,8 +440,8 @@ static void frames_are_as_long_as_both_cards_allow(void **state)
 	/* the shorter MTU of the two cards limits the frames */
 	assert_in_range(megabyte("1514", "9014", 8972), normal - normal / 50,
 			normal + normal / 50);
-	/* this MTU is too short for the service's header, so that a message
-	 * needs several frames */
+	/* with this MTU a packet of the service takes several frames, because
+	 * one frame is too short even for the service's header */
 	assert_true(megabyte("60", "60", 18) > normal);
 }
 

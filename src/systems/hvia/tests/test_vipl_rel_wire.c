@@ -166,8 +166,8 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 
 static struct rel_head odd;
 
-/* Sends the wrong packet after the beginning of a message, or as its
- * beginning. */
+/* Sends the packet `odd` as the beginning of a message, or behind the packet
+ * `first`. */
 static int lies_about_lengths(struct weft_host *h, struct bench *b)
 {
 	const struct rel_head first = { .flags = REL_FIRST,
@@ -201,9 +201,10 @@ static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* The wrong packets have more bytes than the message, fewer bytes, more than
- * are left of the message, fewer at the end of the message, a beginning inside
- * the message, or an end without a beginning. */
+/* A wrong packet holds a whole message, but more or fewer bytes than its
+ * length. Or it continues a message with more bytes than are left, or ends the
+ * message too early. Or it begins a message inside another, or ends one that
+ * never began. */
 static void a_message_is_as_long_as_it_says(void **state)
 {
 	static const struct rel_head wrong[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of VIPL with its result, its duration (processor time of the
- * library: hvia.md 7.1, 7.5), and the registers stored and loaded for it,
- * mostly by the kernel agent. When a row differs, all rows are printed. */
+/* Every call of VIPL: its result, its duration (processor time of the library:
+ * hvia.md 7.1, 7.5), and its numbers of register stores and loads, most of
+ * which the kernel agent makes. When a row differs, all rows are printed. */
 #include "viprig.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ static void begin(struct side *s, struct row *r)
 	r->ns = weft_host_now(s->h) / WEFT_NS;
 }
 
-/* Records a result after posted stores have arrived. */
+/* Records the result and duration of a call. Waits until posted stores have
+ * arrived before it counts stores and loads. */
 static void note(struct side *s, const char *what, VIP_RETURN ret,
 		 const struct row *from)
 {

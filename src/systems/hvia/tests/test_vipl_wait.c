@@ -70,7 +70,7 @@ static void test_message_while_falling_asleep_ends_the_wait(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
-/* ---- two completions, each at any moment of the other's interrupt ---- */
+/* ---- two completions, one at any moment of the other's interrupt ---- */
 
 #define CROSS_FROM (20 * WEFT_US)
 #define CROSS_STEP (150 * WEFT_NS)
@@ -108,9 +108,10 @@ static void crossed(VIP_PVOID ctx, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 	++*(uint32_t *)ctx;
 }
 
-/* Lets the library's thread wait for a receive, while this program waits for
- * its own send. Over all delays, the send is also done while the program falls
- * asleep, and while the interrupt of the receive is in flight. */
+/* The library's thread waits for a receive, while this program waits for its
+ * own send. The delays vary, so that the send completes at every moment around
+ * two events: the program falls asleep, and the interrupt of the receive
+ * arrives. */
 static int cross_near(struct weft_host *h, struct bench *b)
 {
 	struct side s;
@@ -176,7 +177,8 @@ static int notes_recv(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	for (uint32_t i = 0; i < 32; i++)
 		side_recv(&s, side_desc(&s, i, 0, 4));
-	/* two requests, so that each completion has its handler call */
+	/* the handler posts the next request, so that each completion has a
+	 * handler call */
 	ok(VipRecvNotify(s.vi, &n, note));
 	side_connect(&s);
 	meet(&s, "begin");
@@ -219,7 +221,7 @@ static void test_each_armed_completion_gives_one_interrupt(void **state)
 	viprig_run(b, notes_recv, notes_send);
 	assert_int_equal(b->v[1], NOTES);
 	assert_int_equal(b->v[2], 0);
-	/* at most one interrupt per arm, and a bounded number of others */
+	/* at most one interrupt for each arm, and up to 20 more */
 	assert_in_range(b->v[0], 1, NOTES + 20);
 }
 

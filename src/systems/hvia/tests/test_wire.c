@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of HVIA-GE made by hand, byte by byte (hvia.md 3.8, 5.3, 5.5), sent as
- * kernel packets, which may have any content: positions of fields, sequence
- * numbers, messages that change in the middle, frames of others; masked
- * interrupts, memory that does not exist. */
+/* Frames of HVIA-GE made by hand, byte by byte (hvia.md 3.8, 5.3, 5.5). They
+ * are sent as kernel packets, which may have any content. Tests positions of
+ * fields, sequence numbers, messages that change in the middle, frames for
+ * other VIs, masked interrupts, and memory that does not exist. */
 #include "hvduo.h"
 
 #include <string.h>
@@ -140,7 +140,8 @@ static void says_over_the_wrap(struct hvrig *r)
 				    .seq = (0xfffe + i) & 0xffff,
 				    .length = 8 },
 		    8, (uint8_t)(i + 1));
-	/* frames from both sides of the wrap, which were received already */
+	/* repeats a frame from before the wrap and a frame from behind it, both
+	 * of which the card drops */
 	say(r, &(struct head){ .flags = ONE, .seq = 0xffff, .length = 8 }, 8,
 	    9);
 	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 9);

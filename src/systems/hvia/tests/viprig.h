@@ -43,7 +43,8 @@ int viprig_setup(void **state);
 /* Runs the programs of both nodes to their ends. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
-/* A fault for the frames of both cards. Without a class no fault is made. */
+/* A fault that frames of both cards pass. If cls is NULL, frames pass no
+ * fault. */
 struct vip_fault {
 	const struct weft_class *cls;
 	const char *param[3], *value[3];
@@ -73,8 +74,8 @@ void side_errors(struct side *s, uint32_t n);
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
 	      union vip_addr *to);
-/* Connect two VIs, one by waiting and one by a request. `disc` names the
- * connection. */
+/* Connect two VIs. side_wait() waits for the request that side_request() sends.
+ * `disc` names the connection. */
 void side_wait(struct side *s, VIP_VI_HANDLE vi, const char *disc);
 void side_request(struct side *s, VIP_VI_HANDLE vi, uint32_t node,
 		  const char *disc);

@@ -22,9 +22,10 @@ static struct weft_att *att;
 static struct weft_ep *ep;
 static uint32_t me, n, per = 1;
 
-/* number of flood messages received so far, by sender */
+/* flood messages received so far from each sender */
 static uint32_t got[RANKS_MAX];
-static uint32_t sync_in[RANKS_MAX]; /* barrier messages so far, by sender */
+/* barrier messages received so far from each sender */
+static uint32_t sync_in[RANKS_MAX];
 static struct weft_ep_mr mr_of[RANKS_MAX];
 static uint32_t n_mrs, put_in, done;
 static uint64_t result;

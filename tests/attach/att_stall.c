@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes of which one or both send more than the receiver has room for,
- * and do not poll.
+/* Two processes. One or both send more messages than the receiver has room for.
+ * Senders do not poll.
  *
  * att_stall both    both send, read the time, and leave
  * att_stall last    rank 1 sends and leaves; rank 0 polls later and receives

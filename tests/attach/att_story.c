@@ -284,7 +284,8 @@ static void part_wrong(void)
 	meet();
 }
 
-/* Waits while no event arrives, with and without a deadline. */
+/* Lets time pass while no event arrives: by a charge, by waits with a deadline,
+ * and by polls. */
 static void part_time(void)
 {
 	weft_time_t t;

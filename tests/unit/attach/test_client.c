@@ -138,7 +138,7 @@ static void payload_never_wraps_and_waits_for_room(void **state)
 	assert_bytes(r, 1, 2);
 	assert_bytes(r, 2, 3);
 	assert_int_equal(give(r, 1, 4), -EAGAIN);
-	/* all of the ring is free, because no operation is in flight */
+	/* no operation is in flight, therefore the whole ring is free */
 	r->seg->cmd_head += 2;
 	assert_int_equal(give(r, 512, 5), 0);
 	assert_int_equal(nth(r, 3)->buf, 448);

@@ -205,8 +205,9 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* the agent has already processed the RELEASE and the NOW
-		 * behind the send, once */
+		/* The agent has processed the RELEASE and the NOW although they
+		 * are behind the send. It processes them in the first of the
+		 * three tries only. */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);
@@ -214,7 +215,7 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	/* the client's busy time counts once */
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
-	/* slots that the client releases by bits are counted once too */
+	/* a slot that the client releases by a bit counts once, too */
 	atomic_store(&c->seg->released, 1);
 	assert_false(rig_serve(c));
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);
@@ -369,9 +370,9 @@ timed_completions_show_when_the_client_continues(struct serve_rig *r)
 	assert_int_equal(c->seg->now, weft_prog_time(r->g[0].prog));
 }
 
-/* Counts work that a resumed client posted for a time before the present,
- * because the client already counted as waiting. The work counts once, and
- * marks do not count. */
+/* A command of a resumed client is late, because the client counted as waiting.
+ * The client gets one violation, at its first command other than ATT_C_NOP and
+ * marks (ATT_C_BEGIN, ATT_C_END). */
 static void late_work_of_a_resumed_client_counts_once(struct serve_rig *r)
 {
 	struct att_client *c = &r->c[0];

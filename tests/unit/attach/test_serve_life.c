@@ -151,7 +151,8 @@ static void messages_beyond_64_wait_for_a_released_slot(struct serve_rig *r)
 
 	for (uint32_t i = 0; i < ATT_RX_SLOTS + 2; i++)
 		message(c, i);
-	push(c, 7); /* queued behind these messages, because order is kept */
+	/* waits behind the last two messages, because events stay in order */
+	push(c, 7);
 	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
 	assert_int_equal(ring_count(&c->late), 3);
 	for (uint32_t i = 0; i < ATT_RX_SLOTS; i++) {
@@ -199,7 +200,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	att_run(c);
 	assert_int_equal(c->seg->state, ATT_OUT);
 	assert_int_equal(r->srv.measure.sum.handovers, 2);
-	/* a command that the client posted meanwhile is late */
+	/* the client posted this command before its hand-over, so that the
+	 * command counts as late */
 	c->seg->state = ATT_WAIT;
 	c->resumed = true;
 	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });

@@ -98,8 +98,8 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_true(att_epoch_deadline(a) == WEFT_NEVER);
 	aside(a); /* no effect, because the client is being measured */
 	assert_int_equal(r->srv.measure.asides, 0);
-	/* measuring ends for each client alone; the last one ends the whole
-	 * measurement */
+	/* ATT_C_OVER ends the measurement of its client. The last client's
+	 * ATT_C_OVER ends the whole measurement. */
 	rig_do(a, (struct att_cmd){ .kind = ATT_C_OVER, .ctx = 5 });
 	assert_int_equal(a->measured.over, at);
 	assert_int_equal(a->reply_seq, 5);
@@ -126,8 +126,8 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->measured[1], 1);
 }
 
-/* Checks that a start and an end do not match each other, and that the start
- * does not wait for a client that has ended. */
+/* Checks that a client at the start of the measured part does not meet a client
+ * at its end, and does not wait for a client that has gone. */
 static void start_waits_for_every_live_rank_of_its_job(struct serve_rig *r)
 {
 	rig_do(&r->c[0], epoch(7, 2, false));
@@ -340,8 +340,8 @@ static void report_lists_ranks_and_calls_of_the_first_job(struct serve_rig *r)
 	assert_true(att_server_call(&r->srv, 1, &c));
 	assert_int_equal(c.rank, 2);
 	assert_false(att_server_call(&r->srv, 2, &c));
-	/* if several clients had one rank, the report names the last, or the
-	 * first that was measured to its end */
+	/* if several clients had one rank, the report names the first that was
+	 * measured to its end, otherwise the last one */
 	r->c[3].rank = 0;
 	assert_true(att_server_rank(&r->srv, 0, &k));
 	assert_int_equal(k.node, 1);

@@ -7,7 +7,7 @@
 
 static const struct weft_wire test_wire = { .name = "test" };
 
-/* ---- talker: sends packets to the others and measures their latency ---- */
+/* ---- talker: sends packets to other nodes and measures their latency ---- */
 
 struct talker {
 	uint32_t node, nodes, packets, words;

@@ -94,8 +94,8 @@ static int put(int size, int count, char **more)
 	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 		MPI_Put(buf, size, MPI_CHAR, 1, 0, size, MPI_CHAR, win);
-		/* completes the first access, because that access also looks up
-		 * the path */
+		/* Ends the first access before the measurement, because that
+		 * access also looks up the path. */
 		MPI_Win_flush(1, win);
 		t0 = MPI_Wtime();
 		for (int i = 0; i < count; i++)

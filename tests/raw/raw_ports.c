@@ -16,8 +16,8 @@
 #include <weft/hostport.h>
 
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
-/* number of messages that can be kept. The partner's message of the next round
- * may arrive before the acknowledgement of a put. */
+/* number of messages that a process can keep, because the partner's message of
+ * the next round may arrive before the acknowledgement of a put */
 enum { AHEAD = 2 };
 
 #define MUST(what)                                                             \
@@ -95,7 +95,7 @@ static void open_port(struct ports *x)
 {
 	uint64_t va;
 
-	/* makes the program a process before it has a port */
+	/* turns this program into a process while the program has no port */
 	MUST(weft_proc_self(x->h));
 	if (me < 2)
 		MUST(weft_thread_start(x->h, sleeper, NULL));
@@ -111,8 +111,8 @@ static void open_port(struct ports *x)
 enum { WORD = 1, PUT, GET };
 
 /* Takes the next notification and keeps messages that arrive meanwhile. Returns
- * false after an error or 2 ms without a notification, because the partner has
- * gone then. */
+ * false if the notification is an error, or if none arrives for 2 ms. In both
+ * cases the partner has gone. */
 static bool next(struct ports *x, struct hport_note *n)
 {
 	if (!hport_wait(x->p, n, weft_host_now(x->h) + 2 * WEFT_MS) || n->error)

@@ -75,7 +75,8 @@ struct toy_line {
 	bool owes; /* a credit is due */
 };
 
-/* Counters that every class with such lines lists first. */
+/* Counters of a line. A class with lines lists them first, and its own counters
+ * from TOY_C_OWN on. */
 enum {
 	TOY_C_SENT,
 	TOY_C_RECEIVED,
@@ -113,8 +114,8 @@ void toy_line_send(struct toy_line *l, struct weft_frame *f);
 bool toy_line_credit(struct toy_line *l);
 /* Returns the oldest packet of the queue, or NULL. */
 struct weft_frame *toy_line_head(const struct toy_line *l);
-/* Takes the oldest packet out. Its slot is free at once, because the packet
- * leaves as fast as others arrive. */
+/* Takes the oldest packet out of the queue. Its slot counts as free at once,
+ * because the packet leaves at the rate at which the next one arrives. */
 struct weft_frame *toy_line_take(struct toy_line *l);
 
 #endif

@@ -73,7 +73,7 @@ static uint32_t route(const struct toy_switch *s, uint32_t dest)
 }
 
 /* Returns the number of slots that must be free behind the output: two if the
- * packet enters a ring. */
+ * packet enters a ring, otherwise one. */
 static uint32_t need(const struct toy_switch *s, uint32_t in, uint32_t out)
 {
 	bool turns = topo_dim(s->topo, in) != topo_dim(s->topo, out);

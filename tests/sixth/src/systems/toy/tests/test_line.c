@@ -11,8 +11,8 @@
 extern const struct weft_class weft_class_toy_switch;
 
 enum { K = WEFT_SYM_K, N = TOY_HEAD + 3 + TOY_CRC };
-/* Counter of the switch itself. It follows the counters of the switch's
- * lines. */
+/* The switch's own counter. Its number follows the numbers of the lines'
+ * counters. */
 enum { C_UNROUTABLE = TOY_C_OWN };
 
 static struct weft_sim *sim;

@@ -17,8 +17,7 @@
 #include "watch.h"
 
 struct tap {
-	/* tap on a NIC: observers of the packets that the NIC sends, by
-	 * destination */
+	/* tap on a NIC: observer of each destination of the NIC's packets */
 	struct watch *of[WATCH_NODES];
 	struct watch *to; /* tap towards a NIC: observer of that NIC */
 	uint32_t node, path;

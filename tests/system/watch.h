@@ -13,7 +13,7 @@ enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
 struct watch_pkt {
 	uint64_t hdr;
 	/* past: bus clock (pc) at which the packet is in memory or known to be
-	 * lost. Until then WATCH_NEVER. */
+	 * lost. WATCH_NEVER as long as neither is so. */
 	uint64_t past;
 	uint8_t path;
 	bool came, lost, told; /* told: the packet's group has been notified */
@@ -108,8 +108,9 @@ void watch_fail(struct watch *w, const char *fmt, ...)
 void watch_advance(struct watch *w, uint64_t pc);
 struct watch_pkt *watch_pkt(struct watch_stream *s, uint64_t number);
 
-/* watch_group.c: groups of completion=count (forth.md 7.7). Returns true if the
- * packet announces the number of packets of its group. */
+/* watch_group.c: a NIC with completion=count counts the packets of a group
+ * (forth.md 7.7). Returns true if this packet announces how many packets its
+ * group has. */
 static inline bool watch_announces(const struct watch *w, uint64_t hdr)
 {
 	return w->groups && hdr >> 48 & 1;

@@ -64,8 +64,8 @@ static void busy_to(struct watch *w, uint64_t pc)
 }
 
 /* Returns the first bus clock from pc on at which a write can start. If a read
- * and a write are ready at the same clock, either may be first. With `give` the
- * read is first. */
+ * and a write are ready at the same clock, the NIC may start either first.
+ * `give` assumes that the read is first. */
 static uint64_t engine_free(const struct watch *w, uint64_t pc, bool give)
 {
 	uint32_t i = w->n_busy > WATCH_READS ? w->n_busy - WATCH_READS : 0;
@@ -131,8 +131,9 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	check_time(w, pc, d.may);
 }
 
-/* Checks that no notification is allowed at bus clock pc, at which the NIC
- * starts to write a packet instead. */
+/* The NIC starts to write a packet at bus clock pc. Checks that no notification
+ * is allowed by then, because a packet must not overtake a waiting
+ * notification. */
 static void check_none_waits(struct watch *w, uint64_t pc)
 {
 	for (uint32_t s = 0; s < WATCH_NODES; s++)

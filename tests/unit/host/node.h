@@ -62,7 +62,8 @@ struct bench {
 	weft_time_t t[16];
 	uint64_t v[16];
 	void *p;
-	/* makes further connections once all components exist; may be NULL */
+	/* makes further connections when all components exist. NULL makes
+	 * none. */
 	void (*join)(struct bench *b);
 	/* listener, freed with the bench; may be NULL */
 	struct weft_listener *ear;

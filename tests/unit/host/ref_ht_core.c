@@ -27,7 +27,7 @@ static void dev_submit(struct ref *r, struct link *l)
 
 /* Makes the device answer at time t. The answer is ready for the link `tx`
  * slots after `slot`. The load leaves the core's queue at the first slot that
- * is not before `slot` and is after t. */
+ * is after t, but not before `slot`. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {

@@ -94,7 +94,7 @@ static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 }
 
 /* Makes the host's requests up to `limit`. A store that ends at an edge keeps
- * its room in the bridge until that edge, so that a request between two edges
+ * its room in the bridge until that edge. Therefore a request between two edges
  * may find the bridge full. */
 static void host_acts(struct ref *r, weft_time_t limit)
 {

@@ -55,7 +55,7 @@ static void coroutines_take_turns_and_may_be_freed_unfinished(void **state)
 }
 
 /* Callee-saved registers must survive the switch. The optimiser keeps the sums
- * in such registers, so that the test would detect a change. */
+ * in such registers. Therefore a register that changes makes a sum wrong. */
 static void keep(void *arg)
 {
 	struct job *j = arg;

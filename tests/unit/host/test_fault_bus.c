@@ -248,8 +248,9 @@ static void factor_slows_the_bridge_in_proportion(void **state)
 	rig_free(&b->rig);
 }
 
-/* Sends twelve stores of T_PIO1 during an outage. Eight are held, and the ninth
- * finds no room. Later they pass one by one, in order. */
+/* Sends twelve stores of T_PIO1 during an outage. The bridge holds eight, and
+ * has no room for the ninth. After the outage the stores pass one by one, in
+ * order. */
 static void held_stores_of_the_host_arrive_in_order(void **state)
 {
 	static const char *const f[] = { "length", "2us", "hold", "writes",

@@ -50,8 +50,8 @@ static void load_takes_180_ns(void **state)
 			180 * WEFT_NS + 1250000);
 }
 
-/* A line is one packet: 64 bytes are sent as one packet, 72 as two, 16 as
- * one. */
+/* Each line leaves as one packet: 64 bytes as one, 72 bytes as two, because
+ * they touch two lines, and 16 bytes as one. */
 static int lines(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h, WEFT_WC);

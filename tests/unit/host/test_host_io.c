@@ -17,8 +17,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Maps the window of BAR1 that all tests store to, and returns the time of the
- * first store. */
+/* Maps the window of BAR1 that all tests store to. Then sleeps until bus clock
+ * 1000, at which the test starts. */
 static struct weft_io window(struct weft_host *h, struct bench *b,
 			     enum weft_io_attr attr)
 {
@@ -56,7 +56,7 @@ static int uc_stores(struct weft_host *h, struct bench *b)
 
 	for (uint32_t i = 0; i < 4; i++)
 		weft_io_store32(h, &io, 4 * i, i);
-	/* the store is posted, so that the program does not wait */
+	/* the store is posted: the program does not wait for its arrival */
 	b->t[0] = weft_host_now(h);
 	weft_io_store64(h, &io, 16, 0x0102030405060708);
 	return 0;
@@ -109,8 +109,8 @@ static int store_costs(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The bridge has room for two stores. Therefore the processor runs at the rate
- * of the bus, because each further store waits for room. */
+/* The bridge has room for two stores, and each further store waits for room.
+ * Therefore the processor stores as fast as the bus takes the stores. */
 static void full_bridge_slows_stores_to_the_pace_of_the_bus(void **state)
 {
 	struct bench *b = *state;
@@ -215,7 +215,7 @@ static int wc_evict(struct weft_host *h, struct bench *b)
 
 	for (uint32_t i = 0; i < 3; i++)
 		weft_io_store32(h, &io, 64 * i, i);
-	/* line 0 has left, so that this store starts a new line */
+	/* line 0 has left its buffer, therefore this store starts a new line */
 	weft_io_store32(h, &io, 4, 9);
 	return 0;
 }

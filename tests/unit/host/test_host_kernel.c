@@ -249,8 +249,8 @@ static int uses_driver(struct weft_host *h, struct bench *b)
 	assert_false(weft_drv_set(h, d->dev, &drv));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ADD, &one), 2);
 	assert_int_equal(weft_drv_call(h, d->dev, OP_ENTER, NULL), 0);
-	/* in a process the thread reaches no device, but its driver reaches
-	 * every one */
+	/* inside a process the thread cannot map a device, but a driver that it
+	 * calls reaches every device */
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
 	assert_int_equal(weft_drv_call(h, d->dev, OP_STORE, NULL), 0x77);
 	assert_false(weft_io_map(h, d->dev, 1, 0, 0x1000, WEFT_UC, &io));
@@ -417,7 +417,8 @@ static void pinned_memory_is_written_by_the_device(void **state)
 
 /* ---- shadows ---- */
 
-/* A shadow is freed by any address in it, once. */
+/* Any address of a shadow frees it. A second call fails, and so does a call
+ * with an address that is not in a shadow. */
 static int shadows(struct weft_host *h, struct bench *b)
 {
 	static uint8_t area[3 * WEFT_PAGE];

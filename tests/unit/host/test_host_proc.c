@@ -128,8 +128,8 @@ static void calls_that_a_process_may_not_make_are_refused(void **state)
 	assert_true(device(*state)->bar != 0);
 }
 
-/* Passes a page from process to process. Its translation must be dropped,
- * because the old owner would otherwise still reach it. */
+/* Passes a page from process to process. The host must drop the old owner's
+ * translation, because the old owner would otherwise still reach the page. */
 static int reuse(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io, two;
@@ -370,8 +370,8 @@ struct waiter {
 	weft_time_t at;
 };
 
-/* Requests that the device writes the process's word, sleeps until `at`, then
- * waits for the word. */
+/* In the first turn lets the device write the process's word, and sleeps until
+ * `at`. In the second turn waits for a change of the word. */
 static struct weft_turn wait_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {

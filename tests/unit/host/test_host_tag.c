@@ -73,8 +73,8 @@ static int who(struct weft_host *h, struct bench *b)
 	assert_true(weft_proc_enter(h, p));
 	assert_false(weft_proc_set_tag(h, p, 1)); /* X02 */
 	weft_io_tstore(h, &io, 0x40, line, 64);
-	/* a tagged load after the store has no valid answer, because the queue
-	 * is empty (X03) */
+	/* A tagged load has a valid answer only while the queue has entries
+	 * (X03). The plain tagged store has put nothing into the queue. */
 	assert_false(weft_io_tload64(h, &io, 0x40, &v));
 	assert_int_equal(v, 0xbeef);
 	assert_int_equal(device(b)->tag, 0xbeef);
@@ -147,7 +147,7 @@ static int shared(struct weft_host *h, struct bench *b)
 	assert_true(map(h, p[2], 5, &io[2]));
 	assert_false(map(h, p[2], 9, &no)); /* other pages are not common */
 	assert_true(weft_proc_enter(h, p[1]));
-	/* refused, because a process may not share pages */
+	/* refused, because processes are not allowed to share pages */
 	assert_false(share(h, 6));
 	weft_io_tload64(h, &io[1], 0, &val);
 	assert_int_equal(val, 71); /* the tag names the process */
@@ -292,8 +292,8 @@ static void tagged_accesses_take_their_times_on_a_wire(void **state)
 	times_are(*state, ns, 0);
 }
 
-/* Times of 11.2 with a clock for the header. The load of 4 bytes takes as long
- * as one of 8. */
+/* Times of 11.2, plus one clock for the header. The load of 4 bytes takes as
+ * long as one of 8. */
 static void tagged_accesses_take_their_times_on_pci66(void **state)
 {
 	static const uint64_t ns[5] = { 405, 90 + 14 * 15, 210 + 21 * 15,

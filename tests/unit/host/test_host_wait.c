@@ -60,8 +60,8 @@ static int poll64(struct weft_host *h, struct bench *b)
 	/* the loop polls once, because the value differs already */
 	b->v[2] = weft_host_poll64(h, p, 0, WEFT_NEVER);
 	b->t[2] = weft_host_now(h);
-	/* no store arrives, so that the call returns at the first poll at or
-	 * after the deadline */
+	/* No store arrives. Therefore the call returns at the first poll at or
+	 * after the deadline. */
 	b->v[3] = weft_host_poll64(h, p, 7, b->t[2] + 1000 * WEFT_NS);
 	b->t[3] = weft_host_now(h);
 	b->v[4] = weft_host_poll64(h, p, 7, 0);
@@ -292,8 +292,8 @@ static uint64_t steps(struct bench *b)
 	return weft_progs_steps(b->sim);
 }
 
-/* Stores the steps before and after each of four interrupts: one that rises,
- * two of a line that nothing clears, one that rises again. */
+/* Counts the steps of four interrupts: one when the line rises, two while
+ * nothing clears the line, one when the line has risen again. */
 static int irq_not_cleared(struct weft_host *h, struct bench *b)
 {
 	struct weft_io io = window(h);
@@ -315,8 +315,8 @@ static int irq_not_cleared(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Otherwise the watchdog of a run would take a storm of interrupts for
- * progress. */
+/* An interrupt counts as a step only when its line rises. Otherwise the
+ * watchdog of a run would take a storm of interrupts for progress. */
 static void interrupt_that_is_not_cleared_is_no_step(void **state)
 {
 	struct bench *b = *state;

@@ -105,8 +105,8 @@ static struct ht_head carried(enum ht_what what, uint64_t addr, uint32_t bytes,
 	htrig_default(&s);
 	htrig_add(&s.dev[0], what, addr, bytes);
 	htrig_run(&rig, &s, &log);
-	/* the rig expects memory at all addresses, so that it reports bad data
-	 * beyond 40 bits */
+	/* the rig expects memory at all addresses, therefore it reports wrong
+	 * data for an address of more than 40 bits */
 	assert_int_equal(rig.bad_data, addr >> HT_ADDR_BITS != 0);
 	lane = &((const struct ht *)rig.bus->state)->link[0].lane[dir];
 	if (dir == HT_DOWN)

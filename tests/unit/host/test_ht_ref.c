@@ -127,7 +127,7 @@ static void random_script(uint64_t seed, struct ht_script *s)
 		s->banks = 2 + draw(&g, 15);
 		s->t_bank = 1 + draw(&g, 60000000);
 	}
-	/* loads of several threads, with short queues or not */
+	/* loads of several threads, some with short queues */
 	if (draw(&g, 2)) {
 		s->loads = 1 + draw(&g, HT_LOADS);
 		s->np_depth = 1 + draw(&g, draw(&g, 2) ? 16 : 3);

@@ -202,7 +202,7 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 	mem_unpin(&m, buf, 15 * 4096);
 	/* an address that this process has not mapped */
 	assert_false(mem_pin(&m, (void *)8192, 4096, phys));
-	/* memory of the node, which devices reach already */
+	/* memory of the node can be pinned, too, and keeps its address */
 	own = mem_alloc(&m, 8192, 4096, &p0);
 	assert_true(mem_pin(&m, own + 5, 8000, phys));
 	assert_int_equal(phys[0], p0);

@@ -68,8 +68,8 @@ static void hold_is_of_one_allocation(void **state)
 	end(&m);
 }
 
-/* Devices reach whole pages. Therefore a hold is refused if its pages also
- * contain memory of another owner. Memory without an owner is allowed. */
+/* A device reaches whole pages. Therefore a hold is refused if its pages also
+ * contain memory of another owner. They may contain memory without an owner. */
 static void hold_is_of_own_pages(void **state)
 {
 	weft_phys_t p[4];

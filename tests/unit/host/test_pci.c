@@ -353,7 +353,8 @@ static void late_answer_costs_wait_states_then_retries(void **state)
 		assert_int_equal(count(b, "pio_loads"), 1);
 		assert_int_equal(count(b, "aborts"), 0);
 	}
-	/* many retries; the first attempt after 5 us is answered */
+	/* The device has an answer after 5 us. The bus retries until then, and
+	 * the first attempt afterwards gets the answer. */
 	assert_in_range(at(b, 0, WEFT_NOTE_LOADED, 0), 5210 * NS, 5900 * NS);
 	assert_true(count(b, "retries") > 20);
 }

@@ -172,7 +172,8 @@ static void request_between_edges_counts_from_the_next_edge(void **state)
 	assert_int_equal(done(b, 1), 12 + 5 + 11);
 }
 
-/* 11.10, 11.12: the bus is free during the split wait, and a write fits in. */
+/* 11.10, 11.12: the bus is free during the split wait, which is long enough for
+ * a write. */
 static void write_fits_into_the_split_wait(void **state)
 {
 	struct bench *b = *state;
@@ -180,8 +181,8 @@ static void write_fits_into_the_split_wait(void **state)
 	add(&b->s.rd[0], 0x10000, 496);
 	add(&b->s.wr[0], 0x20000, 240)->delay = 10 * (weft_time_t)PC;
 	run(b);
-	/* the write takes clocks 10 to 50, so that the completion is not
-	 * late */
+	/* the write takes clocks 10 to 50, therefore it does not delay the
+	 * completion */
 	assert_int_equal(when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 50);
 	assert_int_equal(when(b, 1, WEFT_NOTE_BURST, 1), 60);
 	assert_int_equal(done(b, 1), 122);
@@ -274,9 +275,10 @@ static void store_waits_for_a_place_in_the_bridge(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 2), 232);
 }
 
-/* Accesses any number of bytes at any address. Each aligned qword that the
- * bytes touch takes one datum, because the first and last datum have byte
- * enables. T_ARB + T_PH (+ T_SPLIT) precede the data. */
+/* Accesses any number of bytes at any address. An access takes one datum for
+ * each aligned qword that its bytes touch, because byte enables select the
+ * bytes of the first and last datum. The data follow T_ARB + T_PH clocks after
+ * the request of a write, and T_SPLIT clocks later in a read. */
 static void bytes_at_any_address_cost_their_qwords(void **state)
 {
 	static const struct {
@@ -430,8 +432,8 @@ static void tenure_beyond_its_timer_gives_way(void **state)
 	assert_int_equal(done(b, 0), 78 + 4 + 144);
 }
 
-/* If no master waits, or the timer has the recommended 0xFE, the tenure is not
- * cut. */
+/* The tenure is not cut if no master waits, nor if the timer has the
+ * recommended 0xFE. */
 static void tenure_is_not_cut_without_a_waiting_master(void **state)
 {
 	struct bench *b = *state;
@@ -450,8 +452,8 @@ static void tenure_is_not_cut_without_a_waiting_master(void **state)
 	assert_int_equal(when(b, 1, WEFT_NOTE_STORE, 0), 212);
 }
 
-/* 11.12: a read and a write of 4 KB together need at least 10 + 570 + 542
- * clocks of the bus, so that the bus can do one pair in that time. */
+/* 11.12: a read and a write of 4 KB keep the bus busy for 552 + 542 clocks, and
+ * take at most 10 + 570 + 542 clocks. */
 static void reads_and_writes_fill_the_bus(void **state)
 {
 	struct bench *b = *state;

@@ -202,8 +202,8 @@ static void access_to_a_hole_is_a_fault_not_a_death(void **state)
 	shadow_of(&m, c, &phys);
 	tell(c, 'u', 0, 0);
 	tell(c, 'w', SKEW, 0x77);
-	/* an error of an earlier call, which must not be taken as an error of
-	 * this access */
+	/* an earlier call left this error, which must not count as an error of
+	 * the next access */
 	errno = EINTR;
 	dma(&m, phys, buf, 64, false);
 	assert_int_equal(buf[0], 0x77);
@@ -240,8 +240,8 @@ static void access_to_a_killed_process_gives_all_ones(void **state)
 	mem_fini(&m);
 }
 
-/* The process has ended and a later process has its number. Therefore the
- * number must not be used. */
+/* The process has ended, and a later process has its number. Therefore the
+ * memory must not use the number. */
 static void number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
@@ -288,8 +288,8 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 		mem_store(&m, s + 64 * i, buf, sizeof(buf));
 	}
 	assert_int_equal(tell(c, 'r', SKEW + 64 * 99, 0), 0);
-	/* A store over collected bytes must write the earlier ones first, so
-	 * that order is kept. */
+	/* A second store to collected bytes must not be lost or overtaken.
+	 * Therefore the memory first writes the collected bytes. */
 	memset(buf, 0x77, 8);
 	mem_store(&m, s + 64 * 99, buf, 8);
 	mem_copy(&m, buf, s + 64 * 99, 16);
@@ -304,7 +304,8 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	assert_int_equal(tell(c, 'r', SKEW + 12807, 0), 0x77);
 	assert_int_equal(tell(c, 'r', SKEW + 12808, 0), 0);
 	assert_false(m.far_due);
-	/* no write becomes due, because the owner settles writes itself */
+	/* the owner settles its stores itself, therefore the memory has no
+	 * store to write later */
 	c->owner.settles = true;
 	mem_store(&m, s + 64, buf, 1);
 	assert_false(m.far_due);

@@ -136,8 +136,8 @@ static int ep_send(struct weft_ep *ep, uint32_t dst, const void *buf,
 	return ret;
 }
 
-/* Returns the target of an access. If the memory is not registered, reports the
- * error of a NIC and returns NULL. */
+/* Returns the target of an access. If the memory is not registered, returns
+ * NULL and reports an error by an event, as a NIC does. */
 static char *reaches(struct weft_att *a, const struct weft_att *p,
 		     uint64_t addr, uint64_t key, size_t len, void *ctx)
 {

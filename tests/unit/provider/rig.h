@@ -22,8 +22,8 @@ struct rig {
 	struct rig_side s[2];
 };
 
-/* Opens endpoints of that type (RDM, DGRAM) that know each other's
- * addresses. */
+/* Opens endpoints of type `type` (RDM, DGRAM) on both sides. The endpoints
+ * know each other's addresses. */
 void rig_up(struct rig *r, enum fi_ep_type type);
 void rig_down(struct rig *r);
 /* Closes all objects of a side and opens them anew, in the same process. */

@@ -28,7 +28,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns the number of matching kinds of endpoints. 0 means -FI_ENODATA. */
+/* Returns the number of matching kinds of endpoints. Returns 0 after
+ * -FI_ENODATA. */
 static int kinds(void)
 {
 	struct fi_info *info;
@@ -468,7 +469,8 @@ static void hints_give_source_and_destination(void **state)
 	is_addr(info->src_addr, info->src_addrlen, "127.0.0.9", 9);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.8", 8);
 	fi_freeinfo(info);
-	/* a service alone is valid with a destination address */
+	/* with a service, but without a node name, the destination is on the
+	 * own machine */
 	assert_int_equal(wfi_getinfo(V, NULL, "5", 0, hints, &info), 0);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.1", 5);
 	fi_freeinfo(info);

@@ -290,8 +290,8 @@ static void address_of_a_port_alone_finds_the_own_endpoint(void **state)
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), -FI_EAGAIN);
 	sin.sin_port = htons(rig_ep(&r, 1)->port.num);
-	/* Endpoints of both nodes have the same port number. The sender's own
-	 * node has priority. */
+	/* Endpoints of both nodes have the same port number. The address leads
+	 * to the endpoint of the sender's own node. */
 	fi_av_insert(r.s[0].av, &sin, 1, &to, 0, NULL);
 	fi_recv(r.s[0].ep, b, 8, NULL, FI_ADDR_UNSPEC, NULL);
 	assert_int_equal(fi_inject(r.s[0].ep, a, 8, to), 0);
@@ -380,7 +380,7 @@ static void message_without_room_is_an_error_on_both_sides(void **state)
 		assert_int_equal(rig_next(&r, 1).len, 300);
 	}
 	assert_int_equal(q->early_bytes, 0);
-	/* the sender of a long message waits for the answer */
+	/* the sender of a long message waits until the receiver has answered */
 	q->early_max = 10;
 	fi_send(r.s[0].ep, large, 1 << 20, NULL, r.s[0].to, a);
 	rig_settle(&r);

@@ -207,7 +207,8 @@ static void endpoint_needs_its_bindings_to_be_enabled(void **state)
 		EQ(wfi_ep_of(ep)->port.open, true);
 		EQ(fi_close(&ep->fid), 0);
 	}
-	/* a queue is needed only for the operations of the endpoint */
+	/* an endpoint needs queues only for the operations that its
+	 * capabilities name */
 	s->info->caps &= ~FI_SEND;
 	ep = open_ep();
 	EQ(fi_ep_bind(ep, &s->av->fid, 0), 0);

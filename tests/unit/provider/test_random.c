@@ -79,7 +79,7 @@ struct args {
 	bool odd;
 };
 
-/* Returns an address that is mostly in a region. */
+/* Returns a remote address, which lies inside a region in most cases. */
 static uint64_t remote(uint64_t key)
 {
 	uint64_t at = key ? 0 : 4096;
@@ -101,9 +101,9 @@ static struct args pick(unsigned s, bool receive)
 	a.n = rnd(16) ? 1 + rnd(3) : 5;
 	a.n = rnd(30) ? a.n : 0;
 	/* Without a clock, long messages and receives get at most one piece.
-	 * Otherwise the address of a bounce buffer in the heap would decide
-	 * which registrations it overlaps, and results must not depend on
-	 * that. */
+	 * For several pieces the provider would use a bounce buffer in the
+	 * heap. The address of that buffer decides which registrations it
+	 * overlaps, but results must not depend on an address. */
 	if (!play.timed && (a.len > 4000 || receive) && a.n < 5)
 		a.n = a.n != 0;
 	for (size_t i = 0; i < a.n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that wait for a counter, and deferred work. They begin once, when
- * the counter reaches its value, and can be cancelled before. */
+/* Operations that wait for a counter, and deferred work. Each begins once, when
+ * the counter reaches its value. Until then it can be cancelled. */
 #include <rdma/fi_trigger.h>
 
 #include <stdlib.h>

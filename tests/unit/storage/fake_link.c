@@ -15,8 +15,10 @@ enum { EVENTS = 4096, REGIONS = 64 };
 struct packet {
 	struct packet *next;
 	weft_time_t at;
-	uint64_t order;	  /* order among packets that arrive at the same time */
-	uint64_t opening; /* number of the opening of the link that sends it */
+	uint64_t order; /* order among packets that arrive at the same time */
+	/* key that the sender's link got at its opening; a packet of an earlier
+	 * opening is dropped */
+	uint64_t opening;
 	uint32_t src, dst, slot, mark;
 	bool record, departed;
 	const uint8_t *from;
@@ -171,8 +173,9 @@ static void packet_send(struct node_link *l, struct packet *p)
 	heap_push(p);
 }
 
-/* Gives a packet the time of its arrival. On an ordered link it arrives after
- * all earlier packets, so that a repetition arrives before the next packet. */
+/* Gives a packet the time of its arrival. On an ordered link the packet arrives
+ * after all earlier packets. Therefore a repeated packet arrives before the
+ * next packet. */
 static void packet_fly(struct packet *p, struct way *w)
 {
 	p->at = fake.now + fake_rules.delay + fake_below(fake_rules.jitter + 1);

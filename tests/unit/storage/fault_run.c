@@ -411,7 +411,7 @@ static bool client_open(struct client *c, uint32_t i)
 		fail("open says %d", ret);
 	else
 		c->d->attr.tries = tries;
-	/* lets request numbers start just below their wrap, mostly */
+	/* lets request numbers start just below their wrap in most runs */
 	for (uint32_t k = 0; !ret && percent(90) && k < 2 * c->attr.depth; k++)
 		c->d->store[k % run.targets].part[k / 2 % c->attr.depth].seq =
 			UINT32_MAX - (uint32_t)fake_below(4);
@@ -443,7 +443,7 @@ static void client_make(struct client *c, uint32_t i)
 	}
 	if (!client_open(c, i))
 		return;
-	/* limits the size, because a forged reply may report any */
+	/* limits the size, because a forged reply may report any size */
 	c->sectors = min_of(c->d->info.size, (uint64_t)TARGETS * DRIVE) /
 		     SECTOR / run.clients;
 	c->from = i * c->sectors * SECTOR;

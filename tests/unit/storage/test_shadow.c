@@ -18,8 +18,9 @@ void weft_host_free(struct weft_host *h, void *p)
 	free(p);
 }
 
-/* Reads this version after one write that ended well, version 1, and writes
- * that failed. Returns true if a FLUSH afterwards may report no loss. */
+/* A drive reports `version` after a write of version 1 that succeeded and
+ * FAILED later writes that failed. Returns true if this version is not a loss,
+ * so that a FLUSH may report none. */
 static bool harmless(uint32_t version)
 {
 	struct shadow *s = shadow_new(NULL, 1, SECTOR, true);
@@ -36,8 +37,9 @@ static bool harmless(uint32_t version)
 	return ok;
 }
 
-/* Each failed write may have happened. The drive may hold any of them, and the
- * write before them, but not an older one. */
+/* Each failed write may have happened or not. Therefore the drive may hold the
+ * version of any failed write, or the last version before them, but no older
+ * one. */
 static void a_version_older_than_failed_writes_allow_is_a_loss(void **st)
 {
 	assert_true(harmless(FAILED + 1));

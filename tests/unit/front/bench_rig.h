@@ -33,8 +33,9 @@ double bench_figure(struct bench_ctx *b, const char *name, const char *unit);
 void near(double value, double want, double part);
 void exactly(double value, double want);
 
-/* Simulated figures are equal in every run, so that they must be near the
- * values that a test computes. The list ends with name == NULL. */
+/* An expected figure of a simulation. Simulated figures are equal in every run,
+ * so that bench_hold() compares them exactly. The list ends with name ==
+ * NULL. */
 struct bench_held {
 	const char *name;
 	double value;

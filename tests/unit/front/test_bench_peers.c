@@ -77,9 +77,9 @@ static const char sst[] =
 	"echo 'Simulation is complete'\n";
 
 /* Checks the figures of case i. Weft runs for 1 us of simulated time, or for 2
- * us if 1 us has fewer than 2000 hops. The fake clock gives BookSim 1.5 s in
- * the first case and 3 s more in each later one. SST runs twice in each case,
- * and its second run takes one second longer. */
+ * us if 1 us has fewer than 2000 hops. With the fake clock BookSim takes 1.5 s
+ * in case 0, and in each later case 3 s more than in the case before. SST runs
+ * twice in each case, and its second run takes one second longer. */
 static void torus_case(struct bench_ctx *b, uint32_t i)
 {
 	static const char *const flits[] = { "1", "8", "32" };

@@ -274,8 +274,9 @@ static void torus_without_datelines_deadlocks_and_says_where(void **st)
 	net_close(&g);
 }
 
-/* Cells wait long in a saturated network. Some wait for each other in a circle,
- * but such circles dissolve, so that a long wait is not a deadlock. */
+/* Cells wait long in a saturated network. Some cells even wait for each other
+ * in a circle, but such a circle dissolves. Therefore a long wait does not
+ * prove a deadlock. */
 static void long_waits_are_no_deadlock(void **st)
 {
 	static const char *const nets[] = {
@@ -360,8 +361,8 @@ static void packet_leaves_a_cycle_after_those_it_waits_for(void **st)
 	assert_true(two == one && three == one);
 	net_run_trace(&g, 4, "0 0 1 8 a\n0 1 2 8 b a\n0 2 3 8 c b\n",
 		      "type: mesh, dims: [4]");
-	/* the last packet arrives after three latencies with a cycle between
-	 * each two */
+	/* The last packet arrives after the latencies of three packets. One
+	 * cycle lies between two packets that follow each other. */
 	assert_true(
 		fabs(net_metric(&g, "net.accepted") * 4 * (3 * one + 2 + 1) -
 		     3 * 5) < 1e-6);

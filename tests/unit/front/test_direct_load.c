@@ -24,8 +24,8 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(net_metric(&g, "net.latency_ci") <
 		    0.05 * net_metric(&g, "net.latency"));
-	/* mean distance 2.1 over four links of a node, counted in the window
-	 * only */
+	/* A packet crosses 2.1 links in the mean, and a node has four links.
+	 * Only the window counts. */
 	assert_true(net_metric(&g, "net.link_busy") > 0.10 &&
 		    net_metric(&g, "net.link_busy") < 0.16);
 	net_close(&g);
@@ -143,9 +143,9 @@ static uint64_t observed(const struct direct_rig *g, const char *name)
 	return 0;
 }
 
-/* Every source makes a packet in 80 cycles. The window counts only packets that
- * were made inside it. Packets that are made while the last packets of the
- * window are in flight are not counted. */
+/* Every source makes one packet per 80 cycles. The window counts only packets
+ * that were made inside it. Sources continue while the last packets of the
+ * window are in flight, but those later packets are not counted. */
 static void packets_of_the_window_are_counted(void **st)
 {
 	struct direct_rig g;

@@ -215,8 +215,8 @@ static void single_packet_takes_link_and_switch_times(void **state)
 	}
 }
 
-/* Checks that every lane has its credits back, except for less than one
- * unit. */
+/* Checks that every lane has its credits back. Less than one unit may be
+ * missing, because credits return in units. */
 static void credits_home(struct forth_port *l)
 {
 	if (!l->peer)

@@ -31,8 +31,8 @@ static void datelines_break_every_cycle_of_a_torus(void **st)
 	assert_string_equal(text,
 			    "s0.lp0/vc0 -> s1.lp0/vc0 -> s2.lp0/vc0 -> "
 			    "s3.lp0/vc0 -> s0.lp0/vc0 (4 channels)");
-	/* A route in a ring of 3 has at most one hop, so that the ring has no
-	 * cycle. */
+	/* A route in a ring of 3 has at most one hop. Therefore no channels
+	 * wait for each other in a circle. */
 	t = grid(3, 3, 3, true);
 	t.dateline = false;
 	assert_int_equal(route_check(&t).n, 0);

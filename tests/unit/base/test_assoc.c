@@ -186,7 +186,7 @@ static void like_the_reference(enum assoc_policy policy)
 			ref_insert(&r, owner, key, op);
 		}
 		assoc_touch(&a, i);
-		/* shortens the list by the inserts that are not valid */
+		/* removes the inserts that are not valid from the list */
 		if (r.n == 1000) {
 			size_t kept = 0;
 

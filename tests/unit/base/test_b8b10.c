@@ -121,8 +121,8 @@ static void wrong_disparity_flags_a_known_symbol(void **state)
 
 	assert_int_equal(rd, 0); /* 100111 0010 is balanced */
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4) | B8B10_BAD);
-	/* the received code sets the disparity, so that the same code is good
-	 * now */
+	/* The received code has set the disparity. Therefore the same code is
+	 * good now. */
 	assert_int_equal(rx, 0);
 	assert_int_equal(b8b10_decode(c, &rx), D(0, 4));
 	rd = 0;

@@ -360,7 +360,8 @@ static void megabytes_of_text_get_a_short_message(void **state)
 	free(text);
 }
 
-/* Parses head, zeros and tail as a time. Returns 0 when it is refused. */
+/* Parses head, zeros and tail, put together, as a time. Returns 0 if the text
+ * is refused. */
 static weft_time_t parse_zeros(const char *head, int zeros, const char *tail)
 {
 	weft_time_t v = 0;

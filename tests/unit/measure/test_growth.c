@@ -15,8 +15,9 @@ static double noise(struct weft_rng *rng)
 	return sum; /* a sum with mean 0 and deviation 1 */
 }
 
-/* Feeds `steps` samples of a queue. In each step drift and noise enter, and the
- * fraction `back` of the content leaves. Returns true if growth is found. */
+/* Feeds `steps` samples of a queue. In each step the content grows by drift and
+ * noise, and shrinks by the fraction `back` of itself. Returns true if growth
+ * is found. */
 static bool grows(struct weft_rng *rng, uint32_t steps, double drift,
 		  double back)
 {

@@ -77,7 +77,8 @@ static void bins_double_in_width_with_each_octave(void **state)
 	hist_fini(&h);
 }
 
-/* Checks that every value is in its bin and that bins are at most 1/64 wide. */
+/* Checks that every value is in its bin. The width of a bin is 1 for small
+ * values, and otherwise at most 1/64 of the bin's lower edge. */
 static void bins_hold_their_values(void **state)
 {
 	struct weft_rng r;

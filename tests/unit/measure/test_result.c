@@ -25,7 +25,8 @@ static void metrics_are_sorted_and_overwritten(void **state)
 	result_free(r);
 }
 
-/* Counters are sorted by bytes, not by locale, in any order of recording. */
+/* Counters are sorted by bytes, not by locale. The order in which they were
+ * recorded has no effect. */
 static void counters_are_sorted_by_bytes(void **state)
 {
 	struct weft_result *r = result_new();

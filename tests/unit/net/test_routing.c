@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of networks and their routings: cables lead back, every packet arrives
- * on a shortest way where it should, circles of channels are found, and wrong
- * combinations are refused with what would do. */
+/* Graphs of networks and their routings. Every cable leads back from its other
+ * end. Packets arrive, on a shortest way where the routing promises that.
+ * Circles of channels are found. The message that refuses a wrong combination
+ * says what would do. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -343,8 +344,8 @@ static void refuses(const struct net_routing *r, const char *topology,
 	net_graph_fini(&g);
 }
 
-/* Channels of an output whose VCs are in two words of a set: the search goes to
- * the last one first. */
+/* The VCs of one output are in two words of a set. The search starts with the
+ * last VC, therefore the circle that it reports has the highest VC. */
 static void circles_are_found_in_all_vcs(void **state)
 {
 	static const struct net_shape shape = { 2, { 2, 4 } };
@@ -375,7 +376,8 @@ static void circles_are_found_and_named(void **state)
 		true);
 	refuses(&careless, "torus", (struct net_shape){ 2, { 600, 2 } }, true);
 	refuses(&careless, "torus", (struct net_shape){ 2, { 601, 2 } }, true);
-	/* packets of a ring of 3 hold one cable at most */
+	/* a packet in a ring of 3 holds one cable at most, so that no circle
+	 * exists */
 	refuses(&careless, "torus", (struct net_shape){ 1, { 3 } }, false);
 	refuses(&careless, "mesh", (struct net_shape){ 2, { 4, 4 } }, false);
 	refuses(&turning, "mesh", (struct net_shape){ 1, { 9 } }, false);

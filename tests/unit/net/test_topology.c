@@ -204,7 +204,8 @@ static void cube_routes_change_the_lowest_bit_first(void **st)
 	assert_int_not_equal(topo_cube(&t, EX_TOPO_PORTS, 7, &err), 0);
 }
 
-/* Four dimensions fit when two of them have size 2. Ports are numbered in
+/* A dimension of size 2 needs only one port. Therefore four dimensions fit the
+ * six ports of a crossbar if two of them have size 2. Ports are numbered in
  * order. */
 static void four_dimensions_fit_if_two_have_size_2(void **st)
 {
@@ -264,10 +265,10 @@ static void route_takes_the_other_way_round_a_cut(void **st)
 {
 	struct topology t = grid(5, 4, 0, true);
 
-	assert_true(topo_cut(&t, 1, 3));  /* cable from (1,0) to (2,0) */
-	assert_false(topo_cut(&t, 2, 4)); /* fails, because it is the same
-					     cable, named from its other end */
-	assert_true(topo_cut(&t, 4, 5));  /* cable from (4,0) to (4,1) */
+	assert_true(topo_cut(&t, 1, 3)); /* cable from (1,0) to (2,0) */
+	/* fails, because this cable was cut from its other end */
+	assert_false(topo_cut(&t, 2, 4));
+	assert_true(topo_cut(&t, 4, 5)); /* cable from (4,0) to (4,1) */
 	assert_int_equal(topo_far(&t, 1, 3), TOPO_FAR_NONE);
 	check_all(&t, false);
 	assert_int_equal(topo_hops(&t, 1, 2), 4);

@@ -15,7 +15,7 @@ static const char *const variables[] = { "WEFT_NODE_NAME", "WEFT_RAW",
 enum { VARIABLES = 5 };
 
 static const struct {
-	/* name: expected name, or NULL for the machine's */
+	/* name: expected host name, or NULL for that of the machine */
 	const char *set[VARIABLES], *name;
 } rows[] = {
 	{ { NULL }, NULL },

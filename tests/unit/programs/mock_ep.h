@@ -106,7 +106,7 @@ struct mock_net {
 	/* settings of the test */
 	enum mock_fault fault;
 	uint32_t caps;
-	bool late; /* an event reports an error, instead of the call */
+	bool late; /* errors arrive as events, and calls succeed */
 	bool busy; /* each second call returns -EAGAIN */
 	/* run */
 	bool once;		/* the fault that occurs once has occurred */

@@ -170,7 +170,7 @@ static void wrong_line_is_refused_with_its_number(void **st)
 	}
 }
 
-/* With twice its bytes a sector still has an offset of 64 bits. */
+/* An offset in bytes is accepted if twice its value still fits 64 bits. */
 static void last_sector_that_an_offset_can_name_is_accepted(void **st)
 {
 	struct weft_err err;

@@ -87,7 +87,7 @@ static void sizes_are_drawn_evenly_from_their_range(void **state)
 		assert_in_range(n[i], 850, 1150);
 }
 
-/* ---- lists of nodes: messages for a result ---- */
+/* ---- lists of nodes: accepted words, and failures for wrong lists ---- */
 
 static const struct weft_class none = { .name = "none" };
 

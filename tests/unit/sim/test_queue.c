@@ -97,9 +97,9 @@ static void queue_pops_as_a_sorted_array_does(void **state)
 		run_one(seed);
 }
 
-/* Pops no event behind `until`. An event that is pushed after such a search,
- * and lies before the events that the search has examined, is still popped
- * first. */
+/* A pop returns no event behind `until`, although its search may examine such
+ * events. An event that is pushed later, but has an earlier time, is popped
+ * before them. */
 static void events_behind_the_bound_stay_in_the_queue(void **state)
 {
 	struct evq q;
@@ -142,8 +142,8 @@ static void large_buckets_are_sorted(void **state)
 	evq_fini(&q);
 }
 
-/* Programs that poll set far deadlines, which nearly always pass unused. The
- * queue keeps memory for pending events only. */
+/* Polling programs keep setting far deadlines, which nearly always pass unused.
+ * The queue must keep memory for pending events only. */
 static void far_deadlines_leave_no_memory_behind(void **state)
 {
 	enum { STEPS = 2000, EACH = 60 };

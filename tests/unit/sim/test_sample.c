@@ -64,8 +64,8 @@ static struct weft_sim *started(struct weft_comp **c_p, const char *stop_at)
 	return sim;
 }
 
-/* The clock follows the steps only while events are pending, so that a run in
- * several steps ends at the same time as a run in one step. */
+/* A step moves the clock to its end only while events are pending. Therefore a
+ * run in several steps ends at the same time as a run in one step. */
 static void clock_follows_steps_while_events_are_pending(void **state)
 {
 	struct weft_comp *c;

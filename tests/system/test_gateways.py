@@ -12,7 +12,7 @@ import warnings
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from weftlib import execute, run
+from weftlib import execute, points, run
 
 
 class Text:
@@ -53,6 +53,27 @@ nodes:
   bus: { type: bus.ht }
   nic: { type: extoll.nic }
 """,
+    "forth": """
+nodes:
+  count: %d
+  host: { type: host.pc }
+  bus: { type: bus.pcix }
+  nic: { type: forth.nic, preset: plat-switch }
+""",
+    "hostport": """
+nodes:
+  count: %d
+  host: { type: host.pc, preset: opteron }
+  bus: { type: bus.ht }
+  nic: { type: hostport.nic, net_clock: 312.5MHz }
+""",
+    "hvia": """
+nodes:
+  count: %d
+  host: { type: host.pc, preset: hvia }
+  bus: { type: bus.pci, preset: pci64-66 }
+  nic: { type: hvia.nic }
+""",
 }
 MESH = """
 fabric:
@@ -67,13 +88,18 @@ def machine(system, dims, program):
     count = 1
     for d in dims:
         count *= d
-    return Text(NODES[system] % count + MESH % (list(dims),) +
-                "workload:\n  - { %s }\n" % program)
+    more = "  nic_switch: { preset: hostport }\n" \
+        if system == "hostport" else ""
+    # programs are called prog0, behind them is the driver
+    driver = "  - { program: hostport.driver }\n" \
+        if system == "hostport" else ""
+    return Text(NODES[system] % count + MESH % (list(dims),) + more +
+                "workload:\n  - { %s }\n" % program + driver)
 
 
 def quiet(r):
     """Nothing was dropped."""
-    for end in ("unknown", "paths", "dropped"):
+    for end in ("unknown", "unrouted", "dropped", "overflow"):
         assert not sum(r.all("g", "." + end)), end
 
 
@@ -172,6 +198,75 @@ class Streams(unittest.TestCase):
                                 "traffic.nodes=12", "traffic.verify=no")
         self.assertEqual(sum(r.all("x", ".illegal")), 9 * 60)
         self.assertEqual(r["net.sent"], 0)
+
+
+class Forth(unittest.TestCase):
+    def test_receiver_that_stops_holds_senders_back_and_recovers(self):
+        r = run("forth/routed-many-to-one")
+        sent = sum(r.all("t", ".sent"))
+        self.assertEqual(sent, 9 * 200)
+        self.assertEqual(sum(r.all("t", ".received")), sent)
+        self.assertGreater(sum(r.all("g", ".window_waits")), 1000)
+        self.assertGreater(sum(r.all("t", ".backpressure")), 10000)
+        self.assertEqual(sum(r.all("g", ".overflow")), 0)
+
+    def test_damage_is_found_where_a_switch_leaves_it(self):
+        t = Text("""
+traffic: { type: forth.gen, count: 4, dests: 4, load: 0.3, size: 64, size_max: 512, packets: 300, resync: 20000 }
+fabric: { type: routed, topology: mesh, dims: [4], gateway: { resync: 20000 } }
+faults:
+  - { type: fault.bits, on: t0.link, target: body, rate: 3e-5 }
+run: { until: 5ms }
+""")
+        r = t.run(fails=None)
+        self.assertGreater(r["g0.body_crc"], 3)
+        self.assertEqual(sum(r.all("t", ".bad_body")), r["g0.body_crc"])
+        self.assertEqual(sum(r.all("t", ".received")) +
+                         r["g0.header_crc"], 1200)
+
+    def test_flow_of_no_end_is_counted_and_dropped(self):
+        t = Text("""
+traffic: { type: forth.gen, count: 4, dests: 9, load: 0.3, size: 64, packets: 90 }
+fabric: { type: routed, topology: mesh, dims: [4] }
+run: { until: 5ms }
+""")
+        r = t.run()
+        unknown = sum(r.all("g", ".unknown"))
+        self.assertGreater(unknown, 100)
+        self.assertEqual(sum(r.all("t", ".received")) + unknown, 360)
+
+
+class Ethernet(unittest.TestCase):
+    def test_each_frame_arrives_or_is_counted(self):
+        drop, pause = points("ethernet/routed-hot-spot")
+        self.assertGreater(drop["g0.dropped"], 1000)
+        self.assertEqual(drop["t0.received"] + drop["g0.dropped"], 3000)
+        self.assertEqual(pause["t0.received"], 3000)
+        self.assertEqual(sum(pause.all("g", ".dropped")), 0)
+
+    def test_damaged_frames_are_dropped_as_by_a_switch(self):
+        t = Text("""
+traffic: { type: eth.gen, count: 4, stations: 4, frames: 400, load: 0.3, gaps: random, size: 500 }
+fabric: { type: routed, topology: torus, dims: [2, 2], gateway: { flit_bytes: 8 } }
+faults:
+  - { type: fault.bits, on: t1.link, rate: 1e-5 }
+run: { until: 50ms }
+""")
+        r = t.run()
+        bad = r["g1.bad"]
+        self.assertGreater(bad, 5)
+        self.assertEqual(sum(r.all("t", ".bad")), 0)
+        self.assertEqual(sum(r.all("t", ".sent")), 1600)
+        self.assertEqual(sum(r.all("t", ".received")), 1600 - bad)
+        self.assertEqual(sum(r.all("t", ".late")), 0)
+
+    def test_tcp_runs_over_routers(self):
+        t = Text(NODES["hvia"].replace("hvia.nic", "eth.nic") % 2 +
+                 MESH % [2] + "workload:\n"
+                 "  - { program: tcpip.pingpong, count: 3 }\n")
+        r = t.run()
+        self.assertGreater(r["n0.prog0.half_rtt"], 0)
+        self.assertEqual(sum(r.all("g", ".dropped")), 0)
 
 
 class Mistakes(unittest.TestCase):

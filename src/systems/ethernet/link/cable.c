@@ -36,6 +36,11 @@ static int cable_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+const struct weft_network_parts eth_network_parts = {
+	.link = "eth.cable",
+	.gateway = "eth.gateway",
+};
+
 WEFT_COMPONENT(eth_cable, .name = "eth.cable", .kind = WEFT_KIND_LINK,
 	       .doc = "1000BASE-T cable with its two PHYs",
 	       .source = "hvia.md 4, 7.1",

@@ -36,6 +36,8 @@ extern const struct weft_wire eth_wire;
 /* in wire_faults.c */
 extern const struct weft_wire_faults eth_wire_faults;
 extern const struct weft_wire_capture eth_wire_capture;
+/* Classes around stations in a routed network (cable.c). */
+extern const struct weft_network_parts eth_network_parts;
 extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 
 /* Returns a frame of len bytes without FCS. The contents are undefined, but

@@ -350,4 +350,5 @@ WEFT_COMPONENT(eth_nic, .name = "eth.nic", .kind = WEFT_KIND_NIC,
 			.event = nic_event,
 			.finish = nic_finish,
 			.sample = nic_sample,
-			.fini = nic_fini });
+			.fini = nic_fini },
+	       .network_parts = &eth_network_parts);

@@ -261,4 +261,5 @@ WEFT_COMPONENT(eth_gen, .name = "eth.gen", .kind = WEFT_KIND_TRAFFIC,
 			.start = gen_start,
 			.arrive = gen_arrive,
 			.event = gen_event,
-			.fini = gen_fini });
+			.fini = gen_fini },
+	       .network_parts = &eth_network_parts);

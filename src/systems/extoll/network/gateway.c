@@ -10,72 +10,32 @@
  * own places and windows, because a NIC takes requests only while its responses
  * leave. A packet with a path as route is dropped, because the path says
  * nothing of the network behind the gateway. */
+#include "systems/extoll/network/gateway.h"
+
 #include <errno.h>
 
-#include "systems/extoll/network/place.h"
 #include "systems/extoll/network/cell_channel_internal.h"
-#include "systems/router/network/gateway.h"
+#include "systems/extoll/network/place.h"
 
 enum { TAG_LINE }; /* 1 + GATEWAY_PORT_NIC is that of the channel */
 
-enum {
-	GW_PATHS = GATEWAY_N_COUNTERS,
-	GW_REPLAYS,
-	GW_CRC,
-	GW_N_COUNTERS,
-};
-
-struct out_packet {
-	struct weft_frame *f;
-	uint64_t ready; /* cycle from which its first cell may be committed */
-	uint32_t src;
-};
-
-/* Packets of a class for the NIC. */
-struct out_queue {
-	struct {
-		RING(struct out_packet);
-	} q;
-	uint32_t flit; /* next one of the first packet */
-};
-
-struct extoll_gateway {
-	struct gateway g;
-	/* parameters: */
-	struct weft_clock core;
-	uint32_t width, slots, reserved;
-	/* state: */
-	struct cell_channel ep;
-	uint64_t armed; /* cycle of the pending event, or WEFT_NEVER */
-	/* Cells that arrived on each VC and hold their slots. */
-	uint8_t head[EX_VCS], tail[EX_VCS];
-	struct out_queue out[GATEWAY_CLASSES];
-	uint32_t turn;
-};
-
 /* clang-format off */
 static const struct weft_param params[] = {
-	GATEWAY_PARAMS,
-	WEFT_PARAM(CLOCK, struct extoll_gateway, core, "156MHz", "", STATED,
-		   "core clock of the link port"),
-	WEFT_PARAM(ENUM, struct extoll_gateway, width, "w32", "w16|w32", STATED,
-		   "network data path of NIC and crossbar, 16 or 32 bit"),
-	WEFT_PARAM(U32, struct extoll_gateway, slots, "64", "4..128",
-		   RECONSTRUCTED, "cells the link port holds (4.1)"),
-	WEFT_PARAM(U32, struct extoll_gateway, reserved, "8", "1..32",
-		   RECONSTRUCTED, "of these for each VC (4.4)"),
+	EX_GATEWAY_PARAMS("156MHz", "w32", STATED),
 	{ 0 }
 };
 
-static const struct weft_counter counters[GW_N_COUNTERS] = {
+const struct weft_counter ex_gateway_counters[EX_GATEWAY_N_COUNTERS] = {
 	GATEWAY_COUNTERS,
-	[GW_PATHS] = { "paths", "packets",
-		       "dropped: routed by path, not by table" },
-	[GW_REPLAYS] = { "replays", "times", "cells were sent again (4.7)" },
-	[GW_CRC] = { "crc_errors", "cells", "received with a bad CRC" },
+	[EX_GATEWAY_UNROUTED] = { "unrouted", "packets",
+				  "dropped: their route names no node" },
+	[EX_GATEWAY_REPLAYS] = { "replays", "times",
+				 "cells were sent again (4.7)" },
+	[EX_GATEWAY_DAMAGED] = { "damaged", "cells",
+				 "received with bad CRC or code" },
 };
 
-static const struct weft_port_decl ports[] = {
+const struct weft_port_decl ex_gateway_ports[] = {
 	GATEWAY_PORTS,
 	{ "nic", WEFT_PORT_LINK, .wire = &ex_wire_link,
 	  .doc = "link port to the crossbar of the NIC" },
@@ -83,7 +43,13 @@ static const struct weft_port_decl ports[] = {
 };
 /* clang-format on */
 
-static void line_arm(struct extoll_gateway *e, uint64_t cycle)
+const struct weft_network_parts ex_gateway_parts = {
+	.net = "net.meter",
+	.switch_class = "net.router",
+	.link = "net.channel",
+};
+
+static void line_arm(struct ex_gateway *e, uint64_t cycle)
 {
 	if (cycle >= e->armed)
 		return;
@@ -100,24 +66,25 @@ static const struct cell_channel_ops channel_ops = { .wake = line_wake };
 
 /* ---- from the NIC ---- */
 
-static void packet_in(struct extoll_gateway *e, struct weft_frame *f)
+static void packet_in(struct ex_gateway *e, struct weft_frame *f)
 {
 	const struct ex_meta *m = ex_meta(f);
+	uint32_t end, bytes = m->words ? ex_words(f) * 8 : f->payload.len;
 
-	if (m->hops) {
-		weft_count(e->g.s.comp, GW_PATHS, 1);
+	if (!e->dest(f, &end)) {
+		weft_count(e->g.s.comp, EX_GATEWAY_UNROUTED, 1);
 		weft_msg_end(e->g.s.comp, f->trace_id, false);
 		weft_frame_free(f);
-	} else if (!gateway_knows(&e->g, m->dest)) {
+	} else if (!gateway_knows(&e->g, end)) {
 		gateway_drop(&e->g, f);
 	} else {
-		gateway_send(&e->g, f, m->dest, m->cls, ex_words(f) * 8);
+		gateway_send(&e->g, f, end, m->cls, bytes);
 	}
 }
 
 /* Takes cells of a VC. The last cell of a packet waits in its slot for a place
  * in front of the network, and holds its credit back. */
-static void cells_take(struct extoll_gateway *e, uint32_t vc, uint64_t cycle)
+static void cells_take(struct ex_gateway *e, uint32_t vc, uint64_t cycle)
 {
 	while (e->head[vc] != CELL_CHANNEL_NONE) {
 		uint32_t slot = e->head[vc];
@@ -134,7 +101,7 @@ static void cells_take(struct extoll_gateway *e, uint32_t vc, uint64_t cycle)
 	}
 }
 
-static void cells_arrive(struct extoll_gateway *e, uint64_t cycle)
+static void cells_arrive(struct ex_gateway *e, uint64_t cycle)
 {
 	uint32_t slot;
 
@@ -155,9 +122,11 @@ static void cells_arrive(struct extoll_gateway *e, uint64_t cycle)
 
 static void line_room(struct weft_comp *c, uint32_t cls)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 
-	line_arm(e, cell_channel_now(&e->ep));
+	if (e->head[2 * cls] != CELL_CHANNEL_NONE ||
+	    e->head[2 * cls + 1] != CELL_CHANNEL_NONE)
+		line_arm(e, cell_channel_now(&e->ep));
 }
 
 /* ---- to the NIC ---- */
@@ -165,28 +134,32 @@ static void line_room(struct weft_comp *c, uint32_t cls)
 static void line_deliver(struct weft_comp *c, struct weft_frame *f,
 			 uint32_t src, uint32_t cls, weft_time_t ready)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 	uint64_t cycle = weft_clock_cycle(&e->core, ready);
 
 	ex_meta(f)->pos = 0;
 	ex_meta(f)->dim = 0xff;
-	*ring_push(&e->out[cls].q) = (struct out_packet){ f, cycle, src };
+	*ring_push(&e->out[cls].q) =
+		(struct ex_gateway_packet){ f, cycle, src };
 	line_arm(e, cycle);
 }
 
-/* Sends the next cell of the first packet, whose routing flit is in front. */
-static void cell_send(struct extoll_gateway *e, uint32_t cls, uint64_t cycle)
+/* Sends the next cell of the first packet. Its routing flits are in front. */
+static void cell_send(struct ex_gateway *e, uint32_t cls, uint64_t cycle)
 {
-	struct out_queue *o = &e->out[cls];
-	struct out_packet p = *ring_front(&o->q);
-	uint32_t w = ex_flit_bytes(e->width), most = EX_CELL_BYTES / w;
-	uint32_t left = 1 + ex_words(p.f) * 8 / w - o->flit;
+	struct ex_gateway_queue *o = &e->out[cls];
+	struct ex_gateway_packet p = *ring_front(&o->q);
 	const struct ex_meta *m = ex_meta(p.f);
+	uint32_t w = ex_flit_bytes(e->width), most = EX_CELL_BYTES / w;
+	uint32_t route = ex_route_flits(e->width, m->hops);
+	uint32_t bytes = m->words ? ex_words(p.f) * 8 : p.f->payload.len;
+	uint32_t left = route + bytes / w - o->flit;
 	struct ecell c = {
 		.pkt = p.f,
-		.first = (uint16_t)(o->flit ? o->flit - 1 : 0),
+		.first = (uint16_t)(o->flit > route ? o->flit - route : 0),
 		.flits = (uint8_t)(left < most ? left : most),
-		.flags = (o->flit ? 0 : ECELL_SOP | ECELL_TABLE) |
+		.flags = (o->flit ? 0 : ECELL_SOP) |
+			 (o->flit || m->hops ? 0 : ECELL_TABLE) |
 			 (left <= most ? ECELL_EOP : 0),
 		.dest = m->dest,
 		.port = m->port,
@@ -208,9 +181,9 @@ static void cell_send(struct extoll_gateway *e, uint32_t cls, uint64_t cycle)
 }
 
 /* Sends a cell of a class if it may. */
-static bool class_try(struct extoll_gateway *e, uint32_t cls, uint64_t cycle)
+static bool class_try(struct ex_gateway *e, uint32_t cls, uint64_t cycle)
 {
-	struct out_queue *o = &e->out[cls];
+	struct ex_gateway_queue *o = &e->out[cls];
 
 	if (ring_empty(&o->q))
 		return false;
@@ -224,7 +197,7 @@ static bool class_try(struct extoll_gateway *e, uint32_t cls, uint64_t cycle)
 	return true;
 }
 
-static void cells_leave(struct extoll_gateway *e, uint64_t cycle)
+static void cells_leave(struct ex_gateway *e, uint64_t cycle)
 {
 	uint64_t next;
 
@@ -245,17 +218,17 @@ static void cells_leave(struct extoll_gateway *e, uint64_t cycle)
 static const struct gateway_ops gateway_ops = { .deliver = line_deliver,
 						.room = line_room };
 
-static void egw_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
+void ex_gateway_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 
 	if (port == GATEWAY_PORT_NIC && f)
 		cell_channel_arrive(&e->ep, f);
 }
 
-static void egw_event(struct weft_comp *c, uint32_t tag)
+void ex_gateway_event(struct weft_comp *c, uint32_t tag)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 	uint64_t cycle = e->armed;
 
 	if (tag == 1 + GATEWAY_PORT_NIC) {
@@ -268,13 +241,16 @@ static void egw_event(struct weft_comp *c, uint32_t tag)
 	}
 }
 
-static int egw_init(struct weft_comp *c, struct weft_err *err)
+int ex_gateway_init(struct weft_comp *c,
+		    bool (*dest)(const struct weft_frame *f, uint32_t *end_p),
+		    struct weft_err *err)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 	struct cell_channel_cfg cfg;
 
 	if (gateway_init(c, &gateway_ops, err))
 		return -EINVAL;
+	e->dest = dest;
 	memset(e->head, CELL_CHANNEL_NONE, sizeof(e->head));
 	e->armed = WEFT_NEVER;
 	cfg = cell_channel_cfg_link(e->width, &e->core);
@@ -285,9 +261,9 @@ static int egw_init(struct weft_comp *c, struct weft_err *err)
 				 &channel_ops, e, err);
 }
 
-static int egw_start(struct weft_comp *c, struct weft_err *err)
+int ex_gateway_start(struct weft_comp *c, struct weft_err *err)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 
 	if (gateway_start(c, err) || cell_channel_start(&e->ep, err))
 		return -EINVAL;
@@ -299,20 +275,20 @@ static int egw_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-static int egw_sample(struct weft_comp *c, struct weft_err *err)
+int ex_gateway_sample(struct weft_comp *c, struct weft_err *err)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 	const struct cell_channel_count *n = cell_channel_counts(&e->ep);
 
-	c->counters[GW_REPLAYS] = n->replays;
-	c->counters[GW_CRC] = n->crc;
+	c->counters[EX_GATEWAY_REPLAYS] = n->replays;
+	c->counters[EX_GATEWAY_DAMAGED] = n->crc + n->code;
 	cell_channel_volume(&e->ep);
 	return 0;
 }
 
-static int egw_finish(struct weft_comp *c, struct weft_err *err)
+int ex_gateway_finish(struct weft_comp *c, struct weft_err *err)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 
 	if (weft_sim_idle(c->sim)) {
 		cell_channel_abandon(&e->ep, true);
@@ -322,12 +298,12 @@ static int egw_finish(struct weft_comp *c, struct weft_err *err)
 			     ring_pop(&e->out[k].q))
 				weft_frame_free(ring_front(&e->out[k].q)->f);
 	}
-	return egw_sample(c, err);
+	return ex_gateway_sample(c, err);
 }
 
-static void egw_fini(struct weft_comp *c)
+void ex_gateway_fini(struct weft_comp *c)
 {
-	struct extoll_gateway *e = c->state;
+	struct ex_gateway *e = c->state;
 
 	for (uint32_t k = 0; k < GATEWAY_CLASSES; k++)
 		ring_free(&e->out[k].q);
@@ -336,26 +312,28 @@ static void egw_fini(struct weft_comp *c)
 	gateway_fini(c);
 }
 
-static const struct weft_network_parts parts = {
-	.net = "net.meter",
-	.switch_class = "net.router",
-	.link = "net.channel",
-};
+/* ---- table routing ---- */
+
+static bool table_dest(const struct weft_frame *f, uint32_t *end_p)
+{
+	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];
+
+	*end_p = m->dest;
+	return !m->hops;
+}
+
+static int egw_init(struct weft_comp *c, struct weft_err *err)
+{
+	return ex_gateway_init(c, table_dest, err);
+}
 
 WEFT_COMPONENT(extoll_gateway, .name = "extoll.gateway",
 	       .kind = WEFT_KIND_SWITCH,
 	       .doc = "EXTOLL link to a network of routers",
 	       .source = "own; link port as extoll.md 4",
 	       .not_modelled = "packets routed by path",
-	       .state_size = sizeof(struct extoll_gateway), .params = params,
-	       .counters = counters, .n_counters = GW_N_COUNTERS,
-	       .ports = ports,
-	       .ops = { .init = egw_init,
-			.start = egw_start,
-			.arrive = egw_arrive,
-			.event = egw_event,
-			.finish = egw_finish,
-			.sample = egw_sample,
-			.place = station_place,
-			.fini = egw_fini },
-	       .network_parts = &parts);
+	       .state_size = sizeof(struct ex_gateway), .params = params,
+	       .counters = ex_gateway_counters,
+	       .n_counters = EX_GATEWAY_N_COUNTERS, .ports = ex_gateway_ports,
+	       .ops = EX_GATEWAY_OPS(egw_init),
+	       .network_parts = &ex_gateway_parts);

@@ -36,6 +36,11 @@ static int link_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+const struct weft_network_parts forth_network_parts = {
+	.link = "forth.link",
+	.gateway = "forth.gateway",
+};
+
 WEFT_COMPONENT(forth_link, .name = "forth.link", .kind = WEFT_KIND_LINK,
 	       .doc = "FORTH link: 3.125 GBaud serial cable, full duplex",
 	       .source = "forth.md 4.6, 4.13, 11.1",

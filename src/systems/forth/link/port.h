@@ -45,6 +45,8 @@ struct forth_link {
 };
 
 extern const struct weft_class weft_class_forth_link;
+/* Classes around ends in a routed network (cable.c). */
+extern const struct weft_network_parts forth_network_parts;
 
 /* Returns the NET clock of the cable at p: rate/32 of its forth.link, or 78.125
  * MHz when the cable has none. Valid once p is connected. */

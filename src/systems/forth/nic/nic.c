@@ -446,4 +446,5 @@ WEFT_COMPONENT(forth_nic, .name = "forth.nic", .kind = WEFT_KIND_NIC,
 			.finish = forth_finish,
 			.sample = link_counters,
 			.fini = forth_fini,
-			.waiting = forth_waiting });
+			.waiting = forth_waiting },
+	       .network_parts = &forth_network_parts);

@@ -278,4 +278,5 @@ WEFT_COMPONENT(forth_gen, .name = "forth.gen", .kind = WEFT_KIND_TRAFFIC,
 			.event = forth_gen_event,
 			.sample = forth_gen_sample,
 			.finish = forth_gen_finish,
-			.fini = forth_gen_fini });
+			.fini = forth_gen_fini },
+	       .network_parts = &forth_network_parts);

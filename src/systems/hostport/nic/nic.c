@@ -425,6 +425,13 @@ static void hp_fini(struct weft_comp *c)
 	vec_free(&n->room.shares);
 }
 
+static const struct weft_network_parts hp_network_parts = {
+	.net = "extoll.net",
+	.switch_class = "extoll.xbar",
+	.link = "extoll.cable",
+	.gateway = "hostport.gateway",
+};
+
 WEFT_COMPONENT(
 	hostport_nic, .name = "hostport.nic", .kind = WEFT_KIND_NIC,
 	.capture_upper = 2,
@@ -442,4 +449,4 @@ WEFT_COMPONENT(
 		 .finish = hp_finish,
 		 .fini = hp_fini,
 		 .place = ex_stand },
-	.network_parts = &ex_network_parts);
+	.network_parts = &hp_network_parts);

@@ -56,6 +56,8 @@ int hp_route_topo(const struct topology *t, uint32_t s, uint32_t d, uint8_t *el)
 			return -1;
 		else
 			el[n++] = one | 1;
+		if (t->kind == TOPO_HUB)
+			break; /* the network finds d */
 		s = topo_far(t, s, port);
 	}
 	return (int)n;

@@ -248,4 +248,5 @@ WEFT_COMPONENT(hvia_nic, .name = "hvia.nic", .kind = WEFT_KIND_NIC,
 			.event = hv_event,
 			.finish = hv_finish,
 			.sample = hv_sample,
-			.fini = hv_fini });
+			.fini = hv_fini },
+	       .network_parts = &eth_network_parts);

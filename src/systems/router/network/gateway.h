@@ -136,7 +136,7 @@ struct gateway_ops {
 	 * has left. */
 	void (*deliver)(struct weft_comp *c, struct weft_frame *f, uint32_t src,
 			uint32_t cls, weft_time_t ready);
-	/* Called when gateway_room() has become true. */
+	/* Called when a frame has left its place. */
 	void (*room)(struct weft_comp *c, uint32_t cls);
 };
 

@@ -99,8 +99,8 @@ static void frame_left(struct gateway *g)
 		return;
 	weft_count(g->s.comp, GATEWAY_OUT, 1);
 	weft_count(g->s.comp, GATEWAY_BYTES_OUT, w->bytes);
-	if (g->queue[w->cls].n-- == g->places)
-		g->ops->room(g->s.comp, w->cls);
+	g->queue[w->cls].n--;
+	g->ops->room(g->s.comp, w->cls);
 }
 
 /* Sends flits for as many credits as there are. */

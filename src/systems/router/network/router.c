@@ -58,6 +58,11 @@ static const struct weft_param router_params[] = {
 		     "of them; no = when it has ended with those before"),
 	ROUTER_PARAM(REAL, speedup, "1", "1..8",
 		     "steps of allocators and crossbar in a cycle"),
+	ROUTER_PARAM(U32, input_speedup, "1", "1..8",
+		     "inputs of the crossbar at each port, which its VCs share"),
+	ROUTER_PARAM(U32, output_speedup, "1", "1..8",
+		     "outputs of the crossbar at each port, which the other "
+		     "ports share; flits leave one in a cycle"),
 	{ .name = "clock", .type = WEFT_P_CLOCK,
 	  .offset = offsetof(struct router, s.clock),
 	  .size = sizeof(struct weft_clock), .def = "1GHz", .range = "",
@@ -127,10 +132,24 @@ static void allocators_init(struct router *r)
 	sw.kind = p->sw_alloc;
 	sw.iterations = p->sw_iterations;
 	sw.ranked |= p->speculative;
-	allocator_init(&r->switches, &sw, p->ports, p->ports);
+	allocator_init(&r->switches, &sw, p->ports * p->input_speedup,
+		       p->ports * p->output_speedup);
 	/* Routings rank their choices. */
 	vc.ranked |= r->routing->escape;
 	allocator_init(&r->vcs, &vc, n, n);
+}
+
+static void crossbar_init(struct router *r)
+{
+	uint32_t ins = r->p.ports * r->p.input_speedup;
+	uint32_t outs = r->p.ports * r->p.output_speedup;
+
+	r->hold_in = need(calloc(ins, sizeof(*r->hold_in)));
+	r->hold_out = need(calloc(outs, sizeof(*r->hold_out)));
+	r->asking = need(calloc((size_t)ins * outs, 1));
+	r->turn = need(calloc(ins, 1));
+	for (uint32_t i = 0; i < ins; i++)
+		r->turn[i] = (uint8_t)(i % r->p.input_speedup);
 }
 
 static int net_router_init(struct weft_comp *c, struct weft_err *err)
@@ -155,18 +174,18 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 							      sizeof(uint32_t)),
 			.port = (uint8_t)(i / r->p.vcs),
 			.vc = (uint8_t)(i % r->p.vcs),
+			.side = (uint16_t)(i / r->p.vcs * r->p.input_speedup +
+					   i % r->p.vcs % r->p.input_speedup),
 		};
 	r->buf_mask--;
 	stage_init(r, &r->route, r->p.t_route);
 	stage_init(r, &r->vc, r->p.t_vc_alloc);
 	stage_init(r, &r->sw, r->p.t_sw_alloc);
 	r->held = need(calloc(r->words, 8));
-	r->hold_in = need(calloc(r->p.ports, sizeof(*r->hold_in)));
-	r->hold_out = need(calloc(r->p.ports, sizeof(*r->hold_out)));
-	r->asking = need(calloc((size_t)r->p.ports * r->p.ports, 1));
-	r->turn = need(calloc(r->p.ports, 1));
+	crossbar_init(r);
 	r->flit_free = need(calloc(r->p.ports, 8));
 	r->credit_free = need(calloc(r->p.ports, 8));
+	r->credit_step = need(calloc(r->p.ports, 8));
 	return 0;
 }
 
@@ -265,6 +284,7 @@ static void net_router_fini(struct weft_comp *c)
 	free(r->turn);
 	free(r->flit_free);
 	free(r->credit_free);
+	free(r->credit_step);
 	free(r->noted);
 	router_streams_fini(r);
 }

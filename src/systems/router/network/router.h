@@ -41,6 +41,8 @@ struct router_params {
 	uint32_t vc_alloc, sw_alloc, vc_iterations, sw_iterations, arbiter;
 	bool speculative, hold, wait_for_tail, busy_when_full, pipelined;
 	double speedup;
+	/* Inputs and outputs of the crossbar at each port. */
+	uint32_t input_speedup, output_speedup;
 };
 
 /* Queue of an input VC. Flits of a packet follow each other, so that the queue
@@ -52,6 +54,7 @@ struct in_vc {
 	uint16_t sent;	   /* flits of the first packet that have left */
 	uint8_t state;	   /* enum in_state */
 	uint8_t port, vc;  /* its own */
+	uint16_t side;	   /* its input of the crossbar */
 	uint8_t out, out_vc;
 	/* Results of allocation: VC as port * vcs + vc, and output of the
 	 * switch; or ARBITER_NONE. */
@@ -106,14 +109,17 @@ struct router {
 	 * depends on them. */
 	bool lazy;
 	uint64_t now; /* cycle of the step */
-	/* Input VC + 1 that holds an input and an output of the switch. */
+	/* Input VC + 1 that holds an input and an output of the crossbar. */
 	uint32_t *hold_in, *hold_out;
 	struct allocator vcs, switches;
-	/* VC that asks for the output of an input, by input * ports + output,
-	 * and the first VC in turn by input. */
+	/* VC that asks for the output of an input of the crossbar, by input *
+	 * outputs + output, and the first VC in turn by input. */
 	uint8_t *asking, *turn;
 	/* Cycles from which a flit and a credit may leave, by port. */
 	uint64_t *flit_free, *credit_free;
+	/* Steps of the crossbar, and the one in which a credit of the port left
+	 * last, with which further ones of the step leave. */
+	uint64_t steps, *credit_step;
 	uint64_t cross_at; /* first cycle of the last flits in the crossbar */
 	/* Loads that the routing reads: places in use by VC of an output, and
 	 * the cycle before which they were noted (router_loads.c). */
@@ -161,6 +167,13 @@ static inline bool router_full(struct router *r, uint32_t o)
 static inline uint32_t router_out(const struct router *r, const struct in_vc *v)
 {
 	return v->granted;
+}
+/* Returns the output of the crossbar that a VC uses to a port. The inputs of
+ * several ports share each of them. */
+static inline uint32_t router_lane(const struct router *r,
+				   const struct in_vc *v, uint32_t port)
+{
+	return port * r->p.output_speedup + v->port % r->p.output_speedup;
 }
 /* Returns the rank of a packet: the older the higher with arbiter age, else
  * 0. */

@@ -112,6 +112,16 @@ static uint64_t crossed(struct router *r, uint64_t t)
 	return t + r->p.t_cross - 1;
 }
 
+/* Returns the cycle in which a credit leaves. Those of one step are one
+ * message. */
+static uint64_t credit_turn(struct router *r, uint32_t in, uint64_t now)
+{
+	if (r->credit_step[in] == r->steps)
+		return r->credit_free[in] - 1;
+	r->credit_step[in] = r->steps;
+	return in_turn(&r->credit_free[in], now);
+}
+
 /* Puts a flit on the line, and its credit, each when the ones before have left.
  * Returns the cycle in which the flit leaves. */
 static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
@@ -120,8 +130,7 @@ static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
 	uint64_t t = in_turn(&r->flit_free[out], crossed(r, now + r->last));
 
 	router_flits_put(r, i, t, 1, head);
-	station_credit(&r->s, in, in_turn(&r->credit_free[in], now),
-		       r->in[i].vc, 1);
+	station_credit(&r->s, in, credit_turn(r, in, now), r->in[i].vc, 1);
 	return t;
 }
 
@@ -274,6 +283,7 @@ void router_step(struct station *s, uint64_t now)
 	wants_clear(r);
 	for (uint32_t k = 0; k < parts; k++) {
 		r->last = k + 1 == parts;
+		r->steps++;
 		part_begin(r, now);
 		part_end(r, now);
 	}

@@ -25,6 +25,7 @@ void router_streams_init(struct router *r)
 {
 	/* Other routers send no flit, or several, in some cycles. */
 	r->steady = r->sw.delay == 1 && r->p.speedup == 1 &&
+		    r->p.input_speedup == 1 && r->p.output_speedup == 1 &&
 		    (r->p.pipelined || r->p.t_cross == 1);
 	r->lazy = r->steady && r->p.flow == ROUTER_WORMHOLE &&
 		  !r->p.busy_when_full && !r->p.wait_for_tail && !r->noted;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation of the crossbar, see router.h. Each input asks for an output by
- * one of its VCs, in turn. A speculative request is made together with that for
+ * one of its VCs, in turn. With input_speedup a port has several inputs, each
+ * for some of its VCs, with output_speedup several outputs, each for some of
+ * the ports. A speculative request is made together with that for
  * a VC, and ranks below all others. With `hold` a packet keeps its input and
  * output until its last flit has left, or none can leave. */
 #include "systems/router/network/router.h"
@@ -12,15 +14,19 @@
 
 void router_hold_set(struct router *r, uint32_t i)
 {
-	r->hold_in[router_port(r, i)] = i + 1;
-	r->hold_out[r->in[i].out] = i + 1;
+	const struct in_vc *v = &r->in[i];
+
+	r->hold_in[v->side] = i + 1;
+	r->hold_out[router_lane(r, v, v->out)] = i + 1;
 	set_add(r->held, i);
 }
 
 static void hold_release(struct router *r, uint32_t i)
 {
-	r->hold_in[router_port(r, i)] = 0;
-	r->hold_out[r->in[i].out] = 0;
+	const struct in_vc *v = &r->in[i];
+
+	r->hold_in[v->side] = 0;
+	r->hold_out[router_lane(r, v, v->out)] = 0;
 	set_remove(r->held, i);
 }
 
@@ -76,18 +82,18 @@ static void switch_request(struct router *r, uint32_t i, uint32_t out)
 {
 	struct in_vc *v = &r->in[i];
 	struct allocator *a = &r->switches;
-	uint32_t in = router_port(r, i), vc = v->vc;
-	uint32_t at = in * r->p.ports + out;
+	uint32_t in = v->side, vc = v->vc, lane = router_lane(r, v, out);
+	uint32_t at = in * a->n_out + lane;
 	uint32_t rank = router_age(r, v) | (v->state == IN_ACTIVE ? SURE : 0);
 
-	if (r->hold_in[in] || r->hold_out[out])
+	if (r->hold_in[in] || r->hold_out[lane])
 		return;
-	if (set_has(a->want + in * a->w_out, out) &&
+	if (set_has(a->want + in * a->w_out, lane) &&
 	    !precedes(r, vc, rank, r->asking[at],
 		      a->rank_in ? a->rank_in[at] : rank, r->turn[in]))
 		return;
 	r->asking[at] = (uint8_t)vc;
-	allocator_add(a, in, out, rank, rank);
+	allocator_add(a, in, lane, rank, rank);
 }
 
 /* Requests each output at which a VC may be free. */
@@ -110,15 +116,15 @@ static void switch_speculate(struct router *r, uint32_t i)
 static void switch_grant(struct router *r, uint32_t i)
 {
 	struct allocator *a = &r->switches;
-	uint32_t in = router_port(r, i), vc = r->in[i].vc, out;
+	uint32_t in = r->in[i].side, vc = r->in[i].vc, lane;
 
 	if (!set_has(a->ins, in))
 		return;
-	out = a->match[in];
-	if (out == ARBITER_NONE || r->asking[in * r->p.ports + out] != vc)
+	lane = a->match[in];
+	if (lane == ARBITER_NONE || r->asking[in * a->n_out + lane] != vc)
 		return;
-	r->in[i].cross = out;
-	r->turn[in] = (uint8_t)((vc + 1) % r->p.vcs);
+	r->in[i].cross = lane / r->p.output_speedup;
+	r->turn[in] = (uint8_t)((vc + r->p.input_speedup) % r->p.vcs);
 }
 
 /* Withdraws grants that cannot be used in this cycle: another packet holds the
@@ -133,7 +139,8 @@ static void switch_recheck(struct router *r, const uint64_t *due)
 
 		if (v->cross == ARBITER_NONE)
 			continue;
-		if (r->hold_in[router_port(r, i)] || r->hold_out[v->cross] ||
+		if (r->hold_in[v->side] ||
+		    r->hold_out[router_lane(r, v, v->cross)] ||
 		    o == ARBITER_NONE || o / r->p.vcs != v->cross ||
 		    router_full(r, o))
 			v->cross = ARBITER_NONE;
@@ -147,6 +154,8 @@ static bool switch_apart(struct router *r)
 	uint64_t ins[NET_PORTS_MAX / 64] = { 0 };
 	uint64_t outs[NET_PORTS_MAX / 64] = { 0 };
 
+	if (r->p.input_speedup > 1 || r->p.output_speedup > 1)
+		return false;
 	SET_EACH(r->sw.fresh, r->words, i)
 	{
 		struct in_vc *v = &r->in[i];

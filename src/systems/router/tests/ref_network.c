@@ -7,6 +7,8 @@
 
 #include "systems/router/tests/ref_allocator.h"
 
+enum { REF_SPEEDUP = 8, SPEAKS = 128 };
+
 struct flit {
 	uint32_t packet, vc;
 	bool head, tail;
@@ -60,6 +62,7 @@ struct list {
 
 struct crossing {
 	int64_t end;
+	uint32_t order; /* within a step */
 	struct flit f;
 	uint32_t out;
 };
@@ -84,10 +87,12 @@ struct ref_port {
 	} leaving; /* flits behind the crossbar */
 	struct {
 		VEC(uint32_t);
-	} credits;	  /* credits that leave, one per cycle */
-	int64_t held_by;  /* as an input */
-	int64_t held_for; /* as an output */
-	uint32_t turn;
+	} credits;	/* sets of VCs whose credits leave, one set per cycle */
+	uint32_t freed; /* VCs whose credits leave by this step */
+	/* inputs and outputs of the crossbar: */
+	int64_t held_by[REF_SPEEDUP];
+	int64_t held_for[REF_SPEEDUP];
+	uint32_t turn[REF_SPEEDUP];
 };
 
 struct ref_router {
@@ -361,18 +366,40 @@ static void hold_begin(struct net *n, struct ref_router *r)
 	}
 }
 
-/* Requests of one input for one output: the best VC speaks for the others. */
+/* Inputs and outputs of the crossbar at a port. */
+static uint32_t side_of(const struct net *n, uint32_t vc)
+{
+	return vc % n->c->p.vcs % n->c->p.input_speedup;
+}
+
+static uint32_t lane_of(const struct net *n, uint32_t vc)
+{
+	return vc / n->c->p.vcs % n->c->p.output_speedup;
+}
+
+static bool is_held(const struct net *n, const struct ref_router *r,
+		    uint32_t vc, uint32_t out)
+{
+	return r->port[vc / n->c->p.vcs].held_by[side_of(n, vc)] >= 0 ||
+	       r->port[out].held_for[lane_of(n, vc)] >= 0;
+}
+
+/* Requests of one input for one output of the crossbar: the best VC speaks for
+ * the others. */
 static void ask(struct net *n, struct ref_router *r, uint32_t vc, uint32_t out,
 		int *speaks)
 {
-	uint32_t vcs = n->c->p.vcs, in = vc / vcs;
+	uint32_t vcs = n->c->p.vcs, side = side_of(n, vc);
+	uint32_t in = vc / vcs * n->c->p.input_speedup + side;
 	struct queue *q = &r->in[vc];
 	uint32_t rank = age(n, q) + (q->state == ACTIVE ? 1u << 31 : 0);
-	int *was = &speaks[in * r->ports + out];
-	uint32_t turn = r->port[in].turn;
+	uint32_t turn = r->port[vc / vcs].turn[side];
+	int *was;
 
-	if (r->port[in].held_by >= 0 || r->port[out].held_for >= 0)
+	if (is_held(n, r, vc, out))
 		return;
+	out = out * n->c->p.output_speedup + lane_of(n, vc);
+	was = &speaks[in * SPEAKS + out];
 	if (*was >= 0) {
 		uint32_t other = r->sa->rank_in[in][out];
 
@@ -417,7 +444,7 @@ static void switch_ask(struct net *n, struct ref_router *r, uint32_t vc,
 static void switch_begin(struct net *n, struct ref_router *r)
 {
 	uint32_t vcs = n->c->p.vcs;
-	int speaks[32 * 32];
+	int speaks[SPEAKS * SPEAKS];
 
 	if (r->sw.n && may_begin(n, &r->sw)) {
 		memset(speaks, 0xff, sizeof(speaks));
@@ -428,17 +455,20 @@ static void switch_begin(struct net *n, struct ref_router *r)
 		ref_allocator_run(r->sa);
 		for (size_t k = 0; k < r->sw.n; k++) {
 			struct item *it = &r->sw.at[k];
-			uint32_t in = it->vc / vcs;
+			uint32_t side = side_of(n, it->vc);
+			uint32_t in =
+				it->vc / vcs * n->c->p.input_speedup + side;
 			int out = r->sa->match[in];
 
 			if (it->end >= 0)
 				continue;
 			it->result = -1;
-			if (out < 0 || speaks[in * r->ports + (uint32_t)out] !=
-					       (int)it->vc)
+			if (out < 0 ||
+			    speaks[in * SPEAKS + (uint32_t)out] != (int)it->vc)
 				continue;
-			it->result = out;
-			r->port[in].turn = (it->vc + 1) % vcs;
+			it->result = out / (int)n->c->p.output_speedup;
+			r->port[it->vc / vcs].turn[side] =
+				(it->vc % vcs + n->c->p.input_speedup) % vcs;
 		}
 		list_begin(n, &r->sw, n->c->p.t_sw_alloc);
 	}
@@ -450,8 +480,7 @@ static void switch_begin(struct net *n, struct ref_router *r)
 
 		if (it->end != (int64_t)n->now || it->result < 0)
 			continue;
-		if (r->port[it->vc / vcs].held_by >= 0 ||
-		    r->port[it->result].held_for >= 0 || o < 0 ||
+		if (is_held(n, r, it->vc, (uint32_t)it->result) || o < 0 ||
 		    o / vcs != it->result || !r->out[o].credits)
 			it->result = -1;
 	}
@@ -469,7 +498,7 @@ static void crossbar_begin(struct net *n, struct ref_router *r)
 }
 
 /* Sends a flit into the crossbar. Returns true if it is a tail. */
-static bool queue_send(struct net *n, uint32_t id, uint32_t vc)
+static bool queue_send(struct net *n, uint32_t id, uint32_t vc, uint32_t order)
 {
 	struct ref_router *r = &n->router[id];
 	struct queue *q = &r->in[vc];
@@ -478,8 +507,8 @@ static bool queue_send(struct net *n, uint32_t id, uint32_t vc)
 
 	f.vc = q->out_vc;
 	place_use(n, &r->out[q->out * vcs + q->out_vc], &f);
-	vec_push(&r->cross, (struct crossing){ -1, f, q->out });
-	vec_push(&r->port[vc / vcs].credits, vc % vcs);
+	vec_push(&r->cross, (struct crossing){ -1, order, f, q->out });
+	r->port[vc / vcs].freed |= 1u << vc % vcs;
 	n->r->flits[id]++;
 	return f.tail;
 }
@@ -518,16 +547,19 @@ static void list_join(struct list *l, struct list *rest)
 	*l = *rest;
 }
 
-static void hold(struct ref_router *r, uint32_t vcs, uint32_t vc, bool on)
+static void hold(const struct net *n, struct ref_router *r, uint32_t vc,
+		 bool on)
 {
-	r->port[vc / vcs].held_by = on ? (int64_t)vc : -1;
-	r->port[r->in[vc].out].held_for = on ? (int64_t)vc : -1;
+	struct ref_port *in = &r->port[vc / n->c->p.vcs];
+	struct ref_port *out = &r->port[r->in[vc].out];
+
+	in->held_by[side_of(n, vc)] = on ? (int64_t)vc : -1;
+	out->held_for[lane_of(n, vc)] = on ? (int64_t)vc : -1;
 }
 
 static void hold_end(struct net *n, uint32_t id)
 {
 	struct ref_router *r = &n->router[id];
-	uint32_t vcs = n->c->p.vcs;
 
 	EACH_ENDED(n, &r->hold, it)
 	{
@@ -535,16 +567,16 @@ static void hold_end(struct net *n, uint32_t id)
 		bool tail;
 
 		if (it.result < 0) {
-			hold(r, vcs, it.vc, false);
+			hold(n, r, it.vc, false);
 			wait_for(&r->sw, it.vc);
 			continue;
 		}
-		tail = queue_send(n, id, it.vc);
+		tail = queue_send(n, id, it.vc, it.vc);
 		if (q->n && !tail) {
 			wait_for(&r->hold, it.vc);
 			continue;
 		}
-		hold(r, vcs, it.vc, false);
+		hold(n, r, it.vc, false);
 		if (tail && q->n)
 			queue_begin(n, id, it.vc);
 		else if (tail)
@@ -565,13 +597,13 @@ static void switch_end(struct net *n, uint32_t id)
 			wait_for(&r->sw, it.vc);
 			continue;
 		}
-		tail = queue_send(n, id, it.vc);
+		tail = queue_send(n, id, it.vc, UINT16_MAX + it.vc);
 		if (tail && q->n) {
 			queue_begin(n, id, it.vc);
 		} else if (tail) {
 			q->state = IDLE;
 		} else if (q->n && n->c->p.hold) {
-			hold(r, n->c->p.vcs, it.vc, true);
+			hold(n, r, it.vc, true);
 			wait_for(&r->hold, it.vc);
 		} else if (q->n) {
 			wait_for(&r->sw, it.vc);
@@ -608,6 +640,24 @@ static void router_look(struct net *n, uint32_t id)
 		r->used[o] = r->out[o].places - r->out[o].credits;
 }
 
+/* Flits that entered the crossbar in this step are in order of their inputs,
+ * those that held it first. */
+static void crossbar_sort(struct ref_router *r)
+{
+	for (size_t i = 1; i < r->cross.n; i++)
+		for (size_t k = i;
+		     k && r->cross.at[k - 1].end < 0 &&
+		     r->cross.at[k - 1].order > r->cross.at[k].order;
+		     k--) {
+			struct crossing c = r->cross.at[k];
+
+			r->cross.at[k] = r->cross.at[k - 1];
+			r->cross.at[k - 1] = c;
+		}
+	for (size_t i = 0; i < r->cross.n; i++)
+		r->cross.at[i].order = 0;
+}
+
 static void router_part(struct net *n, uint32_t id)
 {
 	struct ref_router *r = &n->router[id];
@@ -623,6 +673,12 @@ static void router_part(struct net *n, uint32_t id)
 	vcs_end(n, r);
 	hold_end(n, id);
 	switch_end(n, id);
+	crossbar_sort(r);
+	for (uint32_t p = 0; p < r->ports; p++) {
+		if (r->port[p].freed)
+			vec_push(&r->port[p].credits, r->port[p].freed);
+		r->port[p].freed = 0;
+	}
 	for (size_t k = 0; k < r->cross.n;) {
 		struct crossing c = r->cross.at[k];
 
@@ -634,6 +690,13 @@ static void router_part(struct net *n, uint32_t id)
 		memmove(r->cross.at + k, r->cross.at + k + 1,
 			(--r->cross.n - k) * sizeof(c));
 	}
+}
+
+static void credits_put(struct cable *to, uint64_t cycle, uint32_t vcs)
+{
+	for (uint32_t v = 0; v < 32; v++)
+		if (vcs >> v & 1)
+			cable_put(to, cycle, (struct flit){ 0 }, v);
 }
 
 static void router_write(struct net *n, uint32_t id)
@@ -652,11 +715,10 @@ static void router_write(struct net *n, uint32_t id)
 			cable_put(&to->in, n->now + 1 + latency,
 				  TAKE(&r->port[p].leaving), 0);
 		if (r->port[p].credits.n)
-			cable_put(&to->back,
-				  n->now + 1 + latency +
-					  (f->end ? 0 : n->c->credit_delay),
-				  (struct flit){ 0 },
-				  TAKE(&r->port[p].credits));
+			credits_put(&to->back,
+				    n->now + 1 + latency +
+					    (f->end ? 0 : n->c->credit_delay),
+				    TAKE(&r->port[p].credits));
 	}
 }
 
@@ -909,9 +971,16 @@ static void net_init(struct net *n)
 		r->out = places(k, p->buf_flits);
 		r->used = calloc(k, sizeof(*r->used));
 		r->va = ref_allocator_new(&va, (int)k, (int)k);
-		r->sa = ref_allocator_new(&sa, (int)r->ports, (int)r->ports);
-		for (uint32_t j = 0; j < r->ports; j++)
-			r->port[j].held_by = r->port[j].held_for = -1;
+		r->sa = ref_allocator_new(
+			&sa, (int)(r->ports * n->c->p.input_speedup),
+			(int)(r->ports * n->c->p.output_speedup));
+		for (uint32_t j = 0; j < r->ports * REF_SPEEDUP; j++) {
+			struct ref_port *o = &r->port[j / REF_SPEEDUP];
+			uint32_t side = j % REF_SPEEDUP;
+
+			o->held_by[side] = o->held_for[side] = -1;
+			o->turn[side] = side;
+		}
 	}
 	for (uint32_t i = 0; i < g->ends; i++) {
 		n->end[i].out = places(p->vcs, p->buf_flits);

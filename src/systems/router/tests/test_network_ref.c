@@ -151,6 +151,8 @@ static void router_make(struct scene *s)
 		.busy_when_full = !pick(s, 4),
 		.pipelined = pick(s, 3),
 		.speedup = pick(s, 4) ? 1 : 1 + pick(s, 4) * 0.5,
+		.input_speedup = pick(s, 3) ? 1 : 1 + pick(s, 3),
+		.output_speedup = pick(s, 4) ? 1 : 1 + pick(s, 3),
 	};
 	if (p->speculative)
 		p->t_vc_alloc = p->t_sw_alloc = 1;
@@ -575,7 +577,7 @@ static void scene_print(const struct scene *s)
 	const struct router_params *p = &s->c.p;
 
 	fprintf(stderr,
-		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g, credits %u, cables %u %u\n",
+		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g (%u to %u), credits %u, cables %u %u\n",
 		s->graph.type->name, s->graph.routing->name,
 		s->graph.shape.size[0], s->graph.shape.size[1],
 		s->graph.shape.size[2], s->graph.shape.ends, p->vcs,
@@ -583,7 +585,8 @@ static void scene_print(const struct scene *s)
 		p->t_cross, p->vc_alloc, p->vc_iterations, p->sw_alloc,
 		p->sw_iterations, p->arbiter, p->speculative, p->hold,
 		p->wait_for_tail, p->busy_when_full, p->pipelined, p->speedup,
-		s->c.credit_delay, s->c.link, s->c.access);
+		p->input_speedup, p->output_speedup, s->c.credit_delay,
+		s->c.link, s->c.access);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct scene_class *k = &s->cls[i];
 

@@ -77,6 +77,10 @@ ROUTERS = [
     ("2 VCs of 8", {"num_vcs": 2, "vc_buf_size": 8}),
     ("8 VCs", {"num_vcs": 8}),
     ("speedup 2", {"internal_speedup": 2.0}),
+    ("input speedup 2", {"input_speedup": 2}),
+    ("output speedup 2", {"output_speedup": 2}),
+    ("input and output speedup 2, hold", {
+        "input_speedup": 2, "output_speedup": 2, **HOLD}),
     ("credit delay 4", {"credit_delay": 4, "vc_buf_size": 8}),
 ]
 # BookSim2 ends with an assertion as soon as packets meet.

@@ -55,6 +55,8 @@ BECOMES = [
     (MESH, ["routing_function=min_adapt"], r"routing: minimal_adaptive"),
     (MESH, ["routing_function=planar_adapt", "num_vcs=3"],
      r"routing: planar_adaptive"),
+    (MESH, ["input_speedup=2", "output_speedup=3"],
+     r"input_speedup: 2,(?s:.*)output_speedup: 3,"),
     (MESH, ["internal_speedup=1.5"], r"speedup: 1.5"),
     (MESH, ["buf_size=32"], r"buf_flits: 16"),
     (MESH, ["st_prepare_delay=1"], r"t_cross: 2(?s:.*)pipelined: no"),

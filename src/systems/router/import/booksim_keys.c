@@ -91,12 +91,8 @@ const struct booksim_key booksim_keys[BOOKSIM_KEYS + 1] = {
 	CANNOT("vc_shuffle_requests", I, "0", NULL,
 	       "requests keep their order: 0 would do"),
 	TAKEN("hold_switch_for_packet", I, "0"),
-	CANNOT("input_speedup", I, "1", NULL,
-	       "an input sends one flit per step of the crossbar: "
-	       "input_speedup=1 would do, or internal_speedup=2.0"),
-	CANNOT("output_speedup", I, "1", NULL,
-	       "an output takes one flit per step of the crossbar: "
-	       "output_speedup=1 would do, or internal_speedup=2.0"),
+	TAKEN("input_speedup", I, "1"),
+	TAKEN("output_speedup", I, "1"),
 	TAKEN("routing_delay", I, "1"),
 	TAKEN("vc_alloc_delay", I, "1"),
 	TAKEN("sw_alloc_delay", I, "1"),

@@ -14,6 +14,8 @@ static const struct {
 	{ "vc_alloc_delay", "t_vc_alloc", false },
 	{ "sw_alloc_delay", "t_sw_alloc", false },
 	{ "credit_delay", "credit_delay", false },
+	{ "input_speedup", "input_speedup", false },
+	{ "output_speedup", "output_speedup", false },
 	{ "speculative", "speculative", true },
 	{ "hold_switch_for_packet", "hold", true },
 	{ "wait_for_tail_credit", "wait_for_tail", true },

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of MPI that few programs use: atomics on windows, several threads.
+"""Parts of MPI that few programs use: atomics on windows, several threads. All
+of MPI on a network of routers.
 
     test_more.py WEFT ROOT PROGRAMS      folder of tests/mpi's programs
 """
@@ -15,8 +16,8 @@ import mpilib  # noqa: E402
 from weftlib import WEFT  # noqa: E402
 
 
-def run(program, *args):
-    argv = [WEFT, "exec", *args, "-n", "2", "--",
+def run(program, *args, ranks=2):
+    argv = [WEFT, "exec", *args, "-n", str(ranks), "--",
             os.path.join(PROGRAMS, program)]
     p = subprocess.run(argv, capture_output=True, text=True, timeout=100,
                        env=mpilib.ENV)
@@ -38,6 +39,11 @@ class More(unittest.TestCase):
                                          said).groups())
         self.assertGreater(first, 1000)
         self.assertLess(abs(other - first), first / 4)
+
+    def test_all_of_mpi_runs_on_a_dragonfly(self):
+        said = run("all64", "--fabric", "exec/extoll-dragonfly", "--map",
+                   "0:0,1:9,2:18,3:27,4:36,5:45,6:54,7:63", ranks=8)
+        self.assertIn("all64: 8 ranks, 0 failed", said)
 
 
 if __name__ == "__main__":

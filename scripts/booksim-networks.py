@@ -244,6 +244,18 @@ def limit(program, peer, name, c, period=1000):
     return fine
 
 
+def speeds():
+    """Name, settings: packets of three lengths, long ones also with the switch
+    held."""
+    for name, s in [("torus 4x4x4", {**TORUS, "n": 3}),
+                    ("fat tree 4x4x4", {**TREE, "n": 3}),
+                    ("dragonfly 72", {**DRAGON, "vc_buf_size": 16})]:
+        yield name + ", 1 flit", {**s, **SHORT}
+        for hold, how in [(HOLD, ", hold"), ({}, "")]:
+            yield f"{name}, 8 flits{how}", {**s, **hold, "packet_size": 8}
+            yield f"{name}, 32 flits{how}", {**s, **LONG, **hold}
+
+
 def speed(program, peer, name, c):
     load, period = c["loads"][0], 5000
     ours = weft(program, of(c, load, period))
@@ -270,7 +282,7 @@ def main(argv):
             "speed": speed}[what]
     print(HEADS[what])
     bad = n = 0
-    for name, settings in confs():
+    for name, settings in speeds() if what == "speed" else confs():
         if not all(w in name for w in argv[3:]):
             continue
         n += 1

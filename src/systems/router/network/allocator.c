@@ -62,12 +62,10 @@ void allocator_init(struct allocator *a, const struct allocator_spec *spec,
 	}
 }
 
-void allocator_fini(struct allocator *a)
+static void room_free(struct allocator *a)
 {
-	for (uint32_t i = 0; a->in && i < a->n_in; i++)
-		free(a->in[i].above);
-	for (uint32_t i = 0; a->out && i < a->n_out; i++)
-		free(a->out[i].above);
+	if (a->shared)
+		return;
 	free(a->want);
 	free(a->asked);
 	free(a->ins);
@@ -75,11 +73,40 @@ void allocator_fini(struct allocator *a)
 	free(a->rank_in);
 	free(a->rank_out);
 	free(a->match);
-	free(a->in);
-	free(a->out);
 	free(a->some);
 	free(a->free);
 	free(a->set);
+}
+
+void allocator_fini(struct allocator *a)
+{
+	for (uint32_t i = 0; a->in && i < a->n_in; i++)
+		free(a->in[i].above);
+	for (uint32_t i = 0; a->out && i < a->n_out; i++)
+		free(a->out[i].above);
+	free(a->in);
+	free(a->out);
+	room_free(a);
+}
+
+bool allocator_share(struct allocator *a, const struct allocator *other)
+{
+	if (a->n_in != other->n_in || a->n_out != other->n_out ||
+	    !a->rank_in != !other->rank_in)
+		return false;
+	room_free(a);
+	a->want = other->want;
+	a->asked = other->asked;
+	a->ins = other->ins;
+	a->outs = other->outs;
+	a->rank_in = other->rank_in;
+	a->rank_out = other->rank_out;
+	a->match = other->match;
+	a->some = other->some;
+	a->free = other->free;
+	a->set = other->set;
+	a->shared = true;
+	return true;
 }
 
 void allocator_clear(struct allocator *a)

@@ -61,6 +61,7 @@ struct allocator {
 	struct arbiter *in, *out;
 	uint32_t turn;		     /* wavefront, maximum */
 	uint64_t *some, *free, *set; /* sets in use by a run */
+	bool shared; /* sets, ranks and result are not its own */
 };
 
 /* Settings of an allocator. */
@@ -76,6 +77,10 @@ struct allocator_spec {
 void allocator_init(struct allocator *a, const struct allocator_spec *spec,
 		    uint32_t n_in, uint32_t n_out);
 void allocator_fini(struct allocator *a);
+/* Frees what a run needs, and uses that of `other` from now on, which has no
+ * requests meanwhile and lives as long. Returns false if the two differ in
+ * size. */
+bool allocator_share(struct allocator *a, const struct allocator *other);
 
 /* Adds a request. */
 static inline void allocator_add(struct allocator *a, uint32_t in, uint32_t out,

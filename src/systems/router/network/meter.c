@@ -342,6 +342,9 @@ static void meter_fini(struct weft_comp *c)
 	free(n->end);
 	free(n->packets.at);
 	free(n->station);
+	while (n->choices.n)
+		free(vec_pop(&n->choices));
+	vec_free(&n->choices);
 	wheel_fini(&n->wheel);
 }
 

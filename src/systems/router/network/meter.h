@@ -10,6 +10,8 @@
 #include "systems/router/network/lines.h"
 #include "systems/router/network/wheel.h"
 
+struct router;
+
 struct router_net {
 	struct net_meter m;
 	uint64_t watchdog; /* parameter */
@@ -20,6 +22,11 @@ struct router_net {
 	uint32_t group; /* ends of a group (net_graph_group), once asked for */
 	struct station **end; /* gateways by end, or NULL if there are none */
 	struct packets packets;
+	/* Choices of packets that wait for a VC, a list of free ones. */
+	struct {
+		VEC(struct net_choices *);
+	} choices;
+	const struct router *shape; /* whose allocators others share */
 	struct wheel wheel;
 	struct station **station; /* by number in the wheel */
 	/* Cycle of the next event; 0: none is asked for, because one is being

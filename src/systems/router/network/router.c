@@ -116,6 +116,20 @@ static void stage_init(struct router *r, struct stage *s, uint32_t delay)
 	s->due = need(calloc((size_t)r->words * s->delay, 8));
 }
 
+/* Allocators work one after the other, so that routers of one shape share what
+ * they need for a run. */
+static void rooms_share(struct router *r)
+{
+	struct router_net *net = r->s.net->state;
+	const struct router *first = net->shape;
+
+	if (!first || first->p.ports != r->p.ports ||
+	    first->p.vcs != r->p.vcs ||
+	    !allocator_share(&r->vcs, &first->vcs) ||
+	    !allocator_share(&r->switches, &first->switches))
+		net->shape = r;
+}
+
 static void allocators_init(struct router *r)
 {
 	const struct router_params *p = &r->p;
@@ -137,6 +151,7 @@ static void allocators_init(struct router *r)
 	/* Routings rank their choices. */
 	vc.ranked |= r->routing->escape;
 	allocator_init(&r->vcs, &vc, n, n);
+	rooms_share(r);
 }
 
 static void crossbar_init(struct router *r)
@@ -167,7 +182,6 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	r->s.line = need(calloc(r->p.ports, sizeof(*r->s.line)));
 	r->in = need(calloc(n, sizeof(*r->in)));
 	r->out = need(calloc(n, sizeof(*r->out)));
-	r->choices = need(calloc(n, sizeof(*r->choices)));
 	for (uint32_t i = 0; i < n; i++)
 		r->in[i] = (struct in_vc){
 			.packets = weft_comp_alloc(c, r->buf_mask *
@@ -274,9 +288,10 @@ static void net_router_fini(struct weft_comp *c)
 	stage_fini(&r->sw);
 	allocator_fini(&r->vcs);
 	allocator_fini(&r->switches);
+	for (uint32_t i = 0; r->in && i < r->p.ports * r->p.vcs; i++)
+		free(r->in[i].choices);
 	free(r->in);
 	free(r->out);
-	free(r->choices);
 	free(r->held);
 	free(r->hold_in);
 	free(r->hold_out);

@@ -59,6 +59,7 @@ struct in_vc {
 	/* Results of allocation: VC as port * vcs + vc, and output of the
 	 * switch; or ARBITER_NONE. */
 	uint32_t granted, cross;
+	struct net_choices *choices; /* in state VC */
 	/* Cycle up to which flits and credits are on the lines, sent or ahead
 	 * of time. */
 	uint64_t until;
@@ -87,9 +88,8 @@ struct router {
 	const struct net_routing *routing;
 	uint32_t words; /* of a set of input VCs */
 	uint32_t buf_mask;
-	struct in_vc *in;	     /* by port * vcs + vc */
-	struct out_vc *out;	     /* the same */
-	struct net_choices *choices; /* of input VCs in state VC */
+	struct in_vc *in;   /* by port * vcs + vc */
+	struct out_vc *out; /* the same */
 	struct stage route, vc, sw;
 	/* Input VCs that hold the switch: those that take part in steps, and
 	 * those that flow (router_flow.c). */

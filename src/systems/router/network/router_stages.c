@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing and allocation of virtual channels, see router.h. */
+#include <stdlib.h>
+
+#include "base/need.h"
+#include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
 bool router_stage_starts(const struct router *r, const struct stage *s)
@@ -31,6 +35,13 @@ uint32_t router_age(const struct router *r, const struct in_vc *v)
 
 /* ---- routing ---- */
 
+static struct net_choices *choices_new(struct router_net *net)
+{
+	if (net->choices.n)
+		return vec_pop(&net->choices);
+	return need(malloc(sizeof(struct net_choices)));
+}
+
 static void packet_route(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
@@ -38,9 +49,10 @@ static void packet_route(struct router *r, uint32_t i)
 
 	struct packet *p = router_front(r, v);
 
-	r->choices[i].n = 0;
+	v->choices = choices_new(r->s.net->state);
+	v->choices->n = 0;
 	net_range_route(r->routing, r->s.graph, p->range, at, &p->route,
-			&r->choices[i]);
+			r->in[i].choices);
 	v->state = IN_VC;
 	r->worked = true;
 	set_add(r->vc.fresh, i);
@@ -96,7 +108,7 @@ static void vc_request(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
 	const struct packet *p = router_front(r, v);
-	const struct net_choices *c = &r->choices[i];
+	const struct net_choices *c = r->in[i].choices;
 	uint32_t age = router_age(r, v);
 
 	v->granted = ARBITER_NONE;
@@ -116,7 +128,7 @@ static bool vc_take(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
 	const struct packet *p = router_front(r, v);
-	const struct net_choices *c = &r->choices[i];
+	const struct net_choices *c = r->in[i].choices;
 	uint32_t n = r->vcs.n_out, turn = r->vcs.in[i].turn, least = n;
 
 	v->granted = ARBITER_NONE;
@@ -142,8 +154,8 @@ static bool vcs_apart(const struct router *r)
 	uint64_t ports[NET_PORTS_MAX / 64] = { 0 };
 
 	SET_EACH(r->vc.fresh, r->words, i)
-	for (uint32_t k = 0; k < r->choices[i].n; k++) {
-		uint32_t p = r->choices[i].at[k].port;
+	for (uint32_t k = 0; k < r->in[i].choices->n; k++) {
+		uint32_t p = r->in[i].choices->at[k].port;
 
 		if (set_has(ports, p))
 			return false;
@@ -209,6 +221,9 @@ void router_vc_end(struct router *r, uint64_t now)
 		v->out = (uint8_t)(v->granted / r->p.vcs);
 		v->out_vc = (uint8_t)(v->granted % r->p.vcs);
 		v->state = IN_ACTIVE;
+		vec_push(&((struct router_net *)r->s.net->state)->choices,
+			 v->choices);
+		v->choices = NULL;
 		if (!r->p.speculative)
 			set_add(r->sw.fresh, i);
 	}

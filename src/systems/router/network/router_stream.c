@@ -263,7 +263,7 @@ static void plan_heads(struct router *r, struct plan *p)
 		return;
 	SET_EACH(r->vc.fresh, r->words, i)
 	{
-		const struct net_choices *c = &r->choices[i];
+		const struct net_choices *c = r->in[i].choices;
 
 		for (uint32_t k = 0; k < c->n; k++)
 			for (uint32_t vc = c->at[k].first; vc <= c->at[k].last;

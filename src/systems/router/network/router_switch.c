@@ -99,7 +99,7 @@ static void switch_request(struct router *r, uint32_t i, uint32_t out)
 /* Requests each output at which a VC may be free. */
 static void switch_speculate(struct router *r, uint32_t i)
 {
-	const struct net_choices *c = &r->choices[i];
+	const struct net_choices *c = r->in[i].choices;
 	const struct packet *p = router_front(r, &r->in[i]);
 
 	for (uint32_t k = 0; k < c->n; k++)

@@ -49,8 +49,9 @@ static void send(struct pair *p, uint64_t t, uint32_t packet, uint32_t n,
 		 bool head)
 {
 	station_send(&p->a, 0, t,
-		     (struct flit_run){
-			     .packet = packet, .n = (uint16_t)n, .head = head });
+		     (struct flit_run){ .packet = packet,
+					.n = (uint16_t)n,
+					.head = head });
 }
 
 static uint64_t arrival(uint64_t t)

@@ -125,9 +125,14 @@ bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
 /* Writes names of the routings of a graph to text. */
 static void routings_of(const struct net_graph *g, char *text, size_t size)
 {
+	const char *own = g->type->routing;
+	const struct net_routing *first = net_routing_called(own, g->type);
 	size_t len = 0;
 
+	/* a topology of a shared object has one of its own */
 	text[0] = '\0';
+	if (!first || !routing_fits(first, g->type))
+		len = (size_t)snprintf(text, size, "%s", own);
 	for (const struct net_routing *const *r = net_routings; *r; r++)
 		if (routing_fits(*r, g->type) && len < size &&
 		    net_routing_called((*r)->name, g->type) == *r)
@@ -141,6 +146,7 @@ static int routing_prepare(const struct net_routing *r, struct net_graph *g,
 {
 	free(g->table);
 	g->table = NULL;
+	g->routing = r;
 	return r->prepare ? r->prepare(g, err) : 0;
 }
 
@@ -176,9 +182,10 @@ int net_routing_check(const struct net_routing *r, struct net_graph *g,
 
 	if (!routing_fits(r, g->type)) {
 		routings_of(g, text, sizeof(text));
-		return weft_fail(err, EINVAL,
-				 "routing %s is not one for a %s: use %s",
-				 r->name, g->type->name, text);
+		return weft_fail(
+			err, EINVAL,
+			"routing %s is not one for topology %s: use %s",
+			r->name, g->type->name, text);
 	}
 	if (routing_prepare(r, g, err))
 		return -EINVAL;

@@ -58,7 +58,7 @@ static const char *routing_next(void *unused, size_t i)
 }
 
 /* Finds the generator and the routing that the fabric names. */
-static int names_read(const struct doc_node *map,
+static int names_read(const struct registry *reg, const struct doc_node *map,
 		      const struct net_topology **t_p,
 		      const struct net_routing **r_p, struct weft_err *err)
 {
@@ -72,14 +72,16 @@ static int names_read(const struct doc_node *map,
 	if (exp_want(t, DOC_SCALAR, "topology", err) ||
 	    (r && exp_want(r, DOC_SCALAR, "routing", err)))
 		return -1;
-	*t_p = net_topology_called(t->text);
+	*t_p = registry_topology(reg, t->text);
 	if (!*t_p)
 		return doc_fail_near(t->at, err, t->text, topology_next, NULL,
 				     "no topology is called '%.60s'", t->text);
-	*r_p = net_routing_called(r ? r->text : (*t_p)->routing, *t_p);
+	*r_p = registry_routing(reg, r ? r->text : (*t_p)->routing, *t_p);
 	if (!*r_p)
-		return doc_fail_near(r->at, err, r->text, routing_next, NULL,
-				     "no routing is called '%.60s'", r->text);
+		return doc_fail_near(
+			r ? r->at : map->at, err, r ? r->text : (*t_p)->routing,
+			routing_next, NULL, "no routing is called '%.60s'",
+			r ? r->text : (*t_p)->routing);
 	return 0;
 }
 
@@ -105,8 +107,8 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 	return -1;
 }
 
-static int graph_read(const struct doc_node *map, struct net_graph *g,
-		      struct weft_err *err)
+static int graph_read(const struct registry *reg, const struct doc_node *map,
+		      struct net_graph *g, struct weft_err *err)
 {
 	const struct net_topology *type = NULL;
 	const struct net_routing *routing = NULL;
@@ -116,7 +118,7 @@ static int graph_read(const struct doc_node *map, struct net_graph *g,
 	struct net_shape s;
 	int ret;
 
-	if (names_read(map, &type, &routing, err))
+	if (names_read(reg, map, &type, &routing, err))
 		return -1;
 	ret = routed_shape_read(map, type, &s, &cables, err);
 	if (!ret && net_graph_init(g, type, &s, &sub))
@@ -323,7 +325,7 @@ static int routed_build(struct exp_build *b, const struct doc_node *map,
 	struct net_graph g;
 	int ret;
 
-	if (graph_read(map, &g, err))
+	if (graph_read(b->reg, map, &g, err))
 		return -1;
 	if (b->ends.n != g.ends) {
 		doc_fail(

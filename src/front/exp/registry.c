@@ -12,6 +12,7 @@
 
 #include "base/shared_object.h"
 #include "components.h"
+#include "net/plug_network.h"
 
 static const struct {
 	const char *one, *many;
@@ -46,6 +47,12 @@ void registry_init(struct registry *r)
 void registry_fini(struct registry *r)
 {
 	vec_free(r);
+	while (r->topologies.n)
+		free(vec_pop(&r->topologies));
+	while (r->routings.n)
+		free(vec_pop(&r->routings));
+	vec_free(&r->topologies);
+	vec_free(&r->routings);
 	while (r->handles.n)
 		dlclose(vec_pop(&r->handles));
 	vec_free(&r->handles);
@@ -115,9 +122,74 @@ static const char *loader_dies(const char *path)
 				   : "an error of the loader";
 }
 
+/* Checks that the file is a shared object which exports one of the lists. */
+static int exports_check(const char *local, const char *path,
+			 struct weft_err *err)
+{
+	static const char *const lists[] = { "weft_plugin_topologies",
+					     "weft_plugin_routings",
+					     "weft_plugin_classes" };
+	char why[160];
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (shared_object_exports(local, lists[i], why, sizeof(why)))
+			return 0;
+	return weft_fail(err, EINVAL, "%.200s: cannot load: %s%s", path, why,
+			 strncmp(why, "exports", 7)
+				 ? ""
+				 : ": declare them with WEFT_PLUGIN");
+}
+
+const struct net_topology *registry_topology(const struct registry *r,
+					     const char *name)
+{
+	for (size_t i = 0; i < r->topologies.n; i++)
+		if (!strcmp(r->topologies.at[i]->name, name))
+			return r->topologies.at[i];
+	return net_topology_called(name);
+}
+
+const struct net_routing *registry_routing(const struct registry *r,
+					   const char *name,
+					   const struct net_topology *t)
+{
+	for (size_t i = 0; i < r->routings.n; i++)
+		if (!strcmp(r->routings.at[i]->name, name))
+			return r->routings.at[i];
+	return net_routing_called(name, t);
+}
+
+/* Adds topologies and routings that a shared object exports. */
+static int networks_load(struct registry *r, void *h, const char *path,
+			 struct weft_err *err)
+{
+	const struct weft_topology *const *t =
+		dlsym(h, "weft_plugin_topologies");
+	const struct weft_routing *const *u = dlsym(h, "weft_plugin_routings");
+	struct weft_err sub = { 0 };
+
+	for (; t && *t; t++) {
+		struct net_topology *own = net_plug_topology(*t, &sub);
+
+		if (!own)
+			return weft_fail(err, EINVAL, "%.200s: %s", path,
+					 sub.msg);
+		vec_push(&r->topologies, own);
+	}
+	for (; u && *u; u++) {
+		struct net_routing *own = net_plug_routing(*u, &sub);
+
+		if (!own)
+			return weft_fail(err, EINVAL, "%.200s: %s", path,
+					 sub.msg);
+		vec_push(&r->routings, own);
+	}
+	return 0;
+}
+
 int registry_load(struct registry *r, const char *path, struct weft_err *err)
 {
-	char local[4096], why[160];
+	char local[4096];
 	const struct weft_class *const *list;
 	const char *end;
 	int ret = 0;
@@ -127,13 +199,8 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 	 * path. */
 	snprintf(local, sizeof(local), "%s%s", strchr(path, '/') ? "" : "./",
 		 path);
-	if (!shared_object_exports(local, "weft_plugin_classes", why,
-				   sizeof(why)))
-		return weft_fail(err, EINVAL, "%.200s: cannot load: %s%s", path,
-				 why,
-				 strncmp(why, "exports", 7)
-					 ? ""
-					 : ": declare them with WEFT_PLUGIN");
+	if (exports_check(local, path, err))
+		return -EINVAL;
 	end = loader_dies(local);
 	if (end)
 		return weft_fail(
@@ -146,14 +213,9 @@ int registry_load(struct registry *r, const char *path, struct weft_err *err)
 				 path, dlerror());
 	vec_push(&r->handles, h);
 	list = dlsym(h, "weft_plugin_classes");
-	if (!list)
-		return weft_fail(
-			err, EINVAL,
-			"%.200s: exports no weft_plugin_classes: declare them with WEFT_PLUGIN",
-			path);
-	for (; *list && !ret; list++)
+	for (; list && *list && !ret; list++)
 		ret = registry_add(r, *list, path, err);
-	return ret;
+	return ret ? ret : networks_load(r, h, path, err);
 }
 
 const struct weft_param *class_param(const struct weft_class *cls,

@@ -13,6 +13,13 @@ struct registry {
 	struct {
 		VEC(void *);
 	} handles; /* handles of dlopen */
+	/* topologies and routings of shared objects, which the registry owns */
+	struct {
+		VEC(struct net_topology *);
+	} topologies;
+	struct {
+		VEC(struct net_routing *);
+	} routings;
 };
 
 void registry_init(struct registry *r);
@@ -22,8 +29,19 @@ void registry_fini(struct registry *r);
  * negative errno with a message. */
 int registry_add(struct registry *r, const struct weft_class *cls,
 		 const char *origin, struct weft_err *err);
-/* Loads a shared object that exports weft_plugin_classes. */
+/* Loads a shared object that exports weft_plugin_classes,
+ * weft_plugin_topologies or weft_plugin_routings. */
 int registry_load(struct registry *r, const char *path, struct weft_err *err);
+
+/* Returns the topology of that name, of the program or of a shared object, or
+ * NULL. */
+const struct net_topology *registry_topology(const struct registry *r,
+					     const char *name);
+/* Returns the routing of that name for a topology, or NULL, as
+ * net_routing_called() does. */
+const struct net_routing *registry_routing(const struct registry *r,
+					   const char *name,
+					   const struct net_topology *t);
 
 const struct weft_class *registry_find(const struct registry *r,
 				       const char *name);

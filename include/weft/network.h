@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topologies and routings of fabric `routed` in a shared object:
+ *
+ *	static const struct weft_topology ring = {
+ *		WEFT_NETWORK(struct weft_topology), .name = "own_ring", ..
+ *	};
+ *	WEFT_TOPOLOGIES(&ring);
+ *	WEFT_ROUTINGS(&round);
+ *
+ * A routing is checked as those of the program are: packets of all pairs of
+ * ends must arrive, and the channels that they hold and wait for may not form a
+ * circle. */
+#ifndef WEFT_NETWORK_H
+#define WEFT_NETWORK_H
+
+#include "weft/component.h"
+
+WEFT_C_BEGIN
+
+/* A graph of routers and ends, numbered from 0 on. */
+struct weft_graph;
+
+/* Numbers that the experiment gives. */
+struct weft_shape {
+	uint32_t dims, size[8]; /* dims: [..] */
+	uint32_t ends;		/* ends, or 0 */
+};
+
+/* Result of weft_graph_far(). */
+struct weft_far {
+	bool any; /* false: the port has no cable */
+	bool end; /* the cable leads to an end, else to a router */
+	uint32_t number, port;
+};
+
+struct weft_topology {
+	uint32_t api_version, struct_size; /* WEFT_NETWORK */
+	const char *name, *doc;
+	const char *routing; /* when the experiment names none */
+	/* Builds the graph of a shape: first weft_graph_alloc(), then cables.
+	 * Returns 0, or a negative errno with a message that says what would
+	 * do. */
+	int (*build)(struct weft_graph *g, const struct weft_shape *s,
+		     struct weft_err *err);
+};
+
+/* A packet that has arrived at a router. */
+struct weft_hop {
+	uint32_t router, port, vc;
+	bool injected;	    /* it comes from an end, and vc has no meaning */
+	uint32_t src, dest; /* ends */
+	uint32_t coins;	    /* random bits of the packet, as many as the routing
+			     * says */
+	uint32_t vcs;	    /* of a port */
+	void *own;	    /* of the program */
+};
+
+struct weft_routing {
+	uint32_t api_version, struct_size; /* WEFT_NETWORK */
+	const char *name, *doc;
+	const char *const *topologies; /* names, ended by NULL */
+	uint32_t vcs;		       /* VCs of a port that it needs */
+	const char *why;	       /* their use */
+	uint32_t coins;		       /* random bits that it reads, 0 to 8 */
+	/* Chooses outputs of a packet by weft_choose(), at least one. It reads
+	 * the hop and the graph alone. */
+	void (*route)(const struct weft_graph *g, struct weft_hop *h);
+};
+
+/* First members of a topology or routing of this type. */
+#define WEFT_NETWORK(type_)                                                    \
+	.api_version = WEFT_API_VERSION, .struct_size = sizeof(type_)
+
+/* Define the lists that a shared object given by --load exports. */
+#define WEFT_TOPOLOGIES(...)                                                   \
+	WEFT_C_BEGIN                                                           \
+	extern const struct weft_topology *const weft_plugin_topologies[];     \
+	WEFT_C_END                                                             \
+	__attribute__((visibility("default")))                                 \
+	const struct weft_topology *const weft_plugin_topologies[] = {         \
+		__VA_ARGS__, NULL                                              \
+	}
+#define WEFT_ROUTINGS(...)                                                     \
+	WEFT_C_BEGIN                                                           \
+	extern const struct weft_routing *const weft_plugin_routings[];        \
+	WEFT_C_END                                                             \
+	__attribute__((visibility("default")))                                 \
+	const struct weft_routing *const weft_plugin_routings[] = {            \
+		__VA_ARGS__, NULL                                              \
+	}
+
+/* Allocates routers with a number of ports each, and ends, without cables.
+ * Returns 0, or -EINVAL with a message if these are too many. */
+int weft_graph_alloc(struct weft_graph *g, uint32_t routers, uint32_t ports,
+		     uint32_t ends, struct weft_err *err);
+/* Joins port p of router a and port q of router b by a cable. Returns 0, or
+ * -EINVAL with a message: a router or port does not exist or has a cable. */
+int weft_graph_join(struct weft_graph *g, uint32_t a, uint32_t p, uint32_t b,
+		    uint32_t q, struct weft_err *err);
+/* Attaches an end to port p of router r. Returns 0, or -EINVAL with a message:
+ * one of them does not exist or has a cable. */
+int weft_graph_attach(struct weft_graph *g, uint32_t end, uint32_t r,
+		      uint32_t p, struct weft_err *err);
+/* Returns the number of routers. */
+uint32_t weft_graph_routers(const struct weft_graph *g);
+/* Returns number i of dims, or 0 if the experiment gives fewer. */
+uint32_t weft_graph_size(const struct weft_graph *g, uint32_t i);
+/* Returns the other end of the cable at port p of router r, which exist. */
+struct weft_far weft_graph_far(const struct weft_graph *g, uint32_t r,
+			       uint32_t p);
+/* Returns the router and port to which an end is attached, as a router. */
+struct weft_far weft_graph_home(const struct weft_graph *g, uint32_t end);
+
+/* Adds an output with VCs first..last to the choices of a packet. Returns false
+ * if the output or a VC does not exist, or there are 16 choices, and adds
+ * nothing. */
+bool weft_choose(struct weft_hop *h, uint32_t port, uint32_t first,
+		 uint32_t last);
+
+WEFT_C_END
+
+#endif

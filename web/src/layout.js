@@ -117,21 +117,31 @@ function stub(p, rest, angles, plane, wrap) {
   return [0.2, 0.2];
 }
 
-/** Ends below, switches above them by their distance: crossbar, Clos, trees. */
-function levels(g) {
-  const ends = g.nodes.filter((n) => n.kind !== "switch");
-  let row = ends.sort((a, b) => number(a.name.split(".")[0]) - number(b.name.split(".")[0]));
+/** Rows of nodes by their distance from those of the first row, over cables
+ * that `along` accepts; the others are the last row. */
+function rowsFrom(g, first, along) {
   const rows = [],
     seen = new Set();
+  let row = first;
   while (row.length) {
     rows.push(row);
     row.forEach((n) => seen.add(n));
-    row = [...new Set(row.flatMap((n) => n.ports.map((p) => p.far && p.far.node)))]
+    row = [...new Set(row.flatMap((n) => n.ports.filter(along).map((p) => p.far && p.far.node)))]
       .filter((n) => n && !seen.has(n))
       .sort((a, b) => number(a.name) - number(b.name));
   }
   const left = g.nodes.filter((n) => !seen.has(n));
   if (left.length) rows.push(left);
+  return rows;
+}
+
+function endsOf(g) {
+  return g.nodes
+    .filter((n) => n.kind !== "switch")
+    .sort((a, b) => number(a.name.split(".")[0]) - number(b.name.split(".")[0]));
+}
+
+function placeRows(rows) {
   const width = Math.max(...rows.map((r) => r.length)),
     high = Math.max(1.3, Math.min(width * 0.45, width / 1.75 / Math.max(1, rows.length - 1)));
   rows.forEach((r, l) =>
@@ -147,7 +157,52 @@ function levels(g) {
       );
     }),
   );
+}
+
+/** Ends below, switches above them by their distance: crossbar, Clos, trees. */
+function levels(g) {
+  placeRows(rowsFrom(g, endsOf(g), () => true));
   fan(g);
+}
+
+/** Stages that are passed in one direction, upwards: fly, Clos, Benes. Cables
+ * of the last stage lead back to the ends, so they are stubs. */
+function stages(g) {
+  const isBack = (p) => (p.node.kind === "switch" ? p.far : p)?.name.endsWith(".p1");
+  const back = g.ports.filter((p) => p.far && p.node.kind !== p.far.node.kind && isBack(p));
+  const stubs = new Set(back);
+
+  placeRows(rowsFrom(g, endsOf(g), (p) => !stubs.has(p)));
+  for (const p of back) p.back = p.far;
+  for (const p of back) p.far = null;
+  fan(g);
+  for (const p of back) {
+    const sw = p.node.kind === "switch",
+      own = p.node.ports.filter((q) => stubs.has(q));
+    const x = ((own.indexOf(p) + 0.5) / own.length - 0.5) * p.node.w * 0.94,
+      y = (sw ? -1 : 1) * (p.node.h / 2);
+    p.far = p.back;
+    p.from = [x, y];
+    p.to = [x, y + (sw ? -0.3 : 0.2)];
+    p.edge = true;
+  }
+}
+
+/** Both halves of a slim fly as rings, a group behind the other. */
+function rings(g) {
+  joinEnds(g);
+  const main = g.nodes
+    .filter((n) => n.kind === "switch")
+    .sort((a, b) => number(a.name) - number(b.name));
+  const half = main.length / 2,
+    r = Math.max(2, main.length / 8);
+  main.forEach((n, i) => {
+    const a = (2 * Math.PI * (i % half)) / half - Math.PI / 2,
+      far = i < half ? r : r * 0.6;
+    place(n, far * Math.cos(a), far * Math.sin(a), 0.5, 0.4);
+  });
+  g.nodes.filter((n) => n.home).forEach((n) => place(n, n.home.x, n.home.y, 0.5, 0.4));
+  straight(g);
 }
 
 /** Ports of wide nodes side by side, in the order of what they lead to. */
@@ -264,9 +319,22 @@ function grouped(g, dims) {
   return out;
 }
 
+const GRIDS = new Set(["torus", "mesh", "cmesh"]),
+  STAGES = new Set(["fly", "clos", "benes"]),
+  CIRCLES = new Set([
+    "hypercube",
+    "graph",
+    "random_regular",
+    "dragonfly",
+    "dragonfly_plus",
+    "hyperx",
+    "flattened_butterfly",
+  ]);
+
 export function layout(run) {
   const g = graph(run),
-    type = run.params.get("fabric.type") || "";
+    fabric = run.params.get("fabric.type") || "",
+    type = fabric === "routed" ? run.params.get("fabric.topology") || "" : fabric;
   const switches = g.nodes.filter((n) => n.kind === "switch").length;
   let dims = (run.params.get("fabric.dims") || "")
     .split(" ")
@@ -278,8 +346,10 @@ export function layout(run) {
     dims = [w, Math.ceil(switches / w)];
   }
   if (dims.length && switches > GROUPS) return grouped(g, dims);
-  if (dims.length && (type === "torus" || type === "mesh")) grid(g, dims, type === "torus");
-  else if (type === "hypercube" || type === "graph") circle(g, type === "hypercube");
+  if (dims.length && GRIDS.has(type)) grid(g, dims, type === "torus");
+  else if (type === "slim_fly") rings(g);
+  else if (STAGES.has(type)) stages(g);
+  else if (CIRCLES.has(type)) circle(g, type === "hypercube");
   else if (switches) levels(g);
   else if (g.nodes.length <= 6) row(g);
   else circle(g, false);

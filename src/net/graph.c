@@ -174,6 +174,7 @@ void net_graph_fini(struct net_graph *g)
 	free(g->in);
 	free(g->latency);
 	free(g->table);
+	free(g->way);
 	*g = (struct net_graph){ 0 };
 }
 

@@ -91,6 +91,13 @@ extern const struct net_topology *const net_topologies[]; /* ended by NULL */
 /* Returns the topology of that name, or NULL. */
 const struct net_topology *net_topology_called(const char *name);
 
+/* A way in a table of the user. */
+struct net_way {
+	uint16_t port;	     /* NET_WAY_NONE: none */
+	uint8_t first, last; /* VCs; NET_WAY_ALL: all */
+};
+enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
+
 struct net_graph {
 	const struct net_topology *type;
 	const struct net_routing
@@ -107,6 +114,7 @@ struct net_graph {
 	struct net_far *out, *in;
 	/* Cycles of cables of kind 1, 2 .. */
 	uint32_t kinds, *latency;
+	struct net_way *way; /* of the user, by router * ends + end, or NULL */
 	struct net_table *table; /* of the routing, made by its prepare() */
 };
 

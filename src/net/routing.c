@@ -24,7 +24,7 @@ extern const struct net_routing net_routing_hyperx_dimension_order,
 	net_routing_hyperx_o1turn, net_routing_hyperx_xy_yx_adaptive,
 	net_routing_hyperx_valiant, net_routing_hyperx_ugal,
 	net_routing_hyperx_minimal_adaptive;
-extern const struct net_routing net_routing_shortest,
+extern const struct net_routing net_routing_table, net_routing_shortest,
 	net_routing_shortest_all_vcs, net_routing_table_valiant,
 	net_routing_up_down;
 extern const struct net_routing net_routing_cube_dimension_order,
@@ -61,6 +61,7 @@ const struct net_routing *const net_routings[] = {
 	&net_routing_express_order,
 	&net_routing_cmesh_dimension_order,
 	&net_routing_up_down,
+	&net_routing_table,
 	&net_routing_shortest,
 	&net_routing_shortest_all_vcs,
 	&net_routing_table_valiant,
@@ -160,7 +161,8 @@ bool net_routing_circle(const struct net_routing *r, const struct net_graph *g,
 	const char *why;
 	bool found;
 
-	if ((uint64_t)g->routers * g->ends <= PAIRS || !g->type->reduce(&s) ||
+	if ((uint64_t)g->routers * g->ends <= PAIRS || r->user ||
+	    !g->type->reduce(&s) ||
 	    net_graph_init(&small, g->type, &s, &unused))
 		return net_routing_cycle(r, g, vcs, range, n, text, size);
 	if (routing_prepare(r, &small, &unused) || r->vcs(&small, &why) > vcs)

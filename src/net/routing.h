@@ -101,6 +101,8 @@ struct net_routing {
 	/* Depends on the router of the destination, not on the end, and has no
 	 * coins. */
 	bool by_router;
+	/* Follows g->way. The search takes the whole graph. */
+	bool user;
 	/* Advice if the search finds a circle. NULL: none. */
 	const char *instead;
 	/* Reads the loads of outputs. */

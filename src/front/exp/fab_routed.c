@@ -19,16 +19,16 @@
 
 #include "base/need.h"
 #include "front/exp/gateways.h"
+#include "front/exp/routed_routes.h"
 #include "front/exp/routed_shape.h"
 #include "front/exp/section.h"
 #include "net/routing.h"
 #include "net/topology.h"
 
-static const char *const keys[] = {
-	"topology", ROUTED_SHAPE_KEYS, "routing", "threshold", "switch",
-	"link",	    "trunk",	       "access",  "net",       GATEWAY_KEYS,
-	NULL
-};
+static const char *const keys[] = { "topology", ROUTED_SHAPE_KEYS, "routes",
+				    "routing",	"threshold",	   "switch",
+				    "link",	"trunk",	   "access",
+				    "net",	GATEWAY_KEYS,	   NULL };
 
 enum { THRESHOLD = 4 };
 
@@ -125,7 +125,10 @@ static int graph_read(const struct registry *reg, const struct doc_node *map,
 		ret = doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
 	free(cables.at);
 	g->routing = routing;
-	return ret ? ret : threshold_read(map, g, err);
+	if (ret)
+		return ret;
+	return routed_routes_read(map, g, err) ? (net_graph_fini(g), -1)
+					       : threshold_read(map, g, err);
 }
 
 /* ---- parts ---- */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routing `table`: a user's table of ways, g->way, by router and end. The table
+ * is checked: a way leads from each end to each other one. */
+#include <errno.h>
+
+#include "net/routing.h"
+
+static uint32_t user_vcs(const struct net_graph *g, const char **why)
+{
+	uint32_t most = 0;
+
+	*why = "the table names them";
+	for (size_t i = 0; i < (size_t)g->routers * g->ends; i++)
+		if (g->way[i].last != NET_WAY_ALL && g->way[i].last > most)
+			most = g->way[i].last;
+	return most + 1;
+}
+
+static void user_route(const struct net_graph *g, uint32_t vcs,
+		       struct net_arrival in, struct net_route *r,
+		       struct net_choices *c)
+{
+	const struct net_way *w =
+		&g->way[(size_t)in.router * g->ends + r->dest];
+
+	/* Packets do not come to routers that lack a way. */
+	if (w->port == NET_WAY_NONE)
+		return;
+	net_choose(c, w->port, w->first,
+		   w->last == NET_WAY_ALL ? vcs - 1 : w->last, 0);
+}
+
+/* Follows the ways of an end to another one. Returns 0, or -EINVAL with a
+ * message if they do not lead there. */
+static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
+		      struct weft_err *err)
+{
+	uint32_t r = g->out[src].at;
+
+	for (uint32_t hops = 0; hops <= g->routers; hops++) {
+		const struct net_way *w = &g->way[(size_t)r * g->ends + dest];
+		const struct net_far *f;
+
+		if (w->port == NET_WAY_NONE)
+			return weft_fail(
+				err, EINVAL,
+				"the table has no way from router %u to end %u: add a line '%u %u PORT'",
+				r, dest, r, dest);
+		f = net_graph_far(g, r, w->port);
+		if (f->end && f->at == dest)
+			return 0;
+		if (f->end)
+			return weft_fail(
+				err, EINVAL,
+				"the table leads packets for end %u from router %u to end %u",
+				dest, r, f->at);
+		r = f->at;
+	}
+	return weft_fail(
+		err, EINVAL,
+		"the table leads packets from end %u to end %u round and round: they pass router %u twice",
+		src, dest, r);
+}
+
+static int user_prepare(struct net_graph *g, struct weft_err *err)
+{
+	if (!g->way)
+		return weft_fail(
+			err, EINVAL,
+			"routing table has no table: write routes: FILE, with lines 'ROUTER END PORT', or use up_down");
+	for (uint32_t s = 0; s < g->ends; s++)
+		for (uint32_t d = 0; d < g->ends; d++)
+			if ((!s || g->out[s].at != g->out[s - 1].at) &&
+			    way_follow(g, s, d, err))
+				return -EINVAL;
+	return 0;
+}
+
+const struct net_routing net_routing_table = {
+	.name = "table",
+	.doc = "ways of a file, by router and end",
+	.prepare = user_prepare,
+	.vcs = user_vcs,
+	.route = user_route,
+	.user = true,
+	.instead = "name VCs in the table, or use routing up_down",
+};

@@ -2,11 +2,11 @@
 /* Registers, interrupts and data movements of the 82544's MAC, see mac82544.h.
  *
  * Source: hvia.md 3.9, 7.1, 7.2. Register offsets and bits are those of the
- * 82544's manual. Own choices: with RS, DD is written when the frame has left
- * the line, as RPS asks for, and TDH moves at that time. RDTR counts from the
- * first frame and is not restarted. Not modelled: multicast table, VLANs,
- * checksum offload (DEXT), hash filters, early transmit, EEPROM, PHY
- * registers. */
+ * 82544's manual. Two choices are our own. RS acts like RPS: the MAC writes DD
+ * when the frame has left the line, and moves TDH at that time. The delay RDTR
+ * starts with the first frame, and later frames do not restart it. Not
+ * modelled: multicast table, VLANs, checksum offload (DEXT), hash filters,
+ * early transmit, EEPROM, PHY registers. */
 #include "systems/ethernet/link/mac82544.h"
 
 #include <assert.h>

@@ -6,14 +6,15 @@
  * The owner forwards arrivals of its link port (mac_arrive) and its wake-ups
  * with tags cfg.tag .. cfg.tag + MAC_TAGS - 1 (mac_event), and accesses the
  * registers with mac_load and mac_store. The memory behind the MAC belongs to
- * the owner: the MAC requests one movement of bytes of each kind at a time
- * (ops.move), and the owner reports its end (mac_moved). The owner decides the
- * time of a movement. The MAC's own times are:
+ * the owner: the MAC requests movements of bytes (ops.move), of each kind one
+ * at a time. The owner decides the time of a movement and reports its end
+ * (mac_moved). The MAC's own times are:
  *
  *   send     TDT written -> request the descriptor -> request the bytes ->
  *            cfg.start (266 ns) -> preamble, frame, FCS, gap -> ops.sent, then
- *            (RS) request to write DD back. Then the next frame. With cfg.ahead
- *            > 0 it fetches that many frames ahead of the one on the line.
+ *            (RS) request to write DD back. The next frame starts then. With
+ *            cfg.ahead > 0 the MAC fetches the next cfg.ahead frames while a
+ *            frame is on the line.
  *   receive  last byte of the FCS at the port -> cfg.receive (668 ns) ->
  *            request to store the bytes -> request to write the descriptor back
  *            -> ICR.RXT0. Descriptors are fetched ahead, as soon as RDT grants
@@ -39,17 +40,18 @@ enum mac_kind {
 	MAC_KINDS
 };
 
-/* One movement of bytes, by DMA of the MAC. data always has a buffer: the owner
- * fills it before mac_moved() for a read, and finds the bytes in it for a
- * write. The MAC keeps its reference, so that the owner needs a reference of
- * its own to use the bytes after mac_moved(). */
+/* One movement of bytes, by DMA of the MAC. `data` always refers to a buffer.
+ * For a read the owner fills the buffer before mac_moved(). For a write the
+ * buffer holds the bytes. The MAC keeps its reference to the buffer, so that
+ * the owner needs a reference of its own to use the bytes after mac_moved(). */
 struct mac_move {
 	enum mac_kind kind;
 	uint64_t addr;
 	uint32_t bytes, index;
 	struct weft_slice data;
-	/* trace id of the frame. For MAC_TX_DATA the owner sets it with
-	 * mac_trace() before mac_moved(). MAC_RX_DATA has it from the frame. */
+	/* trace id of the frame. For MAC_TX_DATA the owner sets the id with
+	 * mac_trace() before mac_moved(). For MAC_RX_DATA the MAC copies the id
+	 * of the received frame. */
 	uint64_t trace_id;
 	bool busy;  /* the movement is in flight; for the MAC only */
 	bool stale; /* the MAC was reset during the movement */
@@ -71,7 +73,8 @@ struct mac_ops {
 struct mac_cfg {
 	weft_time_t start;   /* 266 ns */
 	weft_time_t receive; /* 668 ns */
-	/* time from a frame's write-back to RXT0, 0 for none */
+	/* time from a frame's write-back to the interrupt RXT0, in addition to
+	 * the delay RDTR; may be 0 */
 	weft_time_t moderation;
 	/* time from the arrival of a descriptor to the request of its bytes */
 	weft_time_t turn;
@@ -92,7 +95,8 @@ struct mac_cfg {
 
 enum { MAC_TAGS = 4 };
 
-/* Counters for the owner, which software cannot reset. */
+/* Counters for the owner. Software has no access to them and cannot reset
+ * them. */
 struct mac_stats {
 	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes;
 	/* frames missed, because the FIFO was full or the receiver off */

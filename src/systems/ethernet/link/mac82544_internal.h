@@ -120,8 +120,8 @@ struct mac {
 	uint32_t icr, ims;
 	bool level;
 	bool waiting; /* an RXT0 interrupt is due for a received frame */
-	/* rxt0: time of that interrupt; held: time before which no interrupt is
-	 * raised */
+	/* rxt0: time at which the due RXT0 interrupt is raised; held: time
+	 * until which the register ITR delays interrupts */
 	weft_time_t rxt0, held;
 	struct weft_timer timer;
 	struct mac_move move[MAC_KINDS];
@@ -168,8 +168,8 @@ void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 void mac_tx_kick(struct mac *m);
 void mac_tx_event(struct mac *m);
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
-/* Sends a control frame before the frames in the FIFO. Takes ownership of f,
- * and drops it if MAC_CTL_MAX control frames wait. */
+/* Sends a control frame ahead of the data frames in the FIFO. Takes ownership
+ * of f, and drops f if MAC_CTL_MAX control frames wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
 /* Sends the next frame if the line is free, otherwise wakes when the line
  * becomes free. Called after each change of the queue or of the pause. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiver and flow control (802.3x) of the MAC, see mac82544.h. It checks a
- * frame when the last byte has arrived. A good frame for this station is in the
- * FIFO from then on until its last byte is in memory. */
+/* Receiver and flow control (802.3x) of the MAC, see mac82544.h. The receiver
+ * checks a frame when the last byte has arrived. A good frame for this station
+ * enters the FIFO at that time. The frame leaves the FIFO when its last byte is
+ * in memory. */
 #include <assert.h>
 #include <string.h>
 
@@ -145,7 +146,8 @@ static void frame_look(struct mac *m, struct weft_frame *f)
 			return;
 		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
 			  &m->stats.pause_rx);
-		/* hold data frames for this time. 0 ends the pause */
+		/* hold data frames until the pause ends; a pause of 0 lets them
+		 * go on at once */
 		m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
 		mac_tx_next(m);
 	} else if (!is_ours(m, f)) {
@@ -201,8 +203,9 @@ static void mac82544_receive_fetch(struct mac *m)
 
 /* ---- out of the FIFO ---- */
 
-/* Returns n bytes of the frame from `off` on, as they are stored. A FCS that is
- * not stripped is computed, even if the FCS on the line was wrong. */
+/* Returns n bytes of the frame from `off` on, as the receiver stores them in
+ * memory. A FCS that is stored is computed, even if the FCS on the line was
+ * wrong. */
 static struct weft_slice stored_part(const struct mac *m,
 				     const struct weft_frame *f, uint32_t off,
 				     uint32_t n)

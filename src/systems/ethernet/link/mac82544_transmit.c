@@ -56,8 +56,8 @@ static void mac82544_transmit_wake(struct mac *m, weft_time_t t)
 	weft_timer_arm(m->comp, &m->tx.timer, m->cfg.tag + MAC_TAG_TX, t);
 }
 
-/* Sends a control frame, otherwise the first frame of the FIFO. The gap
- * follows. */
+/* Sends the next frame and the gap behind it. Control frames leave before the
+ * frames in the FIFO. */
 static void start(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;

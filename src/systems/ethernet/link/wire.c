@@ -30,7 +30,7 @@ uint32_t eth_station_of(const char *name)
 
 /* ---- frames ---- */
 
-/* Makes s the payload of f and takes over its reference. */
+/* Sets the payload of f to s. f takes over the caller's reference to s. */
 static void set_payload(struct weft_frame *f, struct weft_slice s)
 {
 	f->payload = s;

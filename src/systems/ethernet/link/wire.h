@@ -43,8 +43,8 @@ extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 /* Returns a frame of len bytes without FCS. The contents are undefined, but
  * padding up to 60 is zero. */
 struct weft_frame *eth_frame_new(struct weft_sim *sim, uint32_t len);
-/* Returns a frame around existing bytes, without padding. Takes over the
- * reference. */
+/* Returns a frame whose data are the bytes of s, without padding. Takes over
+ * the caller's reference to s. */
 struct weft_frame *eth_frame_slice(struct weft_sim *sim, struct weft_slice s);
 /* Sets destination, source and EtherType (big endian on the wire). */
 void eth_frame_head(struct weft_frame *f, const uint8_t dst[ETH_ADDR],
@@ -98,7 +98,7 @@ enum eth_verdict {
 	ETH_GIANT, /* longer than `max` */
 };
 /* Checks a frame like a receiver. Decodes the bytes of a damaged frame into its
- * payload if possible. Drops the line symbols of a frame that proves right. */
+ * payload if possible. Drops the line symbols of a frame without an error. */
 enum eth_verdict eth_frame_check(struct weft_frame *f, uint32_t max);
 /* Declares that the last four bytes of a frame are its FCS, which may be
  * wrong. */
@@ -107,7 +107,7 @@ void eth_frame_given_fcs(struct weft_frame *f);
 /* Returns a pause frame (802.3 annex 31B). */
 struct weft_frame *eth_pause_new(struct weft_sim *sim,
 				 const uint8_t src[ETH_ADDR], uint16_t quanta);
-/* Returns whether f is a pause frame, and its time in quanta. */
+/* Returns true if f is a pause frame, and stores the pause time in quanta_p. */
 bool eth_pause_parse(const struct weft_frame *f, uint16_t *quanta_p);
 
 static inline bool eth_is_group(const uint8_t addr[ETH_ADDR])

@@ -6,8 +6,8 @@
 
 #include "systems/ethernet/link/wire.h"
 
-/* Encodes like eth_wire.encode, with the part of each symbol in its upper
- * bits. */
+/* Encodes like eth_wire.encode. The upper bits of each symbol hold the symbol's
+ * part (enum weft_part). */
 uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max);
 /* Copies the first n bytes after the start delimiter as they are on the line,

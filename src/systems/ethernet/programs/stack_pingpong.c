@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs mvia.pingpong and tcpip.pingpong: the comparison stacks of hvia.md
  * 6.6 on eth.nic. They play ping-pong between node 0 and a partner (6.5:
- * latency = half a round trip, bandwidth = size / latency), with the
- * processor's utilisation (7.5): time charged to the process / elapsed time,
- * and all processor time.
+ * latency = half a round trip, bandwidth = size / latency). They also report
+ * the processor's utilisation (7.5): time charged to the process divided by
+ * elapsed time, and all processor time divided by elapsed time.
  *
- * Times are those of hvia.md. Two are calibrated anew, because here the code
- * runs on a model of the NIC: copies, so that the processor time of a full
- * frame is 6.63 and 15.86 ns a byte (6.6), and TCP's restart, so that a frame
- * takes 19.93 us. */
+ * Times are those of hvia.md. Two of these times are calibrated again, because
+ * here the code runs on a model of the NIC. The time of copies makes
+ * the processor time of a full frame 6.63 and 15.86 ns a byte (6.6). The time
+ * of TCP's restart makes the time of a frame 19.93 us. */
 #include <errno.h>
 #include <string.h>
 
@@ -98,8 +98,9 @@ static int stack_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return ret;
 }
 
-/* Reads the processor's time when a measurement starts: after the warm-up, in
- * which rings and tables of switches fill, and after each size. */
+/* Reads the processor's time when the measurement of a size starts. For the
+ * first size that is after the warm-up, in which rings and tables of switches
+ * fill. */
 static void stack_pingpong_mark(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;
@@ -122,8 +123,8 @@ static void stack_pingpong_sized(struct pingpong *p, double ns)
 }
 
 /* Closes the connection. No frame on the wire ends a connection. Therefore a
- * node publishes that it has received all bytes, and resends lost bytes until
- * its peer has published the end, too. */
+ * node publishes "stack.end" when it has received all bytes. It resends lost
+ * bytes until its peer has published "stack.end", too. */
 static void stack_pingpong_close(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

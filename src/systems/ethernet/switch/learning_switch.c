@@ -115,8 +115,8 @@ static void learning_switch_look(struct esw *w, struct weft_frame *f,
 	uint32_t to = ETH_NO_PORT;
 	uint8_t head[ETH_HEAD];
 
-	/* a cut-through switch does not check the FCS, because the FCS has not
-	 * arrived yet */
+	/* only a store-and-forward switch checks the FCS, because a cut-through
+	 * switch decides before the FCS has arrived */
 	if ((w->mode == ESW_STORE &&
 	     eth_frame_check(f, w->frame_max) != ETH_GOOD) ||
 	    !eth_frame_peek(f, head, ETH_HEAD) ||

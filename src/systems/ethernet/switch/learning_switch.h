@@ -54,8 +54,9 @@ struct esw_port {
 	struct weft_frame *ctl; /* a pause frame that waits to be sent */
 	struct esw_item *now;	/* frame on the line, or NULL */
 	bool ctl_now;
-	/* end: time at which the frame on the line ends or the last one ended;
-	 * pause: time until which the port may not send */
+	/* end: time at which the frame on the line ends; on a free line, the
+	 * end of the last frame. pause: time until which the port may not
+	 * send */
 	weft_time_t end, pause;
 	bool xoff;
 	weft_time_t xoff_at;
@@ -78,8 +79,8 @@ struct esw {
 #define ESW_TAG_DONE(w, i)  ((w)->ports + (i))
 #define ESW_TAG_START(w, i) (2 * (w)->ports + (i))
 
-/* Queues a frame from port `in` for port `to`. Queues it for all other ports if
- * `to` is ETH_NO_PORT. Takes ownership of f. */
+/* Queues frame f, which arrived at port `in`, for port `to`. If `to` is
+ * ETH_NO_PORT, queues f for all ports except `in`. Takes ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
 /* Arms the start of the next frame of port i. Called after each change of its

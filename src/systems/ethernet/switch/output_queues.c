@@ -35,8 +35,8 @@ static void output_queues_tell(const struct esw *w, uint32_t i)
 
 /* ---- pause ---- */
 
-/* Sends a pause frame. Replaces one that has not left yet, because only the
- * newest counts. */
+/* Queues a pause frame. It replaces a waiting pause frame, because only the
+ * newest pause frame counts. */
 static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 {
 	struct esw_port *p = &w->p[i];
@@ -116,7 +116,7 @@ void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 			*ring_push(&w->p[i].q) = (struct esw_wait){ it, ready };
 		}
 	if (it->refs ==
-	    1) { /* no copy was queued, because no other port has a station */
+	    1) { /* drop the frame, because no other port has a station */
 		weft_frame_free(f);
 		item_put(w, it);
 		return;
@@ -159,7 +159,8 @@ static void start(struct esw *w, uint32_t i)
 	weft_timer_arm(w->comp, &p->done, ESW_TAG_DONE(w, i), p->end);
 }
 
-/* Returns whether a frame waits, and in *at the earliest time of its start. */
+/* Returns true if a frame waits, and stores the earliest time of its start in
+ * at. */
 static bool next_at(const struct esw_port *p, weft_time_t *at)
 {
 	*at = p->end ? p->end + ETH_GAP * ETH_BYTE_FS : 0;

@@ -119,8 +119,7 @@ static void tx_event(struct eth_gen *g)
 		struct traffic_packet p = traffic_draw(&g->source, rng);
 		struct weft_frame *f = generator_make(g, &p);
 
-		/* a pause may have delayed this frame, so that later frames are
-		 * delayed, too */
+		/* delay later frames, too, if a pause has delayed this frame */
 		arrivals_wait(&g->source.arrivals, now);
 		traffic_step(
 			&g->source,
@@ -220,8 +219,8 @@ static int gen_init(struct weft_comp *c, struct weft_err *err)
 	g->expected = weft_comp_alloc(c, g->stations * sizeof(*g->expected));
 	g->latency = weft_hist(c, "latency", "ns");
 	eth_addr_of(g->addr, g->station);
-	/* A station that is its own destination sends nothing, unless it is the
-	 * only station. */
+	/* A station whose parameter `to` names itself sends nothing. If there
+	 * is only one station and no `to`, the station sends to itself. */
 	some = g->to == UINT32_MAX && g->stations > 1;
 	sends = g->frames && g->to != g->station;
 	g->source = (struct traffic_source){

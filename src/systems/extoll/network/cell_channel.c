@@ -13,9 +13,9 @@
 #include "weft/trace.h"
 
 /* Times from the stage table of extoll.md 7.1. From grant to start flit: X/2 +
- * L1 = 5 + 8 cycles. From first flit to request: L6 + X/2 = 10 + 5. A credit
- * takes 5 + 8 cycles from the free slot to the line, an ACK 2 + 8 cycles from
- * the end of a cell. */
+ * L1 = 5 + 8 cycles. From first flit to request: L6 + X/2 = 10 + 5. From a
+ * freed slot to its credit on the line: 5 + 8. From the end of a cell to its
+ * ACK on the line: 2 + 8. */
 struct cell_channel_cfg cell_channel_cfg_link(uint32_t width,
 					      const struct weft_clock *clk)
 {
@@ -142,8 +142,8 @@ static const char *cell_channel_mismatch(const struct cell_channel *ep,
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 {
 	struct weft_port *q = ep->port->peer;
-	uint64_t base = 1 << 20; /* far from the start, so that rounding there
-				  * plays no part */
+	uint64_t base = 1 << 20; /* a late cycle, because rounding differs
+				  * near cycle 0 */
 	const char *wrong;
 
 	if (!q)
@@ -170,10 +170,10 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 	return ep->needs_frames ? cell_channel_framed_start(ep, err) : 0;
 }
 
-/* Frees the packets whose last cell is in a slot of this end: in slots of cells
- * in flight, and if `taken`, also in slots that the owner holds. No list has
+/* Frees the packets whose last cell is in a slot of this end. These are slots
+ * of cells in flight and, if `taken`, slots that the owner holds. No list names
  * the owner's slots. Therefore every slot that is neither free nor in flight
- * counts as held. */
+ * counts as held by the owner. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
@@ -295,9 +295,10 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-/* Applies the peer's credits and ACKs only if the reserved credits of the VC or
- * the window are used up. So most calls do not look into the rings of credits
- * and ACKs. The rings stay short nevertheless. */
+/* Returns true at once if a reserved credit of the VC and a place in the window
+ * are free. So most calls do not read the rings of the peer's credits and ACKs.
+ * Other calls apply the credits and ACKs up to g, which keeps the rings
+ * short. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)
 {
 	uint64_t next;
@@ -398,8 +399,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	n->tx_flits = ep->tx_flits;
 	n->tx_packets = ep->tx_packets;
 	n->busy = ep->busy;
-	/* Adds the refreshes of a quiet framed line, which sends them without
-	 * frames. */
+	/* A quiet framed line sends no frames for its refreshes. Their time on
+	 * the line is added here. */
 	if (ep->needs_frames && ep->cfg.refresh && ep->next_refresh < now)
 		n->busy +=
 			((now - 1 - ep->next_refresh) / ep->cfg.refresh + 1) *

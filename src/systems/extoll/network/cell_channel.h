@@ -29,9 +29,9 @@
  *
  * Framed lines (a fault sits on the cable, or the link may go down): every cell
  * and control cell is a real frame with sequence numbers, CRC and replay
- * (cell_channel_framed.c). Without errors, every cell has the cycles that
- * it would have on a line without frames. A listener alone does not make a line
- * framed, because this end builds equal frames for the listener
+ * (cell_channel_framed.c). Without errors, every cell starts and ends at the
+ * cycles at which it would on a line without frames. A listener alone does not
+ * make a line framed, because this end builds equal frames for the listener
  * (cell_channel_listen.c). */
 #ifndef SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
 #define SYSTEMS_EXTOLL_NETWORK_CELL_CHANNEL_H
@@ -58,7 +58,8 @@ struct cell_channel_cfg {
 	/* Flits of a control cell; 0 = credits travel beside the data. */
 	uint32_t ctl_flits;
 	uint32_t gap; /* least cycles between cell starts, 4 */
-	/* Flits of the cells that a network port cuts; 0 = 64 bytes. */
+	/* Flits of a cell into which a network port cuts packets; 0 = cells of
+	 * 64 bytes. */
 	uint32_t cell_flits;
 	uint32_t t_out; /* cycles from grant to start of cell on the line */
 	uint32_t t_ser; /* half cycles of both transceivers and the codec, 41 */
@@ -76,7 +77,8 @@ struct cell_channel_cfg {
 	uint32_t reserved;
 	uint32_t window;    /* most cells without ACK, 32; 0 = no limit */
 	uint32_t ack_every; /* cells from one ACK to the next, 4 */
-	/* idle cycles after which fewer cells are acknowledged, 64 */
+	/* idle cycles after which an ACK is due although fewer than ack_every
+	 * cells wait for it, 64 */
 	uint32_t ack_idle;
 	uint32_t refresh; /* cycles between refreshes, 256; 0 = none */
 	uint32_t timeout; /* cycles without progress before a replay, 1024 */
@@ -120,12 +122,13 @@ struct ecell {
 	uint8_t flits; /* flits in the cell now, routing flits included */
 	uint8_t flags; /* ECELL_* */
 	uint8_t vc;    /* VC on which it arrived */
-	/* number of routing flits that this crossbar has removed; each leaves
-	 * an idle cycle */
+	/* number of routing flits that this crossbar has removed; each removed
+	 * flit leaves an idle cycle on the line */
 	uint8_t skip;
 	uint8_t vc_out; /* outgoing VC, set by the owner */
 	uint8_t next;	/* next slot in the owner's list, 0xff = end */
-	/* With ECELL_TABLE: copies of these fields of ex_meta. */
+	/* With ECELL_TABLE: copies of the fields of ex_meta with these
+	 * names. */
 	uint16_t dest;
 	uint8_t port, cls, dim;
 	uint8_t serial; /* for the owner: number of the packet in its VC */
@@ -135,14 +138,16 @@ struct ecell {
 /* Events of a link (5.7, 4.7). */
 enum cell_channel_link {
 	CELL_CHANNEL_LINK_LOST, /* alignment is lost */
-	/* all attempts failed, and credits keep their values */
+	/* all attempts to resend or train have failed; the link keeps its
+	 * credits */
 	CELL_CHANNEL_LINK_DOWN,
 	CELL_CHANNEL_LINK_UP,	 /* ready again after LOST or DOWN */
 	CELL_CHANNEL_LINK_ERROR, /* a cell arrived damaged and is resent */
 };
 /* First tag of weft_post() from a crossbar to the NIC beside it. */
 enum { CELL_CHANNEL_NEWS = 0x100 };
-/* Value of lp for news of the crossbar itself, which dropped a packet. */
+/* Value of lp for a notification that the crossbar itself has dropped a
+ * packet. */
 enum { CELL_CHANNEL_NEWS_XBAR = 7 };
 #define CELL_CHANNEL_NEWS_TAG(lp, what) (CELL_CHANNEL_NEWS + (what)*8u + (lp))
 #define CELL_CHANNEL_NEWS_LP(tag)	((tag) % 8u)
@@ -153,13 +158,13 @@ struct cell_channel_ops {
 	/* Makes sure that an event of the owner runs at `cycle`, because a
 	 * credit or an ACK may arrive then. Called before that cycle. */
 	void (*wake)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* Makes sure that an event of the owner runs at `cycle`, when the owner
-	 * sees the cell that was sent last. If `cell` is NULL, `wake` is called
-	 * instead. */
+	/* Makes sure that an event of the owner runs at `cycle`, the cycle at
+	 * which the owner sees the cell that was sent last. If `cell` is NULL,
+	 * the cell channel calls `wake` instead of `cell`. */
 	void (*cell)(void *own, struct cell_channel *ep, uint64_t cycle);
-	/* Tells the owner that the cell in `slot` is void and its forwarding
-	 * has not begun. The owner drops it with cell_channel_release(). May be
-	 * NULL. */
+	/* Notifies the owner that the cell in `slot` is void and that
+	 * forwarding of the cell has not begun. The owner drops the cell with
+	 * cell_channel_release(). May be NULL. */
 	void (*gone)(void *own, struct cell_channel *ep, uint32_t slot);
 	/* Reports an event of the link. May be NULL. */
 	void (*link)(void *own, struct cell_channel *ep,
@@ -202,7 +207,8 @@ struct cell_channel {
 	uint64_t tx_packets;
 	struct cell_channel_listener
 		*listener; /* hears frames of this end, or NULL */
-	/* used when a cell arrives, and for its credit: */
+	/* fields that are used when a cell arrives and when its credit
+	 * returns: */
 	struct ecell *slot __attribute__((aligned(64)));
 	void *own;
 	const struct cell_channel_ops *ops;
@@ -268,16 +274,16 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken);
 /* ---- sending ---- */
 
 /* Returns the first cycle >= g (g >= now) at which a data cell may be
- * committed, because the line is free t_out cycles later. Control cells that
- * become ready later may delay a result later than g. A result of g is
- * final. */
+ * committed, because the line is free t_out cycles later. If the result is g,
+ * it is final. If the result is later, a control cell that becomes ready
+ * meanwhile may delay it further. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
  * now). Does not check the line. After false, ops.wake is called when the
  * answer may have changed. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
-/* Returns true if a slot at the peer is free for that VC, or its credit is in
- * flight. Has no side effect. */
+/* Returns true if a slot at the peer is free for a cell on `vc`, or if the
+ * credit for such a slot is in flight. Has no side effect. */
 bool cell_channel_room(const struct cell_channel *ep, uint32_t vc);
 /* Commits the cell at g. Requires cell_channel_can(vc) and cell_channel_next(g)
  * == g. The peer owns the packet once its EOP cell is committed. */
@@ -296,8 +302,8 @@ static inline uint64_t cell_channel_seen(const struct cell_channel *ep)
  * slot, whose ecell.next the owner may use, or 0xff. */
 uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle);
 /* Frees the slot at `cycle`, when the last flit of its cell has left or the
- * cell was void. Returns the credit of its VC, unless the cell was damaged and
- * arrives again. */
+ * cell was void. Gives the peer a credit for the cell's VC, unless the cell was
+ * damaged and is resent. */
 void cell_channel_release(struct cell_channel *ep, uint32_t slot,
 			  uint64_t cycle);
 

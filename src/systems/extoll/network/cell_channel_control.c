@@ -36,9 +36,9 @@ static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 	}
 }
 
-/* Returns the first cycle at which an ACK is ready, for the cells known now.
- * The ACK also covers cells that end while the line is busy, and each such cell
- * restarts the idle time. */
+/* Returns the first cycle at which an ACK is ready, as far as the present cells
+ * determine it. The ACK also covers cells that end while the line is busy, and
+ * each such cell restarts the idle time. */
 static uint64_t ack_ready(const struct cell_channel *ep)
 {
 	uint32_t i = ep->end.head, n = ep->ack_owed;

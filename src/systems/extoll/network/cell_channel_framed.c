@@ -76,7 +76,8 @@ static void send_own(struct cell_channel *ep, uint64_t at, uint32_t type,
 	send_control(ep, at, type, value);
 }
 
-/* Returns true if the peer has applied all credits that it was given. */
+/* Returns true if the peer has applied all credits that this end has given
+ * it. */
 static bool channel_framed_quiet(const struct cell_channel *ep)
 {
 	const struct cell_channel *p = ep->peer;
@@ -228,8 +229,8 @@ void cell_channel_framed_arm(struct cell_channel *ep)
 
 	for (uint32_t i = 0; s->n_verdicts && i < SLOW_SENT; i++)
 		t = channel_framed_least(t, s->verdict[i]);
-	/* A refresh that tells nothing new is not an event, so that a quiet
-	 * line sleeps. */
+	/* Ignore a refresh that tells the peer nothing new, because a quiet
+	 * line needs no event. */
 	if (channel_framed_quiet(ep))
 		ep->next_refresh = WEFT_NEVER;
 	r = channel_framed_ready(ep);

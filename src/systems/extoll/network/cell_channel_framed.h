@@ -60,7 +60,8 @@ struct cell_channel_framed {
 	uint8_t replay; /* SEQ of the next cell to resend */
 	bool replaying; /* a replay is under way */
 	uint32_t tries; /* replays or trainings without success */
-	/* cycle of the last ACK with progress, or of the last replay */
+	/* cycle of the last ACK that acknowledged a new cell, or of the last
+	 * replay */
 	uint64_t since;
 	uint64_t gap_end; /* earliest start of a cell */
 	/* cycle at which compensation is due, or WEFT_NEVER */
@@ -109,11 +110,12 @@ void cell_channel_framed_send(struct cell_channel *ep, struct weft_frame *f,
 /* Sends a copy of cell f, which starts at cycle `at`. The caller keeps f. */
 void cell_channel_framed_cell(struct cell_channel *ep,
 			      const struct weft_frame *f, uint64_t at);
-/* Returns a credit of vc, which is ready t_credit cycles after `cycle`. */
+/* Queues a credit of vc for the peer. The credit is ready t_credit cycles after
+ * `cycle`. */
 void cell_channel_framed_credit(struct cell_channel *ep, uint32_t vc,
 				uint64_t cycle);
 
-/* Returns true if the peer has not received this cell. */
+/* Returns true if the peer has not received cell f. */
 bool cell_channel_framed_missing(const struct cell_channel *ep,
 				 const struct weft_frame *f);
 
@@ -129,7 +131,8 @@ void cell_channel_retry_drop_all(struct cell_channel_framed *s);
  * link down instead after too many attempts. */
 void cell_channel_retry_replay(struct cell_channel *ep, uint64_t cycle);
 /* cell_channel_retry_next() returns the next cycle at which a cell may be
- * resent. cell_channel_retry_step() resends one if the line is free. */
+ * resent. cell_channel_retry_step() resends the next cell of the replay if the
+ * line is free. */
 uint64_t cell_channel_retry_next(const struct cell_channel *ep);
 void cell_channel_retry_step(struct cell_channel *ep, uint64_t cycle);
 /* cell_channel_retry_heard() queues a received control cell that takes effect

@@ -31,10 +31,10 @@ void cell_channel_frame(const struct cell_channel *ep, const struct ecell *cell,
 			uint32_t vc, struct weft_frame *f);
 
 /* Functions of a listener on a line without faults (cell_channel_listen.c).
- * start() installs it, drop() frees its incomplete packets. cell() reports a
- * cell and replaces its packet by the one that the peer receives. tell()
- * reports the control cell that starts at cycle `at`, with kind and n as in
- * cell_channel_framed_tell(). */
+ * start() installs the listener, drop() frees the listener's incomplete
+ * packets. cell() reports a cell and replaces its packet by the packet that the
+ * peer receives. tell() reports the control cell that starts at cycle `at`,
+ * with kind and n as in cell_channel_framed_tell(). */
 void cell_channel_listen_start(struct cell_channel *ep);
 void cell_channel_listen_drop(struct cell_channel *ep);
 void cell_channel_listen_cell(struct cell_channel *ep, struct ecell *cell,
@@ -54,7 +54,8 @@ uint64_t cell_channel_framed_next(struct cell_channel *ep, uint64_t g);
 void cell_channel_framed_commit(struct cell_channel *ep,
 				const struct ecell *cell, uint32_t vc,
 				uint64_t g);
-/* Returns the credit of a cell, except for one that arrives again. */
+/* Gives the peer the credit for the slot of a cell, unless the cell is
+ * resent. */
 void cell_channel_framed_release(struct cell_channel *ep,
 				 const struct ecell *cell, uint64_t cycle);
 /* Sends a control cell of cell_channel_control.c at cycle `at`. If kind is a

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving side of a link port on a framed line (extoll.md 4.7, 5.6).
  *
- * It accepts a cell with the expected SEQ, a good CRC and no code error, and a
- * cell with an exactly inverted CRC as void. It answers any other cell by one
- * NACK, and ignores cells until the expected one arrives.
+ * The port accepts a cell with the expected SEQ, a good CRC and no code error.
+ * It accepts such a cell as void if the CRC is exactly inverted. It answers any
+ * other cell by one NACK, and ignores cells until the expected one arrives.
  *
- * The owner sees a cell before its end, good or bad. This file knows the
+ * The owner sees a cell, good or bad, before the cell ends. This file knows the
  * verdict of the CRC as soon as the frame arrives, and marks a bad cell as void
  * (ECELL_VOID). On a 32-bit line the SEQ is in front, so that the owner sees a
  * bad cell only with the expected SEQ. On a 16-bit line the SEQ is at the end,
- * so that the owner sees all bad cells. Only after a NACK is a 16-bit cell held
- * back until its SEQ is known. A bad cell stops here if it starts a packet
- * inside another packet, or continues a packet although none has begun. A void
- * cell has a packet of its own, with the route that was received.
+ * so that the owner sees all bad cells. After a NACK, and only then, the
+ * port holds a 16-bit cell back until its SEQ is known. A bad cell is not
+ * passed on if it starts a packet inside another packet, or continues a packet
+ * although none has begun. A void cell has a packet of its own, with the route
+ * that was received.
  *
  * On a line with a fault or a listener the owner does not get the sender's
- * packet, but one that is rebuilt from the received bytes (ex_rebuild). */
+ * packet. It gets a packet that is rebuilt from the received bytes
+ * (ex_rebuild). */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <assert.h>
@@ -116,8 +118,7 @@ static struct weft_frame *void_packet(const struct rx *r,
 			m->port = b[2];
 		return pkt;
 	}
-	/* All routing flits are used up, so that the received bytes are the
-	 * header. */
+	/* the received bytes are the header if all routing flits are used up */
 	if (m->pos >= m->hops)
 		memcpy(&pkt->u[0], b, ex_flit_bytes(width));
 	for (uint32_t i = 0; i < k && m->pos + i < EX_ROUTE_MAX; i++)
@@ -134,8 +135,8 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 	uint32_t len;
 
 	assert(slot < SLOW_SENT);
-	/* Damage may have turned framing into flits, but the verdict comes with
-	 * the end of the frame at the latest. */
+	/* Limit the time of the verdict to the end of the frame, because damage
+	 * may make the cell longer than its frame. */
 	len = c->flits + (r->ep->cfg.width == EX_W16 ? 2 : 0);
 	if (len >= r->f->words)
 		len = r->f->words - 1;
@@ -205,11 +206,11 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-/* Returns true if a cell with the expected SEQ may be accepted. Its framing
- * decides the slot and the packet of the cell. Damage can leave the CRC right,
- * or exactly inverted, once in 2^31 times. Therefore refuses a cell with other
- * framing than was sent. Also refuses a cell that is 256 cells ahead, after
- * damaged ACKs have made the sender forget the cells between. */
+/* Returns true if a received cell with the expected SEQ may be accepted. Damage
+ * leaves the CRC right, or exactly inverted, once in 2^31 times. Therefore
+ * checks also that the framing, which decides the slot and the packet of the
+ * cell, is as it was sent. Also refuses a cell that is 256 cells ahead: damaged
+ * ACKs can make the sender forget the cells between. */
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {
@@ -323,7 +324,8 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* If the noise ends, commas return at the end of the noise. */
+	/* Commas return at the end of the frame, unless the frame is a cut for
+	 * good, which has about UINT32_MAX words. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);

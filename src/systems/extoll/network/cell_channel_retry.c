@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retransmission of a link port on a framed line (extoll.md 4.7). Cells wait in
  * `sent` until they are acknowledged. NACK, timeout and training make the line
- * resend them, oldest first, before any new one. Received control cells are
- * queued and take effect at their cycle. */
+ * resend the waiting cells, oldest first, before any new cell. Received control
+ * cells are queued until the cycle at which they take effect. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 /* ---- replay ---- */

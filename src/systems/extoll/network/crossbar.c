@@ -203,8 +203,8 @@ static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 }
 
 /* Lets each input accept one grant and send the granted cell. Returns the first
- * cycle at which some output may grant again. These are outputs whose grant was
- * refused, and outputs in `fresh`. */
+ * cycle at which an output may grant again, because its grant was refused or
+ * because it is in `fresh`. */
 static uint64_t accept_all(struct extoll_xbar *x, const struct grants *g,
 			   uint64_t cycle)
 {
@@ -283,8 +283,9 @@ static void soon_out(const struct extoll_xbar *x, uint32_t i, uint32_t stage)
 	__builtin_prefetch(&p->slot, 1);
 }
 
-/* Prefetches in stages: inputs whose cells are seen next, these cells, their
- * outputs. Each stage follows pointers that the stage before has fetched. */
+/* Prefetches in stages: first the inputs whose cells are seen next, then the
+ * cells, then the outputs of the cells. Each stage follows pointers that the
+ * stage before has fetched. */
 void extoll_xbar_soon(const struct weft_comp *c, uint32_t stage)
 {
 	const struct extoll_xbar *x = c->state;
@@ -405,8 +406,8 @@ int extoll_xbar_start(struct weft_comp *c, struct weft_err *err)
 	return extoll_xbar_cells_fit(x, err);
 }
 
-/* Frees the packets that a network at the end of a run still holds, because no
- * receiver will free them. */
+/* Frees the packets that the crossbar still holds at the end of the run,
+ * because no receiver will free them. */
 int extoll_xbar_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct extoll_xbar *x = c->state;

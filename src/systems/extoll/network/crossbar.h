@@ -172,8 +172,8 @@ bool extoll_xbar_turn_is(struct extoll_xbar *x, uint32_t i,
 bool extoll_xbar_turn_drop(struct extoll_xbar *x, uint32_t i,
 			   const struct ecell *c,
 			   struct extoll_xbar_turn *next);
-/* Report to listeners the number of queued cells, and a cell that leaves input
- * i through output o in the cycles `from` to `to`. */
+/* Report to listeners the number of queued cells; report that a cell leaves
+ * input i through output o, in the cycles `from` to `to`. */
 WEFT_COLD void extoll_xbar_tell_queues(const struct extoll_xbar *x);
 WEFT_COLD void extoll_xbar_tell_cell(const struct extoll_xbar *x, uint32_t i,
 				     uint32_t o, uint64_t from, uint64_t to);

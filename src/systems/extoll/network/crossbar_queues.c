@@ -24,8 +24,9 @@ bool extoll_xbar_may_ask(const struct extoll_xbar_in *in, const struct ecell *c)
 static void crossbar_queues_ask(struct extoll_xbar *x, uint32_t i, uint32_t o,
 				const struct ecell *c)
 {
-	/* A packet from link to link may request t_transit cycles after its
-	 * arrival. Its later cells keep their distance from the first one. */
+	/* A packet from a link port to a link port may request t_transit cycles
+	 * after its SOP cell has arrived. Only the SOP cell waits here, because
+	 * the distances between the cells of a packet stay equal. */
 	if (x->t_transit && i >= EX_INTERNAL && o >= EX_INTERNAL &&
 	    c->flags & ECELL_SOP &&
 	    c->cycle + x->t_transit > cell_channel_now(&x->ep[i])) {
@@ -106,8 +107,9 @@ void extoll_xbar_queue_push(struct extoll_xbar *x, uint32_t i, uint32_t o,
 	in->tail[q] = (uint8_t)slot;
 	if (x->hash_order)
 		order_in(x, i, q, c);
-	/* The head of the queue may request if this cell is the head, or if the
-	 * head waited for the end of its packet. */
+	/* Adding a cell lets the head of the queue request in two cases: the
+	 * cell is the head, or the cell is the EOP for which the head
+	 * waited. */
 	if (in->head[q] == slot || c->flags & ECELL_EOP)
 		crossbar_queues_ask(x, i, o, &s[in->head[q]]);
 }

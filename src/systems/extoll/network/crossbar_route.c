@@ -37,9 +37,10 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops) {
 		/* The route has ended although the packet came over a cable.
-		 * The flit behind the route, the low part of H0, is read as the
-		 * next routing flit (3.9; T-29). If that flit is used up, too,
-		 * the packet ends here, because H0 would lose the flit: our
+		 * The flit behind the route, which is the low part of H0, is
+		 * read as the next routing flit (3.9; T-29). If this nibble is
+		 * the last one of that flit, the packet ends here, because the
+		 * crossbar would remove the flit and so cut H0. This end is our
 		 * choice. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;

@@ -7,8 +7,8 @@
 
 #include "systems/extoll/network/cell_channel_framed.h"
 
-/* Removes the void cell from its queue. Searches all queues of its VC, because
- * the next packet may already have arrived and changed the output. */
+/* Removes the void cell from its queue. Searches all queues of the cell's VC,
+ * because in->out of the VC may belong to the next packet already. */
 void extoll_xbar_gone(void *own, struct cell_channel *ep, uint32_t slot)
 {
 	struct extoll_xbar *x = own;

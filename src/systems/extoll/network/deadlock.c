@@ -60,8 +60,9 @@ static const struct weft_port *far_end(const struct waits *w,
 	return place_comp(w, h->place)->ports[h->w.out].peer;
 }
 
-/* Returns true if a head of place p can move, head number `but` excepted, or if
- * the place has no heads because its cells are in flight. */
+/* Returns true if a head of place p other than head number `but` can move. Also
+ * returns true if the place has no heads, because its cells are in flight
+ * then. */
 static bool place_moves(const struct waits *w, uint32_t p, uint32_t but)
 {
 	for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
@@ -219,7 +220,7 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				     h->w.lock % EX_VCS);
 		else if (!slot_comes(w, h))
 			p = place_of(far->comp, far->index, h->w.vc);
-		h = NULL; /* continue with the first stuck head of that place */
+		h = NULL; /* continue with the first stuck head of place p */
 		for (uint32_t i = w->first[p + 1]; i-- > w->first[p];)
 			if (!w->heads.at[i].live)
 				h = &w->heads.at[i];

@@ -61,7 +61,7 @@ int extoll_net_join(struct weft_comp *net, uint32_t node, struct net_end gen,
 {
 	struct extoll_net *n = net->state;
 
-	net_clock(n); /* because a source may start before the network */
+	net_clock(n); /* a source may start before net_start() sets it */
 	return net_meter_join(net, node, n->topo->nodes, gen, clk, packets,
 			      err);
 }
@@ -78,8 +78,8 @@ static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
-	/* This event lies in the far future, so that the run ends as not idle,
-	 * because cells are left in the network. */
+	/* A run ends as "not idle" if an event is pending. Cells are left in
+	 * the network. Therefore request an event in the far future. */
 	weft_wake(c, NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 
@@ -93,10 +93,11 @@ static void watch_arm(struct weft_comp *c)
 			weft_clock_edge(&n->m.clk, net_now(c) + n->watchdog));
 }
 
-/* Searches for deadlock and starved sources. The watchdog is a watch: it does
- * not run when no other event is left, and net_finish() searches then. In a run
- * with attached processes it stops when the network is empty, because the next
- * events of these processes may be minutes away. */
+/* Searches for deadlock and starved sources. The watchdog is an observer
+ * (weft_watch), whose event is dropped when no other event is left.
+ * net_finish() then makes the search. In a run with attached processes the
+ * watchdog stops when the network is empty, because the next events of these
+ * processes may be minutes away. */
 static void direct_network_watch(struct weft_comp *c)
 {
 	struct extoll_net *n = c->state;
@@ -220,8 +221,8 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 			c->cls->name);
 	}
 	n->n_xbars = parts->n_switches;
-	/* Longest route in hops. On a grid without cuts it is known, otherwise
-	 * computed as a bound or searched. */
+	/* Longest route in hops: exact for a grid without cuts, a bound for a
+	 * grid with cuts, searched in a graph. */
 	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
 		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
 						       : t->size[i] - 1;

@@ -17,7 +17,7 @@ struct extoll_net {
 	/* parameters: */
 	uint64_t watchdog;
 	char note[200];
-	/* from the fabric, but the network owns the arrays: */
+	/* set by the fabric, but freed by this component: */
 	struct topology *topo;
 	struct weft_comp **xbar;
 	uint32_t n_xbars;
@@ -39,9 +39,9 @@ static inline struct extoll_net *extoll_net_of(const struct ex_place *p)
 	return p->net ? p->net->state : NULL;
 }
 
-/* Adds a source to this network at `node` (called in ops.start), which makes
- * `packets` packets (UINT64_MAX: without end). Returns 0, or -EINVAL with a
- * message if its clock differs from the network's. */
+/* Adds the source `gen` at `node` to this network. Called in ops.start. The
+ * source makes `packets` packets (UINT64_MAX: without end). Returns 0, or
+ * -EINVAL with a message if the source's clock differs from the network's. */
 int extoll_net_join(struct weft_comp *net, uint32_t node, struct net_end gen,
 		    const struct weft_clock *clk, uint64_t packets,
 		    struct weft_err *err);

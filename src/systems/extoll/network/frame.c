@@ -213,7 +213,8 @@ struct weft_frame *ex_rebuild(struct ex_built *b, struct weft_sim *sim,
 		built_route(b->pkt[vc], l, bytes);
 	}
 	to = b->pkt[vc];
-	/* a sender that cuts the payload changes its length */
+	/* take the present length of the sender's payload, because a sender may
+	 * shorten the payload while it sends */
 	to->payload.len = from->payload.len;
 	built_bytes(to, (uint32_t)cell->u[2] * w, bytes + l->route * w,
 		    (uint32_t)(l->flits - l->route) * w);

@@ -2,8 +2,8 @@
 /* Cells and control cells as frames on a framed EXTOLL line, their line symbols
  * and the receive machine (extoll.md 3.10).
  *
- * A cell is a weft_frame with its own bytes, so that it can be resent after the
- * packet is gone.
+ * A cell is a weft_frame with a copy of its bytes, because the line may resend
+ * the cell after the packet has been freed.
  *
  *   u[0]     struct ex_line: framing
  *   u[1]     the sender's packet (weft_frame *), valid until its last cell is
@@ -88,7 +88,8 @@ enum ex_verdict {
 	EX_GOOD,
 	EX_VOID, /* exactly inverted CRC */
 	EX_BAD_CRC,
-	/* code error, misplaced control symbol, transmission ended */
+	/* code error, misplaced control symbol, or a transmission that ended
+	 * inside the cell */
 	EX_BAD_CODE,
 };
 

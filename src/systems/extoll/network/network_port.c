@@ -196,7 +196,8 @@ static void cell_send(struct netport *np, uint32_t cls, uint64_t c)
 		np->ops->sent(np->own, np, cls, id);
 }
 
-/* Returns the first cycle at which the class may send a cell, or WEFT_NEVER. */
+/* Returns the first cycle at which packets of class cls may send a cell, or
+ * WEFT_NEVER. */
 static uint64_t class_next(struct netport *np, uint32_t cls)
 {
 	struct netport_pkt *p = np->q[cls].head;

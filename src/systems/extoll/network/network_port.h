@@ -27,13 +27,13 @@ struct netport_cell { /* a received cell */
 };
 
 struct netport_ops {
-	/* A cell has arrived. Called in phase 1 of the cycle at which the unit
-	 * sees its last word. The unit must call netport_release() for every
-	 * cell at some time, because the crossbar waits for the slot. */
+	/* Called when a cell has arrived, in phase 1 of the cycle at which the
+	 * unit sees the cell's last word. The unit must call netport_release()
+	 * once for every cell, because the crossbar waits for the slot. */
 	void (*cell)(void *own, struct netport *np,
 		     const struct netport_cell *c);
-	/* The last cell of a packet of this class has been sent, so that the
-	 * queue has room for another packet. May be NULL. */
+	/* Called when the last cell of a packet of class cls has been sent. The
+	 * queue then has room for another packet. May be NULL. */
 	void (*sent)(void *own, struct netport *np, uint32_t cls,
 		     uint64_t trace_id);
 };
@@ -87,9 +87,9 @@ static inline bool netport_room(const struct netport *np, uint32_t cls)
 {
 	return np->q[cls].n < np->depth;
 }
-/* Queues the packet and takes ownership of it. Its first word is ready at
- * `cycle` (>= now), and one more word each cycle, up to `avail` bytes of
- * payload (UINT32_MAX = all). Returns a handle for netport_more(). */
+/* Queues packet f and takes ownership of it. The first word of f is ready at
+ * `cycle` (>= now), and a further word in each later cycle, up to `avail` bytes
+ * of payload (UINT32_MAX = all). Returns a handle for netport_more(). */
 struct netport_pkt *netport_send(struct netport *np, struct weft_frame *f,
 				 uint64_t cycle, uint32_t avail);
 /* Sets the available payload to `avail` bytes from now on. The handle of

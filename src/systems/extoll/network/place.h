@@ -31,14 +31,14 @@ struct ex_wait {	  /* a cell that waits at an input */
 
 /* Operations by which deadlock.c finds the cells that wait in a crossbar. */
 struct ex_waits {
-	/* Lists the first cells of all queues of an input VC, by output.
-	 * Returns their number. */
+	/* Stores in w the first cells of the queues of an input VC, by output.
+	 * Returns the number of these cells. */
 	uint32_t (*heads)(struct weft_comp *c, uint32_t in, uint32_t vc,
 			  struct ex_wait w[EX_PORTS]);
 	/* Returns true if cells are in flight to the input VC, or may still be
 	 * sent to it. */
 	bool (*comes)(struct weft_comp *c, uint32_t in, uint32_t vc);
-	/* Returns the packet that holds this VC of an output, in the form of
+	/* Returns the packet that holds VC vc of output `out`, in the form of
 	 * ex_wait.lock. */
 	uint32_t (*lock)(struct weft_comp *c, uint32_t out, uint32_t vc);
 };
@@ -82,11 +82,11 @@ static inline uint32_t ex_route_vc(const struct topology *t, uint32_t vc_in,
 	return (vc_in & 2) | odd | (datelines >> port & 1);
 }
 
-/* Writes the route of a packet from node s to internal port `port` of node d,
- * as path or for table routing, as the topology says: meta (pos, hops, dest,
- * port) and nibbles. netport_send() writes the field `dim` of meta. `coins` are
- * random bits for TOPO_TIE_RANDOM. Returns false if no route exists, or if it
- * has more than EX_ROUTE_MAX nibbles. */
+/* Writes the route of a packet from node s to internal port `port` of node d
+ * into meta (pos, hops, dest, port) and nibbles. A topology without paths uses
+ * table routing, and then no nibble is written. netport_send() writes the field
+ * `dim` of meta. `coins` are random bits for TOPO_TIE_RANDOM. Returns false if
+ * no route exists, or if the route has more than EX_ROUTE_MAX nibbles. */
 bool ex_route_make(const struct topology *t, uint32_t s, uint32_t d,
 		   uint32_t port, uint32_t coins, struct weft_frame *f);
 

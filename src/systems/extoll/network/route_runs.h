@@ -28,8 +28,9 @@ enum {
 
 /* Returns true if the element leaves through a link port and has hops left. */
 bool ex_run_is_link(uint8_t el);
-/* Consumes one hop of the first element. Removes the element with its last hop.
- * Returns the output of that hop, or EX_NIB_FILL if it is invalid. */
+/* Consumes one hop of the first element. Removes the element if that was its
+ * last hop. Returns the output of the hop, or EX_NIB_FILL if the element is
+ * invalid. */
 uint32_t ex_runs_step(struct weft_frame *f);
 
 #endif

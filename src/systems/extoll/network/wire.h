@@ -3,15 +3,14 @@
  * All layouts are defined here only, so that other files must use the
  * accessors.
  *
- * A packet is one weft_frame from the network port that sends it to the one
- * that receives it:
+ * A packet is one weft_frame from the sending to the receiving network port:
  *
  *     u[0..2]   command words H0, H1, H2 (3.9)
  *     u[3]      struct ex_meta: words, destination, progress of the route
  *     u[4..7]   the route: 64 nibbles, first hop lowest; unused ones are 0xF
  *     payload   0..4096 bytes; on the line padded to 8 with zeros
  *
- * Two ports exchange cells of one packet, see cell_channel.h. */
+ * Ports send a packet to each other as cells, see cell_channel.h. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_WIRE_H
 #define SYSTEMS_EXTOLL_NETWORK_WIRE_H
 

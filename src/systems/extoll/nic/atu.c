@@ -5,8 +5,9 @@
  *                      miss --host read of the GATe--> fill --^
  *                      fault (address, table, entry) --> answered
  *
- * A fault is answered like a hit and waits for nothing. Not modelled: pages of
- * another size than 4 KB; such an entry counts as invalid. */
+ * A fault is answered through r->done like a hit. No translation is in use
+ * after a fault. Not modelled: pages of another size than 4 KB. The ATU treats
+ * an entry for such a page as invalid. */
 #include "systems/extoll/nic/atu.h"
 
 #include <string.h>
@@ -72,8 +73,8 @@ static void atu_walked(struct extoll_nic *n, struct hx_pkt *p)
 	uint64_t gate;
 
 	r->walking = false;
-	if (r->stale) { /* flushed meanwhile: look up again, since the entry may
-			 * have changed */
+	if (r->stale) { /* look up again: a flush during the walk means that
+			 * the entry may have changed */
 		atu_run(a);
 		return;
 	}

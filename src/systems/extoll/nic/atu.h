@@ -34,7 +34,8 @@ void atu_tlb_init(struct atu_tlb *t);
 void atu_tlb_fini(struct atu_tlb *t);
 /* Returns the GATe of (page, vpid), or 0. */
 uint64_t atu_tlb_find(const struct atu_tlb *t, uint32_t page, uint32_t vpid);
-/* Stores an entry. Replaces the entries of a set round robin. */
+/* Stores an entry in the set of its page. New entries replace the entries of
+ * the set in turn. */
 void atu_tlb_fill(struct atu_tlb *t, uint32_t page, uint32_t vpid,
 		  uint64_t gate);
 /* Removes pages first .. first + n - 1 of all VPIDs, or all pages of `vpid` if

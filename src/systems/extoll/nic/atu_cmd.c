@@ -24,8 +24,8 @@ static bool flush_hits(const struct flush *f, const struct atu_req *r)
 	return NLA_PAGE(r->nla) - f->first < f->n;
 }
 
-/* Notes the begin of a command in a->epoch. The command does not wait for
- * translations that are answered from now on. */
+/* Marks in a->epoch the time at which a command begins. The command does not
+ * wait for translations that are answered later. */
 static void cmd_begin(struct atu *a)
 {
 	a->begun = true;

@@ -115,8 +115,9 @@ uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid)
 /* ---- units to host ---- */
 
 /* Returns the unit that wins output `out` at cycle c: round robin (4.2) among
- * those whose first packet is ready. Returns -1 if there is none. A read of a
- * unit waits for the writes that the unit requested before it (2.2). */
+ * the units whose first packet is ready. Returns -1 if no unit has a ready
+ * packet. A read of a unit waits for the writes that the unit requested before
+ * the read (2.2). */
 static int host_winner(const struct extoll_nic *n, uint32_t out, uint64_t c)
 {
 	const struct ex_htax *h = &n->htax;
@@ -237,8 +238,8 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		return false;
 	s = ring_nth(&h->store, h->granted);
 	if (s->unit == HX_UNIT_NONE) {
-		/* Finds the unit only now, because earlier stores may have
-		 * changed the intervals. */
+		/* Find the unit at the arbiter and not earlier, because earlier
+		 * stores may have changed the intervals. */
 		port = ex_rf_target(n, s->off, s->bytes);
 		if (port >= 0 && ex_units[port] && ex_units[port]->store)
 			s->unit = (uint8_t)port;
@@ -317,8 +318,8 @@ void ex_htax_deliver(struct extoll_nic *n)
 
 /* Returns the next cycle at which a request for this output could be granted,
  * because the request becomes ready or the output becomes free. Returns
- * WEFT_NEVER if only another event can change the result, because that event
- * runs the arbitration. */
+ * WEFT_NEVER if the output has no requests or the core's queue is full. An
+ * event that changes either condition runs the arbitration. */
 static uint64_t host_next(const struct extoll_nic *n, uint32_t out)
 {
 	const struct ex_htax *h = &n->htax;
@@ -352,7 +353,7 @@ void ex_htax_event(struct extoll_nic *n)
 	host_grant(n, HX_TO_POSTED, c);
 	host_grant(n, HX_TO_NONPOSTED, c);
 	/* A store and an answer compete only if both are for one unit. The
-	 * input that this unit served last comes second. */
+	 * input that this unit served last is granted second. */
 	if (h->answer.head && h->last[h->answer.head->from] == IN_POSTED)
 		answer_grant(n, c);
 	store_grant(n, c);
@@ -360,7 +361,8 @@ void ex_htax_event(struct extoll_nic *n)
 	at[0] = host_next(n, HX_TO_POSTED);
 	at[1] = host_next(n, HX_TO_NONPOSTED);
 	at[2] = store_from(n);
-	/* the ready store has no room, but another one may pass it */
+	/* the store at the arbiter has no room at its unit, but a later store
+	 * may pass it */
 	if (at[2] <= c)
 		at[2] = ex_htax_pass_from(n, c);
 	at[3] = answer_from(n);

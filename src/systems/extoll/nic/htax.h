@@ -35,11 +35,12 @@ struct hx_pkt {
 	/* HTAX has granted the packet, which leaves the unit now. May be
 	 * NULL. */
 	void (*sent)(struct extoll_nic *n, struct hx_pkt *p);
-	/* Read: the answer begins to arrive at the unit, one word per cycle.
-	 * txn holds its status and its data, which are all ones if the status
-	 * is not WEFT_BUS_OK. Write: the packet has left the NIC. May be NULL.
-	 * HTAX drops p and its data afterwards. A unit that needs the data
-	 * longer takes a reference with weft_slice_ref(). */
+	/* Read: called when the answer begins to arrive at the unit, one word
+	 * per cycle. txn holds status and data of the answer. The data are all
+	 * ones if the status is not WEFT_BUS_OK. Write: called when the packet
+	 * has left the NIC. May be NULL. HTAX drops p and its data after the
+	 * call. A unit that needs the data longer takes a reference with
+	 * weft_slice_ref(). */
 	void (*done)(struct extoll_nic *n, struct hx_pkt *p);
 	uint64_t user[2]; /* for the unit's use */
 	/* 1 + VPID of the mailbox or ring that the packet writes; 0 = none */
@@ -149,11 +150,10 @@ void ex_htax_discard(struct extoll_nic *n, uint64_t off);
  * store of a read pointer in front of that store. Returns true if it has moved
  * one. */
 bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
-/* Returns the first later cycle at which another store arrives, because that
- * store could pass the store at the arbiter. */
+/* Returns the first cycle after `cycle` at which another store arrives, or
+ * WEFT_NEVER. That store may be able to pass the store at the arbiter. */
 uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t cycle);
-/* Counts one store less in front of the waiting load. Called when such a store
- * has arrived at its unit. */
+/* Notes that a store in front of the waiting load has arrived at its unit. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 {
@@ -169,7 +169,7 @@ static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 void ex_htax_start(struct extoll_nic *n);
 /* Handles all notes of the bus. Returns true if there were any. */
 bool ex_htax_notes(struct extoll_nic *n);
-/* Decides on a note of the bus that is told ahead of its time. */
+/* Decides on a note that the bus tells ahead of the note's time. */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note);
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */

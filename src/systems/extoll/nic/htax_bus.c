@@ -51,8 +51,8 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* Counts one store less in front of the load. After the last one the load
- * crosses back to the HT core and is answered. */
+/* Notes that one store in front of the load has arrived at its unit. After the
+ * last such store the load crosses back to the HT core and is answered. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
 	struct ex_htax *h = &n->htax;
@@ -77,7 +77,8 @@ static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 
 	if (note->kind == WEFT_NOTE_LOAD) {
 		/* The load stays behind all earlier stores of the host (2.2).
-		 * Without any, the register file answers at once (7.4). */
+		 * If no store is on its way, the register file answers at once
+		 * (7.4). */
 		if (!note->space || !h->ordered || ring_empty(&h->store)) {
 			load_answer(n, note);
 			return;
@@ -107,7 +108,8 @@ static void note_done(struct extoll_nic *n, struct hx_pkt *p)
 		weft_count(n->comp, EX_C_ABORTS, 1);
 	}
 	if (p->txn.op == WEFT_BUS_WRITE) {
-		/* requests may have waited for room in the core's queue */
+		/* the core's queue was full, so that requests may wait for the
+		 * room that this write frees */
 		if (h->in_core[HX_TO_POSTED] >= h->limit[HX_TO_POSTED])
 			ex_htax_arm(n, ex_now(n));
 		h->in_core[HX_TO_POSTED]--;

@@ -2,10 +2,11 @@
 /* HTAX: stores of read pointers pass messages and commands that find no room
  * (extoll.md 2.4, 3.3; see htax.c).
  *
- * A message may wait for a mailbox of another node, whose messages wait for a
- * mailbox of this node. Stores of read pointers end that wait. They may pass
- * messages and commands, because no message or command depends on them. They
- * stay behind all other register stores, such as those that open a mailbox. */
+ * A message may wait for a mailbox of another node, while a message of that
+ * node waits for a mailbox of this node. A store of a read pointer frees slots
+ * of a mailbox and so ends the wait. It may pass messages and commands, because
+ * no message or command depends on it. It stays behind all other register
+ * stores, such as those that open a mailbox. */
 #include "systems/extoll/nic/nic.h"
 
 bool ex_htax_pass(struct extoll_nic *n, uint64_t c)

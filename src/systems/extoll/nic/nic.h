@@ -9,8 +9,8 @@
  *                       +-- rma*.c    <--> np[1], np[2]
  *                       +-- atu*.c
  *
- * Times inside are numbers of core clock edges ("cycles") unless a name says
- * otherwise. */
+ * Times in the state are numbers of core clock edges ("cycles") unless a name
+ * says otherwise. */
 #ifndef SYSTEMS_EXTOLL_NIC_NIC_H
 #define SYSTEMS_EXTOLL_NIC_NIC_H
 

@@ -120,8 +120,9 @@ bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	if (!e && dest == n->place.node)
 		e = &here;
 	if (e) {
-		/* The table holds the link ports. The last nibble is the
-		 * internal port. */
+		/* The table entry has one nibble for each link on the way. The
+		 * last nibble of the route is the internal port at the
+		 * destination. */
 		for (uint32_t i = 0; i < e->n; i++)
 			ex_route_set(f, i,
 				     (uint32_t)(e->nib[i / 16] >> i % 16 * 4) &

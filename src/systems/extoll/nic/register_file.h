@@ -39,10 +39,10 @@ struct ex_routes {
 };
 
 /* Fills route and meta of a packet to internal port `port` of node dest. cls is
- * 0 for a request, 1 for a response. An entry that software has written through
- * the registers comes first. Without such an entry the route is that of the
- * network (net/topology.h), as if management software had loaded it. Returns
- * false if there is no route. */
+ * 0 for a request, 1 for a response. Uses the entry of the route table if
+ * software has written one. Otherwise uses the route of the network
+ * (net/topology.h), as if management software had loaded it. Returns false if
+ * there is no route. */
 bool ex_route(struct extoll_nic *n, struct weft_frame *f, uint32_t dest,
 	      uint32_t port, uint32_t words, uint32_t cls);
 

@@ -116,9 +116,9 @@ SHOWS(interval_target, n->interval[i].port |
 		       (n->interval[i].enable ? EXTOLL_INTERVAL_ENABLE : 0))
 SHOWS(discarded, n->discarded)
 SHOWS(aborts, n->aborts)
-/* A load of this register waits for the stores before it, so that it counts no
- * store of its own program in HTAX. But VELO may still hold a message, because
- * its network port is full. */
+/* Messages and stores that have not left the NIC. A load of this register waits
+ * for the earlier stores of its own program, so that none of them is counted in
+ * HTAX. But VELO may still hold a message, because its network port is full. */
 SHOWS(waiting, ring_count(&n->htax.store) + (n->velo.rq.held ? 1 : 0))
 NETPORT(tx_packets)
 NETPORT(tx_cells)

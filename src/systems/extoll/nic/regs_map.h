@@ -92,8 +92,8 @@ enum {
 	EXTOLL_EVQ_MAX = 65536, /* entries */
 	/* VELO */
 	EXTOLL_VELO_CONFIG = 0x0400,
-	/* Core cycles for which a message waits for a full mailbox, with policy
-	 * 1. */
+	/* Core cycles after which the completer discards a message that waits
+	 * because its mailbox is full, with policy 1. */
 	EXTOLL_VELO_TIMEOUT = 0x0408,
 	EXTOLL_VELO_SENT = 0x0410,
 	EXTOLL_VELO_RECEIVED = 0x0418,
@@ -148,7 +148,8 @@ enum {
 	EXTOLL_VELO_RX_WP = 0x103000,
 	EXTOLL_VELO_PENDING = 0x104000,
 	/* RMA is at 0x110000..0x11FFFF (rma_regs_map.h) */
-	/* read pointers: + 4096 * vpid, so that a process may have its own */
+	/* read pointers, at + 4096 * vpid: each is in a page of its own, which
+	 * a process may map */
 	EXTOLL_VELO_RP = 0xD00000,
 	EXTOLL_RMA_RP = 0xF00000,
 };
@@ -256,9 +257,9 @@ enum extoll_link {
 	EXTOLL_LINK_DOWN, /* 15 attempts failed */
 	EXTOLL_LINK_UP,	  /* ready again */
 	/* CRC, code or sequence error. With EXTOLL_LP_XBAR in place of the
-	 * port: the crossbar dropped a packet. Such an event is written once
-	 * until the event queue's read pointer moves, so that a bad line does
-	 * not fill the queue. */
+	 * port: the crossbar dropped a packet. Repetitions of the event are not
+	 * written until the event queue's read pointer moves, so that a bad
+	 * line does not fill the queue. */
 	EXTOLL_LINK_ERROR
 };
 enum { EXTOLL_LP_XBAR = 7 };

@@ -92,9 +92,9 @@ void extoll_rma_wake(struct rma *r, struct weft_timer *tm,
 		       ex_edge(r->nic, cycle));
 }
 
-/* Reads host memory. The answer may overtake stores of the host. Otherwise a
- * deadlock is possible: stores may wait for room in the command queue, and the
- * queue for the answer. */
+/* Reads host memory. The answer may overtake stores of the host. If it could
+ * not, a deadlock would be possible: stores would wait for room in the command
+ * queue, while a command in that queue waits for the answer. */
 void extoll_rma_read(struct extoll_nic *n, enum extoll_htax_port port,
 		     weft_phys_t addr, uint32_t bytes,
 		     void (*done)(struct extoll_nic *n, struct hx_pkt *p),

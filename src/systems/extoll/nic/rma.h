@@ -304,8 +304,9 @@ extern const struct ex_unit ex_rma_req_unit, ex_rma_resp_unit, ex_rma_comp_unit,
 	ex_atu_unit;
 extern const struct netport_ops ex_rma_np; /* ports 1 and 2 */
 
-/* Registers. Their index is the VPID, the number of a table, or a fault. The
- * rows of the NIC's register table come from this list, in this order. */
+/* Registers of the RMA. The index of a register is a VPID, the number of a
+ * table, or a fault. The rows of the NIC's register table come from this list,
+ * in this order. */
 #define RMA_REGS(X)                                                            \
 	X(CONFIG, "rma_config", EXTOLL_RMA_CONFIG, 1, 8, RW,                   \
 	  "6:0 largest packet / 64 B, 8 errors always notify")                 \
@@ -382,7 +383,7 @@ static inline uint64_t extoll_rma_vpid_ctl(const struct rma *r, uint32_t vpid)
 uint64_t extoll_rma_noti_pack(const struct extoll_rma_cmd *c, uint32_t unit,
 			      uint32_t error);
 /* Writes a notification into the ring of an enabled VPID. Returns false if the
- * ring is full. The caller then tries again after a store of the read
+ * ring is full. The unit then tries again after software has stored the read
  * pointer. */
 bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 		       uint64_t w0, uint64_t w1, uint64_t trace);
@@ -408,8 +409,8 @@ void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 /* in rma_responder.c */
 /* Queues a request. Returns false if the request queue is full. */
 bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c);
-/* Receives a cell of network port 2. If the queue has no room for a request,
- * keeps the slot, so that later requests wait in the network. */
+/* Receives a cell of network port 2. If the request queue has no room, keeps
+ * the cell's slot. Later requests then wait in the network. */
 void extoll_rma_resp_cell(struct rma *r, const struct netport_cell *c);
 
 /* Executes a fetch-compare-and-add (3.5) on *mem. Returns the result,

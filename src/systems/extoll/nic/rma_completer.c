@@ -60,7 +60,7 @@ void extoll_rma_compl_cell(struct rma *r, const struct netport_cell *c)
 	extoll_rma_compl_run(r);
 }
 
-/* Returns the payload bytes that arrived at least 20 cycles ago. */
+/* Returns the number of payload bytes that arrived at least 20 cycles ago. */
 static uint32_t in_ready(struct extoll_rma_in *in)
 {
 	uint32_t end = 0, words = ex_meta(in->pkt)->words * 8u;
@@ -245,8 +245,8 @@ static void in_write_one(struct extoll_rma_in *in, uint32_t bytes)
 }
 
 /* Writes the data. Keeps the translation in use until HTAX has granted the last
- * write. The notification of a flush passes through another port, and could
- * otherwise overtake that write. */
+ * write, because a flush waits for that use. The notification of the flush
+ * passes through another port and could otherwise overtake the last write. */
 static enum extoll_rma_in_state in_write(struct extoll_rma_in *in)
 {
 	uint32_t all = in->cmd.bytes, ready = all, n;
@@ -287,7 +287,7 @@ static bool in_notify(struct extoll_rma_in *in)
 	    (c.op != RMA_LOCK_RSP || c.low & 1))
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)
-		/* always, because these commands do nothing else */
+		/* always notify, because these commands have no other effect */
 		c.spec |= RMA_COMPLETER;
 	if (!extoll_rma_wants_noti(r, &c, RMA_COMPLETER, in->bad))
 		return true;
@@ -300,8 +300,9 @@ static enum extoll_rma_in_state in_noti(struct extoll_rma_in *in)
 {
 	struct extoll_nic *n = in->rma->nic;
 	enum extoll_rma_counter k = RMA_K_COMPLETIONS;
-	/* No notification for a lock, which the responder handles, or for a
-	 * packet of another node or of a disabled VPID. */
+	/* A lock request causes no notification here, because the responder
+	 * handles the request. A packet of another node or of a disabled VPID
+	 * causes no notification either. */
 	bool silent = in->bad == RMA_BAD_MISROUTE || in->bad == RMA_BAD_VPID ||
 		      in->cmd.op == RMA_LOCK_REQ;
 

@@ -6,9 +6,9 @@
  * software wrote last. The unit then waits. R1's packets do not carry option
  * INT. Therefore an armed ring interrupts on every notification of responder
  * and completer. Notifications of the requester interrupt only if the command
- * had INT. Software may arm the ring when such a notification is in the ring
- * already, but is still unread. Then the interrupt follows at once, because the
- * notification may have crossed the store that arms. */
+ * had INT. Software may arm the ring while an unread notification that
+ * interrupts is already in the ring. Then the interrupt follows at once,
+ * because that notification may have crossed the store that arms the ring. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -68,7 +68,7 @@ bool extoll_rma_notify(struct rma *r, enum extoll_htax_port port, uint32_t vpid,
 	uint64_t w[2] = { w0, w1 };
 	struct hx_pkt *p;
 
-	if (!v->size) /* a ring without slots accepts all and keeps none */
+	if (!v->size) /* a ring without slots drops each notification */
 		return true;
 	if ((v->wp + 1) % v->size == v->rp)
 		return false;

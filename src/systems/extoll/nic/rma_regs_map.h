@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bits hi..lo of a word, and a value placed there. */
+/* RMA_GET returns bits hi..lo of a word. RMA_PUT returns a value shifted to
+ * bits hi..lo. */
 #define RMA_GET(w, hi, lo)                                                     \
 	((uint64_t)(w) >> (lo) & (~0ULL >> (63 - ((hi) - (lo)))))
 #define RMA_PUT(v, hi, lo)                                                     \
@@ -161,9 +162,9 @@ enum { ATU_FLUSH_MAX = 1024 };
 
 /* ---- register words (2.6) ---- */
 
-/* Offsets in the register file. An array has one register per 8 bytes. Read
- * pointers have a page each instead, so that a process can map its own
- * (regs_map.h: EXTOLL_RMA_RP). */
+/* Offsets in the register file. An array has one register per 8 bytes. The read
+ * pointers are not in this range. Each has a page of its own, so that a process
+ * can map its own read pointer (regs_map.h: EXTOLL_RMA_RP). */
 enum {
 	EXTOLL_RMA_CONFIG = 0x2000,
 	EXTOLL_RMA_LOCK_BASE = 0x2008,
@@ -197,7 +198,7 @@ enum {
 /* a failed command always writes a notification */
 #define RMA_C_FORCE (1ULL << 8)
 #define RMA_C_RESET (64ULL | RMA_C_FORCE)
-/* Read pointer: slot in [31:0]. This bit arms the interrupt. */
+/* Bits of a read pointer: [31:0] slot, 32 arms the interrupt. */
 #define RMA_RP_REARM (1ULL << 32)
 
 #endif

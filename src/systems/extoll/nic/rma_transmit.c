@@ -92,8 +92,8 @@ static void tx_reads(struct extoll_rma_tx *u)
 		if (op->state < RMA_TX_READ && op->state != RMA_TX_FREE)
 			return;
 		if (op->bad && op->total > op->asked) {
-			/* A read has failed and the command is refused. The
-			 * data that are not requested are filled with ones. */
+			/* A read has failed, and the command is refused. Fill
+			 * the data that were not requested yet with ones. */
 			if (p)
 				memset(p + op->asked, 0xff,
 				       op->total - op->asked);

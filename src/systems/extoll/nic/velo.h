@@ -16,13 +16,13 @@ enum extoll_velo_rq_state {
 	VELO_RQ_HEADER,
 	VELO_RQ_BODY,
 	VELO_RQ_ROUTE,
-	VELO_RQ_SEND, /* no event ends in this state unless NP 0 has no room */
+	VELO_RQ_SEND, /* outlasts an event only while NP 0 is full */
 	VELO_RQ_DROP,
 	VELO_RQ_STATES
 };
 
-/* A partial message of a page, or a dropped message whose further bytes are
- * dropped. */
+/* A message of which a part has been stored on a page, or a dropped message
+ * whose further bytes are dropped, too. */
 struct extoll_velo_open {
 	struct extoll_velo_open *next;
 	uint64_t expires; /* cycle */

@@ -189,7 +189,7 @@ static void write_sent(struct extoll_nic *n, struct hx_pkt *p)
 	extoll_velo_cp_again(n);
 }
 
-/* Requests one write of the mailbox. irq is H0 if the write ends the message,
+/* Requests one write into the mailbox. irq is H0 if the write ends the message,
  * otherwise 0. */
 static void write_part(struct extoll_nic *n, const uint8_t *image,
 		       weft_phys_t at, uint32_t bytes, uint64_t irq)
@@ -234,8 +234,8 @@ static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 	write_part(n, image + first, slot + first, size - first, irq);
 }
 
-/* Writes the message. Checks the mailbox again, because it may have been closed
- * or given to another owner since SLOT. */
+/* Writes the message. Checks the mailbox again, because software may have
+ * closed it or given it to another owner since state SLOT. */
 static enum extoll_velo_cp_state cp_write(struct extoll_nic *n)
 {
 	struct extoll_velo_cp *q = &n->velo.cp;

@@ -7,9 +7,9 @@
  *            '--------'--------'---> DROP ---> IDLE
  *
  * The unit accepts a word per cycle, so that HTAX sets the pace. A message of
- * several stores stays open, known by its requester page, while messages of
- * other pages pass. Further bytes of a dropped message are dropped until a
- * store to its page starts a new message.
+ * several stores stays open while messages of other requester pages pass. Its
+ * requester page identifies the message. Further bytes of a dropped message are
+ * dropped until a store to its page starts a new message.
  *
  * Our reading: a store that is longer than its message is a length error. If a
  * message begins while an earlier message of its page is open, the earlier
@@ -88,8 +88,8 @@ static enum extoll_velo_rq_state rq_drop_as(struct extoll_velo_rq *q,
 	return VELO_RQ_DROP;
 }
 
-/* Appends the bytes of the store. Returns false if they do not fit into the
- * buffer, which has room for the longest message. */
+/* Appends the bytes of the store to the message. Returns false if the bytes do
+ * not fit into the buffer, which has room for the longest message. */
 static bool rq_append(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;
@@ -258,7 +258,9 @@ static void rq_run(struct extoll_nic *n)
 		q->state = state[old](n);
 		if (q->state != old &&
 		    weft_heard_kind(n->comp, WEFT_TRACE_STATE)) {
-			/* a message is handed over when its words are out */
+			/* report the end of SEND at the cycle at which the
+			 * message's first word is ready, if that cycle is later
+			 * than now */
 			uint64_t now = ex_now(n);
 			bool sent = old == VELO_RQ_SEND && q->from > now;
 

@@ -175,8 +175,8 @@ bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline)
 
 	while (!k->evq[k->evq_rp] && d->seen == k->taken) {
 		extoll_drv_store(d, EXTOLL_EVQ_RP, k->evq_rp | EXTOLL_RP_ARM);
-		/* The answer to the load follows the posted store, so that the
-		 * NIC has lowered the interrupt line before the queue is
+		/* The answer to this load follows the posted store. Therefore
+		 * the NIC has lowered the interrupt line before the queue is
 		 * checked again. */
 		extoll_drv_load(d, EXTOLL_EVQ_RP);
 		if (k->evq[k->evq_rp] || d->seen != k->taken)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EXTOLL driver: does for the processes of a node what a kernel does (extoll.md
- * 6.1). The driver serves the user libraries (velo.c, rma*.c) and uses host.h
- * and the register map alone.
+ * 6.1). The driver serves the user libraries (velo.c, rma*.c). It uses only
+ * host.h and the register map.
  *
  * All programs of a node share one struct extoll_kernel, and no other state.
- * The struct lies in the node's memory. One register of the NIC holds its
- * address, and a test-and-set register is its lock. */
+ * The struct lies in the node's memory. One register of the NIC holds the
+ * struct's address. A test-and-set register is the struct's lock. */
 #ifndef SYSTEMS_EXTOLL_LIB_DRIVER_H
 #define SYSTEMS_EXTOLL_LIB_DRIVER_H
 
@@ -82,9 +82,10 @@ void extoll_drv_route(struct extoll_drv *d, uint32_t node, const uint8_t *port,
  * or 0. */
 uint64_t extoll_drv_event(struct extoll_drv *d);
 /* Sleeps until an event arrives. Returns true after an event, false if the
- * deadline passes. An event that another program has read since the last call
- * counts, too, because it may have been for this program. The caller then polls
- * its own mailbox and ring and sleeps again. */
+ * deadline passes. Also returns true if another program has read an event since
+ * the last call, because that event may have been for this program. The caller
+ * polls its own mailbox and ring after each return, and sleeps again if both
+ * are empty. */
 bool extoll_drv_event_wait(struct extoll_drv *d, weft_time_t deadline);
 
 #endif

@@ -2,9 +2,9 @@
 /* The common endpoint over EXTOLL: opening, memory, waiting. See endpoint.h.
  *
  * The key of a region is address << 31 | length. 30 bits hold any address,
- * because the driver uses one table only. From the key the sender's library
- * learns the bounds of the region, and refuses a put outside them. The NIC
- * itself checks pages only. */
+ * because the driver uses only one table. The key tells the sender's library
+ * the bounds of the region, and the library refuses a put outside the bounds.
+ * The NIC itself checks only pages. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -87,7 +87,8 @@ static int extoll_ep_start(struct ep *e)
 	ret = velo_open(e->h, &va, &x->velo);
 	if (ret)
 		return ret == VELO_ERR_FDOPEN ? -ENODEV : -ENOMEM;
-	/* The protocol fills messages of EXTOLL_EP_VELO bytes. */
+	/* The endpoint's protocol needs VELO messages that hold EXTOLL_EP_VELO
+	 * bytes. */
 	if (velo_max_len(x->velo) < EXTOLL_EP_VELO)
 		return -ENOTSUP;
 	if (rma_open(e->h, &ra, &x->rma))

@@ -2,14 +2,14 @@
 /* The common endpoint over EXTOLL (extoll.md 6.3).
  *
  *     up to 56 bytes     one VELO message: imm and data
- *     up to eager_max    several VELO messages in order, reassembled here
+ *     up to eager_max    several VELO messages in order, joined by the endpoint
  *     longer             the receiver fetches the message by RMA gets
  *     put, get           RMA, directly or through bounce buffers
  *     put with notify    a notification put follows on the same route
  *
- * eager_max is 1024 bytes by default (6.3). In measurements several VELO
- * messages and a fetch take equally long at 4 KB. The default is lower than 4
- * KB, because a fetch leaves the processors free. */
+ * eager_max is 1024 bytes by default (6.3). In measurements a message
+ * of 4 KB takes equally long by several VELO messages and by a fetch. The
+ * default is lower than 4 KB, because a fetch leaves the processors free. */
 #ifndef SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 #define SYSTEMS_EXTOLL_LIB_ENDPOINT_H
 
@@ -57,8 +57,8 @@ static inline struct extoll_ep *extoll_ep_of(struct ep *e)
 	return (struct extoll_ep *)e;
 }
 
-/* endpoint_velo.c: sends a message. Always returns true, because the processor
- * waits in its stores while the NIC has no room. */
+/* endpoint_velo.c: sends a message. Always returns true: while the NIC has no
+ * room, the stores of the processor wait. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data);
 /* Receives all messages in the VELO mailbox. */

@@ -4,9 +4,9 @@
  * completer notifications, in the order in which one peer answers. */
 #include "systems/extoll/lib/endpoint.h"
 
-/* Returns the oldest piece if this notification ends it, otherwise NULL. A
- * notification for an earlier part of the piece only adds its error to the
- * piece. */
+/* Returns the oldest piece if notification n ends that piece, otherwise NULL. A
+ * notification for an earlier part of the piece only adds the notification's
+ * error to the piece. */
 static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 				  const struct rma_noti *n)
 {
@@ -96,8 +96,9 @@ void extoll_ep_notify(struct ep *e, struct ep_op *op)
 			      RMA_NOTI_COMPLETER, 0);
 }
 
-/* Fetches a long message. Gives the buffer the message's offset in its page, so
- * that each page of the message needs one request only. */
+/* Fetches a long message. The destination gets the same offset in its page as
+ * the source, so that a request for a page of the source crosses no page end of
+ * the destination. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {
 	size_t skew = m->addr % EP_PAGE;
@@ -131,7 +132,8 @@ void extoll_ep_reap(struct ep *e)
 			p = piece_pop(&x->peer[n->node].gets, n);
 		else if (!get && n->unit == RMA_NOTI_REQUESTER)
 			p = piece_pop(&x->puts, n);
-		/* without a piece: the notification of a peer's error */
+		/* a notification of a peer's error belongs to no piece (p is
+		 * NULL) */
 		if (p && !get)
 			x->out -= p->len;
 		if (p)

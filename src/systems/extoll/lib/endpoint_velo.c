@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoint over EXTOLL: messages by VELO. The tag of a message is its kind. */
+/* Endpoint over EXTOLL: messages by VELO. The VELO tag of a message is the
+ * message's kind. */
 #include <string.h>
 
 #include "systems/extoll/lib/endpoint.h"
@@ -57,8 +58,8 @@ static size_t velo_part(struct ep *e, uint32_t dst, uint32_t tag,
 	return k;
 }
 
-/* Sends a message. Always returns true, because the processor waits in its
- * stores while the NIC has no room. */
+/* Sends a message. Always returns true: while the NIC has no room, the stores
+ * of the processor wait. */
 bool extoll_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		       const void *data)
 {

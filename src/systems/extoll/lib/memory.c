@@ -160,8 +160,8 @@ void xmem_close(struct xmem *m)
 	struct xmem_kern *k = m->kern;
 
 	kern_enter(m);
-	/* Waits until the NIC holds no command of this process. Otherwise the
-	 * command would act on the next process with this VPID. */
+	/* Waits until the NIC holds no command of this process. A remaining
+	 * command would act on the next process that gets this VPID. */
 	extoll_drv_drain(&m->drv);
 	xmem_rf(m, EXTOLL_RMA_VPID + 8 * m->vpid, 0);
 	while (extoll_drv_load(&m->drv, EXTOLL_RMA_PENDING + 8 * m->vpid))

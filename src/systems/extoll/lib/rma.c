@@ -78,9 +78,9 @@ int rma_open(struct weft_host *h, const struct rma_attr *attr,
 	p->host = h;
 	p->last = &p->first;
 	p->lazy = attr->lazy ? attr->lazy : LAZY;
-	/* At most slots - 1 slots are unread. With a larger `lazy` the read
-	 * pointer would never be stored, and the NIC would never learn of a
-	 * free slot. */
+	/* At most slots - 1 slots can be unread. If `lazy` were larger, the
+	 * library would never store the read pointer, and the NIC would never
+	 * learn of a free slot. */
 	if (p->lazy >= p->mem.slots)
 		p->lazy = 1;
 	if (attr->memlock)

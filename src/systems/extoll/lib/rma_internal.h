@@ -25,10 +25,12 @@ struct rma_port {
 	struct weft_host *host;
 	struct rma_handle *handles;
 	struct rma_region *regions;
-	/* Notifications read from the ring and not yet returned, end of that
-	 * list, freed list entries for reuse. */
+	/* first, last: list of notifications that were read from the ring and
+	 * not yet returned, and the end of the list; spare: freed list entries
+	 * for reuse */
 	struct rma_noti *first, **last, *spare;
-	/* read pointer, and its last value stored to the NIC */
+	/* rp: read pointer; told: value of the read pointer that was last
+	 * stored to the NIC */
 	uint32_t rp, told;
 	uint32_t lazy;
 };

@@ -4,8 +4,8 @@
  * so that a request across pages becomes several descriptors. */
 #include "systems/extoll/lib/rma_internal.h"
 
-/* Stores a descriptor to the requester page. Word 0 gets the fields of w0 in
- * addition to those of the other arguments. */
+/* Stores a descriptor to the requester page. Word 0 holds the connection's word
+ * 0, op, noti, modifier, and the further fields in w0. */
 static void rma_post_post(struct rma_handle *c, uint32_t op, uint32_t noti,
 			  uint32_t modifier, uint64_t w0, uint64_t w1,
 			  uint64_t w2)

@@ -86,8 +86,8 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 		weft_host_free(h, p);
 		return ret;
 	}
-	/* Announce slots early enough, so that a small mailbox does not
-	 * fill. */
+	/* Store the read pointer after half of the slots at the latest.
+	 * Otherwise a small mailbox would seem full to the NIC. */
 	if (p->lazy > p->slots / 2)
 		p->lazy = p->slots / 2;
 	/* Sets protection, mailbox and permission to send. The NIC starts with
@@ -106,8 +106,8 @@ int velo_open(struct weft_host *h, const struct velo_attr *attr,
 }
 
 /* Closes the port. First the NIC refuses further messages for the mailbox. Then
- * loads of EXTOLL_VELO_PENDING tell how many writes to the mailbox are still in
- * the NIC. The answer to such a load follows all writes that have left the
+ * the library loads EXTOLL_VELO_PENDING until no write to the mailbox is left
+ * in the NIC. The answer to such a load follows all writes that have left the
  * NIC. */
 void velo_close(struct velo_port *p)
 {

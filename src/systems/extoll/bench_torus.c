@@ -3,11 +3,12 @@
  * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
  * The unit of work is the packet-hop: one packet through one crossbar.
  *
- * Two environment variables may name other simulators: BOOKSIM a BookSim2
- * binary, SST an SST binary with the element library merlin. This network,
- * traffic and load then also run there (configurations: booksim.c, merlin.c),
- * one after the other on one core. The benchmark prints the ratios of
- * packet-hops per CPU second. */
+ * Two environment variables may name binaries of other simulators: BOOKSIM
+ * names BookSim2, SST names SST with the element library merlin. The benchmark
+ * then runs the same network, traffic and load on each named simulator, too
+ * (configurations: booksim.c, merlin.c). The simulators run one after the other
+ * on one core. The benchmark prints the ratios of packet-hops per CPU
+ * second. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

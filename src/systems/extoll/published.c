@@ -13,7 +13,8 @@
 	     "crossbar and link ports this (7.6)"
 #define CELLS "2382 and 1159 cycles per put (7.3)"
 #define REFRESH "7.3 leaves out the credit refresh, a cell in 256 cycles"
-/* Text for rows that need a choice which is off in the machine as built. */
+/* Note of rows that hold only with an option that the real machine does not
+ * have. */
 #define BESIDE                                                                 \
 	"with extoll.nic.rf_core, registers beside the HT core; behind HTAX, " \
 	"as everywhere else, writes of 64 B go at 1.11 GB/s"

@@ -124,9 +124,9 @@ double extoll_eval_domains(const struct repro_data *d)
 
 /* ---- transceivers ---- */
 
-/* Returns the cycles that the transceivers add to a packet's time. The run
- * without transceivers still includes a delay of 20 unit intervals, which is
- * half a cycle of 40 unit intervals. */
+/* Returns the cycles that the transceivers add to a packet's time: the
+ * difference to a run without transceivers, plus half a cycle. That run still
+ * includes a delay of 20 unit intervals, and a cycle has 40. */
 static double mgt_cycles(const struct repro_data *d, const char *point)
 {
 	return published_eval_gain(d, NEXT_TO_NONE, point, "net.latency") +

@@ -60,9 +60,9 @@ static int xpio_main(struct weft_comp *c)
 		weft_check_failed(c, "cannot open the NIC");
 		return -ENODEV;
 	}
-	/* Reading the clock takes time, too. The difference of a reading after
-	 * n loads and one after none is the time of the loads. The load here
-	 * waits for earlier stores. */
+	/* The time of the loads is the difference of two times: of n loads and
+	 * of none. Both include the time to read the clock. The load in front
+	 * waits for earlier stores, so that they are not measured. */
 	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
 	t = weft_host_now(p->w.h);
 	none = ns_since(p, t);

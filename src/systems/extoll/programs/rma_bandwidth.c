@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that measure the throughput of the RMA (extoll.md 6.5, 7.3):
  *
- *   extoll.rma_put_bw  node 0 puts into the partner's memory (EX-05, EX-06,
- *                      small ones EX-14)
+ *   extoll.rma_put_bw  node 0 puts into the partner's memory (EX-05, EX-06;
+ *                      EX-14 for small puts)
  *   extoll.rma_get_bw  node 0 gets from the partner's memory
  *
- * The measured time is that from the first post to the completer notification
- * of the last put or get. The contents are checked after the measurement, so
+ * The measured time lasts from the first post to the completer notification of
+ * the last put or get. The contents are checked after the measurement, so
  * that the check takes no part in it. */
 #include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs on single RMA commands (extoll.md 6.5, 7.5, T-19):
  *
- *   extoll.rma_lat   puts to and fro between node 0 and a partner, seen by
- *                    polling memory: half round trip
+ *   extoll.rma_lat   node 0 and a partner put to each other in turn, and poll
+ *                    their memory for the put: half the round trip
  *   extoll.rma_lock  every node takes and releases one lock of node 0, as a
  *                    mutex, and counts in memory that only the holder of the
  *                    lock may access */

@@ -27,8 +27,8 @@ struct rma_program_peer {
  * with a failed check. */
 int rma_program_open(struct rmaw *v, struct weft_comp *c, const char *name,
 		     size_t bytes);
-/* Waits for all nodes, because their transfers may use the buffer, then
- * closes. */
+/* Waits for all nodes, because their transfers may use the buffer, then closes
+ * the port. */
 void rma_program_close(struct rmaw *v);
 /* Connects to the port of a node, waiting until it is published. Returns 0, or
  * -EIO with a failed check. */

@@ -128,9 +128,9 @@ static int rate_main(struct weft_comp *c)
 
 /* ---- all to all ---- */
 
-/* Sends one message to every other node, then the next one to every node, and
- * so on. Each node starts with its next neighbour. Receives after every
- * message, so that a full mailbox does not stop other nodes. */
+/* Sends in rounds: one message to every other node in each round. Each node
+ * starts with its next neighbour. Receives after every message, because a full
+ * mailbox would stop other nodes. */
 static void all_send(struct va *a)
 {
 	uint32_t n = a->v.w.n, me = a->v.w.me;

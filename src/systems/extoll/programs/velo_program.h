@@ -26,7 +26,8 @@ struct velo_program_msg {
  * Returns 0, or a negative errno with a failed check. */
 int velo_program_open(struct velow *v, struct weft_comp *c, const char *name,
 		      uint64_t mailbox);
-/* Waits for all nodes, checks that the NIC dropped no message, closes. */
+/* Waits for all nodes, checks that the NIC dropped no message, and closes the
+ * port. */
 void velo_program_close(struct velow *v);
 /* Connects to the port of a node, waiting until it is published. Returns 0, or
  * -EINVAL with a failed check. */

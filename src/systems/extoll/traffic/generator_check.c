@@ -7,7 +7,8 @@
 
 #include "systems/extoll/traffic/generator.h"
 
-/* most nodes, because memory grows with their square */
+/* largest number of nodes, because the memory grows with the square of this
+ * number */
 enum { CHECK_NODES = 4096 };
 
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err)

@@ -30,8 +30,8 @@ static struct weft_frame *packet_make(struct weft_comp *c,
 	struct weft_frame *f = weft_frame_new(c->sim);
 	struct ex_meta *m = ex_meta(f);
 	uint32_t node = g->s.node, len = p->size, route;
-	/* Packets of a pair take one route if their order is checked, because
-	 * random routes may differ. */
+	/* If the order of packets is checked, all packets of a pair take one
+	 * route. On random routes packets could overtake each other. */
 	uint32_t coins = g->check
 				 ? topo_coins_pair(node, p->dest)
 				 : topo_coins((uint64_t)node << 48 | p->number);
@@ -63,7 +63,7 @@ static bool packet_send(struct weft_comp *c, const struct traffic_packet *p)
 	struct weft_frame *f = packet_make(c, p);
 	uint32_t number = p->id;
 
-	if (!f) { /* unreachable, since routes are checked before the run */
+	if (!f) { /* cannot happen: routes are checked before the run */
 		weft_check_failed(c, "no way to node %u", p->dest);
 		return false;
 	}

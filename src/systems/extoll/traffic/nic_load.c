@@ -102,8 +102,7 @@ static void message_measure(struct extoll_load *l, uint64_t stamp, uint32_t len,
 			(double)WEFT_NS;
 }
 
-/* Returns true if no extoll.load sends messages with this status to this
- * node. */
+/* Returns true if s is not a status that an extoll.load sends to this node. */
 static bool status_wrong(const struct extoll_load *l, uint64_t s)
 {
 	uint32_t len = EXTOLL_STATUS_LEN(s);
@@ -184,8 +183,8 @@ static void write_take(struct extoll_load *l, const struct weft_bus_txn *w,
 
 /* ---- the bus ---- */
 
-/* Accepts a transaction. Aborts reads. A write is done when it has crossed the
- * link. */
+/* Accepts a transaction. Aborts a read. Completes a write when the write has
+ * crossed the link. */
 static void extoll_load_submit(struct weft_port *dev_port,
 			       struct weft_bus_txn *w)
 {
@@ -209,8 +208,8 @@ static void extoll_load_submit(struct weft_port *dev_port,
 }
 
 /* Handles stores that the NIC has consumed. The NIC consumes a store of the
- * read pointer when that store arrives, at l->rp_at. So if that time has come,
- * the consumed store is that of the read pointer, otherwise one of a
+ * read pointer at its arrival (l->rp_at). If that time has come, the consumed
+ * store is the one of the read pointer. Otherwise it is a store of a
  * message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {
@@ -296,8 +295,8 @@ static int extoll_load_init(struct weft_comp *c, struct weft_err *err)
 	if (l->size_max && l->size_max < l->size)
 		return weft_fail(err, EINVAL, "%s.size_max: %u is below %u",
 				 c->name, l->size_max, l->size);
-	/* Announce slots early enough, so that a small mailbox does not
-	 * fill. */
+	/* Store the read pointer after half of the slots at the latest.
+	 * Otherwise a small mailbox would seem full to the NIC. */
 	if (l->lazy > l->slots / 2)
 		l->lazy = l->slots / 2;
 	return 0;

@@ -2,17 +2,17 @@
 /* Stores of extoll.load: first the set-up of a driver (extoll.md 2.4, 2.6,
  * 3.3), then VELO messages (3.2).
  *
- * Arrivals do not depend on the network, so that no event is needed here. The
- * NIC is notified of a store ahead of its time. The next store follows when the
- * NIC has accepted one. */
+ * This file needs no events, because times of messages do not depend on the
+ * network. It notifies the NIC of a store ahead of its time, and makes further
+ * stores when the NIC has accepted one. */
 #include <errno.h>
 #include <string.h>
 
 #include "systems/extoll/traffic/nic_load.h"
 
-/* Cycles within which the NIC's unit surely takes a store after its arrival. A
- * store that arrives later than that waits here until the NIC has accepted the
- * store before it. */
+/* Largest number of cycles from the arrival of a store until the NIC's unit
+ * takes the store. If a store would arrive more than this after the previous
+ * store, it waits here until the NIC has accepted the previous store. */
 enum { TAKEN = 16 };
 
 /* ---- stores ---- */
@@ -148,8 +148,8 @@ void extoll_load_src_next(struct extoll_load *l)
 		due = extoll_source_due(&l->s);
 		if (due == ARRIVALS_NEVER)
 			return;
-		/* Waits until the NIC has accepted the earlier stores, if the
-		 * message arrives long after them. */
+		/* Wait until the NIC has accepted the earlier stores, because
+		 * the stores of this message arrive long after them. */
 		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
 				      l->last + TAKEN * (clk->num / clk->den))
 			return;

@@ -34,22 +34,22 @@ int extoll_source_init(const struct weft_comp *c, struct weft_err *err);
 /* ops.start of a source with packets of its own. Requires s->words, sizes and
  * place. Draws the first arrival. Returns 0, or -EINVAL with a message. */
 int extoll_source_start(struct weft_comp *c, struct weft_err *err);
-/* Adds the source to the measurement of its network, if it is in one. Returns
- * 0, or -EINVAL with a message. */
+/* Adds the source to the measurement of its network. A source without network
+ * is not measured. Returns 0, or -EINVAL with a message. */
 int extoll_source_join(struct weft_comp *c, const struct net_source_ops *ops,
 		       struct weft_err *err);
 
-/* Returns the cycle of the next arrival like traffic_due(). Returns
- * ARRIVALS_NEVER once the measurement has ended, but a trace is sent to its
- * end. */
+/* Returns the cycle of the next arrival like traffic_due(), or ARRIVALS_NEVER
+ * once the measurement has ended. The end of the measurement does not stop a
+ * trace. */
 static inline uint64_t extoll_source_due(const struct extoll_source *s)
 {
 	return net_source_due(&s->own, extoll_net_over(s->net));
 }
 /* Returns the flits of a packet of that size, including one routing flit. */
 uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
-/* For net_source_ops: returns the packets due in from..cycle-1 that are not
- * drawn. */
+/* For net_source_ops: returns the packets that are due in the cycles
+ * from..cycle-1 and have not been drawn. */
 struct net_backlog extoll_source_backlog(const struct weft_comp *c,
 					 uint64_t from, uint64_t cycle);
 

@@ -194,7 +194,8 @@ static int forth_ep_start(struct ep *e)
 		return ret;
 	if (x->block_phys + x->block_bytes > UINT32_MAX)
 		return -ENOMEM;
-	/* refused, because messages need notifications in order */
+	/* With notifications by counting the endpoint is refused, because
+	 * messages need notifications in order. */
 	if (weft_forth_info(x->f)->groups)
 		return -EOPNOTSUPP;
 	x->paths = weft_forth_info(x->f)->multipath;

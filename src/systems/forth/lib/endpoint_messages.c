@@ -156,9 +156,9 @@ static struct forth_ep_trailer *slot_there(struct forth_ep *x, uint32_t p,
 	return *(volatile uint64_t *)&t->seq == seq + 1 ? t : NULL;
 }
 
-/* Updates `late` if the NIC uses several paths: messages that have arrived
- * minus notifications. Reads the notifications first, so that `late` is never
- * too small. */
+/* If the NIC uses several paths, sets `late` to the number of messages that
+ * have arrived minus the number of notifications. Reads the notifications
+ * first, so that `late` is never too small. */
 static void look(struct forth_ep *x)
 {
 	uint32_t noted = x->noted;

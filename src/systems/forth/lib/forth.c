@@ -197,9 +197,9 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	return fq;
 }
 
-/* Builds the second qword of the next descriptor of fq. After lnotify_every
- * descriptors that request no local notification, requests one for the library
- * itself. */
+/* Builds the second qword of the next descriptor of fq. If the last
+ * lnotify_every descriptors have requested no local notification, requests one
+ * for the library itself. */
 static uint64_t forth_build_q1(struct weft_forth *f, struct forth_queue *fq,
 			       const struct weft_forth_desc *d)
 {
@@ -337,9 +337,9 @@ static bool forth_wait_departed(struct weft_forth *f, uint32_t q, uint64_t want,
 			continue;
 		}
 		/* Compute the departures from the head pointer in the register.
-		 * The result is exact unless a whole ring has departed since
-		 * the last count, which the notifications of the library
-		 * prevent. */
+		 * The result is exact if less than a whole ring has departed
+		 * since the last count. The library requests notifications
+		 * often enough for that. */
 		forth_refresh(f, q);
 		head = forth_pointers_head(
 			weft_forth_load(f, FORTH_QUEUE_POINTERS + 4 * q));

@@ -138,9 +138,9 @@ static void wait_event(struct storage_link *l, weft_time_t deadline)
 				     deadline);
 		return;
 	}
-	/* After this acknowledgement the caller counts all notifications,
-	 * because notifications that arrived before it raise no further
-	 * interrupt (forth.md 2.3). */
+	/* The caller counts the notifications after weft_forth_irq_ack(),
+	 * because notifications that arrived before weft_forth_irq_ack() raise
+	 * no further interrupt (forth.md 2.3). */
 	if (weft_forth_irq_wait(x->f, deadline)) {
 		weft_forth_irq_ack(x->f);
 		x->paid = 1;

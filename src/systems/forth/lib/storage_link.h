@@ -82,8 +82,8 @@ struct forth_storage {
 	/* counted notifications whose records have not been taken */
 	uint32_t due;
 	uint32_t turn; /* index of the peer that is polled first */
-	/* number of the next notifications that are not charged, because the
-	 * processor has handled their interrupt already */
+	/* number of further notifications for which the processor is not
+	 * charged, because it has handled their interrupt already */
 	uint32_t paid;
 };
 

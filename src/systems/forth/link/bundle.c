@@ -95,8 +95,8 @@ static void bundle_frame(struct forth_port *l, struct weft_frame *first)
 		whole = weft_frame_dup(f[0]);
 		whole->flags &= ~(uint32_t)FORTH_F_LINE;
 		whole->time = now;
-		/* find when the first share came. The FIFO of the link of that
-		 * share overflows if the last share comes much later */
+		/* find when the first share arrived, because the FIFO of its
+		 * link overflows if the last share arrives much later */
 		for (j = 0; j < l->cfg.links; j++)
 			came = f[j]->time < came ? f[j]->time : came;
 		if (forth_port_skew_full(l, now - came, whole->words))

@@ -129,9 +129,10 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 	return n;
 }
 
-/* Fills free slots of a frame: repeats the credits last sent for further lanes,
- * round robin, each lane once. Such a repetition replaces a credit that was
- * lost. Returns the number of credits in the frame. */
+/* Fills free slots of a frame. Goes round robin through the lanes that have no
+ * credit in the frame, and repeats for each the credit last sent. The
+ * repetition replaces a credit that was lost. Returns the number of credits in
+ * the frame. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {
@@ -256,9 +257,9 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 
 /* ---- catching up ---- */
 
-/* Skips a long time in which only refreshes leave: counts all refreshes before
- * `limit`, except the last one, in one step, if neither end needs each refresh
- * by itself. */
+/* Skips a long time in which only refreshes leave. If neither end needs each
+ * refresh by itself, counts all refreshes before `limit` in one step, except
+ * for the last refresh. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;

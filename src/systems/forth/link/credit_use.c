@@ -230,8 +230,8 @@ void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end)
 		l->count.credit_leak += words;
 		return;
 	}
-	/* do not go back behind the last known time, because F of a lane grows
-	 * in the order of time */
+	/* use the last known time if t is earlier, because F of a lane grows in
+	 * the order of time */
 	t = t > l->fwd_last ? t : l->fwd_last;
 	if (l->epoch)
 		credit_resync_held(l, 0, (int32_t)words);

@@ -174,8 +174,9 @@ int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 	uint32_t unit = one_size ? FORTH_CREDIT_GRAN : 1;
 
 	/* Even with an empty buffer, T - F' may be up to 31 words, because F'
-	 * counts whole credits (5.2). The number is smaller when all packets
-	 * have one size. */
+	 * counts whole credits (5.2). With packets of one size the bound is 32
+	 * words minus the largest power of two up to 32 that divides the
+	 * charge. */
 	while (charge % unit)
 		unit /= 2;
 	need = charge + FORTH_CREDIT_GRAN - unit;

@@ -49,6 +49,8 @@ struct net_shape {
 	/* cables between two routers in a dimension; 0: one */
 	uint32_t trunked, trunking[NET_DIMS];
 	uint32_t arrangement; /* of cables between groups (dragonfly.h) */
+	/* cycles of the cables above each level of a tree; 0: as others */
+	uint32_t lengthy, length[NET_DIMS];
 	uint64_t seed;
 	/* The caller's, of topologies that are lists. Not kept by the graph. */
 	const struct net_cables *cables;

@@ -62,6 +62,11 @@ static int tree_check(const struct net_shape *s, struct weft_err *err)
 			err, EINVAL,
 			"up has %u levels, the tree %u below its top: write %u, or leave out up",
 			s->ups, s->dims - 1, s->dims - 1);
+	if (s->lengthy && s->lengthy != s->dims - 1)
+		return weft_fail(
+			err, EINVAL,
+			"lengths has %u levels, the tree %u below its top: write the cycles of cables above each of them",
+			s->lengthy, s->dims - 1);
 	for (uint32_t l = 0; l < s->dims; l++) {
 		if (s->size[l] < 1 || (s->dims > 1 && s->size[l] < 2))
 			return weft_fail(
@@ -103,8 +108,8 @@ static int tree_size(const struct net_shape *s, uint64_t *routers_p,
 	return 0;
 }
 
-static void level_join(struct net_graph *g, const struct net_shape *s,
-		       uint32_t l)
+static int level_join(struct net_graph *g, const struct net_shape *s,
+		      uint32_t l, struct weft_err *err)
 {
 	struct level v = tree_level(s, l), up = tree_level(s, l + 1);
 
@@ -116,7 +121,12 @@ static void level_join(struct net_graph *g, const struct net_shape *s,
 
 			net_graph_join(g, v.first + i, v.down + b,
 				       up.first + parent, high % up.down);
+			if (s->lengthy &&
+			    net_graph_latency(g, v.first + i, v.down + b,
+					      s->length[l], err))
+				return -EINVAL;
 		}
+	return 0;
 }
 
 static int tree_build(struct net_graph *g, const struct net_shape *s,
@@ -141,7 +151,8 @@ static int tree_build(struct net_graph *g, const struct net_shape *s,
 		return ret;
 	g->shape.ends = s->size[0];
 	for (uint32_t l = 0; l + 1 < s->dims; l++)
-		level_join(g, s, l);
+		if (level_join(g, s, l, err))
+			return -EINVAL;
 	for (uint32_t e = 0; e < ends; e++)
 		net_graph_attach(g, e, e / s->size[0], e % s->size[0]);
 	return 0;
@@ -157,6 +168,7 @@ static bool tree_reduce(struct net_shape *s)
 	if (s->dims > 3) {
 		s->dims = 3;
 		s->ups = s->ups ? 2 : 0;
+		s->lengthy = 0;
 		less = true;
 	}
 	for (uint32_t l = 0; l < s->dims; l++) {
@@ -184,7 +196,7 @@ static void tree_onward(const struct net_graph *g, uint32_t router,
 	}
 }
 
-static const char *const keys[] = { "dims", "ends", "up", NULL };
+static const char *const keys[] = { "dims", "ends", "up", "lengths", NULL };
 
 const struct net_topology net_topology_fat_tree = {
 	.name = "fat_tree",

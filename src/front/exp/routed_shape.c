@@ -61,6 +61,7 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 {
 	const struct doc_node *dims = doc_get(map, "dims");
 	const struct doc_node *up = doc_get(map, "up");
+	const struct doc_node *lengths = doc_get(map, "lengths");
 	const struct doc_node *trunking = doc_get(map, "trunking");
 
 	*s = (struct net_shape){ 0 };
@@ -77,6 +78,9 @@ int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 			map->at, err,
 			"the fabric has no 'dims': write e.g. dims: [8, 8]");
 	if (dims && list_read(dims, "dims", &s->dims, s->size, err))
+		return -1;
+	if (lengths &&
+	    list_read(lengths, "lengths", &s->lengthy, s->length, err))
 		return -1;
 	if (up && list_read(up, "up", &s->ups, s->up, err))
 		return -1;

@@ -8,7 +8,7 @@
 
 #define ROUTED_SHAPE_KEYS                                                      \
 	"dims", "ends", "up", "trunking", "arrangement", "cables", "file",     \
-		"seed"
+		"seed", "lengths"
 
 /* Reads the shape of a topology. Returns 0, or a negative errno with a message:
  * a key that the topology lacks, or dims that are missing. The caller frees

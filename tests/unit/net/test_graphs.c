@@ -32,6 +32,13 @@ static const struct {
 	{ "fat_tree", { 2, { 3, 3 } }, 6, 9, 9, 3, 2 },
 	{ "fat_tree", { 3, { 4, 4, 4 } }, 48, 64, 128, 8, 4 },
 	{ "fat_tree", { 4, { 2, 2, 2, 2 } }, 32, 16, 48, 4, 6 },
+	{ "fat_tree",
+	  { 3, { 2, 2, 2 }, .lengthy = 2, .length = { 1, 9 } },
+	  12,
+	  8,
+	  16,
+	  4,
+	  4 },
 	/* tapered: 12 + 12 + 3 routers */
 	{ "fat_tree", { 3, { 4, 3, 4 }, 0, 2, { 3, 1 } }, 27, 48, 48, 4, 4 },
 	/* BookSim2's qtree */
@@ -225,6 +232,9 @@ static void wrong_shapes_are_refused_with_what_would_do(void **state)
 		  { 3, { 4, 4, 4 }, 0, 2, { 0, 1 } },
 		  "at least 1 leads" },
 		{ "fat_tree", { 2, { 100, 100 } }, "at most 128" },
+		{ "fat_tree",
+		  { 3, { 4, 4, 4 }, .lengthy = 1, .length = { 2 } },
+		  "above each of them" },
 		{ "hypercube", { 2, { 2, 2 } }, "dims: [6]" },
 		{ "hypercube", { 1, { 21 } }, "up to 20" },
 		{ "slim_fly", { 1, { 6 } }, "a prime power q" },

@@ -94,6 +94,8 @@ static bool graph_make(struct scene *s)
 		{ "hyperx", { 2, { 2, 4 }, 2 } },
 		{ "hyperx",
 		  { 2, { 3, 2 }, 2, .trunked = 2, .trunking = { 2, 3 } } },
+		{ "fat_tree",
+		  { 3, { 2, 2, 2 }, .lengthy = 2, .length = { 2, 5 } } },
 		{ "graph", { .cables = &lengths } },
 		{ "graph", { .cables = &tree } },
 		{ "hypercube", { 1, { 3 }, 2 } },

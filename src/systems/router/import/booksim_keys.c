@@ -109,7 +109,8 @@ const struct booksim_key booksim_keys[BOOKSIM_KEYS + 1] = {
 		"allocator, as in islip(2)"),
 	/* traffic */
 	CANNOT("classes", I, "1", NULL,
-	       "there is one class of traffic: 1 would do"),
+	       "classes are not imported: 1 would do, and traffic.classes "
+	       "of the experiment has them"),
 	TAKEN("traffic", T, "uniform"),
 	CANNOT("class_priority", IT, "0", "priority", "0 would do"),
 	TAKEN("perm_seed", IT, "0"),
@@ -122,12 +123,13 @@ const struct booksim_key booksim_keys[BOOKSIM_KEYS + 1] = {
 	TAKEN("burst_beta", R, "0.5"),
 	TAKEN("burst_r1", R, "-1.0"),
 	TAKEN("priority", T, "none"),
-	NOTHING("batch_size", I, "1000", "sim_type", "no batches are sent"),
-	NOTHING("batch_count", I, "1", "sim_type", "no batches are sent"),
-	NOTHING("max_outstanding_requests", I, "0", "sim_type",
-		"no batches are sent"),
+	TAKEN("batch_size", I, "1000"),
+	CANNOT("batch_count", I, "1", "sim_type",
+	       "a run has one batch: 1 would do"),
+	TAKEN("max_outstanding_requests", I, "0"),
 	CANNOT("use_read_write", IT, "0", NULL,
-	       "packets have no replies: 0 would do"),
+	       "replies are not imported: 0 would do, and traffic.reply of "
+	       "the experiment has them"),
 	CANNOT("write_fraction", RT, "0.5", "use_read_write", "0.5 would do"),
 	NOTHING("read_request_begin_vc", I, "0", "use_read_write", ""),
 	NOTHING("read_request_end_vc", I, "5", "use_read_write", ""),

@@ -237,6 +237,24 @@ static void arrivals_write(struct booksim *b, FILE *f, double flits)
 			       "on_off would do");
 }
 
+static bool booksim_batch(const struct booksim *b)
+{
+	return !strcmp(booksim_text(b, "sim_type"), "batch");
+}
+
+/* Packets follow each other as fast as they can, so that the rate does not
+ * count. */
+static void batch_write(struct booksim *b, FILE *f)
+{
+	double most = booksim_number(b, "max_outstanding_requests");
+
+	if (booksim_number(b, "batch_size") < 1)
+		booksim_cannot(b, "batch_size", "1 or more would do");
+	fprintf(f, ", batch: %.0f", booksim_number(b, "batch_size"));
+	if (most > 0)
+		fprintf(f, ", outstanding: %.0f", most);
+}
+
 void booksim_traffic(struct booksim *b, FILE *f)
 {
 	double flits;
@@ -245,7 +263,10 @@ void booksim_traffic(struct booksim *b, FILE *f)
 		b->nodes);
 	pattern_write(b, f);
 	flits = sizes_write(b, f);
-	arrivals_write(b, f, flits);
+	if (booksim_batch(b))
+		batch_write(b, f);
+	else
+		arrivals_write(b, f, flits);
 	fprintf(f, " }\n");
 }
 
@@ -261,11 +282,14 @@ void booksim_measurement(struct booksim *b, FILE *f)
 	double samples = most - warmup < SAMPLES ? most - warmup : SAMPLES;
 	const char *type = booksim_text(b, "sim_type");
 
+	if (booksim_batch(b)) {
+		fprintf(f, "  net: { warmup: 0 }\n");
+		return;
+	}
 	if (strcmp(type, "latency") && strcmp(type, "throughput"))
-		booksim_cannot(b, "sim_type", "%s: latency would do",
-			       strcmp(type, "batch")
-				       ? "BookSim2 has none of this name"
-				       : "no batches are sent");
+		booksim_cannot(b, "sim_type",
+			       "BookSim2 has none of this name: latency would "
+			       "do");
 	if (period < 1)
 		booksim_cannot(b, "sample_period", "1 or more would do");
 	if (samples < 1)

@@ -22,10 +22,6 @@ struct name { /* entry of the hash table of ids */
 	uint32_t len, pkt;
 };
 
-struct dep {
-	uint32_t before, after;
-};
-
 struct reader {
 	/* p..end: the part of the line that is still unread */
 	const char *label, *p, *end;
@@ -36,7 +32,7 @@ struct reader {
 		VEC(struct trace_pkt);
 	} pkts;
 	struct {
-		VEC(struct dep);
+		VEC(struct trace_edge);
 	} deps;
 	struct name *names; /* open addressing */
 	uint32_t n_names, mask;
@@ -162,9 +158,7 @@ static int line_dep(struct reader *r, const char *s, uint32_t len, uint32_t pkt)
 	if (!slot || !slot->at || slot->pkt == pkt)
 		return trace_fail(r, "no packet above is called '%.*s'",
 				  len < 40 ? (int)len : 40, s);
-	vec_push(&r->deps, (struct dep){ slot->pkt, pkt });
-	r->pkts.at[slot->pkt].n++;
-	r->pkts.at[pkt].deps = ++r->pkts.at[pkt].wait;
+	vec_push(&r->deps, (struct trace_edge){ slot->pkt, pkt });
 	return 0;
 }
 
@@ -269,31 +263,36 @@ static void trace_order(struct trace *t)
 	}
 }
 
-static struct trace *trace_make(struct reader *r)
+struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
+		       const struct trace_edge *dep, size_t n_deps,
+		       uint32_t nodes)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 	uint32_t at = 0;
 
 	if (!t)
 		abort();
-	t->pkt = r->pkts.at;
-	t->n = (uint32_t)r->pkts.n;
-	t->nodes = r->nodes;
-	r->pkts.at = NULL;
-	t->next = calloc(r->deps.n + 1, sizeof(*t->next));
+	t->pkt = pkt;
+	t->n = n;
+	t->nodes = nodes;
+	t->next = calloc(n_deps + 1, sizeof(*t->next));
 	t->order = calloc(t->n + 1, sizeof(*t->order));
 	t->from = calloc(t->nodes + 1, sizeof(*t->from));
 	if (!t->next || !t->order || !t->from)
 		abort();
+	for (size_t i = 0; i < n_deps; i++) {
+		pkt[dep[i].before].n++;
+		pkt[dep[i].after].deps = ++pkt[dep[i].after].wait;
+	}
 	for (uint32_t i = 0; i < t->n; i++) {
 		t->pkt[i].first = at;
 		at += t->pkt[i].n;
 		t->pkt[i].n = 0;
 	}
-	for (size_t i = 0; i < r->deps.n; i++) {
-		struct trace_pkt *p = &t->pkt[r->deps.at[i].before];
+	for (size_t i = 0; i < n_deps; i++) {
+		struct trace_pkt *p = &t->pkt[dep[i].before];
 
-		t->next[p->first + p->n++] = r->deps.at[i].after;
+		t->next[p->first + p->n++] = dep[i].after;
 	}
 	trace_order(t);
 	return t;
@@ -311,8 +310,11 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 			    .err = err };
 	struct trace *t = NULL;
 
-	if (!lines_read(&r))
-		t = trace_make(&r);
+	if (!lines_read(&r)) {
+		t = trace_of(r.pkts.at, (uint32_t)r.pkts.n, r.deps.at, r.deps.n,
+			     nodes);
+		r.pkts.at = NULL;
+	}
 	vec_free(&r.pkts);
 	vec_free(&r.deps);
 	free(r.names);
@@ -385,5 +387,6 @@ void trace_free(struct trace *t)
 	free(t->next);
 	free(t->order);
 	free(t->from);
+	free(t->step);
 	free(t);
 }

@@ -36,6 +36,15 @@ struct trace {
 	 * the number of packets */
 	uint32_t *from;
 	uint32_t nodes;
+	/* Steps of a collective operation: of each packet, and their number;
+	 * NULL: the packets have none. */
+	uint32_t *step;
+	uint32_t steps;
+};
+
+/* A packet that waits for another, by their indices. */
+struct trace_edge {
+	uint32_t before, after;
 };
 
 /* Each reads packets of up to bytes_max bytes for a network of `nodes` nodes.
@@ -46,6 +55,10 @@ struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 struct trace *trace_parse(const char *label, const char *text, size_t len,
 			  uint32_t nodes, uint32_t bytes_max,
 			  struct weft_err *err);
+/* Returns a trace of n packets, which takes pkt, with these dependences. */
+struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
+		       const struct trace_edge *dep, size_t n_deps,
+		       uint32_t nodes);
 /* Frees t, which may be NULL. */
 void trace_free(struct trace *t);
 

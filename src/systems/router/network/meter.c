@@ -219,6 +219,26 @@ static int meter_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
+/* Reports how long the steps of a collective operation took, each from the end
+ * of the one before. */
+static void steps_report(struct weft_comp *c)
+{
+	const struct router_net *n = c->state;
+	uint64_t was = 0;
+
+	if (!n->step || c->counters[NET_RECEIVED] != n->trace->n)
+		return;
+	weft_metric(c, "steps", "steps", n->trace->steps);
+	weft_metric(c, "step_time", "cycles",
+		    (double)n->step[n->trace->steps - 1] / n->trace->steps);
+	for (uint32_t k = 0; k < n->trace->steps; k++) {
+		weft_hist_add(c, "step", "cycles",
+			      n->step[k] > was ? (double)(n->step[k] - was)
+					       : 0);
+		was = n->step[k] > was ? n->step[k] : was;
+	}
+}
+
 static int meter_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;
@@ -233,6 +253,7 @@ static int meter_finish(struct weft_comp *c, struct weft_err *err)
 	}
 	net_meter_finish(c, now);
 	net_meter_report(c);
+	steps_report(c);
 	return 0;
 }
 
@@ -341,6 +362,8 @@ static void meter_fini(struct weft_comp *c)
 	free(n->router);
 	free(n->end);
 	free(n->packets.at);
+	trace_free(n->trace);
+	free(n->step);
 	free(n->station);
 	while (n->choices.n)
 		free(vec_pop(&n->choices));

@@ -6,6 +6,7 @@
 #ifndef SYSTEMS_ROUTER_NETWORK_METER_H
 #define SYSTEMS_ROUTER_NETWORK_METER_H
 
+#include "net/packet_trace.h"
 #include "net/routing_ranges.h"
 #include "systems/router/network/lines.h"
 #include "systems/router/network/wheel.h"
@@ -33,6 +34,10 @@ struct router_net {
 	 * carried out. */
 	uint64_t event;
 	struct net_ranges ranges; /* of VCs that packets of sources use */
+	/* Packets of a trace or a collective operation, or NULL, and the cycles
+	 * in which the steps of the operation have ended. */
+	struct trace *trace;
+	uint64_t *step;
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
 	void *own;

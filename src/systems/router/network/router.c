@@ -41,9 +41,10 @@ static const struct weft_param router_params[] = {
 		     "iterations of islip for VCs"),
 	ROUTER_PARAM(U32, sw_iterations, "1", "1..16",
 		     "iterations of islip for the switch"),
-	ROUTER_PARAM(ENUM, arbiter, "round_robin", "round_robin|matrix|age",
+	ROUTER_PARAM(ENUM, arbiter, "round_robin", "round_robin|matrix|age|class",
 		     "arbiters of the allocators; age = the oldest packet "
-		     "first, then round robin"),
+		     "first, class = that of the highest priority, then round "
+		     "robin"),
 	ROUTER_PARAM(BOOL, speculative, "no", "",
 		     "requests the switch together with a VC"),
 	ROUTER_PARAM(BOOL, hold, "no", "",
@@ -139,7 +140,7 @@ static void allocators_init(struct router *r)
 		.arbiter = p->arbiter == ROUTER_MATRIX ? ARBITER_MATRIX
 						       : ARBITER_ROUND_ROBIN,
 		.iterations = p->vc_iterations,
-		.ranked = p->arbiter == ROUTER_AGE,
+		.ranked = p->arbiter >= ROUTER_AGE,
 	};
 	struct allocator_spec sw = vc;
 

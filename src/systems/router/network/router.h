@@ -33,7 +33,7 @@ enum {
 };
 
 /* Arbiters of the allocators (allocator.h). */
-enum { ROUTER_ROUND_ROBIN, ROUTER_MATRIX, ROUTER_AGE };
+enum { ROUTER_ROUND_ROBIN, ROUTER_MATRIX, ROUTER_AGE, ROUTER_CLASS };
 
 struct router_params {
 	uint32_t ports, vcs, buf_flits, flow;
@@ -175,7 +175,8 @@ static inline uint32_t router_lane(const struct router *r,
 {
 	return port * r->p.output_speedup + v->port % r->p.output_speedup;
 }
-/* Returns the rank of a packet: the older the higher with arbiter age, else
+/* Returns the rank of a packet: the older the higher with arbiter age, that of
+ * its class with arbiter class, else
  * 0. */
 uint32_t router_age(const struct router *r, const struct in_vc *v);
 

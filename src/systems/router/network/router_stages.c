@@ -27,8 +27,10 @@ uint32_t router_age(const struct router *r, const struct in_vc *v)
 {
 	uint64_t born;
 
-	if (r->p.arbiter != ROUTER_AGE)
+	if (r->p.arbiter < ROUTER_AGE)
 		return 0;
+	if (r->p.arbiter == ROUTER_CLASS)
+		return router_front(r, v)->rank;
 	born = router_front(r, v)->measured.born;
 	return born < INT32_MAX ? INT32_MAX - (uint32_t)born : 0;
 }

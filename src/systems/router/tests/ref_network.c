@@ -197,6 +197,8 @@ static bool usable(const struct net *n, const struct place *p, uint32_t flits)
 
 static uint32_t age(const struct net *n, const struct queue *q)
 {
+	if (n->c->p.arbiter == ROUTER_CLASS)
+		return n->packets.at[q->at[0].packet].rank;
 	if (n->c->p.arbiter != ROUTER_AGE)
 		return 0;
 	return INT32_MAX - (uint32_t)n->packets.at[q->at[0].packet].born;
@@ -951,13 +953,13 @@ static void net_init(struct net *n)
 		.arbiter = p->arbiter == ROUTER_MATRIX ? ARBITER_MATRIX
 						       : ARBITER_ROUND_ROBIN,
 		.iterations = p->vc_iterations,
-		.ranked = p->arbiter == ROUTER_AGE || g->routing->escape,
+		.ranked = p->arbiter >= ROUTER_AGE || g->routing->escape,
 	};
 	struct allocator_spec sa = va;
 
 	sa.kind = p->sw_alloc;
 	sa.iterations = p->sw_iterations;
-	sa.ranked = p->arbiter == ROUTER_AGE || p->speculative;
+	sa.ranked = p->arbiter >= ROUTER_AGE || p->speculative;
 	n->router = calloc(g->routers, sizeof(*n->router));
 	n->end = calloc(g->ends, sizeof(*n->end));
 	for (uint32_t i = 0; i < g->routers; i++) {

@@ -146,7 +146,7 @@ static void router_make(struct scene *s)
 		.sw_alloc = pick(s, 5),
 		.vc_iterations = 1 + pick(s, 3),
 		.sw_iterations = 1 + pick(s, 3),
-		.arbiter = pick(s, 3),
+		.arbiter = pick(s, 4),
 		.speculative = !pick(s, 4),
 		.hold = !pick(s, 2),
 		.wait_for_tail = !pick(s, 4),

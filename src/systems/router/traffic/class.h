@@ -21,7 +21,8 @@ enum packet_kind {
 	PACKET_WRITE_REPLY,
 	PACKET_KINDS,
 	/* no reply, no limit: nothing to do when it has arrived */
-	PACKET_PLAIN = PACKET_KINDS
+	PACKET_PLAIN = PACKET_KINDS,
+	PACKET_TRACED, /* others may wait for it */
 };
 
 /* Fields of a class, in the state of net.source and net.class beside those of a

@@ -12,6 +12,7 @@
 
 #include "base/need.h"
 #include "base/rng.h"
+#include "net/collective.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/traffic/source_classes.h"
 
@@ -23,6 +24,14 @@ static const struct weft_param source_params[] = {
 		   "tornado, neighbour, row_column: sizes of the digits of a "
 		   "node's number, the lowest first, e.g. 4,4; empty: the "
 		   "dimensions of a grid with an end per router, else one digit"),
+	WEFT_PARAM(ENUM, struct router_source, collective, "none",
+		   COLLECTIVE_NAMES, OWN,
+		   "operation of all ends, in packets of `flits`, instead"),
+	WEFT_PARAM(STR, struct router_source, trace, "", "", OWN,
+		   "file of packets to send instead, for all ends: lines of "
+		   "CYCLE SOURCE DESTINATION BYTES [ID [ID,..]]"),
+	WEFT_PARAM(U32, struct router_source, flit_bytes, "16", "1..4096", OWN,
+		   "trace: bytes of a flit"),
 	NET_SOURCE_PACKETS(struct router_source, "packets"),
 	WEFT_PARAM(CLOCK, struct router_source, clock, "1GHz", "", OWN,
 		   "the same for the whole network"),
@@ -66,7 +75,9 @@ static void packet_take(struct router_source *s, uint32_t i, uint64_t now)
 	if (net->seen)
 		net->seen(net->own, p, now);
 	net_meter_received(s->s.net, &p->measured, now);
-	if (p->kind != PACKET_PLAIN)
+	if (p->kind == PACKET_TRACED)
+		source_trace_done(s, (uint32_t)p->tag, now);
+	else if (p->kind != PACKET_PLAIN)
 		source_classes_take(s, p, now);
 	packet_free(s->s.packets, i);
 }
@@ -109,11 +120,14 @@ static uint32_t packet_draw(struct router_source *s)
 	const struct net_routing *r = s->s.graph->routing;
 
 	traffic_step(&s->t, 0, &c->rng);
+	if (s->t.replay)
+		t.size = source_trace_flits(s, t.size);
 	*p = (struct packet){
 		.flits = t.size,
 		.route = { .src = s->s.number, .dest = t.dest },
 		.range = s->range,
-		.kind = PACKET_PLAIN,
+		.kind = s->t.replay ? PACKET_TRACED : PACKET_PLAIN,
+		.tag = t.id,
 		.rank = (uint8_t)s->priority,
 		.measured = { .born = t.at,
 			      .flits = t.size,
@@ -414,7 +428,10 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");
 	router_net_clock(s->s.net);
 	queues_start(s);
-	if (s->n_parts || !class_plain(&s->cls)) {
+	if (s->collective || s->trace[0]) {
+		if (source_trace_start(s, err))
+			return -EINVAL;
+	} else if (s->n_parts || !class_plain(&s->cls)) {
 		if (source_classes_start(s, shape, err))
 			return -EINVAL;
 		station_wake(&s->s, 0);

@@ -16,7 +16,9 @@ struct router_source {
 		};
 		struct net_source own;
 	};
-	char digits[32]; /* parameter */
+	/* parameters: */
+	char digits[32], trace[128];
+	uint32_t collective, flit_bytes;
 	union {
 		struct {
 			CLASS_FIELDS;
@@ -45,6 +47,14 @@ struct router_source {
 
 /* Takes the credits that have arrived. */
 void source_credits(struct router_source *s, uint64_t now);
+
+/* Starts a source whose packets are those of a trace or a collective operation
+ * (source_trace.c). Returns 0, or -EINVAL with a message. */
+int source_trace_start(struct router_source *s, struct weft_err *err);
+/* Returns the flits of a packet of `size`. */
+uint32_t source_trace_flits(const struct router_source *s, uint32_t size);
+/* Releases packets that have waited for packet number i, which has arrived. */
+void source_trace_done(struct router_source *s, uint32_t i, uint64_t now);
 
 extern const struct weft_class weft_class_net_source;
 

@@ -186,7 +186,7 @@ def zero(program, peer, name, c):
     load = 0.0001 * c.get("packet_size", BASE["packet_size"])
     them, us = ranges(program, peer, c, load, 13333, (1,))
     if them != us:
-        them, us = ranges(program, peer, c, load / 10, 40000, (1, 2, 3))
+        them, us = ranges(program, peer, c, load / 5, 80000, (1, 2, 3))
     text = ["{:.0f} to {:.0f}, {:.0f} to {:.0f}".format(*v)
             for v in (them, us)]
     print(f"| {name} | {text[0]} | {text[1]} |"

@@ -100,10 +100,15 @@ struct net_way {
 };
 enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
 
+/* Loads that routings read: flits behind an output and those that wait for it
+ * in its router, or those behind it alone. */
+enum { NET_LOADS_QUEUES, NET_LOADS_CREDITS };
+
 struct net_graph {
 	const struct net_topology *type;
 	const struct net_routing
 		*routing;   /* of its packets, set by the fabric */
+	uint32_t loads;	    /* enum, set by the fabric */
 	uint32_t threshold; /* of a routing that compares loads of two ways, in
 			     * flits, set by the fabric */
 	struct net_shape shape;

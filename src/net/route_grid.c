@@ -6,6 +6,8 @@
  *ring; at a tie, a coin
  * valiant		to a random router first, then to the destination
  * romm			the same with a router in the box between both (mesh)
+ * ugal			by dimension order or as valiant; the first router
+ *			decides by hops times load of both outputs (Singh 2005)
  * o1turn		ascending or descending dimensions, by a coin (mesh)
  * xy_yx_adaptive	the same by the loads of the first outputs (mesh)
  * minimal_adaptive	any dimension that lacks steps; escape by dimension
@@ -204,6 +206,73 @@ const struct net_routing net_routing_romm = {
 	.inject = romm_inject,
 	.route = valiant_route,
 	.phases = true,
+};
+
+/* Returns the steps of the shortest way between two routers. */
+static uint32_t hops(const struct net_graph *g, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < g->shape.dims; d++) {
+		uint32_t k = g->shape.size[d], a = from % k, b = to % k;
+		uint32_t by = a < b ? b - a : a - b;
+
+		n += wraps(g) && 2 * by > k ? k - by : by;
+		from /= k;
+		to /= k;
+	}
+	return n;
+}
+
+/* Returns the load of the first output of a packet on its way to a router in
+ * the given phase, or 0 if it is there. */
+static uint32_t first_load(const struct net_graph *g, uint32_t vcs,
+			   struct net_arrival in, struct net_route r,
+			   uint32_t to, uint8_t phase)
+{
+	struct step s;
+	uint32_t port;
+
+	r.phase = phase;
+	if (!grid_step(g, in.router, to, false, &s))
+		return 0;
+	port = wraps(g) ? ring_port(s, in.port, &r) : row_port(s);
+	return net_used(in, in.router, port, 0, vcs - 1);
+}
+
+/* Returns true if the packet should take the way over r->mid. The search for
+ * circles walks these, and minimal ways as those of phase 1. */
+static bool detour(const struct net_graph *g, uint32_t vcs,
+		   struct net_arrival in, const struct net_route *r)
+{
+	uint32_t at = in.router, to = grid_router(g, r->dest);
+
+	return !in.loads ||
+	       hops(g, at, to) * first_load(g, vcs, in, *r, to, 1) >
+		       (hops(g, at, r->mid) + hops(g, r->mid, to)) *
+				       first_load(g, vcs, in, *r, r->mid, 0) +
+			       g->threshold;
+}
+
+static void ugal_route(const struct net_graph *g, uint32_t vcs,
+		       struct net_arrival in, struct net_route *r,
+		       struct net_choices *c)
+{
+	if (!r->phase && net_injected(g, in))
+		r->phase = in.router == r->mid || !detour(g, vcs, in, r);
+	valiant_route(g, vcs, in, r, c);
+}
+
+const struct net_routing net_routing_ugal = {
+	.name = "ugal",
+	.doc = "minimal or over a random router, by hops and loads",
+	.topologies = grids,
+	.vcs = valiant_vcs,
+	.inject = valiant_inject,
+	.route = ugal_route,
+	.phases = true,
+	.looks = true,
+	.threshold = true,
 };
 
 /* ---- two orders of dimensions ---- */

@@ -11,9 +11,10 @@
 enum { PAIRS = 1 << 18 };
 
 extern const struct net_routing net_routing_dimension_order,
-	net_routing_valiant, net_routing_romm, net_routing_o1turn,
-	net_routing_xy_yx_adaptive, net_routing_planar_adaptive,
-	net_routing_minimal_adaptive, net_routing_destination_tag;
+	net_routing_valiant, net_routing_romm, net_routing_ugal,
+	net_routing_o1turn, net_routing_xy_yx_adaptive,
+	net_routing_planar_adaptive, net_routing_minimal_adaptive,
+	net_routing_destination_tag;
 extern const struct net_routing net_routing_nearest_common_ancestor,
 	net_routing_d_mod_k, net_routing_nca_adaptive;
 extern const struct net_routing net_routing_dragonfly_minimal,
@@ -35,6 +36,7 @@ const struct net_routing *const net_routings[] = {
 	&net_routing_dimension_order,
 	&net_routing_valiant,
 	&net_routing_romm,
+	&net_routing_ugal,
 	&net_routing_o1turn,
 	&net_routing_xy_yx_adaptive,
 	&net_routing_planar_adaptive,

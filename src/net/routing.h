@@ -40,9 +40,12 @@ struct net_choices {
 /* Loads of outputs that a router knows: its own ones and, in an idealised
  * routing, those of others. */
 struct net_loads {
-	/* Returns the places in use in the queues behind VCs first..last of an
-	 * output, by flits there or on their way, as they were at the end of
-	 * the cycle before. */
+	/* Returns the load of VCs first..last of an output at the end of the
+	 * cycle before: places in use in the queues behind them, by flits there
+	 * or on their way. With NET_LOADS_QUEUES flits that wait for the output
+	 * in its router count, too: those that have not left of packets in
+	 * front of their queue, for the first VC of their first choice until
+	 * they have a VC. */
 	uint32_t (*used)(const void *own, uint32_t router, uint32_t port,
 			 uint32_t first, uint32_t last);
 	const void *own; /* of the caller */
@@ -181,8 +184,8 @@ static inline uint32_t net_drawn(const struct net_route *r, uint32_t salt,
 	x ^= x >> 16;
 	return (uint32_t)((uint64_t)x * n >> 32);
 }
-/* Returns the places in use behind VCs first..last of an output of a router.
- * There are loads. */
+/* Returns the load of VCs first..last of an output of a router. There are
+ * loads. */
 static inline uint32_t net_used(struct net_arrival in, uint32_t router,
 				uint32_t port, uint32_t first, uint32_t last)
 {

@@ -26,7 +26,7 @@
 #include "net/topology.h"
 
 static const char *const keys[] = { "topology", ROUTED_SHAPE_KEYS, "routes",
-				    "routing",	"threshold",	   "switch",
+				    "routing",	"threshold",	   "loads", "switch",
 				    "link",	"trunk",	   "access",
 				    "net",	GATEWAY_KEYS,	   NULL };
 
@@ -85,6 +85,21 @@ static int names_read(const struct registry *reg, const struct doc_node *map,
 	return 0;
 }
 
+/* Sets what loads of outputs are. */
+static int loads_read(const struct doc_node *map, struct net_graph *g,
+		      struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, "loads");
+
+	if (n && !g->routing->looks)
+		return doc_fail(
+			n->at, err,
+			"routing %s reads no loads of outputs: leave out 'loads'",
+			g->routing->name);
+	return exp_option(map, "loads", WEFT_P_ENUM, "queues|credits",
+			  &g->loads, sizeof(g->loads), err);
+}
+
 /* Sets the flits by which the longer way must be emptier before a packet takes
  * it, so that a few flits of an empty network make none go round. */
 static int threshold_read(const struct doc_node *map, struct net_graph *g,
@@ -92,19 +107,14 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 {
 	const struct doc_node *n = doc_get(map, "threshold");
 
-	if (n && !g->routing->threshold) {
-		net_graph_fini(g);
+	g->threshold = THRESHOLD;
+	if (n && !g->routing->threshold)
 		return doc_fail(
 			n->at, err,
 			"routing %s compares no loads of two ways: leave out 'threshold'",
 			g->routing->name);
-	}
-	g->threshold = THRESHOLD;
-	if (!exp_option(map, "threshold", WEFT_P_U32, "0..1048576",
-			&g->threshold, sizeof(g->threshold), err))
-		return 0;
-	net_graph_fini(g);
-	return -1;
+	return exp_option(map, "threshold", WEFT_P_U32, "0..1048576",
+			  &g->threshold, sizeof(g->threshold), err);
 }
 
 static int graph_read(const struct registry *reg, const struct doc_node *map,
@@ -127,8 +137,11 @@ static int graph_read(const struct registry *reg, const struct doc_node *map,
 	g->routing = routing;
 	if (ret)
 		return ret;
-	return routed_routes_read(map, g, err) ? (net_graph_fini(g), -1)
-					       : threshold_read(map, g, err);
+	if (!routed_routes_read(map, g, err) && !loads_read(map, g, err) &&
+	    !threshold_read(map, g, err))
+		return 0;
+	net_graph_fini(g);
+	return -1;
 }
 
 /* ---- parts ---- */

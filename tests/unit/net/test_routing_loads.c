@@ -213,6 +213,35 @@ static void ugal_of_a_hyperx_weighs_loads_with_hops(void **state)
 	bed_fini(&b);
 }
 
+static void ugal_of_a_mesh_weighs_loads_with_hops(void **state)
+{
+	/* from (0, 0) to (1, 1) or over (0, 3): 2 or 6 hops */
+	struct net_route r = { .src = 0, .dest = 5, .mid = 12 };
+	struct bed b;
+
+	bed_init(&b, "mesh", "ugal", (struct net_shape){ 2, { 4, 4 } });
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 6);
+	load(&b, 0, 2, 2);
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 7);
+	assert_int_equal(port_of(&b, r), 2);
+	bed_fini(&b);
+}
+
+/* Over router 7 a packet leaves the other way round. */
+static void ugal_of_a_torus_goes_round_the_other_way(void **state)
+{
+	struct net_route r = { .src = 0, .dest = 3, .mid = 7 };
+	struct bed b;
+
+	bed_init(&b, "torus", "ugal", (struct net_shape){ 1, { 8 } });
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 9);
+	assert_int_equal(port_of(&b, r), 1);
+	bed_fini(&b);
+}
+
 static void xy_yx_of_a_hyperx_takes_the_emptier_output(void **state)
 {
 	struct net_route r = { .src = 0, .dest = 5 };
@@ -237,6 +266,8 @@ int main(void)
 		cmocka_unit_test(
 			progressive_decides_again_at_the_cable_to_the_group),
 		cmocka_unit_test(a_detour_is_final),
+		cmocka_unit_test(ugal_of_a_mesh_weighs_loads_with_hops),
+		cmocka_unit_test(ugal_of_a_torus_goes_round_the_other_way),
 		cmocka_unit_test(ugal_of_a_hyperx_weighs_loads_with_hops),
 		cmocka_unit_test(xy_yx_of_a_hyperx_takes_the_emptier_output),
 	};

@@ -124,7 +124,7 @@ struct router {
 	/* Loads that the routing reads: places in use by VC of an output, and
 	 * the cycle before which they were noted (router_loads.c). */
 	struct net_loads loads;
-	uint16_t *noted;
+	uint32_t *noted;
 	uint64_t noted_at;
 	bool worked; /* a stage did something in this step */
 	bool freed;  /* a packet has left an output VC in this step */

@@ -51,6 +51,37 @@ static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
 	return (uint32_t)n;
 }
 
+/* Finds the output VC for which the packet in front of input VC i waits.
+ * Returns its flits that have not left, or 0. */
+static uint32_t waits(const struct router *r, uint32_t i, uint32_t *out_p)
+{
+	const struct in_vc *v = &r->in[i];
+
+	if (v->state == IN_ACTIVE)
+		*out_p = v->out * r->p.vcs + v->out_vc;
+	else if (v->state == IN_VC && v->choices->n)
+		*out_p = v->choices->at[0].port * r->p.vcs +
+			 v->choices->at[0].first;
+	else
+		return 0;
+	return router_front(r, v)->flits - v->sent;
+}
+
+/* Returns flits that wait for output VCs first..last. Flits that
+ * streams and flows have sent count here until they are carried out. */
+static uint32_t waiting(const struct router *r, uint32_t first, uint32_t last)
+{
+	uint32_t sum = 0, n = r->p.ports * r->p.vcs, out;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t flits = waits(r, i, &out);
+
+		if (flits && out >= first && out <= last)
+			sum += flits;
+	}
+	return sum;
+}
+
 static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 			    uint32_t first, uint32_t last)
 {
@@ -65,13 +96,18 @@ static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 		const struct out_vc *o = &r->out[port * r->p.vcs + v];
 
 		sum += r->noted_at == now ? r->noted[port * r->p.vcs + v]
-					  : o->places - o->credits;
+					  : (uint32_t)(o->places - o->credits);
 	}
 	if (r->noted_at == now)
 		return sum;
-	for (uint32_t v = first; v <= last; v++)
+	sum -= credits_before(&r->s.line[port], now, first, last);
+	for (uint32_t v = first;
+	     v <= last && r->s.graph->loads == NET_LOADS_CREDITS; v++)
 		sum += ahead_of(r, port * r->p.vcs + v, now);
-	return sum - credits_before(&r->s.line[port], now, first, last);
+	if (r->s.graph->loads == NET_LOADS_CREDITS)
+		return sum;
+	return sum +
+	       waiting(r, port * r->p.vcs + first, port * r->p.vcs + last);
 }
 
 void router_loads_init(struct router *r)
@@ -86,9 +122,16 @@ void router_loads_init(struct router *r)
 
 void router_loads_note(struct router *r, uint64_t now)
 {
-	uint32_t n = r->p.ports * r->p.vcs;
+	uint32_t n = r->p.ports * r->p.vcs, out;
 
 	r->noted_at = now;
 	for (uint32_t i = 0; i < n; i++)
 		r->noted[i] = r->out[i].places - r->out[i].credits;
+	for (uint32_t i = 0; r->s.graph->loads == NET_LOADS_QUEUES && i < n;
+	     i++) {
+		uint32_t flits = waits(r, i, &out);
+
+		if (flits)
+			r->noted[out] += flits;
+	}
 }

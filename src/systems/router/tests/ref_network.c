@@ -73,6 +73,8 @@ struct queue {
 	struct net_choices choices;
 	uint32_t out, out_vc;
 	int64_t granted; /* in this cycle */
+	uint32_t packet; /* in front, and its flits that have left */
+	uint32_t sent;
 };
 
 struct place {
@@ -238,6 +240,8 @@ static void queue_route(struct net *n, uint32_t id, uint32_t vc)
 		q->choices.at[i].last += p->range.first;
 	}
 	q->state = ALLOCATING;
+	q->packet = q->at[0].packet;
+	q->sent = 0;
 	wait_for(&r->vcs, vc);
 	if (n->c->p.speculative)
 		wait_for(&r->sw, vc);
@@ -508,6 +512,7 @@ static bool queue_send(struct net *n, uint32_t id, uint32_t vc, uint32_t order)
 	uint32_t vcs = n->c->p.vcs;
 
 	f.vc = q->out_vc;
+	q->sent++;
 	place_use(n, &r->out[q->out * vcs + q->out_vc], &f);
 	vec_push(&r->cross, (struct crossing){ -1, order, f, q->out });
 	r->port[vc / vcs].freed |= 1u << vc % vcs;
@@ -637,9 +642,23 @@ static void vcs_end(struct net *n, struct ref_router *r)
 static void router_look(struct net *n, uint32_t id)
 {
 	struct ref_router *r = &n->router[id];
+	uint32_t vcs = n->c->p.vcs;
 
-	for (uint32_t o = 0; o < r->ports * n->c->p.vcs; o++)
+	for (uint32_t o = 0; o < r->ports * vcs; o++)
 		r->used[o] = r->out[o].places - r->out[o].credits;
+	if (n->c->graph->loads == NET_LOADS_CREDITS)
+		return;
+	for (uint32_t i = 0; i < r->ports * vcs; i++) {
+		const struct queue *q = &r->in[i];
+
+		if (q->state == ACTIVE)
+			r->used[q->out * vcs + q->out_vc] +=
+				n->packets.at[q->packet].flits - q->sent;
+		else if (q->state == ALLOCATING && q->choices.n)
+			r->used[q->choices.at[0].port * vcs +
+				q->choices.at[0].first] +=
+				n->packets.at[q->packet].flits;
+	}
 }
 
 /* Flits that entered the crossbar in this step are in order of their inputs,

@@ -118,6 +118,7 @@ static bool graph_make(struct scene *s)
 		return false;
 	s->graph.routing = net_routings[pick(s, n)];
 	s->graph.threshold = pick(s, 2) ? 0 : pick(s, 10);
+	s->graph.loads = pick(s, 2);
 	s->c.graph = &s->graph;
 	if (!net_routing_check(s->graph.routing, &s->graph, s->c.p.vcs, &err))
 		return true;

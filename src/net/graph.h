@@ -100,9 +100,9 @@ struct net_way {
 };
 enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
 
-/* Loads that routings read: flits behind an output and those that wait for it
- * in its router, or those behind it alone. */
-enum { NET_LOADS_QUEUES, NET_LOADS_CREDITS };
+/* Loads that routings read: flits behind an output, or those and the ones that
+ * wait for it in its router. */
+enum { NET_LOADS_CREDITS, NET_LOADS_QUEUES };
 
 struct net_graph {
 	const struct net_topology *type;

@@ -25,10 +25,11 @@
 #include "net/routing.h"
 #include "net/topology.h"
 
-static const char *const keys[] = { "topology", ROUTED_SHAPE_KEYS, "routes",
-				    "routing",	"threshold",	   "loads", "switch",
-				    "link",	"trunk",	   "access",
-				    "net",	GATEWAY_KEYS,	   NULL };
+static const char *const keys[] = {
+	"topology", ROUTED_SHAPE_KEYS, "routes", "routing", "threshold",
+	"loads",    "switch",	       "link",	 "trunk",   "access",
+	"net",	    GATEWAY_KEYS,      NULL
+};
 
 enum { THRESHOLD = 4 };
 
@@ -85,21 +86,6 @@ static int names_read(const struct registry *reg, const struct doc_node *map,
 	return 0;
 }
 
-/* Sets what loads of outputs are. */
-static int loads_read(const struct doc_node *map, struct net_graph *g,
-		      struct weft_err *err)
-{
-	const struct doc_node *n = doc_get(map, "loads");
-
-	if (n && !g->routing->looks)
-		return doc_fail(
-			n->at, err,
-			"routing %s reads no loads of outputs: leave out 'loads'",
-			g->routing->name);
-	return exp_option(map, "loads", WEFT_P_ENUM, "queues|credits",
-			  &g->loads, sizeof(g->loads), err);
-}
-
 /* Sets the flits by which the longer way must be emptier before a packet takes
  * it, so that a few flits of an empty network make none go round. */
 static int threshold_read(const struct doc_node *map, struct net_graph *g,
@@ -137,8 +123,9 @@ static int graph_read(const struct registry *reg, const struct doc_node *map,
 	g->routing = routing;
 	if (ret)
 		return ret;
-	if (!routed_routes_read(map, g, err) && !loads_read(map, g, err) &&
-	    !threshold_read(map, g, err))
+	if (!routed_routes_read(map, g, err) && !threshold_read(map, g, err) &&
+	    !exp_option(map, "loads", WEFT_P_ENUM, "credits|queues", &g->loads,
+			sizeof(g->loads), err))
 		return 0;
 	net_graph_fini(g);
 	return -1;

@@ -7,9 +7,8 @@
  *	WEFT_TOPOLOGIES(&ring);
  *	WEFT_ROUTINGS(&round);
  *
- * A routing is checked as those of the program are: packets of all pairs of
- * ends must arrive, and the channels that they hold and wait for may not form a
- * circle. */
+ * Weft checks the routing of a shared object: a packet must reach its end, and
+ * channels that packets hold may not wait for each other in a circle. */
 #ifndef WEFT_NETWORK_H
 #define WEFT_NETWORK_H
 
@@ -37,9 +36,9 @@ struct weft_topology {
 	uint32_t api_version, struct_size; /* WEFT_NETWORK */
 	const char *name, *doc;
 	const char *routing; /* when the experiment names none */
-	/* Builds the graph of a shape: first weft_graph_alloc(), then cables.
-	 * Returns 0, or a negative errno with a message that says what would
-	 * do. */
+	/* Builds the graph of a shape: calls weft_graph_alloc() first, then
+	 * weft_graph_join() and weft_graph_attach() for each cable. Returns 0,
+	 * or a negative errno with a message that names possible shapes. */
 	int (*build)(struct weft_graph *g, const struct weft_shape *s,
 		     struct weft_err *err);
 };
@@ -49,8 +48,7 @@ struct weft_hop {
 	uint32_t router, port, vc;
 	bool injected;	    /* it comes from an end, and vc has no meaning */
 	uint32_t src, dest; /* ends */
-	uint32_t coins;	    /* random bits of the packet, as many as the routing
-			     * says */
+	uint32_t coins;	    /* random: weft_routing.coins bits of the packet */
 	uint32_t vcs;	    /* of a port */
 	void *own;	    /* of the program */
 };
@@ -62,12 +60,12 @@ struct weft_routing {
 	uint32_t vcs;		       /* VCs of a port that it needs */
 	const char *why;	       /* their use */
 	uint32_t coins;		       /* random bits that it reads, 0 to 8 */
-	/* Chooses outputs of a packet by weft_choose(), at least one. It reads
-	 * the hop and the graph alone. */
+	/* Chooses at least one output for a packet, by weft_choose(). The
+	 * choices may depend on nothing but the hop and the graph. */
 	void (*route)(const struct weft_graph *g, struct weft_hop *h);
 };
 
-/* First members of a topology or routing of this type. */
+/* Initializes the first members of a topology or routing of type type_. */
 #define WEFT_NETWORK(type_)                                                    \
 	.api_version = WEFT_API_VERSION, .struct_size = sizeof(type_)
 
@@ -89,31 +87,36 @@ struct weft_routing {
 		__VA_ARGS__, NULL                                              \
 	}
 
-/* Allocates routers with a number of ports each, and ends, without cables.
- * Returns 0, or -EINVAL with a message if these are too many. */
+/* Allocates `routers` routers with `ports` ports each, and `ends` ends, all
+ * without cables. Returns 0, or -EINVAL with a message: there are no routers,
+ * no ends or too many of them, a router has too many ports, or the graph is
+ * already allocated. */
 int weft_graph_alloc(struct weft_graph *g, uint32_t routers, uint32_t ports,
 		     uint32_t ends, struct weft_err *err);
 /* Joins port p of router a and port q of router b by a cable. Returns 0, or
- * -EINVAL with a message: a router or port does not exist or has a cable. */
+ * -EINVAL with a message: a router or port does not exist, a port already has a
+ * cable, or a and b are one router. */
 int weft_graph_join(struct weft_graph *g, uint32_t a, uint32_t p, uint32_t b,
 		    uint32_t q, struct weft_err *err);
 /* Attaches an end to port p of router r. Returns 0, or -EINVAL with a message:
- * one of them does not exist or has a cable. */
+ * the end, the router or the port does not exist, or the end or the port
+ * already has a cable. */
 int weft_graph_attach(struct weft_graph *g, uint32_t end, uint32_t r,
 		      uint32_t p, struct weft_err *err);
 /* Returns the number of routers. */
 uint32_t weft_graph_routers(const struct weft_graph *g);
-/* Returns number i of dims, or 0 if the experiment gives fewer. */
+/* Returns size i of the experiment's dims, or 0 if dims has fewer sizes. */
 uint32_t weft_graph_size(const struct weft_graph *g, uint32_t i);
-/* Returns the other end of the cable at port p of router r, which exist. */
+/* Returns the far end of the cable at port p of router r. The router and the
+ * port must exist. Without a cable, `any` of the result is false. */
 struct weft_far weft_graph_far(const struct weft_graph *g, uint32_t r,
 			       uint32_t p);
-/* Returns the router and port to which an end is attached, as a router. */
+/* Returns the router to which an end is attached, and the port there. */
 struct weft_far weft_graph_home(const struct weft_graph *g, uint32_t end);
 
-/* Adds an output with VCs first..last to the choices of a packet. Returns false
- * if the output or a VC does not exist, or there are 16 choices, and adds
- * nothing. */
+/* Adds an output to the choices of a packet, with VCs first..last. Returns
+ * false and adds nothing if the port has no cable, a VC does not exist, or the
+ * packet already has 16 choices. */
 bool weft_choose(struct weft_hop *h, uint32_t port, uint32_t first,
 		 uint32_t last);
 

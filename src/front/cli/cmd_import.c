@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft import`: writes a configuration of another simulator as an experiment.
- * The experiment is built once, so that a text that is printed can be run. */
+/* `weft import`: translates a configuration of another simulator into an
+ * experiment. Builds the experiment before printing it, because the printed
+ * text must be runnable. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

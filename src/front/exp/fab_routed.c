@@ -9,10 +9,10 @@
  *	access: {..}			cables to ends
  *	gateway, nic_switch, nic_link: {..}	in front of NICs (gateways.h)
  *
- * The class of the ends, or of their gateways, says which classes `switch`,
- * `link` and `net` have by default. Without `trunk` cables between groups are
- * as `link`. Without `access` cables to ends have the default class of `link`
- * and no settings. */
+ * The class of the ends, or of their gateways, gives the default classes of
+ * `switch`, `link` and `net`. Without `trunk`, cables between groups have the
+ * class and settings of `link`. Without `access`, cables to ends have the
+ * default class of `link` and no settings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ struct routed {
 	const struct weft_network_parts *parts; /* default classes */
 	struct weft_comp *net, **sw;
 	struct weft_comp *link, *trunk, *access;
-	/* Cables of kind 1, 2 .. of the graph, between routers and to ends;
-	 * NULL: none built yet. */
+	/* Cables with a latency of their own, by net_far.kind - 1: kind[0]
+	 * between routers, kind[1] to ends. NULL: not built yet. */
 	struct weft_comp *kind[2][UINT8_MAX];
 };
 
@@ -86,8 +86,9 @@ static int names_read(const struct registry *reg, const struct doc_node *map,
 	return 0;
 }
 
-/* Sets the flits by which the longer way must be emptier before a packet takes
- * it, so that a few flits of an empty network make none go round. */
+/* Reads the threshold: by how many flits the longer way must be emptier before
+ * a packet takes it. The default is above 0, because otherwise a few flits
+ * would send packets of a nearly empty network the longer way. */
 static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  struct weft_err *err)
 {
@@ -210,7 +211,8 @@ static int routed_place(struct routed *d, struct weft_comp *c, uint32_t number,
 	return network_part_place(c, &at, d->map, err);
 }
 
-/* Builds cables with the settings of `key` and a latency. */
+/* Builds the cables of one latency, with the other settings of the fabric's key
+ * `key`. */
 static int kind_build(struct routed *d, const char *key, uint32_t latency,
 		      struct weft_comp **c_p, struct weft_err *err)
 {
@@ -238,7 +240,8 @@ static int kind_build(struct routed *d, const char *key, uint32_t latency,
 	return ret;
 }
 
-/* Finds the cables for a port. */
+/* Finds the link component for the cable at a port. Builds the component first
+ * if it is the first with this latency. */
 static int link_of(struct routed *d, const struct net_far *f,
 		   struct weft_comp **c_p, struct weft_err *err)
 {
@@ -300,7 +303,8 @@ static int parts_build(struct routed *d, struct weft_err *err)
 	return gateways_join(&d->gates, err);
 }
 
-/* Builds the network as a whole, which owns the graph from then on. */
+/* Builds the component that is the network as a whole. The component owns the
+ * graph from then on. */
 static int net_build(struct routed *d, struct net_graph *g,
 		     struct weft_err *err)
 {

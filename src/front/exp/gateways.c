@@ -20,7 +20,8 @@ static const char *const gateway_keys[] = { GATEWAY_KEYS, NULL };
 
 /* ---- classes ---- */
 
-/* Returns true if the class has the port `nic` and names its network. */
+/* Returns true for a class of gateways: it has a port `nic`, and says which
+ * classes its network has. */
 static bool is_gateway(const struct weft_class *cls)
 {
 	const struct weft_port_decl *p = cls->ports;

@@ -18,26 +18,31 @@ struct gateways {
 	struct topology *topo;
 };
 
-/* Finds the class of gateways that the ends need. Returns 0, or a negative
- * errno with a message: ends that do not stand in a network, of several kinds,
- * or settings of parts that are not there. */
+/* Finds the class of gateways that the ends need, or NULL if the ends need no
+ * gateways. Returns 0, or a negative errno with a message: the ends are of
+ * several kinds, the ends have neither a gateway nor the interface of a
+ * network, a key configures a part that does not exist, or the named class is
+ * not a gateway. */
 int gateways_find(struct gateways *w, struct exp_build *b,
 		  const struct doc_node *map, struct weft_err *err);
-/* Returns the classes of the network in front of the ends. */
+/* Returns the classes of switch, link and net that the gateways, or ends
+ * without gateways, give the network. */
 const struct weft_network_parts *gateways_parts(const struct gateways *w);
-/* Builds gateways g0.. and, where NICs have a switch beside them, switches
- * x0... The topology that these see is new and belongs to the caller, or is
- * NULL. Returns 0, or a negative errno with a message. */
+/* Builds gateways g0.., and switches x0.. for NICs that need a switch beside
+ * them. *topo_p is the new topology of these NICs and switches, which the
+ * caller owns, or NULL without switches. Returns 0, or a negative errno with a
+ * message. */
 int gateways_build(struct gateways *w, struct topology **topo_p,
 		   struct weft_err *err);
-/* Returns what stands at end i. */
+/* Returns the component at end i: the gateway, or the end itself without
+ * gateways. */
 static inline struct weft_comp *gateways_end(const struct gateways *w,
 					     uint32_t i)
 {
 	return w->cls ? w->at[i] : w->b->ends.at[i];
 }
-/* Gives NICs and the switches beside them their places and cables. Returns 0,
- * or a negative errno with a message. */
+/* Places NICs and the switches beside them, and connects their cables. Returns
+ * 0, or a negative errno with a message. */
 int gateways_join(struct gateways *w, struct weft_err *err);
 void gateways_free(struct gateways *w);
 

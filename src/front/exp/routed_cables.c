@@ -10,9 +10,10 @@
  *	router 0 node 0 node 1 5 router 1 10
  *
  * Router 0 has ends 0 and 1, and a cable of 10 cycles to router 1. A cable may
- * stand in the lines of both routers, once in each. In BookSim2 a latency in
- * one line is that of one direction, and the other one has 1 cycle. Cables have
- * one latency, so a file whose lines differ is refused. */
+ * stand in the lines of both routers, once in each. In BookSim2 a latency
+ * counts for one direction, and a direction without a latency has 1 cycle.
+ * Weft's cables have one latency for both directions. A file with two lines
+ * that give a cable different latencies is therefore refused. */
 #include "front/exp/routed_cables.h"
 
 #include <stdio.h>
@@ -134,7 +135,8 @@ static int line_cable(struct lines *f, struct net_cable c, bool end,
 	return 0;
 }
 
-/* Reads what a line says of its router or node: things and latencies. */
+/* Reads a line: a router or node, and the routers or nodes to which cables join
+ * it, each with an optional latency. */
 static int line_read(struct lines *f, char *line, struct weft_err *err)
 {
 	struct net_cable c = { .width = 1 };
@@ -190,7 +192,8 @@ static int cable_cmp(const void *a, const void *b)
 	return x->latency < y->latency ? -1 : x->latency > y->latency;
 }
 
-/* Joins what lines of both routers say of a cable. */
+/* Merges the two entries of a cable that stands in the lines of both its
+ * routers. Fails if their latencies differ. */
 static int lines_join(struct lines *f, struct weft_err *err)
 {
 	struct net_cables *l = f->l;

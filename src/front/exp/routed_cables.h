@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of cables of the topology `graph`: in the experiment or in a file. */
+/* Reader of the list of cables that topology `graph` has. The list stands in
+ * the experiment or in a file. */
 #ifndef FRONT_EXP_ROUTED_CABLES_H
 #define FRONT_EXP_ROUTED_CABLES_H
 

@@ -3,8 +3,9 @@
  *
  *	ROUTER END PORT [VC | FIRST-LAST]	# a comment
  *
- * END * stands for all ends. A later line replaces an earlier one, so that the
- * general ways come first. Without VCs a packet may take all. */
+ * END * stands for all ends. A later line replaces an earlier one for the same
+ * router and end, so lines with END * stand first. A line without VCs allows
+ * all VCs. */
 #include "front/exp/routed_routes.h"
 
 #include <stdlib.h>

@@ -6,8 +6,9 @@
 #include "front/exp/doc.h"
 #include "net/routing.h"
 
-/* Reads the table of a routing that has one into g->way, which the graph frees.
- * Returns 0, or a negative errno with a message. */
+/* Reads the key `routes` into g->way, which the graph frees. Does nothing
+ * without this key. Returns 0, or a negative errno with a message: the routing
+ * uses no table, the table is too large, or the file is malformed. */
 int routed_routes_read(const struct doc_node *map, struct net_graph *g,
 		       struct weft_err *err);
 

@@ -11,8 +11,8 @@
 		"seed", "lengths"
 
 /* Reads the shape of a topology. Returns 0, or a negative errno with a message:
- * a key that the topology lacks, or dims that are missing. The caller frees
- * cables->at when the graph is built. */
+ * the topology does not take one of the keys, a key is malformed, or dims are
+ * missing. The caller frees cables->at, also after an error. */
 int routed_shape_read(const struct doc_node *map, const struct net_topology *t,
 		      struct net_shape *s, struct net_cables *cables,
 		      struct weft_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topologies and routings of shared objects, see plug_network.h. Cables are
- * checked when they are joined, ends when the graph is built, and choices when
- * packets of all pairs of ends are walked, before the search for circles. */
+ * checked as they are joined, ends once the graph is built, and choices by
+ * walks of packets between ends, before the search for circles. */
 #include "net/plug_network.h"
 
 #include <errno.h>
@@ -10,11 +10,13 @@
 
 #include "base/need.h"
 
-/* Most sources and destinations whose packets are walked; of more ends some are
- * left out, and the search for circles takes all. */
+/* Upper limit of sources, and of destinations, whose packets are walked. Walks
+ * leave out some ends of a larger graph, but the search for circles takes all
+ * ends. */
 enum { PAIRS_SIDE = 1024 };
 
-/* The program's view comes first, so that both have one address. */
+/* Weft's struct is the first member, because a pointer to it is also used as a
+ * pointer to the whole. */
 struct plug_topology {
 	struct net_topology t;
 	const struct weft_topology *own;
@@ -235,8 +237,8 @@ static uint32_t plug_vcs(const struct net_graph *g, const char **why)
 	return p->own->vcs;
 }
 
-/* Walks a packet by its first choices. Returns 0, or -EINVAL with a message if
- * it does not arrive. */
+/* Follows the first choice of a packet at each router. Returns 0, or -EINVAL
+ * with a message if the packet does not reach its end. */
 static int walk_check(const struct weft_routing *own, const struct net_graph *g,
 		      struct net_route r, struct weft_err *err)
 {

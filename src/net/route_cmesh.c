@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of a cmesh (graph_cmesh.c): the first dimension, then the second, as
- * BookSim2's dor_cmesh, which takes an express cable at the edge for half a row
- * or column or more, and dor_no_express, which takes none. */
+/* Routings of a cmesh (graph_cmesh.c), by the first dimension, then the second.
+ * express_order takes an express cable at the edge if half a row or column or
+ * more is left, like BookSim2's dor_cmesh. dimension_order takes no express
+ * cables, like BookSim2's dor_no_express. */
 #include "net/routing.h"
 
 static const char *const meshes[] = { "cmesh", NULL };
@@ -20,7 +21,8 @@ static uint32_t step(uint32_t k, uint32_t at, uint32_t to, bool express)
 	uint32_t edge = d ? at % k : at / k;
 	uint32_t far = from < goal ? goal - from : from - goal;
 
-	/* Express cables of rows are at the ports of columns. */
+	/* Express cables along the x dimension are at ports of the y dimension,
+	 * which are free at the edge, and vice versa. */
 	if (express && far >= k / 2 && edge == 0)
 		return 2 * !d + 1;
 	if (express && far >= k / 2 && edge == k - 1)

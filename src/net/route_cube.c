@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of a hypercube (graph_cube.c): the lowest bit that differs first
- * (e-cube), the same over a random router, and any bit that differs, with
- * e-cube as escape. */
+/* Routings of a hypercube (graph_cube.c): dimension_order takes the lowest bit
+ * that differs first (e-cube). valiant takes e-cube to a random router, then to
+ * the destination. minimal_adaptive takes any bit that differs, with e-cube as
+ * escape. */
 #include "net/routing.h"
 
 static const char *const cubes[] = { "hypercube", NULL };
 
-/* Adds the way to the end if the packet is at the router of it. */
+/* Adds the port of the packet's end and returns true if the packet is at the
+ * router of that end. Otherwise returns false. */
 static bool cube_ejects(const struct net_graph *g, uint32_t vcs, uint32_t at,
 			const struct net_route *r, struct net_choices *c)
 {

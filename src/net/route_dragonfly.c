@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routings of dragonflies (graph_dragonfly.c):
  *
- * minimal		over the cable between the two groups, one of its own if
- *			the router has one, else a random one
- * valiant		to a random router (leaf), then to the destination
- * valiant_group	to the router at which a random group is entered, then
+ *	minimal		over one cable between the groups of source and
+ *			destination: a cable of the present router if it has
+ *			one, else a random one
+ *	valiant		to a random router (dragonfly_plus: leaf), then to the
+ *			destination
+ *	valiant_group	to the router at which a random group is entered, then
  *			to the destination
- * ugal			minimal or by valiant_group (dragonfly_plus: valiant).
- *			The first router decides by the outputs of both ways:
- *			minimal if its load is at most twice that of the other
- *			and a threshold (Kim et al., ISCA 2008; BookSim2's
- *			ugal_dragonflynew)
- * ugal_global		by the loads of the cables between groups, wherever in
- *			the group they leave: an idealised routing
- * progressive		a minimal packet decides again at the router with the
- *			cable between groups (PAR; Jiang et al., ISCA 2009)
+ *	ugal		minimal or valiant_group (dragonfly_plus: valiant).
+ *			The first router compares the outputs of both ways, and
+ *			chooses minimal if its load is at most twice the load
+ *			of the other way plus a threshold (Kim et al., ISCA
+ *			2008; BookSim2's ugal_dragonflynew)
+ *	ugal_global	like ugal, but compares the loads of the cables between
+ *			groups, also of cables at other routers of the group:
+ *			an idealised routing
+ *	progressive	like ugal, but a packet on its minimal way decides
+ *			again at the router with the cable between groups (PAR;
+ *			Jiang et al., ISCA 2009)
  *
- * A packet gets a higher class of VCs with each cable between groups and each
- * change of its target, so that classes ascend along each way. In a
- * dragonfly_plus a way to a target goes up, over and down, by one class. */
+ * A packet gets a higher class of VCs with each cable between groups and at the
+ * random router or group, so that classes ascend along each way. In a
+ * dragonfly_plus, the way to the random router and the way from there to the
+ * destination have one class each, because such a way goes up, over and
+ * down. */
 #include "net/dragonfly.h"
 #include "net/routing.h"
 
@@ -54,8 +60,8 @@ struct ways {
 	struct net_far gate; /* cable between groups of that way */
 };
 
-/* Ways inside the group: one, or in dragonfly_plus from a leaf over each
- * spine. */
+/* Finds the ways inside the present group. There is one way, except that a leaf
+ * of a dragonfly_plus has one over each spine. */
 static struct ways ways_inside(const struct hop *h, uint32_t to, uint32_t k)
 {
 	uint32_t from = h->in.router, leaves = h->d.routers - h->d.gates;
@@ -69,7 +75,8 @@ static struct ways ways_inside(const struct hop *h, uint32_t to, uint32_t k)
 	return w;
 }
 
-/* Finds the ways to a router, and number k of them, modulo their number. */
+/* Finds the ways to a router: their number n, and the first step of way k %
+ * n. */
 static struct ways ways_to(const struct hop *h, uint32_t to, uint32_t k)
 {
 	uint32_t from = h->in.router, a = group(h, from), b = group(h, to);
@@ -93,8 +100,8 @@ static struct ways ways_to(const struct hop *h, uint32_t to, uint32_t k)
 	return w;
 }
 
-/* Returns the way that a packet has drawn at this router, which is the same
- * one when it compares ways and when it goes. */
+/* Returns the way to a router that the packet draws at this router: by the draw
+ * of the search for circles, or else by its coins and its phase. */
 static struct ways way_to(const struct hop *h, uint32_t to)
 {
 	return ways_to(h, to,
@@ -102,8 +109,10 @@ static struct ways way_to(const struct hop *h, uint32_t to)
 				  : net_drawn(h->r, h->r->phase, NET_NOWHERE));
 }
 
-/* Goes to the router `to`, by class `low` of VCs in front of a cable between
- * groups and `high` on it and behind it. */
+/* Adds the next step to the router `to`. Class `low` of VCs is for cables in
+ * front of a cable between groups, class `high` for the cable between groups
+ * and those behind it. At the router `to`, adds the port of the packet's
+ * end. */
 static void go(const struct hop *h, uint32_t to, uint32_t low, uint32_t high,
 	       uint32_t classes, struct net_choices *c)
 {
@@ -128,7 +137,7 @@ static uint32_t dest_router(const struct hop *h)
 	return h->g->in[h->r->dest].at;
 }
 
-/* Ends phase 0 at the router on the way, or in its group if `group_does`. */
+/* Ends phase 0 at the random router, or with `group_does` in its group. */
 static void phase_end(const struct hop *h, bool group_does)
 {
 	uint32_t at = h->in.router, mid = h->r->mid;
@@ -220,7 +229,7 @@ static uint32_t group_vcs(const struct net_graph *g, const char **why)
 	return 3;
 }
 
-/* Goes on in the present phase. The class of phase 0 is `first`. */
+/* Adds the next step of the present phase. Phase 0 has class `first`. */
 static void group_go(const struct hop *h, uint32_t first, struct net_choices *c)
 {
 	if (h->d.plus)
@@ -256,8 +265,8 @@ const struct net_routing net_routing_dragonfly_valiant_group = {
 
 /* ---- adaptive ---- */
 
-/* Returns the load of the way to a router: of its first output, or if `global`
- * of the cable between groups. */
+/* Returns the load of the way to a router: the load of its first output, or
+ * with `global` the load of its cable between groups. */
 static uint32_t way_load(const struct hop *h, uint32_t to, bool global)
 {
 	struct ways w = way_to(h, to);
@@ -267,8 +276,8 @@ static uint32_t way_load(const struct hop *h, uint32_t to, bool global)
 	return net_used(h->in, h->in.router, w.port, 0, h->vcs - 1);
 }
 
-/* Returns true if the packet should take the way over r->mid. Without loads a
- * coin says so. */
+/* Returns true if the packet should take the way over r->mid. `coin` decides if
+ * there are no loads. */
 static bool detour(const struct hop *h, bool global, bool coin)
 {
 	uint32_t a = group(h, h->in.router), b = group(h, dest_router(h));
@@ -342,8 +351,9 @@ static uint32_t progressive_vcs(const struct net_graph *g, const char **why)
 	return 4;
 }
 
-/* In phase 0 `part` is 0 as long as the packet may still decide. A packet that
- * comes over a cable of its group has reached the router that decides last. */
+/* In phase 0, `part` is 0 as long as the packet may still decide. The last
+ * router that decides is the one with the cable between groups. A packet has
+ * reached this router if it arrives over a cable of its group. */
 static void progressive_route(const struct net_graph *g, uint32_t vcs,
 			      struct net_arrival in, struct net_route *r,
 			      struct net_choices *c)

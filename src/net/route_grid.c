@@ -2,24 +2,28 @@
 /* Routings of meshes and tori (graph_grid.c), with the rules of BookSim2's
  * functions dim_order, valiant, romm, xy_yx, adaptive_xy_yx and min_adapt:
  *
- * dimension_order	the lowest dimension first, the shorter way round a
- *ring; at a tie, a coin
- * valiant		to a random router first, then to the destination
- * romm			the same with a router in the box between both (mesh)
- * ugal			by dimension order or as valiant; the first router
- *			decides by hops times load of both outputs (Singh 2005)
- * o1turn		ascending or descending dimensions, by a coin (mesh)
- * xy_yx_adaptive	the same by the loads of the first outputs (mesh)
- * minimal_adaptive	any dimension that lacks steps; escape by dimension
- *order
+ *	dimension_order		the lowest dimension first, the shorter way
+ *				round a ring; a coin decides at a tie
+ *	valiant			to a random router, then to the destination
+ *	romm			like valiant, over a random router in the box
+ *				between source and destination (mesh)
+ *	ugal			by dimension order, or like valiant; the first
+ *				router compares hops times load of the outputs
+ *				of both ways (Singh 2005)
+ *	o1turn			ascending or descending dimensions, by a coin
+ *				(mesh)
+ *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
+ *				decide (mesh)
+ *	minimal_adaptive	a step in any dimension in which the packet has
+ *				not arrived; escape by dimension order
  *
- * In a ring VCs have two classes. A packet keeps the class that it gets where
- *it enters the ring: class 1 if the lower number of its coordinates is the
- * destination's, else 0. Packets that pass the dateline, between the last
- *router and the first, and go up have class 1, and those that go down have
- *class 0. No packet of the other class of the direction passes it, and no
- *packet goes further than half the ring. Phases have two classes of their own.
- *At the destination all VCs may be used. */
+ * In a ring VCs have two classes. A packet keeps the class that it gets at the
+ * router where it enters the ring: class 1 if the destination has the lower
+ * coordinate, else class 0. The dateline lies between the last router and the
+ * first. Packets that pass it upwards have class 1, packets that pass it
+ * downwards class 0. Packets of the other class do not pass it in that
+ * direction, and no packet goes further than half the ring. Each phase has two
+ * classes of its own. At the destination all VCs may be used. */
 #include "net/routing.h"
 
 static const char *const grids[] = { "torus", "mesh", NULL };
@@ -35,7 +39,7 @@ static uint32_t grid_router(const struct net_graph *g, uint32_t end)
 	return g->out[end].at;
 }
 
-/* Returns the way to an end at the present router, with all VCs. */
+/* Adds the port of the packet's end, with all VCs. */
 static void grid_eject(const struct net_graph *g, uint32_t vcs,
 		       const struct net_route *r, struct net_choices *c)
 {
@@ -47,8 +51,9 @@ struct step {
 	uint32_t dim, size, at, to;
 };
 
-/* Finds the first dimension that lacks steps, from the last one down if `down`.
- * Returns false if the routers are the same. */
+/* Finds the lowest dimension, or the highest if `down`, in which the two
+ * routers have different coordinates. Returns false if all coordinates are
+ * equal. */
 static bool grid_step(const struct net_graph *g, uint32_t from, uint32_t to,
 		      bool down, struct step *s)
 {
@@ -75,8 +80,8 @@ static uint32_t row_port(struct step s)
 	return 2 * s.dim + (s.at < s.to ? 0 : 1);
 }
 
-/* Returns the port of the next step in a ring, and sets the class of the packet
- * where it enters the ring. */
+/* Returns the port of the next step in a ring. At the router where the packet
+ * enters the ring, sets the packet's class. */
 static uint32_t ring_port(struct step s, uint32_t in_port, struct net_route *r)
 {
 	uint32_t ahead = (s.to + s.size - s.at) % s.size;
@@ -158,7 +163,8 @@ static void valiant_route(const struct net_graph *g, uint32_t vcs,
 		net_choose_half(c, port, 0, vcs - 1, r->phase);
 		return;
 	}
-	/* the classes of the ring, each with those of the phases */
+	/* Each half of the VCs is a class of the ring. Each phase has half of a
+	 * class. */
 	half = vcs / 2;
 	first = r->part ? vcs - half : 0;
 	last = r->part ? vcs - 1 : vcs - half - 1;
@@ -224,8 +230,8 @@ static uint32_t hops(const struct net_graph *g, uint32_t from, uint32_t to)
 	return n;
 }
 
-/* Returns the load of the first output of a packet on its way to a router in
- * the given phase, or 0 if it is there. */
+/* Returns the load of the first output on a packet's way to router `to` in a
+ * phase. Returns 0 if the packet is at this router. */
 static uint32_t first_load(const struct net_graph *g, uint32_t vcs,
 			   struct net_arrival in, struct net_route r,
 			   uint32_t to, uint8_t phase)
@@ -241,7 +247,8 @@ static uint32_t first_load(const struct net_graph *g, uint32_t vcs,
 }
 
 /* Returns true if the packet should take the way over r->mid. The search for
- * circles walks these, and minimal ways as those of phase 1. */
+ * circles has no loads and always takes this way. It walks minimal ways as
+ * those of phase 1. */
 static bool detour(const struct net_graph *g, uint32_t vcs,
 		   struct net_arrival in, const struct net_route *r)
 {
@@ -304,8 +311,8 @@ const struct net_routing net_routing_o1turn = {
 	.route = o1turn_route,
 };
 
-/* The order with the emptier first output, as BookSim2's adaptive_xy_yx_mesh.
- */
+/* Takes the order of dimensions whose first output is emptier, like BookSim2's
+ * adaptive_xy_yx_mesh. */
 static void xy_yx_route(const struct net_graph *g, uint32_t vcs,
 			struct net_arrival in, struct net_route *r,
 			struct net_choices *c)
@@ -358,7 +365,8 @@ static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 	if (!wraps(g)) {
 		net_choose(c, row_port(s), 0, 0, 0);
 	} else {
-		/* A packet that enters the escape channels enters its ring. */
+		/* A packet that is not on an escape channel would enter the
+		 * ring of escape channels at this router. */
 		uint32_t port =
 			ring_port(s, free ? 2 * g->shape.dims : in.port, r);
 

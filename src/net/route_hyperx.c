@@ -2,20 +2,24 @@
 /* Routings of flattened butterflies and HyperX (graph_hyperx.c), with the rules
  * of BookSim2's ran_min, xyyx, adaptive_xyyx, valiant and ugal of flatfly:
  *
- * dimension_order	one step in each dimension, the lowest first
- * o1turn		ascending or descending dimensions, by a coin
- * xy_yx_adaptive	the same by the loads of the first outputs
- * valiant		to a random router, unless the destination's is on the
- *			way, then to the destination
- * ugal			minimal, or over a random router that is the destination
- *			in the same dimensions as the source. The first router
- *			decides by hops times load of both outputs (Singh 2005).
- * minimal_adaptive	any dimension that lacks a step; escape by dimension
- *			order
+ *	dimension_order		one step in each dimension, the lowest first
+ *	o1turn			ascending or descending dimensions, by a coin
+ *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
+ *				decide
+ *	valiant			to a random router, then to the destination,
+ *				unless the packet passes the destination's
+ *				router on the first way
+ *	ugal			minimal, or over a random router. The random
+ *				router has the destination's coordinate in
+ *				dimensions in which the source has it, too. The
+ *				first router compares hops times load of the
+ *				outputs of both ways (Singh 2005).
+ *	minimal_adaptive	a step in any dimension in which the packet has
+ *				not arrived; escape by dimension order
  *
- * Of several cables between two routers a packet may take any. Dimensions in
- * ascending order have no circle, so that orders and phases need a class of VCs
- * each. */
+ * A packet may take any of several cables between two routers. Steps in
+ * ascending order of dimensions form no circle of channels. Therefore one class
+ * of VCs for each order or for each phase is enough. */
 #include "net/hyperx.h"
 #include "net/routing.h"
 
@@ -27,13 +31,15 @@ static uint32_t dest_router(const struct net_graph *g,
 	return g->in[r->dest].at;
 }
 
-/* A step in a dimension: the first of `n` ports that do it. */
+/* A step in a dimension: `port` is the first of `n` ports to the same
+ * router. */
 struct step {
 	uint32_t port, n;
 };
 
-/* Finds the first dimension that lacks a step, or the last one if `down`.
- * Returns false if the routers are the same. */
+/* Finds the step in the lowest dimension, or the highest if `down`, in which
+ * the two routers have different coordinates. Returns false if all coordinates
+ * are equal. */
 static bool step_to(const struct net_graph *g, uint32_t from, uint32_t to,
 		    bool down, struct step *s)
 {
@@ -75,7 +81,8 @@ static void step_choose(struct net_choices *c, struct step s, uint32_t vcs,
 		net_choose_class(c, s.port + i, vcs, k, n);
 }
 
-/* Goes on to a router, at which packets leave to their end. */
+/* Adds the next step from router `from` to router `to`. If the two are one
+ * router, adds the port of the packet's end. */
 static void go(const struct net_graph *g, uint32_t vcs, uint32_t from,
 	       uint32_t to, const struct net_route *r, bool down, uint32_t k,
 	       uint32_t n, struct net_choices *c)
@@ -215,7 +222,8 @@ const struct net_routing net_routing_hyperx_valiant = {
 	.coins = 1,
 };
 
-/* Draws the coordinates in which source and destination differ. */
+/* Draws the router on the way. It has random coordinates in the dimensions in
+ * which source and destination differ. */
 static void ugal_inject(const struct net_graph *g, struct net_route *r,
 			uint64_t random)
 {
@@ -239,8 +247,8 @@ static void ugal_inject(const struct net_graph *g, struct net_route *r,
 	}
 }
 
-/* Returns true if the packet should take the way over r->mid, which is not the
- * present router. Without loads a coin says so. */
+/* Returns true if the packet should take the way over r->mid, which must not be
+ * the present router. A coin decides if there are no loads. */
 static bool detour(const struct net_graph *g, uint32_t vcs,
 		   struct net_arrival in, const struct net_route *r)
 {

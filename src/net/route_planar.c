@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing `planar_adaptive` of meshes (Chien and Kim, ISCA 1992), with the
- * classes of VCs of BookSim2's planar_adapt: a packet goes on in the lowest
- * dimension that lacks steps, or in the one behind it, as VCs are free. In the
- * first of the two it has class 2, in the other class 0 if the first one
- * ascends, and 1 if it descends. Planes are passed in ascending order. Within a
- * plane packets that ascend and those that descend share no VCs of the second
- * dimension, and none of them turns back. */
+ * classes of VCs of BookSim2's planar_adapt. A packet is in the plane of two
+ * dimensions: the lowest dimension in which it has not arrived, and the next
+ * higher dimension. It may take a step in either of them. In the lower one it
+ * has class 2. In the higher one it has class 0 if it ascends in the lower one,
+ * and class 1 if it descends there.
+ *
+ * Packets pass planes in ascending order. Packets that ascend in the lower
+ * dimension of a plane and packets that descend share no VCs of the higher
+ * dimension, and a packet never turns back. */
 #include "net/routing.h"
 
 static const char *const meshes[] = { "mesh", NULL };

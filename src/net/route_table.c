@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routings of any graph on shortest ways, by a table of ports:
  *
- * shortest		a class of VCs for each cable on the way, so that no
- *			packet waits for one with fewer cables behind it
- * shortest_all_vcs	the same ways, any VC (BookSim2's min of anynet)
- * valiant		over a random router, with the classes of `shortest`
- *			once for each phase
+ *	shortest		a class of VCs for each cable on the way, in
+ *				ascending order, so that a packet waits only
+ *				for packets that have passed more cables
+ *	shortest_all_vcs	like shortest, but on any VC (BookSim2's min of
+ *				anynet)
+ *	valiant			over the router of a random end; each phase has
+ *				the classes of `shortest`
  *
- * A way is the one with the fewest cycles on its cables. Each router has a tree
- * of ways from itself. Of routers before another one on ways of equal length,
- * the tree has the nearest, then that of the lowest number, as in BookSim2. */
+ * A shortest way has the fewest cycles on its cables. Each router has a tree of
+ * ways to all others. If a router has several neighbours on ways of equal
+ * length, its predecessor in the tree is the neighbour that is nearest to the
+ * root. If several are equally near, it is the one with the lowest number, as
+ * in BookSim2. */
 #include "net/route_table.h"
 
 #include <errno.h>
@@ -60,8 +64,8 @@ struct ways {
 	bool *queued;
 };
 
-/* Finds the distances of all routers from one, by repeated relaxing, which
- * needs one pass where cables have one length. */
+/* Finds the distances of all routers from one router by repeated relaxing. If
+ * all cables have one length, each router is relaxed once. */
 static void distances(struct ways *w, uint32_t from)
 {
 	const struct net_graph *g = w->g;
@@ -93,7 +97,7 @@ static void distances(struct ways *w, uint32_t from)
 	}
 }
 
-/* Finds the router before each other one in the tree. */
+/* Finds the predecessor of each router in the tree. */
 static void tree_make(struct ways *w)
 {
 	const struct net_graph *g = w->g;
@@ -115,8 +119,8 @@ static void tree_make(struct ways *w)
 		}
 }
 
-/* Returns the first port from a router to the next one whose cable is the
- * shortest. */
+/* Returns the port of router r with the shortest cable to router `next`: the
+ * first one if several cables are equally short. */
 static uint32_t port_to(const struct net_graph *g, uint32_t r, uint32_t next)
 {
 	uint32_t best = NET_NOWHERE, least = NET_NOWHERE;
@@ -192,14 +196,15 @@ static int shortest_prepare(struct net_graph *g, struct weft_err *err)
 
 /* ---- routings ---- */
 
-/* Returns the class of a VC of `vcs` that are divided among n classes: class k
- * has k * vcs / n and those behind it. */
+/* Returns the class of VC `vc` if `vcs` VCs are divided among n classes. Class
+ * k begins at VC k * vcs / n. */
 static uint32_t class_of(uint32_t vcs, uint32_t n, uint32_t vc)
 {
 	return ((vc + 1) * n - 1) / vcs;
 }
 
-/* Adds the port towards a router, with class k of n, or to the end. */
+/* Adds the port from router `at` towards router `to`, with class k of n. At the
+ * destination's router, adds the port of the packet's end. */
 static void hop(const struct net_graph *g, uint32_t vcs, uint32_t at,
 		uint32_t to, const struct net_route *r, uint32_t k, uint32_t n,
 		struct net_choices *c)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of routings for any graph, and what these have in common. */
+/* Tables of ports for routings of any graph, and functions that these routings
+ * share. */
 #ifndef NET_ROUTE_TABLE_H
 #define NET_ROUTE_TABLE_H
 
 #include "net/routing.h"
 
-/* A port for each pair of routers, in one table or in several. */
+/* One table or several. A table has a port for each pair of routers. */
 struct net_table {
 	uint32_t routers;
 	uint32_t hops; /* most cables on a way */
 	uint8_t port[];
 };
 
-/* Returns tables of `n` ports for each pair of routers, or NULL with a message:
- * the graph has so many routers that these are too large. */
+/* Returns `n` tables, each with a port for each pair of routers. The caller
+ * frees them. Returns NULL with a message if the graph has too many routers for
+ * them. */
 struct net_table *net_table_new(const struct net_graph *g, uint32_t n,
 				struct weft_err *err);
 /* Returns an entry of the first table. */
@@ -22,11 +24,12 @@ static inline uint8_t *net_table_port(struct net_table *t, uint32_t at,
 {
 	return &t->port[(size_t)at * t->routers + to];
 }
-/* Returns one of the cables side by side that begin at a port of a router, by
- * the router of the destination. */
+/* Cables side by side lead to one router from adjacent ports, of which `port`
+ * is the first. Returns one of these ports, chosen by the destination's router
+ * `to`. */
 uint32_t net_table_side(const struct net_graph *g, uint32_t router,
 			uint32_t port, uint32_t to);
-/* Returns the cycles of a cable, with 1 for those that have no latency of their
+/* Returns the cycles of a cable, or 1 if the cable has no latency of its
  * own. */
 static inline uint32_t net_table_length(const struct net_graph *g,
 					const struct net_far *f)

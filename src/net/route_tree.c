@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of topologies in which several ports lead on to an end, up to a
- * router above both ends, from which one way leads down (net_topology.onward).
+/* Routings of topologies in which several ports up may lead on to an end
+ * (net_topology.onward). A packet goes up to a router above both ends. From
+ * there one way leads down.
  *
- * nearest_common_ancestor	a random port up (BookSim2's fattree_nca)
- * d_mod_k			the port up of the destination (Zahavi 2010)
- * nca_adaptive			the emptier of two random ports up
- *				(BookSim2's fattree_anca)
+ *	nearest_common_ancestor	a random port up (BookSim2's fattree_nca)
+ *	d_mod_k			a port up by the number of the destination
+ *				(Zahavi 2010)
+ *	nca_adaptive		the emptier of two random ports up (BookSim2's
+ *				fattree_anca)
  *
  * No packet goes up after it went down, so that any number of VCs is free of
  * circles. */
@@ -60,7 +62,8 @@ const struct net_routing net_routing_d_mod_k = {
 	.route = d_mod_k_route,
 };
 
-/* Salts: the level for the first port, behind them for the second. */
+/* The salt of the first port's draw is the level. The salt of the second port's
+ * draw is the level + NET_DIMS. */
 static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 			   struct net_arrival in, struct net_route *r,
 			   struct net_choices *c)

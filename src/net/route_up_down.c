@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing `up_down` of any graph: up*\/down* (Schroeder et al. 1991). A
- * spanning tree, breadth first, ranks the routers. A packet goes up, towards
- * lower ranks, then down, and never up again, so that any number of VCs is free
- * of circles. Of the ways that this allows it takes one with the fewest cables.
+/* Routing `up_down` of any graph: up*\/down* (Schroeder et al. 1991). The
+ * routers have ranks in the order in which a spanning tree reaches them,
+ * breadth first. A packet goes up, towards lower ranks, then down, and never up
+ * again, so that any number of VCs is free of circles. Among the ways of this
+ * form the routing takes one with the fewest cables.
  *
- * The root is the router with the most cables, of several the one with the
- * lowest number. The first table has ports of packets that may still go up, the
- * second those of packets that came down. */
+ * The root is the router with the most cables: the one with the lowest number
+ * if there are several. The first table has ports for packets that may still go
+ * up, the second for packets that came down. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 enum { NO_PORT = 255, FAR = 0xffff };
 
-/* The ranks of routers, which the tables are followed by. */
+/* Returns the ranks of the routers, which are stored behind the tables. */
 static uint32_t *ranks(const struct net_graph *g)
 {
 	size_t n = 2ul * g->routers * g->routers;
@@ -70,7 +71,8 @@ struct ways {
 	uint16_t *any, *down; /* cables to the destination */
 };
 
-/* Finds the next port of a router over cables up or down. */
+/* Finds a next port of a router, over a cable up or down, that begins a shorter
+ * way than *dist. Sets *dist and *port if there is one. */
 static void step_find(struct ways *w, uint32_t r, bool up, uint16_t *dist,
 		      uint8_t *port)
 {
@@ -87,8 +89,9 @@ static void step_find(struct ways *w, uint32_t r, bool up, uint16_t *dist,
 	}
 }
 
-/* Fills in the columns of a destination: ways down from the highest rank on,
- * then ways up from the root on. */
+/* Fills in the columns of a destination in both tables. Ways down are found
+ * first, from the highest rank to the root, then ways up, from the root to the
+ * highest rank. */
 static void column_fill(struct ways *w, struct net_table *t, uint32_t to)
 {
 	uint32_t n = t->routers;

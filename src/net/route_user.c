@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing `table`: a user's table of ways, g->way, by router and end. The table
- * is checked: a way leads from each end to each other one. */
+/* Routing `table`: a user's table of ways, g->way, by router and end. The ways
+ * of the table must lead from each end to every other end. */
 #include <errno.h>
 
 #include "net/routing.h"
@@ -23,15 +23,16 @@ static void user_route(const struct net_graph *g, uint32_t vcs,
 	const struct net_way *w =
 		&g->way[(size_t)in.router * g->ends + r->dest];
 
-	/* Packets do not come to routers that lack a way. */
+	/* A router may lack a way if no packet passes it. The search for
+	 * circles asks such routers, too. */
 	if (w->port == NET_WAY_NONE)
 		return;
 	net_choose(c, w->port, w->first,
 		   w->last == NET_WAY_ALL ? vcs - 1 : w->last, 0);
 }
 
-/* Follows the ways of an end to another one. Returns 0, or -EINVAL with a
- * message if they do not lead there. */
+/* Follows the table's ways from end `src` to end `dest`. Returns 0, or -EINVAL
+ * with a message if the ways do not lead to `dest`. */
 static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
 		      struct weft_err *err)
 {

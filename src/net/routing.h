@@ -2,13 +2,14 @@
 /* Routing of packets through a graph (graph.h), as tables of operations. A
  * routing draws its random decisions when a packet is injected, and stores them
  * in the packet. The choices at each router are then a function of the router,
- * the way in, and the packet.
+ * the port and VC of arrival, the packet, and for some routings the loads of
+ * outputs.
  *
  * A routing divides the virtual channels (VCs) of a port into classes, so that
  * no circle of waiting packets can form. net_routing_check() proves this for a
- * graph: it searches the channels that a packet may hold while it waits for
- * another (Dally and Seitz 1987). Adaptive routings have escape channels, which
- * are proved instead (Duato 1993). */
+ * graph: it searches for circles of channels, in which packets hold one channel
+ * while they wait for the next (Dally and Seitz 1987). For an adaptive routing
+ * it searches the escape channels only (Duato 1993). */
 #ifndef NET_ROUTING_H
 #define NET_ROUTING_H
 
@@ -29,7 +30,8 @@ struct net_route {
 struct net_choice {
 	uint16_t port;
 	uint8_t first, last;
-	/* A choice of higher priority is taken if it is free. */
+	/* A router takes a free choice of higher priority before all choices of
+	 * lower priority. */
 	uint32_t priority;
 };
 struct net_choices {
@@ -41,11 +43,13 @@ struct net_choices {
  * routing, those of others. */
 struct net_loads {
 	/* Returns the load of VCs first..last of an output at the end of the
-	 * cycle before: places in use in the queues behind them, by flits there
-	 * or on their way. With NET_LOADS_QUEUES flits that wait for the output
-	 * in its router count, too: those that have not left of packets in
-	 * front of their queue, for the first VC of their first choice until
-	 * they have a VC. */
+	 * cycle before. The load is the number of places in use in the queues
+	 * behind these VCs. Flits on their way to a queue use places, too.
+	 *
+	 * With NET_LOADS_QUEUES, flits that wait for the output in its router
+	 * also count. These are the flits of packets in front of their queues
+	 * that have not left yet. A packet without a VC waits for the first VC
+	 * of its first choice. */
 	uint32_t (*used)(const void *own, uint32_t router, uint32_t port,
 			 uint32_t first, uint32_t last);
 	const void *own; /* of the caller */
@@ -54,17 +58,18 @@ struct net_loads {
 /* Router, port and VC at which a packet arrives. */
 struct net_arrival {
 	uint32_t router, port, vc;
-	/* NULL: none, in the search for circles. A coin of the packet decides
-	 * where loads would. */
+	/* NULL in the search for circles. A coin of the packet then decides in
+	 * place of loads. */
 	const struct net_loads *loads;
-	/* In the search for circles, of a routing that draws at each router:
-	 * 1, 2 .. for the first, the second draw that there may be, else 0. */
+	/* Number of the draw that the search for circles tries, from 1 on, for
+	 * a routing that draws at each router; else 0. */
 	uint32_t draw;
-	/* First VC of the packet's range, of which all others count. */
+	/* First VC of the packet's range. All other numbers of VCs in a routing
+	 * count from this VC. */
 	uint32_t base;
 };
 
-/* VCs first .. first + n - 1, which packets of a class use like a network of
+/* VCs first .. first + n - 1. Packets of a class use them like a network of
  * their own. */
 struct net_range {
 	uint8_t first, n;
@@ -72,73 +77,81 @@ struct net_range {
 
 struct net_routing {
 	const char *name, *doc;
-	/* Topologies for which it is made, ended by NULL. NULL: all whose
-	 * cables are used in both directions. */
+	/* Names of the topologies that the routing is for, ended by NULL.
+	 * Without this list the routing is for all topologies whose cables are
+	 * used in both directions. */
 	const char *const *topologies;
-	/* Makes tables, g->table, which the graph frees. Returns 0, or -EINVAL
-	 * with a message. NULL: none. */
+	/* Checks a graph for this routing, or makes its tables in g->table,
+	 * which the graph frees. Returns 0, or -EINVAL with a message. NULL if
+	 * the routing needs neither. */
 	int (*prepare)(struct net_graph *g, struct weft_err *err);
-	/* Returns the least number of VCs in this graph, and in *why what they
-	 * are for. */
+	/* Returns the least number of VCs that the routing needs in this graph.
+	 * *why says what these VCs are for. */
 	uint32_t (*vcs)(const struct net_graph *g, const char **why);
-	/* Draws the decisions of a packet. r->src, dest and coins are set.
-	 * `mid` is a random number below g->routers. NULL: none. */
+	/* Draws the decisions of a packet at its source, such as r->mid. The
+	 * caller has set r->src, dest and coins. NULL if the routing draws
+	 * none. */
 	void (*inject)(const struct net_graph *g, struct net_route *r,
 		       uint64_t random);
-	/* Writes the choices of a packet that has arrived, and updates its
-	 * state. All choices at the destination's router lead to its end. */
+	/* Writes the choices of a packet that has arrived, and updates the
+	 * packet's state. At the destination's router all choices lead to the
+	 * destination. */
 	void (*route)(const struct net_graph *g, uint32_t vcs,
 		      struct net_arrival in, struct net_route *r,
 		      struct net_choices *c);
-	/* Packets pass `mid` first, in phase 0, or change to phase 1 at a
-	 * router before it. In the search for circles the destination of phase
-	 * 0 is an end of `mid`, so that the way to mid may not depend on both.
-	 */
+	/* Phase 0 leads to `mid`, or to a router before it at which the packet
+	 * changes to phase 1. The search for circles walks phase 0 with an end
+	 * of `mid` as destination. The way of phase 0 may therefore depend on
+	 * `mid` or on the destination, but not on both. */
 	bool phases;
 	/* Choices of priority 0 are escape channels. A packet on one stays on
 	 * escape channels. */
 	bool escape;
-	/* Draws at each router, among any number of choices. It writes those of
-	 * net_arrival.draw, and none behind the last draw. */
+	/* Draws at each router, among any number of choices. In the search for
+	 * circles route() writes only the choices of draw net_arrival.draw, and
+	 * none if there are fewer draws. */
 	bool draws;
-	/* Depends on the router of the destination, not on the end, and has no
-	 * coins. */
+	/* The choices depend on the destination's router, but neither on the
+	 * end there nor on coins. */
 	bool by_router;
-	/* Follows g->way. The search takes the whole graph. */
+	/* Follows the user's table, g->way. The search for circles takes the
+	 * whole graph. */
 	bool user;
 	/* Advice if the search finds a circle. NULL: none. */
 	const char *instead;
 	/* Reads the loads of outputs. */
 	bool looks;
-	/* Compares loads of two ways with net_graph.threshold. */
+	/* Uses net_graph.threshold when it compares the loads of two ways. */
 	bool threshold;
-	/* Number of the lowest coins that decide about the way, at most 8,
-	 * which a packet has for each of two phases (from coin NET_DIMS on for
-	 * the second). The search for circles tries them all. 0: one per
+	/* Number of coins, at most 8, that decide about the way. They are the
+	 * lowest coins. A second phase has as many, from coin NET_DIMS on. The
+	 * search for circles tries all their values. 0: one coin for each
 	 * dimension. */
 	uint8_t coins;
 };
 extern const struct net_routing *const net_routings[]; /* ended by NULL */
-/* Returns the routing of that name for a topology, which may be NULL, or else
- * one for another topology, or NULL. */
+/* Returns the routing called `name` that fits topology t. If t is NULL or no
+ * routing fits, returns a routing of that name for another topology. Returns
+ * NULL if no routing has that name. */
 const struct net_routing *net_routing_called(const char *name,
 					     const struct net_topology *t);
 
-/* Makes the tables of the routing for the graph, which the routing needs from
- * then on. Checks that it is one for the graph, that there are enough VCs, and
- * that packets cannot wait for each other in a circle. In a graph with more
- * than a few million pairs of ends the circle is searched in a smaller one of
- * the same topology. Returns 0, or -EINVAL with a message that says what would
- * do, or names the circle. */
+/* Makes the tables of the routing, which the graph keeps. Checks that the
+ * routing is for graphs of this topology, that there are enough VCs, and that
+ * packets cannot wait for each other in a circle. For a graph with more than
+ * 2^18 pairs of a router and an end, circles are searched in a smaller graph of
+ * the same topology. Returns 0, or -EINVAL with a message that says what to
+ * change, or names the circle. */
 int net_routing_check(const struct net_routing *r, struct net_graph *g,
 		      uint32_t vcs, struct weft_err *err);
-/* Searches for a circle of channels, in which packets of each of n ranges of
- * the VCs wait. Returns true and writes it to text if there is one. In a graph
- * with many pairs of ends a smaller one is searched. */
+/* Searches for a circle of channels in which packets wait. Packets use n ranges
+ * of the VCs. Returns true and writes the circle to text if there is one. For a
+ * graph with more than 2^18 pairs of a router and an end, a smaller graph of
+ * the same topology is searched. */
 bool net_routing_circle(const struct net_routing *r, const struct net_graph *g,
 			uint32_t vcs, const struct net_range *range, uint32_t n,
 			char *text, size_t size);
-/* Searches for such a circle in this graph, whatever its size
+/* Searches like net_routing_circle(), but always in this graph
  * (routing_cycle.c). */
 bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 		       uint32_t vcs, const struct net_range *range, uint32_t n,
@@ -166,11 +179,13 @@ static inline void net_choose(struct net_choices *c, uint32_t port,
 	c->at[c->n++] = (struct net_choice){ (uint16_t)port, (uint8_t)first,
 					     (uint8_t)last, priority };
 }
-/* Adds the output with class k of 2 classes of the VCs first..last. Class 0 has
- * the odd VC. */
+/* Adds an output with one half of the VCs first..last: the lower half for k =
+ * 0, else the upper half. If their number is odd, the lower half has one VC
+ * more. */
 void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		     uint32_t last, uint32_t k);
-/* Adds the output with class k of n classes of `vcs` VCs. */
+/* Adds an output with class k of n, if `vcs` VCs are divided among the
+ * classes. */
 void net_choose_class(struct net_choices *c, uint32_t port, uint32_t vcs,
 		      uint32_t k, uint32_t n);
 /* Returns a number below n that depends on the packet and the salt alone. */
@@ -184,17 +199,17 @@ static inline uint32_t net_drawn(const struct net_route *r, uint32_t salt,
 	x ^= x >> 16;
 	return (uint32_t)((uint64_t)x * n >> 32);
 }
-/* Returns the load of VCs first..last of an output of a router. There are
- * loads. */
+/* Returns the load of VCs first..last of an output of a router. in.loads must
+ * not be NULL. */
 static inline uint32_t net_used(struct net_arrival in, uint32_t router,
 				uint32_t port, uint32_t first, uint32_t last)
 {
 	return in.loads->used(in.loads->own, router, port, in.base + first,
 			      in.base + last);
 }
-/* Returns true if output a of the present router, of which all `vcs` count, has
- * fewer places in use than output b. If both have as many, or there are no
- * loads, a coin decides. */
+/* Returns true if output a of the present router has less load than output b,
+ * over all `vcs` VCs. `coin` decides if the loads are equal, or if there are no
+ * loads. */
 bool net_emptier(struct net_arrival in, uint32_t vcs, uint32_t a, uint32_t b,
 		 bool coin);
 /* Returns true if the packet has arrived through the port of an end. */

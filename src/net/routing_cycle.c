@@ -2,10 +2,12 @@
 /* The search for circles of channels, see routing.h. A channel is a cable in
  * one direction and a VC. Packets of all pairs of ends are walked with all
  * coins and all choices, and each pair of channels that a packet takes one
- * after another is noted. A routing with phases is walked in two parts, to the
- * router on the way and from it, whose channels meet there. Packets of an
- * adaptive routing may enter the escape channels anywhere, so their walks start
- * at every router. */
+ * after another is noted.
+ *
+ * A routing with phases is walked in two parts: to the router on the way, and
+ * from that router on. The channels of both parts are then joined there.
+ * Packets of an adaptive routing may enter the escape channels at any router.
+ * Walks therefore start at every router with an end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +32,18 @@ struct search {
 	const struct net_graph *g;
 	uint32_t vcs, words;
 	struct net_range range; /* of the packets that are walked */
-	/* A bit for each VC of each output of the router behind the channel, by
-	 * channel. */
+	/* By channel: a set of the VCs for which packets on the channel may
+	 * wait. The set has a bit for each VC of each output of the router
+	 * behind the channel. */
 	uint64_t *next;
-	/* Channels by which walks of phase 0 reach a router, and channels by
-	 * which walks of phase 1 leave it: as `next`, by router. */
+	/* By router, sets with bits as in `next`: `into` has channels by which
+	 * walks of phase 0 reach the router, `from` those by which walks of
+	 * phase 1 leave it. */
 	uint64_t *into, *from;
 	uint8_t *mark;
-	/* Places that the walks to an end have visited, as a hash table, and
-	 * those that they have yet to leave. */
+	/* place: hash table of the places that the walks to an end have
+	 * visited; todo: visited places from which the walks have not gone on
+	 * yet */
 	struct place *place, *todo;
 	uint32_t place_mask, places, n_todo, stamp;
 };
@@ -49,8 +54,8 @@ static uint32_t channel(const struct search *s, uint32_t router, uint32_t port,
 	return (s->g->first[router] + port) * s->vcs + vc;
 }
 
-/* Adds the VCs of a choice to a set of outputs of a router. They are at most 32
- * bits one after another (NET_VCS_MAX). */
+/* Adds the VCs of a choice to a set of outputs of a router. The VCs are at most
+ * 32 adjacent bits (NET_VCS_MAX). */
 static void choice_set(const struct search *s, uint64_t *set,
 		       const struct net_choice *c)
 {
@@ -62,8 +67,8 @@ static void choice_set(const struct search *s, uint64_t *set,
 		set[bit / 64 + 1] |= vcs >> (64 - (bit & 63));
 }
 
-/* Notes that packets which hold a VC of `held`, an output of `router`, may wait
- * for `want` at the next router. */
+/* Notes that packets on the VCs of `held`, an output of `router`, may wait for
+ * the VCs of `want` at the next router. */
 static void search_note(struct search *s, uint32_t router,
 			const struct net_choice *held,
 			const struct net_choice *want)
@@ -75,7 +80,7 @@ static void search_note(struct search *s, uint32_t router,
 			   want);
 }
 
-/* Adds the VCs of an output to a set of a router. */
+/* Adds the VCs of c, at port `port`, to the set of a router. */
 static void router_note(struct search *s, uint64_t *sets, uint32_t router,
 			uint32_t port, struct net_choice c)
 {
@@ -85,8 +90,8 @@ static void router_note(struct search *s, uint64_t *sets, uint32_t router,
 
 /* ---- walks ---- */
 
-/* Returns the slot of a place in the table, which is new if its stamp is not
- * that of the present walks. */
+/* Returns the slot of a place in the hash table. The place is new to the
+ * present walks if the slot's stamp is not s->stamp. */
 static struct place *place_slot(struct search *s, const struct place *p)
 {
 	uint64_t hash = 14695981039346656037ull;
@@ -121,8 +126,8 @@ static void places_grow(struct search *s)
 	free(old);
 }
 
-/* Adds a packet that arrives at a router to the walks, unless one like it has
- * been there. `p` has no stamp yet. */
+/* Adds a packet that arrives at a router to the walks, unless they have already
+ * visited this place. Sets the stamp of `p`. */
 static void place_visit(struct search *s, struct place p)
 {
 	struct place *slot = place_slot(s, &p);
@@ -137,9 +142,9 @@ static void place_visit(struct search *s, struct place p)
 	s->todo[s->n_todo++] = p;
 }
 
-/* Notes the outputs that a packet may take at the place where it arrived, and
- * visits the routers behind them. Of an adaptive routing with escape channels
- * only these are walked. */
+/* Notes the outputs that a packet may take at a place, and visits the routers
+ * behind these outputs. If the routing has escape channels, ignores all other
+ * outputs. */
 static void place_pass(struct search *s, const struct place *p,
 		       const struct net_choices *c)
 {
@@ -169,7 +174,7 @@ static void place_pass(struct search *s, const struct place *p,
 	}
 }
 
-/* Carries on with a packet at a router, by each draw of its routing. */
+/* Walks on from a place, once for each draw of the routing. */
 static void place_leave(struct search *s, const struct place *from)
 {
 	const struct net_far *back =
@@ -191,9 +196,9 @@ static void place_leave(struct search *s, const struct place *from)
 	} while (c.n && at.draw++);
 }
 
-/* Walks packets from all routers to an end, or in phase 0 to the router on the
- * way. Only packets of its own ends start at a router, at the port of an end.
- */
+/* Walks packets to the destination of r, or in phase 0 to the router on the
+ * way. Walks start at each router that has an end, at the port of its first
+ * end. */
 static void search_walk(struct search *s, struct net_route r)
 {
 	const struct net_graph *g = s->g;
@@ -243,7 +248,8 @@ static void search_meet(struct search *s)
 		}
 }
 
-/* Returns true if an end behaves as the one before it. */
+/* Returns true if packets to end e take the same ways as packets to end e - 1,
+ * so that one walk serves both. */
 static bool end_alike(const struct search *s, uint32_t e)
 {
 	return s->r->by_router && e && s->g->in[e].at == s->g->in[e - 1].at;
@@ -313,8 +319,9 @@ static void circle_text(const struct search *s, const struct stack *path,
 	}
 }
 
-/* Searches depth first. Marks: 1 = on the path, 2 = done. The stack holds the
- * path, too: a channel that is marked 1 when it is on top is left for good. */
+/* Searches depth first. Marks: 1 = on the path, 2 = done. The stack has the
+ * channels of the path, too. If the last channel of the path is on top of the
+ * stack, all channels behind it are done. */
 static bool circle_from(struct search *s, struct stack *st, struct stack *path,
 			uint32_t c, char *text, size_t size)
 {

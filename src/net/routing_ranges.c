@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of virtual channels for classes of packets, see routing_ranges.h.
  *
- * Each range is walked for circles of channels together with all others
- * (routing_cycle.c). Pairs add waits from the VCs of requests to those of
- * replies. VCs that a range joins may wait for each other, so that pairs must
- * not lead from a group of joined VCs back to it. */
+ * The search for circles walks each range, and looks for circles in the waits
+ * of all ranges together (routing_cycle.c). Packets on the VCs of a range may
+ * wait for each other. In a pair of ranges, requests wait for room for replies.
+ * The replies of a pair must therefore never wait for VCs of its requests,
+ * neither directly nor through other ranges. */
 #include "net/routing_ranges.h"
 
 #include <errno.h>
@@ -60,8 +61,9 @@ static uint32_t range_set(struct net_range r)
 	return (uint32_t)(((1ull << r.n) - 1) << r.first);
 }
 
-/* Returns the VCs that packets on the VCs of `set` may wait for: those of
- * ranges that share a VC with it, and of replies to packets there. */
+/* Returns the VCs for which packets on the VCs of `set` may wait, directly or
+ * through other packets: `set`, all VCs of a range that shares a VC with `set`,
+ * and the VCs of replies to requests on `set`. */
 static uint32_t waits_of(const struct net_ranges *s, uint32_t set)
 {
 	uint32_t was;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of a dragonfly (graph_dragonfly.c), for its generator and its
+/* Sizes and ports of a dragonfly (graph_dragonfly.c), for its generator and its
  * routings. */
 #ifndef NET_DRAGONFLY_H
 #define NET_DRAGONFLY_H
@@ -25,13 +25,13 @@ struct dragonfly {
 
 struct dragonfly dragonfly_of(const struct net_graph *g);
 
-/* Returns the router and the port of a cable between two groups, number
- * `pair` of them, at the end in group `from`. */
+/* Returns the router and the port of group `from` at which a cable to group
+ * `to` begins. `pair` numbers the cables between the two groups from 0 on. */
 struct net_far dragonfly_gate(const struct net_graph *g,
 			      const struct dragonfly *d, uint32_t from,
 			      uint32_t to, uint32_t pair);
-/* Returns the port of a router that leads to another one of its group, which is
- * joined to it. */
+/* Returns the port of a router whose cable leads to router `to` of the same
+ * group. A cable must join the two routers. */
 uint32_t dragonfly_local(const struct dragonfly *d, uint32_t router,
 			 uint32_t to);
 

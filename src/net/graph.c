@@ -61,7 +61,7 @@ static int size_check(uint64_t routers, uint64_t ports, uint64_t ends,
 	return 0;
 }
 
-/* Allocates ports and ends, when first[] is filled in. */
+/* Allocates ports and ends. first[] must be filled in. */
 static void tables_alloc(struct net_graph *g, uint64_t ends)
 {
 	uint32_t ports = g->first[g->routers];
@@ -133,7 +133,8 @@ void net_graph_attach_two(struct net_graph *g, uint32_t end, uint32_t r,
 	g->in[end] = (struct net_far){ s, (uint16_t)q, 0, 0, 0 };
 }
 
-/* Returns the kind of cables with a latency, or 0 if there are too many. */
+/* Returns the kind of cables of this latency, which may be a new kind. Returns
+ * 0 if there are too many kinds. */
 static uint8_t kind_of(struct net_graph *g, uint32_t cycles)
 {
 	uint32_t k = 0;
@@ -178,7 +179,8 @@ void net_graph_fini(struct net_graph *g)
 	*g = (struct net_graph){ 0 };
 }
 
-/* Returns the number of routers that cables join to router 0. */
+/* Returns the number of routers that cables connect with router 0, directly or
+ * over other routers. Router 0 counts, too. */
 static uint32_t graph_reached(const struct net_graph *g)
 {
 	uint32_t *queue = need(calloc(g->routers, sizeof(*queue)));
@@ -200,8 +202,9 @@ static uint32_t graph_reached(const struct net_graph *g)
 	return n;
 }
 
-/* Writes the number of the group of each router to `of`: routers that cables
- * join without trunks. Returns the number of groups. */
+/* Writes the number of each router's group to `of`. Two routers are of one
+ * group if cables other than trunks connect them, directly or over other
+ * routers. Returns the number of groups. */
 static uint32_t graph_groups(const struct net_graph *g, uint32_t *of)
 {
 	uint32_t *queue = need(calloc(g->routers, sizeof(*queue)));
@@ -258,7 +261,8 @@ int net_graph_init(struct net_graph *g, const struct net_topology *type,
 		net_graph_fini(g);
 		return -EINVAL;
 	}
-	/* Stages that are passed in one direction are joined by their ends. */
+	/* A network that packets pass in one direction need not be connected by
+	 * cables, because its ends connect the last stage to the first. */
 	g->shape.cables = NULL;
 	n = graph_reached(g);
 	if (n == g->routers || g->out[0].at != g->in[0].at)

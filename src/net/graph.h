@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph of a network: routers, ends and the cables between their ports. A
- * router may have several ends, or none. A generator for each topology builds
- * it (net_topologies), in a file of its own.
+ * router may have several ends, or none. Each topology has a generator that
+ * builds its graph (net_topologies), in a source file of its own.
  *
- * A cable joins two ports and carries flits in both directions. In a network
- * whose stages are passed in one direction, one direction of each cable is
- * unused, and an end has a second port, at which its packets arrive. */
+ * A cable joins two ports and carries flits in both directions. Some networks
+ * consist of stages that packets pass in one direction. There one direction of
+ * each cable is unused, and an end has two ports: packets leave the end through
+ * one and reach it through the other. */
 #ifndef NET_GRAPH_H
 #define NET_GRAPH_H
 
@@ -22,10 +23,10 @@ enum {
 struct net_far {
 	uint32_t at; /* number of the router or end; NET_NOWHERE: no cable */
 	uint16_t port;
-	/* 1: an end, 0: a router; 1: a cable between groups, which may be
-	 * longer */
+	/* end: 1 = an end, 0 = a router; trunk: 1 = the cable leads to another
+	 * group and may be longer */
 	uint8_t end : 1, trunk : 1;
-	uint8_t kind; /* 0, or a cable of latency[kind - 1] of the graph */
+	uint8_t kind; /* 0: default latency, k: latency[k - 1] */
 };
 
 /* Cables of a topology that is a list of them. */
@@ -43,22 +44,25 @@ struct net_cables {
 /* Numbers that a generator takes from the experiment. */
 struct net_shape {
 	uint32_t dims, size[NET_DIMS];
-	uint32_t ends; /* of each router that has ends; 0: as the topology
-			* says */
+	uint32_t ends; /* of routers with ends; 0: topology's default */
 	uint32_t ups, up[NET_DIMS]; /* ports that lead up, by level of a tree */
-	/* cables between two routers in a dimension; 0: one */
+	/* cables between two routers, for each of `trunked` dimensions; 0:
+	 * one */
 	uint32_t trunked, trunking[NET_DIMS];
 	uint32_t arrangement; /* of cables between groups (dragonfly.h) */
-	/* cycles of the cables above each level of a tree; 0: as others */
+	/* latency in cycles of the cables above each level of a tree; 0: the
+	 * default latency */
 	uint32_t lengthy, length[NET_DIMS];
 	uint64_t seed;
-	/* The caller's, of topologies that are lists. Not kept by the graph. */
+	/* List of cables, for topologies that take one. The caller owns the
+	 * list. The graph does not keep the pointer. */
 	const struct net_cables *cables;
 };
 
 struct net_graph;
 
-/* Ports of a router that lead on to an end: any of first .. first + n - 1. */
+/* Ports through which a packet may leave a router towards an end: any of first
+ * .. first + n - 1. */
 struct net_onward {
 	uint32_t first, n;
 	uint32_t level;	  /* of the router, from the ends on */
@@ -68,24 +72,27 @@ struct net_onward {
 /* A generator. */
 struct net_topology {
 	const char *name, *doc;
-	/* Builds the graph of a checked shape. Returns 0, or -EINVAL with a
-	 * message that says what would do. */
+	/* Builds the graph of a shape whose keys have been checked. Returns 0,
+	 * or -EINVAL with a message that names possible shapes. */
 	int (*build)(struct net_graph *g, const struct net_shape *s,
 		     struct weft_err *err);
-	/* Makes the shape smaller, without losing a circle of channels that any
-	 * routing has in it. Returns false if it is small already. */
+	/* Makes the shape smaller. If a routing has a circle of channels in the
+	 * larger graph, it has one in the smaller graph, too. Returns false if
+	 * the shape stays as it is. */
 	bool (*reduce)(struct net_shape *s);
-	/* Routing that a network has when none is named. */
+	/* Name of the routing that the topology has by default. */
 	const char *routing;
-	/* With one end at each router, numbers of ends are coordinates in
+	/* If each router has one end, an end's number gives its coordinates in
 	 * dims. */
 	bool grid;
 	/* Cables are used in one direction, from stage to stage. */
 	bool one_way;
-	/* Keys of the shape that it has, ended by NULL. NULL: dims, ends. */
+	/* Keys of the shape that the topology takes, ended by NULL. Without
+	 * this list the topology takes `dims` and `ends`. */
 	const char *const *keys;
-	/* Writes the ports that lead on from a router to an end, in topologies
-	 * in which any way up leads to it. NULL: others. */
+	/* Writes the ports through which packets for end `dest` may leave a
+	 * router: one port down, or any port up. NULL in topologies in which
+	 * some port up does not lead to `dest`. */
 	void (*onward)(const struct net_graph *g, uint32_t router,
 		       uint32_t dest, struct net_onward *o);
 };
@@ -100,8 +107,8 @@ struct net_way {
 };
 enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
 
-/* Loads that routings read: flits behind an output, or those and the ones that
- * wait for it in its router. */
+/* Loads that routings read. NET_LOADS_CREDITS: flits behind an output.
+ * NET_LOADS_QUEUES: these, and flits that wait for the output in its router. */
 enum { NET_LOADS_CREDITS, NET_LOADS_QUEUES };
 
 struct net_graph {
@@ -109,15 +116,15 @@ struct net_graph {
 	const struct net_routing
 		*routing;   /* of its packets, set by the fabric */
 	uint32_t loads;	    /* enum, set by the fabric */
-	uint32_t threshold; /* of a routing that compares loads of two ways, in
-			     * flits, set by the fabric */
+	uint32_t threshold; /* for routings that compare the loads of two
+			     * ways, in flits; set by the fabric */
 	struct net_shape shape;
 	uint32_t routers, ends;
 	/* Ports of router r are port[first[r]] .. port[first[r + 1] - 1]. */
 	uint32_t *first;
 	struct net_far *port;
-	/* Routers and ports at which the packets of an end leave it and reach
-	 * it. */
+	/* `out`: router and port that packets from an end enter. `in`: router
+	 * and port from which packets reach an end. Both by end. */
 	struct net_far *out, *in;
 	/* Cycles of cables of kind 1, 2 .. */
 	uint32_t kinds, *latency;
@@ -131,8 +138,9 @@ struct net_graph {
 int net_graph_init(struct net_graph *g, const struct net_topology *type,
 		   const struct net_shape *shape, struct weft_err *err);
 void net_graph_fini(struct net_graph *g);
-/* Returns the number of ends of a group, if trunks divide the network into
- * groups of equally many ends with numbers one after another, or 0. */
+/* Returns the number of ends of a group if trunks divide the network into
+ * groups, all groups have equally many ends, and the ends of a group have
+ * consecutive numbers. Otherwise returns 0. */
 uint32_t net_graph_group(const struct net_graph *g);
 
 static inline uint32_t net_graph_ports(const struct net_graph *g, uint32_t r)
@@ -151,8 +159,8 @@ static inline const struct net_far *net_graph_far(const struct net_graph *g,
  * 0, or -EINVAL with a message if these are too many. */
 int net_graph_alloc(struct net_graph *g, uint64_t routers, uint64_t ports,
 		    uint64_t ends, struct weft_err *err);
-/* Allocates routers, of which router r has ports[r] ports, and ends. Returns as
- * net_graph_alloc() does. */
+/* Allocates `routers` routers and `ends` ends. Router r has ports[r] ports.
+ * Returns 0, or -EINVAL with a message if these are too many. */
 int net_graph_alloc_each(struct net_graph *g, uint64_t routers,
 			 const uint32_t *ports, uint64_t ends,
 			 struct weft_err *err);
@@ -162,8 +170,8 @@ void net_graph_join(struct net_graph *g, uint32_t a, uint32_t p, uint32_t b,
 /* Joins two ports by a trunk, a cable between groups. */
 void net_graph_join_trunk(struct net_graph *g, uint32_t a, uint32_t p,
 			  uint32_t b, uint32_t q);
-/* Gives cables at port p of router r a latency in both directions. Returns 0,
- * or -EINVAL with a message if the graph has too many latencies. */
+/* Gives the cable at port p of router r a latency, for both directions. Returns
+ * 0, or -EINVAL with a message if the graph has too many latencies. */
 int net_graph_latency(struct net_graph *g, uint32_t r, uint32_t p,
 		      uint32_t cycles, struct weft_err *err);
 /* Attaches an end to port p of router r, at which its packets leave and

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies `clos` and `benes`, whose stages are passed in one direction, and
- * in whose first half any port leads on (Dally and Towles 6.3 and 6.4).
+/* Topologies `clos` and `benes`. Packets pass their stages in one direction. In
+ * the first half of the stages, every output of a router leads to every end
+ * (Dally and Towles 6.3 and 6.4).
  *
- * clos: dims [n, m, r] are r routers with n ends, m routers in the middle and r
- * routers in front of the ends. Ports of a router from the stage before come
- * first. A folded Clos network is a fat_tree with dims [n, r] and up [m].
+ * clos: dims [n, m, r]. The first stage has r routers with n ends each, the
+ * second m routers, and the last r routers that lead to the ends. Ports from
+ * the stage before come first. A folded Clos network is a fat_tree with dims
+ * [n, r] and up [m].
  *
- * benes: dims [k, .., k], n times, are 2n - 1 stages of k^(n-1) routers, with
- * ports as in a fly. Cables behind stage s of the first n - 1 exchange the
- * lowest digit of a channel with digit s + 1. The stages from there on are a
- * fly. */
+ * benes: dims [k, .., k] with n numbers. There are 2n - 1 stages of k^(n-1)
+ * routers, with ports as in a fly. Cables behind each stage s of the first n -
+ * 1 exchange two digits of a channel: the lowest digit and digit s + 1. The
+ * stages from stage n - 1 on are a fly. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -113,8 +115,8 @@ static int benes_check(const struct net_shape *s, struct weft_err *err)
 	return 0;
 }
 
-/* Joins stage s to the next one: the lowest digit of a channel is exchanged
- * with digit j. */
+/* Joins stage s to the next one. The cables exchange two digits of a channel's
+ * number: the lowest digit and digit j. */
 static void stage_join(struct net_graph *g, uint32_t s, uint32_t j)
 {
 	uint32_t k = g->shape.size[0], stage = g->ends / k, unit = power(k, j);

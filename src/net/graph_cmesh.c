@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `cmesh` of BookSim2 (networks/cmesh.cpp; Balfour and Dally, ICS
- * 2006): a mesh of k x k routers with four ends each, dims [k, k], whose ports
- * at the edges have express cables. One at the left or right edge leads k/2
- * rows on, one at the bottom or top k/2 columns, and they are trunks.
+ * 2006): a mesh of k x k routers with four ends each, dims [k, k]. The ports
+ * that a mesh leaves free at its edges have express cables, which are trunks.
+ * An express cable at the left or right edge leads k/2 rows on, one at the
+ * bottom or top edge k/2 columns.
  *
- * Ports are those of a mesh (+x, -x, +y, -y), then those of the ends. Ends are
- * numbered as points of a grid of 2k x 2k, of which a router has 2 x 2. */
+ * Ports of a router are those of a mesh (+x, -x, +y, -y), then those of the
+ * ends. Ends are numbered as points of a grid of 2k x 2k. Each router has a
+ * square of 2 x 2 of these points. */
 #include <errno.h>
 
 #include "net/graph.h"
@@ -54,7 +56,8 @@ static int cmesh_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* A mesh of 4 x 4 has express cables, and routers without any. */
+/* A mesh of 4 x 4 has routers with express cables and routers without them, as
+ * larger meshes have. */
 static bool cmesh_reduce(struct net_shape *s)
 {
 	if (s->size[0] <= 4)

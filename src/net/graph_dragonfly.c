@@ -2,28 +2,28 @@
 /* Topologies `dragonfly` and `dragonfly_plus`: groups of routers, joined by
  * cables between groups (trunks).
  *
- * dragonfly		dims [a, h] or [a, h, g]: g groups of a routers, each
- *			joined to all others of its group and to h of other
- *			groups (Kim et al., ISCA 2008). Ports 0 .. a-2 lead to
- *			the others of the group, in order, the next h to other
- *			groups, the rest to ends.
- * dragonfly_plus	dims [l, s, h] or [l, s, h, g]: a group has l leaves
- *			with ends, and s spines with h cables to other groups.
- *			Each leaf is joined to each spine (Shpiner et al.,
- *			HiPINEB 2017). Routers of a group are its leaves, then
- *			its spines. Ports of a leaf lead to the spines, then to
- *			ends, those of a spine to the leaves, then to other
- *			groups.
+ *	dragonfly	dims [a, h] or [a, h, g]: g groups of a routers. Each
+ *			router is joined to all others of its group, and has h
+ *			cables to other groups (Kim et al., ISCA 2008). Ports
+ *			0 .. a-2 lead to the others of the group, in order, the
+ *			next h ports to other groups, the rest to ends.
+ *	dragonfly_plus	dims [l, s, h] or [l, s, h, g]: a group has l leaves
+ *			with ends, and s spines with h cables each to other
+ *			groups. Each leaf is joined to each spine (Shpiner et
+ *			al., HiPINEB 2017). Routers of a group are its leaves,
+ *			then its spines. Ports of a leaf lead to the spines,
+ *			then to ends. Ports of a spine lead to the leaves, then
+ *			to other groups.
  *
- * Without g there are as many groups as cables of a group to others, and one:
- * each pair of groups has one cable. With fewer groups each pair has as many as
- * all can have, and ports are left over if the number is not whole. The default
- * of `ends` is h. */
+ * Without g, each pair of groups has one cable: g is 1 more than the number of
+ * cables from a group to others. With fewer groups, all pairs of groups have
+ * equally many cables, as many as the ports allow. Ports are left over if the
+ * cables of a group do not divide evenly. The default of `ends` is h. */
 #include <errno.h>
 
 #include "net/dragonfly.h"
 
-/* Place of the number of groups in dims. */
+/* Returns the index in dims of the number of groups. */
 static uint32_t groups_dim(const struct net_shape *s, bool plus)
 {
 	return plus ? 3 : 2;
@@ -97,8 +97,9 @@ static void groups_join(struct net_graph *g, const struct dragonfly *d)
 			}
 }
 
-/* Checks the sizes, and sets the number of groups and of ends if they are left
- * out. `gates` are the routers of a group with cables to others. */
+/* Checks the sizes. Sets the number of groups and the number of ends if the
+ * experiment leaves them out. `gates` routers of a group have cables to other
+ * groups, `global` cables each. */
 static int shape_check(struct net_shape *s, uint32_t gates, uint32_t global,
 		       bool plus, struct weft_err *err)
 {
@@ -175,7 +176,7 @@ static int plus_build(struct net_graph *g, const struct net_shape *shape,
 	return 0;
 }
 
-/* Makes a size smaller. Returns true if it was larger. */
+/* Lowers a size that is larger than `most`. Returns true if it was larger. */
 static bool lower(uint32_t *size, uint32_t most)
 {
 	bool larger = *size > most;
@@ -185,9 +186,9 @@ static bool lower(uint32_t *size, uint32_t most)
 	return larger;
 }
 
-/* Four routers of a group, or two leaves and two spines, with two cables each
- * have all ways through a group. Pairs of groups with several cables keep
- * more than one. */
+/* Four routers of a group, or two leaves and two spines, have every kind of way
+ * through a group if each has two cables to other groups. If pairs of groups
+ * have several cables, they keep more than one. */
 static bool groups_reduce(struct net_shape *s, bool plus)
 {
 	uint32_t at = groups_dim(s, plus), gates = plus ? 1 : 0;

@@ -4,21 +4,23 @@
  *
  * `dims` are the ports down of a router of each level, from the ends up:
  * dims[0] ends at each router of level 0. `up` are the ports up of the levels
- * below the top. Without it each router has as many ports up as down, so that
- * no level is narrower than the one below it. BookSim2's fattree is dims [k, k,
- * k], its qtree dims [4, 4, 4] with up [1, 1].
+ * below the top. Without `up`, each router has as many ports up as down, so
+ * that no level is narrower than the level below it. BookSim2's fattree is dims
+ * [k, k, k], its qtree dims [4, 4, 4] with up [1, 1].
  *
- * A router of level l stands above subtree `high` and is its copy `low`. Its
- * number is first(l) + high * copies(l) + low. Ports down come first. Port up b
- * leads to the parent with low + b * copies(l), which has the children of
- * `high` at its ports. */
+ * Several routers of a level may stand above one subtree. In level l, router
+ * number `low` above subtree number `high` has the number first(l) + high *
+ * copies(l) + low. Ports down come first. Port up b leads to router number low
+ * + b * copies(l) above the next larger subtree. This parent has the child at
+ * its port high % dims[l + 1]. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "net/graph.h"
 
-/* A level: routers, the first of them, and copies above each subtree. */
+/* A level: its first router, its number of routers, and routers above each
+ * subtree. */
 struct level {
 	uint32_t first, routers, copies, ends; /* ends below a router */
 	uint32_t down, up;
@@ -158,8 +160,8 @@ static int tree_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* Reduces ports to 3 and levels to 3, which keeps several ways up, several down
- * and levels between them. */
+/* Reduces ports to 3 and levels to 3. Such a tree still has several ports up,
+ * several ports down, and a level between the lowest and the highest. */
 static bool tree_reduce(struct net_shape *s)
 {
 	bool less = false;

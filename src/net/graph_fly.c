@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `fly`: the k-ary n-fly, a butterfly of n stages of k^(n-1) routers
- * (Dally and Towles 4.1). `dims` is [k, k, ..], n times the same number, so
- * that the destination's digits are those of the stages.
+ * (Dally and Towles 4.1). `dims` is [k, k, ..], n times the same number,
+ * because each stage resolves one digit of the destination.
  *
  * Packets pass the stages in one direction. Router = stage * k^(n-1) + address.
  * Ports 0 .. k-1 of a router face the stage before it and k .. 2k-1 the stage
- * behind it. Cables behind stage s exchange the lowest digit of a channel with
- * digit n-1-s. An end leaves into stage 0 and is reached from the last. */
+ * behind it. Cables behind stage s exchange two digits of a channel's number,
+ * address * k + output: the lowest digit and digit n-1-s. An end sends into
+ * stage 0 and receives from the last stage. */
 #include <errno.h>
 
 #include "net/graph.h"
@@ -44,9 +45,10 @@ static int fly_build(struct net_graph *g, const struct net_shape *s,
 	for (uint32_t s1 = 1; s1 < n; s1++, shift /= k)
 		for (uint32_t a = 0; a < stage; a++)
 			for (uint32_t p = 0; p < k; p++) {
-				/* Input p of address a comes from the address
-				 * whose digit is p, from the output with the
-				 * number of the digit. */
+				/* Input p of router a is joined to the router
+				 * whose address has p in place of a's digit.
+				 * The cable begins there at the output that has
+				 * the number of a's digit. */
 				uint32_t digit = a / shift % k;
 				uint32_t from = a - digit * shift + p * shift;
 
@@ -60,7 +62,7 @@ static int fly_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* Leaves out a stage. */
+/* Leaves out a stage. Returns false if only two stages are left. */
 static bool fly_reduce(struct net_shape *s)
 {
 	return s->dims > 2 && s->dims--;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topologies `hyperx` and `flattened_butterfly`: a router at each point of a
- * grid, joined to all others in each of its dimensions (Ahn et al., SC 2009).
- * `trunking` is the number of cables between two of them, by dimension.
- * A flattened butterfly is the k-ary n-flat: n - 1 dimensions of k routers, and
- * k ends at each, or with concentration another number (Kim et al., ISCA 2007;
- * BookSim2's flatfly, whose n is the number of dimensions).
+ * grid, joined to all routers that differ in one coordinate (Ahn et al., SC
+ * 2009). `trunking` is the number of cables between two joined routers, by
+ * dimension. A flattened butterfly is the k-ary n-flat: n - 1 dimensions of k
+ * routers. Each router has k ends, or with concentration another number (Kim et
+ * al., ISCA 2007; BookSim2's flatfly, whose n is the number of dimensions).
  *
  * Router = x + X * (y + Y * z ..). Ports lead to the other coordinates in
  * ascending order, dimension by dimension, then to the ends. End k of a router
@@ -95,8 +95,9 @@ static int flat_build(struct net_graph *g, const struct net_shape *s,
 	return hyperx_build(g, &full, err);
 }
 
-/* Packets make a step in each dimension, or with a router on the way two. Four
- * routers in a dimension have all of them. */
+/* A packet makes at most one step in each dimension, or two if it goes over a
+ * random router. A dimension of four routers has all combinations of these
+ * steps. */
 static bool hyperx_reduce(struct net_shape *s)
 {
 	bool less = s->ends != 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `random_regular`: dims [routers, degree], each router joined to
  * `degree` others at random (Jellyfish; Singla et al., NSDI 2012). A seed gives
- * one graph on every machine.
+ * the same graph on every machine.
  *
- * Stub i is port i % degree of router i / degree. Stubs are paired at random.
- * A pair that joins a router to itself or two routers for a second time
- * exchanges its mates with a random other pair. */
+ * Stub i is port i % degree of router i / degree. Stubs are paired at random. A
+ * pair is wrong if it joins a router to itself, or two routers that another
+ * pair joins already. A wrong pair exchanges mates with a random pair. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -64,7 +64,8 @@ static void pairs_draw(struct pairs *p)
 	free(order);
 }
 
-/* Returns the number of cables between two routers, or 2 for one router. */
+/* Returns the number of cables between two routers. Returns 2 if a and b are
+ * one router, because such a cable is as wrong as a second one. */
 static uint32_t cables(const struct pairs *p, uint32_t a, uint32_t b)
 {
 	uint32_t n = 0;
@@ -76,7 +77,8 @@ static uint32_t cables(const struct pairs *p, uint32_t a, uint32_t b)
 	return n;
 }
 
-/* Exchanges mates of a stub whose cable is a wrong one. */
+/* Mends the wrong pair of a stub: exchanges its mate with that of a random
+ * stub. Returns false if all tries fail. */
 static bool pair_mend(struct pairs *p, uint32_t a)
 {
 	for (uint32_t k = 0; k < SWAPS; k++) {
@@ -96,7 +98,8 @@ static bool pair_mend(struct pairs *p, uint32_t a)
 	return false;
 }
 
-/* Draws pairs of which each joins two routers once. */
+/* Draws pairs of stubs, of which none is wrong. Returns false if a pair cannot
+ * be mended. */
 static bool pairs_make(struct pairs *p)
 {
 	pairs_draw(p);
@@ -161,8 +164,8 @@ static int random_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* The search for circles takes the whole graph, because another one has other
- * ways. */
+/* The search for circles takes the whole graph, because a smaller random graph
+ * has different ways. */
 static bool random_reduce(struct net_shape *s)
 {
 	return false;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `slim_fly`: the graphs of McKay, Miller and Siran for dims [q], q a
- * prime power 4w + d with d = -1, 0 or 1 (Besta and Hoefler, SC 2014). It has
- * 2 q^2 routers of degree (3q - d) / 2, and any two are at most two cables
- * apart.
+ * prime power 4w + d with d = -1, 0 or 1 (Besta and Hoefler, SC 2014). It has 2
+ * q^2 routers of degree (3q - d) / 2, and any two are at most two cables apart.
  *
- * Routers are (0, x, y) and (1, m, c) with elements of the field of q. (0, x,
- * y) is joined to (0, x, y + a) for each a of a set X, (1, m, c) to (1, m, c +
- * a) for each a of X', and (0, x, y) to (1, m, c) if y = m x + c. With a
- * primitive element z, X has even powers of z and X' odd ones. For d = -1 those
- * of the second half are one less, so that a set has -a for each a.
+ * Routers are (0, x, y) and (1, m, c), with elements of the field of q. (0, x,
+ * y) is joined to (0, x, y + a) for each a of a set X. (1, m, c) is joined to
+ * (1, m, c + a) for each a of a set X'. (0, x, y) is joined to (1, m, c) if y =
+ * m x + c. With a primitive element z, X has even powers of z and X' odd
+ * powers. If d = -1, the exponents in the second half of each set are one less,
+ * because a set must contain -a with each a.
  *
- * Router = side * q^2 + x * q + y. Ports are those of the set, then those of
- * the other side by m or x, which are cables between groups, then those of
- * ends. */
+ * Router = side * q^2 + x * q + y, or m and c in place of x and y. Ports lead
+ * first to the routers of the own set, then to the other side in order of m or
+ * x, then to ends. Cables to the other side are cables between groups. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -101,7 +101,8 @@ static bool field_init(struct field *f, uint32_t q)
 		rest /= f->p;
 	if (rest != 1)
 		return false;
-	/* Without an irreducible polynomial no element is primitive. */
+	/* An element is primitive only if the polynomial x^n - power is
+	 * irreducible. The loops therefore try all powers. */
 	for (f->power = 0; f->power < q; f->power++)
 		for (f->root = 1; f->root < q; f->root++)
 			if (is_primitive(f, f->root))
@@ -109,12 +110,13 @@ static bool field_init(struct field *f, uint32_t q)
 	return false;
 }
 
-/* Sets of both sides. */
+/* Sets X (side 0) and X' (side 1). */
 struct sets {
 	uint32_t n, at[2][Q_MAX];
 };
 
-/* Side k has powers k + 2 i, for d = -1 less 1 from i = w on. */
+/* Side k has the powers of z with exponents k + 2 i. If d = -1, the exponents
+ * from i = w on are one less. */
 static void sets_make(const struct field *f, struct sets *s)
 {
 	uint32_t w = (f->q + 1) / 4;
@@ -192,8 +194,8 @@ static int fly_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* The search for circles takes the whole graph, because a smaller field has
- * other ways. */
+/* The search for circles takes the whole graph, because the graph of a smaller
+ * field has different ways. */
 static bool fly_reduce(struct net_shape *s)
 {
 	return false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `tree4` of BookSim2 (networks/tree4.cpp): 64 ends at 16 routers with
- * two ports up, 8 routers with four ports up, and 4 routers at the top that are
- * joined to all 8. Two neighbours of the 8 stand above the same four routers.
- * Routers are numbered from the ends up. Ports down come first. */
+ * two ports up, 8 routers with four ports up, and 4 routers at the top. Routers
+ * 2i and 2i + 1 of the 8 have cables to the same four of the 16. Each of the 4
+ * has cables to all 8. Routers are numbered from the ends up. Ports down come
+ * first. */
 #include "net/graph.h"
 
 enum { LEAVES = 16, MIDDLES = 8, TOPS = 4, DOWN = 4, ENDS = 64 };
@@ -32,7 +33,7 @@ static int tree4_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* It has one size. */
+/* A tree4 has one size. */
 static bool tree4_reduce(struct net_shape *s)
 {
 	return false;

@@ -10,10 +10,10 @@ static inline uint32_t hyperx_trunking(const struct net_shape *s, uint32_t dim)
 {
 	return s->trunking[dim] ? s->trunking[dim] : 1;
 }
-/* Returns the first port that leads from coordinate a in a dimension to
- * coordinate b. The ports of further cables follow it. With a = 0 and b =
- * size[dim] it is the first port of the next dimension, behind the last one
- * that of the ends. */
+/* Returns the first port that leads from coordinate a of dimension `dim` to
+ * coordinate b. Further cables to b are at the next ports. With a = 0 and b =
+ * size[dim], returns the first port of the next dimension, or of the ends
+ * behind the last dimension. */
 static inline uint32_t hyperx_port(const struct net_shape *s, uint32_t dim,
 				   uint32_t a, uint32_t b)
 {

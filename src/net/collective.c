@@ -20,8 +20,9 @@ struct maker {
 	struct {
 		VEC(uint32_t);
 	} steps;
-	/* Packet that reached a node in the step before, and in this one, or
-	 * UINT32_MAX. */
+	/* By node: had is the latest packet that reached the node before this
+	 * step, got the packet that reaches it in this step. UINT32_MAX:
+	 * none. */
 	uint32_t *had, *got;
 };
 
@@ -46,8 +47,8 @@ static uint32_t steps_of(enum collective_kind kind, uint32_t nodes)
 	}
 }
 
-/* Returns the node to which a node sends in a step, or itself: it sends
- * nothing. */
+/* Returns the node to which a node sends in a step. Returns the node itself if
+ * it sends nothing. */
 static uint32_t partner_of(const struct maker *m, uint32_t step, uint32_t node)
 {
 	uint64_t far = 1ull << (step & 31);
@@ -94,8 +95,8 @@ static void step_add(struct maker *m, uint32_t step)
 		if (to != i)
 			packet_add(m, step, i, to);
 	}
-	/* A node of a tree that received earlier sends its next packet when
-	 * that one has arrived, too. */
+	/* A node that receives nothing in this step keeps the packet for which
+	 * its next one waits. */
 	for (uint32_t i = 0; i < m->nodes; i++)
 		if (m->got[i] == UINT32_MAX)
 			m->got[i] = m->had[i];

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collective operations as packets that wait for each other (packet_trace.h),
- * for any number of nodes. In step k a node sends when the packet that reaches
- * it in step k - 1 has arrived.
+/* Collective operations among N nodes, as packets that wait for each other
+ * (packet_trace.h). In step k = 0, 1 .. a node sends when the packet that
+ * reaches it in step k - 1 has arrived.
  *
- * all_to_all   N - 1 steps: in step k node i sends to i + k (linear shift)
- * ring	        2 (N - 1) steps: each node sends to the next one (all-reduce)
- * doubling     log2 N steps: node i exchanges with i xor 2^k (all-reduce)
- * broadcast    log2 N steps, rounded up: each node that has the message sends
- *	        it to one that has not, from node 0 on (binomial tree), one
- *	        packet after another as soon as they leave
- * barrier      log2 N steps, rounded up: node i sends to i + 2^k
- *	        (dissemination) */
+ *	all_to_all   N - 1 steps: node i sends to i + k + 1 (linear shift)
+ *	ring	     2 (N - 1) steps: each node sends to the next (all-reduce)
+ *	doubling     log2 N steps: node i exchanges with i xor 2^k (all-reduce).
+ *		     N must be a power of 2.
+ *	broadcast    log2 N steps, rounded up: node 0 has a message. Each node
+ *		     that has the message sends it to one that does not have it
+ *		     (binomial tree), and does not wait between its packets.
+ *	barrier	     log2 N steps, rounded up: node i sends to i + 2^k
+ *		     (dissemination) */
 #ifndef NET_COLLECTIVE_H
 #define NET_COLLECTIVE_H
 

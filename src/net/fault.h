@@ -58,12 +58,13 @@ struct fault_hit {
 	uint32_t symbol, bit;
 };
 
-/* Each replaces the symbols of raw by those that a receiver decodes when the n
- * bits in hit are wrong. hit is sorted in order of the line. The stream version
- * encodes and decodes every symbol, the flit version only those whose codes can
- * differ. Both start with the disparity of an idle line and keep the part bits.
+/* fault_code_stream() and fault_code_flit() replace the symbols of raw by the
+ * symbols that a receiver decodes when the n bits in hit are wrong. hit is
+ * sorted in order of the line. The stream version encodes and decodes every
+ * symbol, the flit version only symbols whose codes can differ. Both start with
+ * the disparity of an idle line and keep the part bits.
  *
- * The flit version with a comma models a transceiver that reports disparity: a
+ * With a comma, the flit version models a transceiver that reports disparity: a
  * code of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A
  * disparity that is still wrong at the end shows at the comma behind the frame.
  * Therefore raw needs room for one more symbol. */

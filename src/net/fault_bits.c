@@ -50,7 +50,7 @@ static const uint8_t target_part[] = {
 	WEFT_PART_NACK,	 WEFT_PART_REFRESH,
 };
 
-/* After the first two counters each part has a counter. */
+/* Counter C_PART + part counts frames with damage in that part. */
 enum { C_FLIPPED, C_HIT, C_PART, C_SYMBOLS = C_PART + WEFT_PARTS, C_IDLE, C_N };
 static const struct weft_counter bits_counters[C_N] = {
 	[C_FLIPPED] = { "flipped", "bits", "bits turned over" },
@@ -302,8 +302,8 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* Handles the planned error. If frames have passed since the error was planned,
- * the error may lie later by now, and is planned again. Otherwise the error
+/* Handles the planned error. If frames have passed since the plan was made, the
+ * error may now lie later. The error is then planned again. Otherwise the error
  * falls on the commas of the idle line, because the filter has seen all frames
  * up to now. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
@@ -333,8 +333,7 @@ static void bits_filter(struct weft_comp *c, struct weft_frame *f)
 	symbols = (uint64_t)f->words * fault_word(b->wire, f);
 	weft_count(c, C_SYMBOLS, symbols);
 	if (!f->raw && bits_parts(b, f)) {
-		/* No bit of this frame is wrong, so that the frame need not be
-		 * encoded. */
+		/* A frame without a wrong bit is not encoded. */
 		if (b->wire->whole_words && !b->frame && !b->target &&
 		    b->skip >= symbols * b->width)
 			b->skip -= symbols * b->width;

@@ -57,7 +57,8 @@ static const struct weft_param drop_params[] = {
 
 enum { TARGET_PACKET, TARGET_CONTROL };
 
-/* For each target the kind of the control cells that it names. */
+/* Kind of the control cells that each target names; WEFT_PARTS: the target
+ * names no single kind. */
 static const uint8_t cells[] = { WEFT_PARTS,	   WEFT_PARTS,
 				 WEFT_PART_ACK,	   WEFT_PART_NACK,
 				 WEFT_PART_CREDIT, WEFT_PART_REFRESH };

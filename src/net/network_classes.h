@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of packets in the measurement of a network (network_meter.h): load,
- * latency and round trips of each. A network without classes has none of these.
- */
+/* Measurement by class of packets, as part of that of the network
+ * (network_meter.h): load and latency of each class, and round trips of
+ * requests. */
 #ifndef NET_NETWORK_CLASSES_H
 #define NET_NETWORK_CLASSES_H
 
 #include "net/network_meter.h"
 
-/* Returns the number of the class of that name, which is new if no other end
- * has it. Returns NET_CLASSES_MAX if there are too many. */
+/* Returns the number of the class called `name`. Adds the class if no end has
+ * named it before. Returns NET_CLASSES_MAX if there are too many classes. */
 uint32_t net_class_called(struct weft_comp *net, const char *name);
-/* Count a packet that was made, and one that arrived at `cycle`. They are
- * called for networks with classes. */
+/* Count a packet that was made, and a packet that arrived at `cycle`, in its
+ * class. The network must have classes. */
 void net_class_made(struct net_meter *n, const struct net_packet *p);
 void net_class_received(struct net_meter *n, const struct net_packet *p,
 			uint64_t cycle);

@@ -134,7 +134,8 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 	}
 	if (n->n_classes)
 		net_class_close(n);
-	/* Leaves out one packet per source, because it is not a queue yet. */
+	/* The growth may be one packet for each source, because a packet that a
+	 * source holds ready is not a queue. */
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
@@ -184,7 +185,8 @@ void net_meter_made(struct weft_comp *net, struct net_packet *p)
 
 	n->made_flits += p->flits;
 	p->marked = p->born >= n->from && p->born < n->until;
-	/* A source with a limit may make more than it could tell. */
+	/* A source with a limit may make more packets than its backlog counted.
+	 * The packets beyond this count are not marked. */
 	p->marked &= !n->closed || n->marked < n->expected;
 	if (n->n_classes)
 		net_class_made(n, p);

@@ -30,7 +30,8 @@ struct net_source_ops {
 	 * without those due before `from`. */
 	struct net_backlog (*backlog)(const struct weft_comp *c, uint64_t from,
 				      uint64_t cycle);
-	/* Returns those of one class. NULL in networks that have no classes. */
+	/* Returns the backlog of one class. NULL in networks that have no
+	 * classes. */
 	struct net_backlog (*backlog_of)(const struct weft_comp *c,
 					 uint32_t cls, uint64_t from,
 					 uint64_t cycle);
@@ -72,14 +73,15 @@ struct net_meter {
 	uint64_t warmup, measure;
 	double precision;
 	bool detect;
-	/* sources of traffic by node, the length of the array, and the number
-	 * of sources in it: */
+	/* gen: source of each node, or an empty entry; nodes: length of gen;
+	 * n_gens: sources in gen */
 	struct net_end *gen;
 	uint32_t nodes, n_gens;
-	/* permutation of the sources' patterns, and its number */
+	/* perm: permutation that the sources' patterns share; perm_seed: number
+	 * of this permutation */
 	uint32_t *perm;
 	uint64_t perm_seed;
-	/* clock of the network, which those of all sources equal */
+	/* clock of the network; the clock of each source must equal it */
 	struct weft_clock clk;
 	/* Called before the window ends, for measurements of the component;
 	 * NULL: none. */
@@ -141,14 +143,14 @@ struct net_meter {
 	[NET_FLITS] = { "flits", "flits", "flits out of it" },                 \
 	[NET_HOPS] = { "hops", "packets", hops }
 
-/* Sets up the state in ops.init, and frees in ops.fini what the meter
- * allocated. */
+/* net_meter_init() sets up the state in ops.init. net_meter_fini() frees in
+ * ops.fini what the meter allocated. */
 void net_meter_init(struct net_meter *n);
 void net_meter_fini(struct net_meter *n);
-/* Adds a source at `node` of `nodes` (called in ops.start), which makes
- * `packets` packets (UINT64_MAX: without end). The network's clock is set.
- * Returns 0, or -EINVAL with a message if the source's clock differs from it,
- * because results count cycles. */
+/* Adds a source at `node` of `nodes`. Called in ops.start, when the network's
+ * clock is already set. The source makes `packets` packets (UINT64_MAX: without
+ * end). Returns 0, or -EINVAL with a message if the source's clock differs from
+ * the network's clock, because results count cycles. */
 int net_meter_join(struct weft_comp *net, uint32_t node, uint32_t nodes,
 		   struct net_end gen, const struct weft_clock *clk,
 		   uint64_t packets, struct weft_err *err);
@@ -175,8 +177,9 @@ static inline void net_meter_sent(struct weft_comp *net)
 /* Counts a packet whose last flit arrived at `cycle`. */
 void net_meter_received(struct weft_comp *net, const struct net_packet *p,
 			uint64_t cycle);
-/* Count a request that was made, and the reply to one that was made in cycle
- * `asked`, which arrived at `cycle` (network_classes.c). */
+/* net_meter_asked() counts a request that was made. net_meter_answered() counts
+ * a reply that arrived at `cycle`, to a request that was made in cycle `asked`
+ * (network_classes.c). */
 void net_meter_asked(struct weft_comp *net, const struct net_packet *p);
 void net_meter_answered(struct weft_comp *net, uint64_t asked, uint64_t cycle);
 /* Returns true if all packets and replies that the window waits for have
@@ -212,8 +215,8 @@ void net_meter_due(struct weft_comp *net);
  * sent none, for the state `starved`. */
 void net_meter_starved(struct net_meter *n, uint64_t before);
 
-/* Reports what the window measured, in ops.finish. The window is closed if the
- * run ended in it at cycle `now`. */
+/* Called in ops.finish. Closes the window at cycle `now` if the run ended
+ * before the window did. */
 void net_meter_finish(struct weft_comp *net, uint64_t now);
 /* Reports percentiles of a histogram as metrics PREFIX_p50 etc. */
 void net_meter_percentiles(struct weft_comp *net, const char *prefix,

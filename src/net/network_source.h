@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source of traffic as a component of a network: its parameters, its start
- * and its backlog, around the drawing of packets (traffic_source.h).
+ * and its backlog. Packets are drawn by traffic_source.h.
  *
- * Arrivals do not depend on the network, so that packets that have arrived and
- * not left need no queue: the next packet is drawn when there is room for it,
- * with the cycle of its arrival. An unbounded queue costs nothing. The backlog
- * is found by drawing from a copy. */
+ * Arrivals do not depend on the network. Packets that are due and have not left
+ * the source therefore need no queue: the source draws a packet when the
+ * network has room, and gives it the cycle at which it was due. An unbounded
+ * queue costs no memory. The backlog is found by drawing packets from a copy of
+ * the source. */
 #ifndef NET_NETWORK_SOURCE_H
 #define NET_NETWORK_SOURCE_H
 
@@ -28,8 +29,9 @@ struct net_source {
 	NET_SOURCE_FIELDS;
 };
 
-/* Rows of the parameters. `rests` is the text for a source without a pattern.
- * Sizes belong to the class. */
+/* Rows of the parameters. `things` is the class's word for packets, and `rests`
+ * says what a source with pattern `none` does. The class has rows for sizes of
+ * its own. */
 #define NET_SOURCE_PARAM(state, type, field, def, range, doc)                  \
 	WEFT_PARAM(type, state, field, def, range, OWN, doc)
 #define NET_SOURCE_PARAMS(state, things, rests)                                \
@@ -37,7 +39,7 @@ struct net_source {
 		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..1048576",         \
 				 "nodes there are"),                           \
 		NET_SOURCE_TRAFFIC(state, things, rests)
-/* Those without the place in the network. */
+/* Rows of the parameters without `node` and `nodes`. */
 #define NET_SOURCE_TRAFFIC(state, things, rests)                               \
 	NET_SOURCE_PARAM(state, ENUM, pattern, "uniform", PATTERN_NAMES,       \
 			 "whom it sends to; none = " rests),                   \
@@ -79,27 +81,28 @@ struct net_source {
 	NET_SOURCE_PARAM(state, U64, packets, "0", "",                         \
 			 things " to make; 0 = no end")
 
-/* Flits of a packet of a size that the source draws. `own` belongs to the
- * caller. */
+/* Returns the flits of a packet of a size that the source draws. The caller
+ * owns `own`, the first argument. */
 struct net_source_cost {
 	uint32_t (*flits)(const void *own, uint32_t size);
 	const void *own;
 };
 
-/* Draws the first arrival, in ops.start. Sizes are set in s->t. `shape` has the
- * dimensions of the network, or zeros. `meter` holds permutations; NULL: the
- * source is in no network. Returns 0, or -EINVAL with a message. */
+/* Draws the first arrival. Called in ops.start, when the sizes are already set
+ * in s->t. `shape` has the dimensions of the network, or zeros. `meter` holds
+ * permutations; NULL: the source is in no network. Returns 0, or -EINVAL with a
+ * message. */
 int net_source_start(struct weft_comp *c, struct net_source *s,
 		     struct net_meter *meter, struct pattern_shape shape,
 		     struct net_source_cost cost, struct weft_err *err);
-/* Returns the next arrival like traffic_due(), but never once the measurement
- * is over. A trace is sent to its end. */
+/* Returns the time of the next arrival like traffic_due(). Synthetic traffic
+ * has no arrivals once the measurement is over. A trace is sent to its end. */
 static inline uint64_t net_source_due(const struct net_source *s, bool over)
 {
 	return !s->t.replay && over ? ARRIVALS_NEVER : traffic_due(&s->t);
 }
-/* Returns the packets due in from..cycle-1 that are not drawn. `rng` is that of
- * the component. */
+/* Returns the packets that are due in from..cycle-1 and not drawn yet. `rng` is
+ * the component's generator. */
 struct net_backlog net_source_backlog(const struct net_source *s,
 				      const struct weft_rng *rng,
 				      struct net_source_cost cost,

@@ -19,7 +19,8 @@ struct trace_pkt {
 	uint64_t cycle;
 	uint32_t src, dst, bytes;
 	uint32_t deps;	/* number of packets on which this packet depends */
-	uint32_t wait;	/* number of these packets that have not arrived yet */
+	uint32_t wait;	/* number of packets on which this packet depends and
+			 * which have not arrived yet */
 	uint32_t first; /* index in trace.next of the packet's first
 			 * dependant */
 	uint32_t n;	/* number of dependants */
@@ -36,26 +37,28 @@ struct trace {
 	 * the number of packets */
 	uint32_t *from;
 	uint32_t nodes;
-	/* Steps of a collective operation: of each packet, and their number;
-	 * NULL: the packets have none. */
+	/* step: step of each packet of a collective operation, or NULL in other
+	 * traces; steps: number of steps */
 	uint32_t *step;
 	uint32_t steps;
 };
 
-/* A packet that waits for another, by their indices. */
+/* Packet `after` waits for packet `before`. Both are indices. */
 struct trace_edge {
 	uint32_t before, after;
 };
 
-/* Each reads packets of up to bytes_max bytes for a network of `nodes` nodes.
- * Returns a trace that trace_free() frees, or NULL with "FILE:LINE: message".
- * trace_parse() keeps no reference to text. */
+/* trace_load() and trace_parse() read packets of up to bytes_max bytes for a
+ * network of `nodes` nodes. Both return a trace that trace_free() frees, or
+ * NULL with "FILE:LINE: message". trace_parse() keeps no reference to text. */
 struct trace *trace_load(const char *path, uint32_t nodes, uint32_t bytes_max,
 			 struct weft_err *err);
 struct trace *trace_parse(const char *label, const char *text, size_t len,
 			  uint32_t nodes, uint32_t bytes_max,
 			  struct weft_err *err);
-/* Returns a trace of n packets, which takes pkt, with these dependences. */
+/* Returns a trace of the n packets in pkt, which trace_free() frees. The trace
+ * owns pkt from then on. dep has the packets that wait for others, and still
+ * belongs to the caller. */
 struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
 		       const struct trace_edge *dep, size_t n_deps,
 		       uint32_t nodes);

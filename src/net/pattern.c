@@ -197,7 +197,8 @@ static int background_check(const struct pattern *p, struct weft_err *err)
 				"spots: no node is left that gets packets");
 }
 
-/* Checks that a random pattern fits the network, and takes its shape. */
+/* Checks that a random pattern fits the network. Copies the sizes of a row and
+ * of a group from the shape. */
 static int random_init(struct pattern *p, const struct pattern_shape *s,
 		       struct weft_err *err)
 {
@@ -299,7 +300,8 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	return d + (d >= p->node);
 }
 
-/* Returns a node up to one step away, in the order of the numbers. */
+/* Returns a node at most one step away in each of the first two dimensions. A
+ * step over the edge of the network follows the node numbers. */
 static uint32_t taper_step(const struct pattern *p, struct weft_rng *rng)
 {
 	uint64_t d = p->node + p->nodes - 1 + weft_rng_below(rng, 3);

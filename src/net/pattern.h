@@ -30,15 +30,15 @@ enum pattern_kind {
 	 * away in each of the first two dimensions */
 	PATTERN_TAPER,
 	PATTERN_BACKGROUND, /* uniform, but none of `spots` */
-	/* uniform in the next group: the cable between two groups carries all
-	 * the packets of one */
+	/* uniform over the nodes of the next group: all packets of a group need
+	 * the cable between these two groups */
 	PATTERN_ADVERSARIAL,
-	/* a random node of the column that has the number of the own row */
+	/* a random node of the column that has the number of the sender's
+	 * row */
 	PATTERN_ROW_COLUMN,
 	PATTERN_TURN,	/* the nodes of `set`, one after another */
 	PATTERN_OFFSET, /* node + dest, modulo the number of nodes */
-	PATTERN_RUNS,	/* uniform, but several packets in a row go to one
-			 * node */
+	PATTERN_RUNS,	/* uniform, but in runs of packets to one node */
 	PATTERN_KINDS
 };
 /* Range of an ENUM parameter whose value is the kind, for patterns that need
@@ -80,7 +80,7 @@ struct pattern {
 	const struct pattern_spots *spots;
 	uint32_t group; /* adversarial: nodes of a group */
 	uint32_t row;	/* nodes of a row, 0: one dimension */
-	double run;	/* runs: mean number of packets to one node in a row */
+	double run;	/* runs: mean number of packets in a run */
 	/* turn, uniform, hotspot: the nodes to choose from, n_set > 0 of them,
 	 * owned by the caller; NULL: all nodes */
 	const uint32_t *set;

@@ -25,7 +25,8 @@ enum arrivals_kind {
 	ARRIVALS_BERNOULLI,
 	ARRIVALS_PERIODIC,
 	ARRIVALS_BURSTY, /* phases on and off, Bernoulli at `peak` while on */
-	/* the same, by the probabilities that a phase begins and ends */
+	/* phases on and off, given by the probabilities that a burst starts and
+	 * stops */
 	ARRIVALS_ON_OFF,
 	/* in the kinds below, rate is the share of the line that packets use */
 	ARRIVALS_SATURATED, /* a packet is always due */
@@ -45,15 +46,15 @@ struct arrivals {
 	double rate; /* packets per cycle, at most 1, or share of the line */
 	double log_miss; /* logarithm of the probability that a cycle has no
 			  * arrival */
-	/* on_off: probabilities of a cycle that a burst starts and stops, of
-	 * which one may be 0: it follows from the rate and the peak. If neither
-	 * is 0 the peak follows. */
+	/* on_off: probabilities that a burst starts in a cycle, and that it
+	 * stops. If one of them is 0, it follows from the rate and the peak. If
+	 * neither is 0, the peak follows from them and the rate. */
 	double start, stop;
 	/* bursty: logarithms of the probabilities that a phase goes on for a
 	 * cycle more */
 	double end_on, end_off;
-	/* periodic, uniform: exact time of the next arrival, of which `next` is
-	 * the whole cycle */
+	/* periodic, uniform: exact time of the next arrival; `next` is its
+	 * cycle */
 	double at;
 	uint64_t next; /* time of the next arrival */
 	uint64_t off;  /* bursty: cycle in which the burst ends */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collective operations: what each node knows at the end, and how long packets
- * of a fixed time take when they never meet. */
+/* Collective operations: the values that each node has at the end, and the time
+ * of the operation when each packet takes a fixed time and packets never
+ * meet. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 
 enum { MOST = 33 };
 
-/* Carries out the packets in steps of one cycle, each as soon as those that it
- * waits for have arrived. knows[i] has a bit for each node whose value has
- * reached node i. Returns the time of the last arrival. */
+/* Sends each packet as soon as all packets for which it waits have arrived, in
+ * steps of one cycle. knows[i] has a bit for each node whose value has reached
+ * node i. Returns the time of the last arrival. */
 static uint64_t carry(const struct trace *t, uint32_t latency, uint64_t *knows)
 {
 	uint64_t *arrives = calloc(t->n, sizeof(*arrives)), last = 0;
@@ -73,7 +74,8 @@ static void values_reach_all_nodes_in_the_time_of_the_formula(void **st)
 			t = collective_make(kind, n, 8, &err);
 			assert_non_null(t);
 			assert_int_equal(t->steps, steps);
-			/* a broadcast takes its longest chain of packets */
+			/* a broadcast takes the time of its longest chain of
+			 * packets */
 			for (uint32_t i = steps = 0, bits;
 			     kind == COLLECTIVE_BROADCAST && i < n; i++) {
 				bits = (uint32_t)__builtin_popcount(i);

@@ -215,7 +215,8 @@ static void ugal_of_a_hyperx_weighs_loads_with_hops(void **state)
 
 static void ugal_of_a_mesh_weighs_loads_with_hops(void **state)
 {
-	/* from (0, 0) to (1, 1) or over (0, 3): 2 or 6 hops */
+	/* from (0, 0) to (1, 1): 2 hops on the minimal way, 6 hops over (0,
+	 * 3) */
 	struct net_route r = { .src = 0, .dest = 5, .mid = 12 };
 	struct bed b;
 
@@ -229,7 +230,8 @@ static void ugal_of_a_mesh_weighs_loads_with_hops(void **state)
 	bed_fini(&b);
 }
 
-/* Over router 7 a packet leaves the other way round. */
+/* On the way over router 7 a packet goes round the ring in the other
+ * direction. */
 static void ugal_of_a_torus_goes_round_the_other_way(void **state)
 {
 	struct net_route r = { .src = 0, .dest = 3, .mid = 7 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators, see allocator.h. The rules of arbiters and turns are those of
- * BookSim2's allocators of these names, so that networks can be compared. */
+/* Allocators, see allocator.h. Arbiters and turns follow the rules of
+ * BookSim2's allocators of the same names, because Weft is compared with
+ * BookSim2. */
 #include "systems/router/network/allocator.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static struct arbiter *arbiters(enum arbiter_kind kind, uint32_t n,
 
 	for (uint32_t k = 0; k < n && kind == ARBITER_MATRIX; k++) {
 		a[k].above = sets(size, words);
-		/* The last one is the first in turn at the start. */
+		/* At the start the last candidate is the first in turn. */
 		for (uint32_t i = 0; i < size; i++)
 			for (uint32_t j = i + 1; j < size; j++)
 				set_add(a[k].above + (size_t)i * words, j);
@@ -251,8 +252,8 @@ static void output_first(struct allocator *a)
 	matched(a, i, pick_output(a, i, a->some + i * a->w_out), true);
 }
 
-/* Grants and accepts once. `ins` and `outs` are free. Returns false if nothing
- * was granted. */
+/* Grants and accepts once. `ins` and `outs` are the inputs and outputs without
+ * a match. Returns false if nothing was granted. */
 static bool islip_once(struct allocator *a, uint64_t *ins, uint64_t *outs,
 		       bool turn)
 {
@@ -299,8 +300,9 @@ static void islip(struct allocator *a)
 			return;
 }
 
-/* Finds the highest pair of ranks (output's, input's) of the requests, of all
- * first and then of those below *rank_p. */
+/* Finds the highest rank of a request. The rank of the output is compared
+ * first, then that of the input. If `first` is false, only ranks below *rank_p
+ * count. Returns false if there is none. */
 static bool wave_rank(const struct allocator *a, bool first, uint64_t *rank_p)
 {
 	uint64_t best = 0;
@@ -360,8 +362,8 @@ static void wavefront(struct allocator *a)
 	a->turn = (a->turn + 1) % square;
 }
 
-/* Searches an output for an input, which may take the one of an input that
- * finds another. `tried` are the outputs that were visited. */
+/* Finds an output for an input. The output may belong to another input that
+ * finds a different one. `tried` are the outputs that were visited. */
 static bool augment(struct allocator *a, uint32_t in, uint64_t *tried,
 		    uint32_t *owner)
 {

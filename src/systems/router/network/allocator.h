@@ -2,21 +2,22 @@
 /* Allocators: each input is matched with at most one of the outputs that it
  * requests, and each output with at most one input (Dally and Towles, chapter
  * 19). Requests are rows and columns of bits. One row, one column, one turn of
- *an arbiter are a few operations on words.
+ * an arbiter are a few operations on words.
  *
  * input_first	an arbiter per input chooses one of its outputs, then one per
  *		output chooses among the inputs that chose it
  * output_first	the other way round
- * islip	each free output grants an input, each input accepts a grant, in
- *		turn from the last pair that was matched in the first of several
- *		iterations (McKeown 1999)
- * wavefront	all pairs of a diagonal at a time, from a diagonal that moves on
- * maximum	as many pairs as possible, which no hardware finds in a cycle: a
- *		bound
+ * islip	each free output grants an input, then each input accepts a
+ *		grant. Turns go on from the last pair that was matched in the
+ *		first of several iterations (McKeown 1999).
+ * wavefront	all pairs of a diagonal at a time. The first diagonal moves on
+ *		with each run.
+ * maximum	as many pairs as possible: a bound, because no hardware finds
+ *		them in a cycle
  *
- * Turns change only when a pair is matched. Ranks order requests: input
- *arbiters prefer a high rank of the input, output arbiters one of the output,
- *wavefront both. islip and maximum ignore ranks. */
+ * Turns of arbiters change only when a pair is matched. Ranks order requests.
+ * Arbiters of inputs prefer a high rank of the input, arbiters of outputs a
+ * high rank of the output, wavefront both. islip and maximum ignore ranks. */
 #ifndef SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 #define SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 
@@ -51,8 +52,8 @@ struct allocator {
 	uint32_t iterations; /* islip */
 	uint32_t n_in, n_out;
 	uint32_t w_in, w_out; /* words of a set of inputs, of outputs */
-	/* Requests: outputs by input, inputs by output; sets of inputs and
-	 * outputs that have any. */
+	/* Requests: outputs by input, inputs by output. Then the sets of inputs
+	 * and of outputs that have requests. */
 	uint64_t *want, *asked, *ins, *outs;
 	/* Ranks by input and output, or NULL: all are equal. */
 	uint32_t *rank_in, *rank_out;
@@ -77,9 +78,9 @@ struct allocator_spec {
 void allocator_init(struct allocator *a, const struct allocator_spec *spec,
 		    uint32_t n_in, uint32_t n_out);
 void allocator_fini(struct allocator *a);
-/* Frees what a run needs, and uses that of `other` from now on, which has no
- * requests meanwhile and lives as long. Returns false if the two differ in
- * size. */
+/* Frees the memory that a run needs, and uses that of `other` from now on. The
+ * two allocators never have requests at the same time, and `other` lives as
+ * long. Returns false if they differ in size. */
 bool allocator_share(struct allocator *a, const struct allocator *other);
 
 /* Adds a request. */
@@ -97,15 +98,14 @@ static inline void allocator_add(struct allocator *a, uint32_t in, uint32_t out,
 }
 /* Matches the requests that were added since the last allocator_clear(). */
 void allocator_run(struct allocator *a);
-/* Returns true if requests have no ranks and an input takes the first output in
- * turn when nothing competes with it. */
+/* Returns true if requests have no ranks, and an input without competitors
+ * takes the first output in turn. */
 static inline bool allocator_simple(const struct allocator *a)
 {
 	return !a->rank_in && a->arbiter == ARBITER_ROUND_ROBIN &&
 	       a->kind <= ALLOCATOR_ISLIP;
 }
-/* Moves turns on as if a run had matched this pair, with which nothing
- * competed. */
+/* Moves turns on as if a run had matched this pair without competitors. */
 void allocator_pass(struct allocator *a, uint32_t in, uint32_t out);
 /* Moves on what turns once per run. */
 void allocator_turn(struct allocator *a, uint64_t runs);
@@ -132,7 +132,7 @@ static inline bool set_has(const uint64_t *set, uint32_t i)
 {
 	return set[i / 64] >> (i & 63) & 1;
 }
-/* Empties a set. Most have one word, for which a call would cost more. */
+/* Empties a set. Most sets have one word, for which a call would cost more. */
 static inline void set_clear(uint64_t *set, uint32_t words)
 {
 	if (words == 1)

@@ -28,8 +28,8 @@ bool gateway_knows(const struct gateway *g, uint32_t end)
 
 /* ---- records of frames ---- */
 
-/* Records wander to the gateway that frees them. The component that made one
- * owns its memory until the end of the simulation. */
+/* The gateway that takes a frame also frees its record. The component that
+ * allocated the record owns its memory until the end of the simulation. */
 static struct gateway_frame *frame_new(struct gateway *g)
 {
 	enum { CHUNK = 32 };
@@ -121,7 +121,8 @@ uint32_t gateway_pay(struct gateway *g, uint32_t end, uint32_t cls)
 	return n;
 }
 
-/* Returns a frame of credits alone, unless a packet has carried them since. */
+/* Returns a frame without content that carries owed credits, or NULL. Ends
+ * whose credits have left in another packet need none. */
 static struct gateway_frame *owed_next(struct gateway *g)
 {
 	while (!ring_empty(&g->owed)) {
@@ -171,7 +172,8 @@ static void frame_deliver(struct gateway *g, struct gateway_frame *w,
 	frame_free(g, w);
 }
 
-/* Delivers the frame, and those that it held up. */
+/* Delivers the frame if it is the next in order, and then the frames that
+ * waited for it. Keeps it otherwise. */
 static void frame_order(struct gateway *g, struct gateway_frame *w,
 			uint64_t now)
 {

@@ -8,15 +8,16 @@
  *
  * A frame becomes packets of a header and at most packet_bytes - header_bytes
  * bytes of content (gateway_packet.c). The frame itself waits beside the
- * network until its last flit has arrived.
+ * network until the last flit of its packets has arrived.
  *
- * Routers let packets of a pair overtake each other, and a NIC may stop taking
- * frames. Therefore at most `window` frames of a source, a destination and a
- * class are sent and not yet taken by the destination's NIC, and the receiving
- * gateway has a place for each. So it takes flits at once and delivers frames
- * in order. A NIC that takes nothing blocks no packet of others. Credits for
- * places travel in the headers of packets that go back, or in packets of a
- * header alone when half of the window is due. */
+ * Routers let packets of a pair of ends overtake each other, and a NIC may stop
+ * taking frames. Therefore the frames of a source, a destination and a class
+ * have a window. At most `window` of them are sent and not yet taken by the
+ * destination's NIC. The receiving gateway has a place for each of them, so
+ * that it takes flits at once and delivers frames in order. A NIC that takes no
+ * frames does not block packets for other NICs. Credits for places travel in
+ * the headers of packets in the other direction. When half of a window is owed,
+ * a packet without content carries the credits. */
 #ifndef SYSTEMS_ROUTER_NETWORK_GATEWAY_H
 #define SYSTEMS_ROUTER_NETWORK_GATEWAY_H
 
@@ -84,8 +85,7 @@ enum {
 	GATEWAY_PARAM(CLOCK, clock, "1GHz", "",                                \
 		      "clock of the network, as that of its routers")
 /* clang-format on */
-/* First rows of the class's ports. The port of the NIC follows, called `nic`.
- */
+/* First rows of the class's table of ports. The row of port `nic` follows. */
 #define GATEWAY_PORTS                                                          \
 	{                                                                      \
 		"p%u", WEFT_PORT_LINK, "2", &router_wire, true,                \
@@ -101,8 +101,10 @@ struct gateway_frame {
 	uint64_t ready;	      /* cycle from which it may leave */
 	uint32_t src, dest;   /* ends */
 	uint32_t cls, bytes;
-	uint32_t number;  /* in the order of its source, destination, class */
-	uint32_t credits; /* for frames of its class that went the other way */
+	uint32_t number; /* among frames of one source, dest, cls */
+	/* Credits that it carries, for frames of its class in the other
+	 * direction. */
+	uint32_t credits;
 	uint32_t sent;	  /* bytes of content in packets so far */
 	uint32_t packets; /* made and not arrived */
 	bool cut;	  /* the last packet is made */
@@ -131,9 +133,9 @@ struct gateway_owed { /* credits that need a packet of their own */
 };
 
 struct gateway_ops {
-	/* Takes a whole frame from end `src`, which may be on the NIC's line
-	 * from `ready` on. Called in phase 1. gateway_done() follows when it
-	 * has left. */
+	/* Takes a whole frame from end `src`. The frame may be on the NIC's
+	 * line from `ready` on. Called in phase 1. The class calls
+	 * gateway_done() when the frame has left. */
 	void (*deliver)(struct weft_comp *c, struct weft_frame *f, uint32_t src,
 			uint32_t cls, weft_time_t ready);
 	/* Called when a frame has left its place. */
@@ -171,7 +173,8 @@ int gateway_init(struct weft_comp *c, const struct gateway_ops *ops,
 		 struct weft_err *err);
 /* ops.start. Returns 0, or -EINVAL with a message. */
 int gateway_start(struct weft_comp *c, struct weft_err *err);
-/* Frees the frames that wait, in ops.finish, when the run has come to rest. */
+/* Frees the frames that still wait at the end of a run. Called in ops.finish.
+ */
 void gateway_abandon(struct gateway *g);
 void gateway_fini(struct weft_comp *c);
 
@@ -182,8 +185,9 @@ static inline bool gateway_room(const struct gateway *g, uint32_t cls)
 {
 	return g->queue[cls].n < g->places;
 }
-/* Sends a frame with `bytes` bytes of content to an end that gateway_knows().
- * There is room. Takes the frame, which is whole now. */
+/* Sends a frame with `bytes` bytes of content to end `dest`. gateway_knows()
+ * and gateway_room() are true, and the frame has arrived completely. Takes the
+ * frame. */
 void gateway_send(struct gateway *g, struct weft_frame *f, uint32_t dest,
 		  uint32_t cls, uint32_t bytes);
 /* Drops a frame for an end that is none. */
@@ -191,19 +195,22 @@ void gateway_drop(struct gateway *g, struct weft_frame *f);
 /* Notes that a frame from `src` has left for the NIC, or was dropped. */
 void gateway_done(struct gateway *g, uint32_t src, uint32_t cls);
 
-/* gateway_packet.c: returns the flits of a packet with so much content. */
+/* gateway_packet.c: returns the number of flits of a packet with `bytes` bytes
+ * of content. */
 uint32_t gateway_flits(const struct gateway *g, uint32_t bytes);
 /* Sends flits of the present packet, or makes the next one. */
 void gateway_inject(struct gateway *g, uint64_t now);
 /* Takes the packets whose last flit has arrived. */
 void gateway_take(struct gateway *g, uint64_t now);
 
-/* gateway.c: returns the next frame to send, which leaves its queue, or NULL.
- * Wakes the station when a frame becomes ready later. */
+/* gateway.c: removes the next frame to send from its queue. Returns the frame,
+ * or NULL if none is ready. If one becomes ready later, the station wakes then.
+ */
 struct gateway_frame *gateway_next(struct gateway *g, uint64_t now);
-/* Takes a frame all of whose packets have arrived, or credits. */
+/* Takes a frame whose packets have all arrived, or a record that only carries
+ * credits. */
 void gateway_whole(struct gateway *g, struct gateway_frame *w, uint64_t now);
-/* Returns the credits owed to an end, which are then paid. */
+/* Returns the number of credits owed to an end, and counts them as paid. */
 uint32_t gateway_pay(struct gateway *g, uint32_t end, uint32_t cls);
 
 #endif

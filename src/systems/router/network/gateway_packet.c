@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of a gateway, see gateway.h. Each has a header of header_bytes bytes,
- * whose layout is in docs/systems/router.md, and a part of the content of a
- * frame. It fills ceil((header + part) / flit_bytes) flits. Packets leave as
- * those of net.source do: one at a time, on the first VC in turn that is free
- * and has places, a flit in each cycle while there are credits. */
+/* Packets of a gateway, see gateway.h. Each packet has a header of header_bytes
+ * bytes, whose layout is in docs/systems/router.md, and a part of the content
+ * of a frame. The packet fills ceil((header + part) / flit_bytes) flits.
+ * Packets leave as those of net.source do: one at a time, on the first VC in
+ * turn that is free and has places, a flit in each cycle while there are
+ * credits. */
 #include "systems/router/network/gateway.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static void credits_take(struct gateway *g, uint64_t now)
 		g->s.credits[0] = 0;
 }
 
-/* Makes a packet with the next part of a frame, and credits in the first. */
+/* Makes a packet with the next part of a frame. The first packet of a frame
+ * carries the credits. */
 static uint32_t packet_cut(struct gateway *g, struct gateway_frame *w,
 			   uint64_t now)
 {

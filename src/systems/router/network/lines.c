@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines between routers and ends, see lines.h. Frames of the kernel are not
- * used, because a flit would cost one. */
+/* Lines between routers and ends, see lines.h. They do not use frames of the
+ * kernel, because each flit would need a frame. */
 #include "systems/router/network/lines.h"
 
 #include <assert.h>
@@ -66,7 +66,6 @@ uint64_t station_arrival(const struct station *s, bool credits)
 	return first;
 }
 
-/* A run to an end matters when its last flit arrives. */
 void station_send(struct station *s, uint32_t p, uint64_t t,
 		  struct flit_run run)
 {

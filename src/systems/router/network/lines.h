@@ -4,11 +4,11 @@
  *
  * Flits are not objects. A packet is a record, and a line carries runs: a
  * number of flits of one packet, one in each cycle, on a virtual channel (VC).
- * In the other direction it carries runs of credits. A sender puts runs ahead
- * of time into the line for the flits that will leave if nothing interferes,
- * and makes the run longer or shorter when it knows better. The part that has
- * arrived does not change any more, because each flit takes at least two
- * cycles.
+ * In the other direction a line carries runs of credits. A sender puts runs
+ * into the line ahead of time, for the flits that will leave if nothing
+ * interferes. If something interferes, the sender makes the run shorter. If
+ * more flits will leave, it makes the run longer. The part of a run that has
+ * arrived never changes, because each flit takes at least two cycles.
  *
  * A sender puts runs and credits into the line of the receiver, with the cycle
  * of their arrival, and asks for a step of the receiver then. All routers and
@@ -33,7 +33,7 @@ struct packet {
 	uint8_t kind;		/* enum packet_kind of the sources */
 	uint8_t rank;		/* the higher goes first, if routers look */
 	struct net_packet measured;
-	/* Reply: cycle in which the request was made. Of a trace: its number.
+	/* Of a reply: cycle of its request. Of a packet of a trace: its number.
 	 */
 	uint64_t tag;
 	uint32_t flits;
@@ -79,8 +79,8 @@ struct line {
 	struct station *far;
 	uint32_t far_port;
 	uint32_t latency;
-	/* VCs, as bits: a credit is waited for, and credits on their way are
-	 * relied on. */
+	/* Sets of VCs, as bits. `wants`: a credit of the VC is waited for.
+	 * `relies`: flits ahead of time rely on credits in flight of the VC. */
 	uint32_t wants, relies;
 };
 
@@ -91,10 +91,12 @@ struct station {
 	uint32_t id; /* in the wheel of the network */
 	struct weft_comp *comp;
 	struct line *line; /* by port */
-	/* Ports with runs and with credits on their way. */
+	/* Ports with runs of flits in flight, and ports with credits in flight.
+	 */
 	uint64_t flits[NET_PORTS_MAX / 64], credits[NET_PORTS_MAX / 64];
 	uint64_t asked; /* cycle that was asked for last */
-	/* Ports whose flits or credits ahead of time were taken back. */
+	/* Ports at which flits or credits sent ahead of time were taken back.
+	 */
 	uint64_t cuts[NET_PORTS_MAX / 64];
 	bool hungry; /* any credit wakes the station */
 	bool end;
@@ -107,37 +109,37 @@ struct station {
 	struct packets *packets;
 };
 
-/* Asks for a step in `cycle`, which the network has not begun (meter.c). There
- * may be steps without need. */
+/* Asks for a step in `cycle`, which is later than all cycles that the network
+ * has begun (meter.c). A step without need changes nothing. */
 void station_wake(struct station *s, uint64_t cycle);
 static inline uint64_t station_now(const struct station *s)
 {
 	return weft_clock_cycle(&s->clock, weft_now(s->comp));
 }
-/* Returns the cycle in which the next flit arrives, or credit if `credits`, or
- * ROUTER_NEVER. */
+/* Returns the cycle in which the next flit arrives. If `credits` is true, a
+ * credit counts, too. Returns ROUTER_NEVER if none is in flight. */
 uint64_t station_arrival(const struct station *s, bool credits);
 
-/* Sends a run that leaves port p from cycle `t` on, which may make the last run
- * longer. */
+/* Sends a run that leaves port p from cycle `t` on. If the run continues the
+ * last run, the last run becomes longer. */
 void station_send(struct station *s, uint32_t p, uint64_t t,
 		  struct flit_run run);
 /* Takes back the last n flits of the last run, which have not left. */
 void station_send_cut(struct station *s, uint32_t p, uint32_t n);
-/* Returns credits for n flits that leave the queue of port p from cycle `t` on.
- */
+/* Sends n credits back, for flits that leave the queue of port p from cycle `t`
+ * on. */
 void station_credit(struct station *s, uint32_t p, uint64_t t, uint32_t vc,
 		    uint32_t n);
 void station_credit_cut(struct station *s, uint32_t p, uint32_t n);
 
-/* Adds n credits to a line, from `cycle` on. Returns false if the last run has
- * become longer. */
+/* Adds n credits to a line, which arrive from `cycle` on. Returns true if they
+ * are a new run, false if they make the last run longer. */
 bool line_credits_add(struct line *l, uint64_t cycle, uint32_t vc, uint32_t n);
 /* Takes back the last n credits. Returns the cycle in which the first of them
  * would have arrived. */
 uint64_t line_credits_cut(struct line *l, uint32_t n);
-/* Returns the number of credits that have arrived by `now` and are of one VC,
- * and takes them, or 0. */
+/* Takes the credits of the first run that have arrived by `now`. Returns their
+ * number, which may be 0, and their VC in *vc_p. */
 static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 					 uint32_t *vc_p)
 {

@@ -37,7 +37,8 @@ static uint64_t counted(const struct router_net *n, uint32_t counter)
 
 /* ---- cycles ---- */
 
-/* Follows the tags of the measurement, whose window ends before the cycle. */
+/* Tag of the event of a cycle. Its number follows those of the measurement,
+ * because a window that ends at the same time ends before the cycle. */
 enum { METER_TAG_CYCLE = NET_TAG_NONE + 1 };
 
 void router_net_join(struct station *s)
@@ -92,8 +93,8 @@ static void meter_cycle(struct weft_comp *c)
 
 /* ---- the watchdog ---- */
 
-/* Returns the latency of the cable at port p. Lines of a router have none yet,
- * because it may start after the network. */
+/* Returns the latency of the cable at port p. It is read from the cable,
+ * because lines have no latency before their router has started. */
 static uint64_t port_latency(const struct router *r, uint32_t p)
 {
 	const struct weft_comp *link = r->s.comp->ports[p].link;
@@ -116,9 +117,9 @@ static void meter_deadlocked(struct weft_comp *c)
 			  n->packets.live);
 }
 
-/* Returns cycles for which a network that works may move no flit: flits and
- * credits are on their way, in stages of routers, or wait for the rest of their
- * packet. */
+/* Returns the largest number of cycles in which a network that works moves no
+ * flit. Meanwhile flits and credits are in flight or in stages of routers, or
+ * they wait for the rest of their packet. */
 static uint64_t network_silence(const struct router_net *n)
 {
 	uint64_t longest = 0;
@@ -152,7 +153,8 @@ static void watch_arm(struct weft_comp *c)
 static void meter_watch(struct weft_comp *c)
 {
 	struct router_net *n = c->state;
-	/* A new packet is a move, too: it may be the first one for long. */
+	/* A new packet counts as a move, because the network may have been
+	 * empty for long. */
 	uint64_t moved;
 
 	for (uint32_t i = 0; i < n->n_routers; i++)
@@ -219,8 +221,8 @@ static int meter_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Reports how long the steps of a collective operation took, each from the end
- * of the one before. */
+/* Reports the duration of each step of a collective operation. A step lasts
+ * from the end of the step before to its own end. */
 static void steps_report(struct weft_comp *c)
 {
 	const struct router_net *n = c->state;
@@ -322,7 +324,7 @@ int router_net_range(struct weft_comp *net, struct net_range range,
 			NET_RANGES_MAX - 1);
 	if (s->n == was && s->n_pairs == pairs)
 		return 0;
-	/* The fabric has checked a single class with all VCs. */
+	/* The fabric has checked the case of a single range of all VCs. */
 	if (s->n == 1 && s->at[0].n == vcs)
 		return 0;
 	return net_ranges_check(s, n->graph->routing, n->graph, vcs, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.meter: a network of routers as a whole. It owns the graph and the
  * packets, carries out the cycles of all stations, and measures
- * (net/network_meter.h). It owns the topology that NICs in front of gateways
- * see, too. */
+ * (net/network_meter.h). It also owns the topology that NICs in front of
+ * gateways see. */
 #ifndef SYSTEMS_ROUTER_NETWORK_METER_H
 #define SYSTEMS_ROUTER_NETWORK_METER_H
 
@@ -30,11 +30,11 @@ struct router_net {
 	const struct router *shape; /* whose allocators others share */
 	struct wheel wheel;
 	struct station **station; /* by number in the wheel */
-	/* Cycle of the next event; 0: none is asked for, because one is being
-	 * carried out. */
+	/* Cycle of the next event; 0: a cycle is being carried out and steps
+	 * ask for no event. */
 	uint64_t event;
 	struct net_ranges ranges; /* of VCs that packets of sources use */
-	/* Packets of a trace or a collective operation, or NULL, and the cycles
+	/* Packets of a trace or a collective operation, or NULL. `step`: cycles
 	 * in which the steps of the operation have ended. */
 	struct trace *trace;
 	uint64_t *step;
@@ -52,23 +52,23 @@ static inline struct packets *router_packets(struct weft_comp *net)
 /* Adds a station, in the order of components. */
 void router_net_join(struct station *s);
 
-/* Sets the clock of the measurement, that of the routers, because a source may
- * start before the network. */
+/* Sets the clock of the measurement to that of the routers. A source calls it,
+ * because the source may start before the network. */
 void router_net_clock(struct weft_comp *net);
 
 /* Returns the number of ends of a group, or 0 if there are no groups. */
 uint32_t router_net_group(struct weft_comp *net);
 /* Notes a gateway, in its ops.start. */
 void router_net_end(struct weft_comp *net, struct station *s);
-/* Count a packet of a gateway, which no window measures: it has been made, and
- * its last flit has arrived. */
+/* Counts a packet of a gateway when it has been made, or when its last flit has
+ * arrived. No window measures packets of gateways. */
 void router_net_sent(struct weft_comp *net, const struct packet *p);
 void router_net_received(struct weft_comp *net, const struct packet *p,
 			 uint64_t cycle);
 
-/* Adds VCs that a source uses: those of requests, and of replies to them unless
- * their number is 0. Returns 0, or -EINVAL with a message if packets may wait
- * for each other in a circle. */
+/* Adds VCs that a source uses: those of requests in `range`, those of replies
+ * in `reply` (n = 0: none). Returns 0, or -EINVAL with a message if packets may
+ * wait for each other in a circle. */
 int router_net_range(struct weft_comp *net, struct net_range range,
 		     struct net_range reply, struct weft_err *err);
 

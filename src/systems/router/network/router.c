@@ -117,8 +117,8 @@ static void stage_init(struct router *r, struct stage *s, uint32_t delay)
 	s->due = need(calloc((size_t)r->words * s->delay, 8));
 }
 
-/* Allocators work one after the other, so that routers of one shape share what
- * they need for a run. */
+/* Routers of one shape share the memory that an allocator needs for a run,
+ * because allocators run one after the other. */
 static void rooms_share(struct router *r)
 {
 	struct router_net *net = r->s.net->state;
@@ -250,7 +250,7 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* An arrival in phase 0 does not exist, because runs are not frames. */
+/* Frames do not arrive in phase 0, because runs of flits are not frames. */
 static void net_router_arrive(struct weft_comp *c, uint32_t port,
 			      struct weft_frame *f)
 {
@@ -262,8 +262,8 @@ static void net_router_event(struct weft_comp *c, uint32_t tag)
 {
 }
 
-/* Counts what streams have done by now. All cycles up to now have been carried
- * out. */
+/* Counts the flits that streams have sent up to the present cycle, which has
+ * been carried out. */
 static int net_router_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct router *r = c->state;

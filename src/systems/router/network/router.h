@@ -7,11 +7,11 @@
  *   flits in -> queue per VC -> route -> VC allocation -> switch allocation
  *                                                   -> crossbar -> flits out
  *
- * A packet's head waits at the front of its queue (IDLE, ROUTE), for a VC of
- * the next queue (VC), then each of its flits for the crossbar (ACTIVE). A
- * stage begins in the cycle after the one before it and takes t_route,
- * t_vc_alloc, t_sw_alloc and t_cross cycles. Allocators decide in the first of
- * them. */
+ * The head of a packet waits at the front of its queue for a route (IDLE,
+ * ROUTE), then for a VC of the next queue (VC). After that each flit of the
+ * packet waits for the crossbar (ACTIVE). A stage begins in the cycle after the
+ * stage before it and takes t_route, t_vc_alloc, t_sw_alloc or t_cross cycles.
+ * An allocator decides in the first cycle of its stage. */
 #ifndef SYSTEMS_ROUTER_NETWORK_ROUTER_H
 #define SYSTEMS_ROUTER_NETWORK_ROUTER_H
 
@@ -56,14 +56,15 @@ struct in_vc {
 	uint8_t port, vc;  /* its own */
 	uint16_t side;	   /* its input of the crossbar */
 	uint8_t out, out_vc;
-	/* Results of allocation: VC as port * vcs + vc, and output of the
-	 * switch; or ARBITER_NONE. */
+	/* Results of allocation: output VC as port * vcs + vc, and output of
+	 * the switch. ARBITER_NONE: no result. */
 	uint32_t granted, cross;
 	struct net_choices *choices; /* in state VC */
-	/* Cycle up to which flits and credits are on the lines, sent or ahead
-	 * of time. */
+	/* Flits and credits of cycles before this one are on the lines. They
+	 * were sent in their cycle or ahead of time. */
 	uint64_t until;
-	/* A flow: first cycle that is not carried out, and that of its step. */
+	/* A flow: first cycle that is not carried out yet, and cycle of the
+	 * step that ends the flow. */
 	uint64_t from, end;
 	uint16_t flow; /* length of the stream that is planned */
 };
@@ -95,34 +96,36 @@ struct router {
 	 * those that flow (router_flow.c). */
 	uint64_t *held, *flowing;
 	uint64_t flow_end; /* cycle of the first step of those that flow */
-	/* Input VCs that send a flit in each cycle since `from` without steps,
-	 * and those that will hold the switch by the first of them
-	 * (router_stream.c). */
+	/* `streams`: input VCs that send a flit in each cycle since `from`
+	 * without steps. `grabs`: those of them that hold the switch from their
+	 * first flit on (router_stream.c). */
 	uint64_t *streams, *grabs;
 	uint64_t from;
-	/* Input VCs with flits ahead of time on the lines, and those that a
-	 * plan is made for. */
+	/* Input VCs that have flits ahead of time on the lines, and input VCs
+	 * that have a flit for the next cycle. */
 	uint64_t *ahead, *ready;
 	uint64_t wanting[NET_PORTS_MAX / 64]; /* outputs with wants */
 	bool steady;			      /* streams are possible */
-	/* Credits are taken when an output VC has none, because nothing else
-	 * depends on them. */
+	/* The router takes credits only when an output VC has none, because
+	 * nothing else depends on them. */
 	bool lazy;
 	uint64_t now; /* cycle of the step */
-	/* Input VC + 1 that holds an input and an output of the crossbar. */
+	/* By input and by output of the crossbar: input VC + 1 that holds it.
+	 */
 	uint32_t *hold_in, *hold_out;
 	struct allocator vcs, switches;
-	/* VC that asks for the output of an input of the crossbar, by input *
-	 * outputs + output, and the first VC in turn by input. */
+	/* By input * outputs + output of the crossbar: VC that asks for the
+	 * output. By input: first VC in turn. */
 	uint8_t *asking, *turn;
-	/* Cycles from which a flit and a credit may leave, by port. */
+	/* Cycles from which the next flit and the next credit may leave, by
+	 * port. */
 	uint64_t *flit_free, *credit_free;
-	/* Steps of the crossbar, and the one in which a credit of the port left
-	 * last, with which further ones of the step leave. */
+	/* Number of steps of the crossbar. By port: step in which the last
+	 * credit left. Further credits of this step leave together with it. */
 	uint64_t steps, *credit_step;
 	uint64_t cross_at; /* first cycle of the last flits in the crossbar */
-	/* Loads that the routing reads: places in use by VC of an output, and
-	 * the cycle before which they were noted (router_loads.c). */
+	/* Loads that the routing reads: places in use by VC of an output at the
+	 * beginning of cycle noted_at (router_loads.c). */
 	struct net_loads loads;
 	uint32_t *noted;
 	uint64_t noted_at;
@@ -168,16 +171,16 @@ static inline uint32_t router_out(const struct router *r, const struct in_vc *v)
 {
 	return v->granted;
 }
-/* Returns the output of the crossbar that a VC uses to a port. The inputs of
- * several ports share each of them. */
+/* Returns the output of the crossbar by which a VC sends to a port. A port may
+ * have several outputs, and each serves the inputs of several ports. */
 static inline uint32_t router_lane(const struct router *r,
 				   const struct in_vc *v, uint32_t port)
 {
 	return port * r->p.output_speedup + v->port % r->p.output_speedup;
 }
-/* Returns the rank of a packet: the older the higher with arbiter age, that of
- * its class with arbiter class, else
- * 0. */
+/* Returns the rank of a packet. With arbiter `age` an older packet has a higher
+ * rank. With arbiter `class` the rank is that of the packet's class. Otherwise
+ * all ranks are 0. */
 uint32_t router_age(const struct router *r, const struct in_vc *v);
 
 /* Returns true if a packet may request output VC o: it is free and has places
@@ -188,19 +191,20 @@ bool router_eligible(const struct router *r, const struct packet *p,
 extern const struct weft_class weft_class_net_router;
 
 /* router_step.c: takes the credits of a line that have arrived by `now`. `out`
- * are the VCs behind it. */
+ * are the output VCs of the line. */
 void router_credits_take(struct line *l, struct out_vc *out, bool wait_for_tail,
 			 uint64_t now);
 
 /* router_stages.c, router_switch.c: each stage in two halves. All first halves
- * of a step come before all second halves. Results of the first halves hold in
- * the cycle in which the stage ends. */
+ * of a step come before all second halves. Results of a first half take effect
+ * in the cycle in which the stage ends. */
 void router_route_begin(struct router *r, uint64_t now);
 void router_route_end(struct router *r, uint64_t now);
 void router_vc_begin(struct router *r, uint64_t now);
 void router_vc_end(struct router *r, uint64_t now);
 void router_hold_set(struct router *r, uint32_t i);
-/* Moves turns on by a grant with which nothing competed. */
+/* Moves turns on as if the VC had been granted the switch without competitors.
+ */
 void router_switch_pass(struct router *r, const struct in_vc *v);
 void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
@@ -208,15 +212,15 @@ void router_switch_begin(struct router *r, uint64_t now);
 void router_switch_end(struct router *r, uint64_t now);
 /* Begins with the packet at the front of input VC i. */
 void router_begin(struct router *r, uint32_t i);
-/* Returns true if the stage begins with fresh input VCs in this step. One that
- * is not pipelined first ends with those before. */
+/* Returns true if the stage begins with fresh input VCs in this step. A stage
+ * that is not pipelined must first end with earlier input VCs. */
 bool router_stage_starts(const struct router *r, const struct stage *s);
 /* Moves input VCs that began in this step to the set of the cycle in which they
  * end. */
 void router_stage_move(struct router *r, struct stage *s, uint64_t now);
 
-/* router_loads.c: prepares the loads of a routing, and notes them in the first
- * part of cycle `now`, when the credits of earlier cycles are taken. */
+/* router_loads.c: prepares the loads that a routing reads. Notes them in the
+ * first part of cycle `now`, after the credits of earlier cycles were taken. */
 void router_loads_init(struct router *r);
 void router_loads_note(struct router *r, uint64_t now);
 
@@ -230,9 +234,9 @@ void router_flows_end(struct router *r, uint64_t now);
 /* Begins flows of VCs that hold the switch. */
 void router_flows_begin(struct router *r, uint64_t now);
 
-/* Returns the number of flits that VC i can send, one per cycle from the next
- * cycle on, as far as they are there, and those of `most` for which there are
- * credits. */
+/* router_length() returns the number of flits that VC i can send one per cycle
+ * from the next cycle on. router_credits() returns how many of `most` flits
+ * have credits for that. */
 uint32_t router_length(struct router *r, uint32_t i, uint64_t now);
 uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
 			uint64_t now);
@@ -245,17 +249,17 @@ void router_streams_init(struct router *r);
 void router_streams_fini(struct router *r);
 /* Carries out what streams did in the cycles before `upto`. */
 void router_commit(struct router *r, uint64_t upto);
-/* Ends all streams, whose VCs take part in the step. */
+/* Ends all streams. Their VCs take part in the present step. */
 void router_streams_end(struct router *r);
 /* Puts n flits of input VC i on the line, which leave from cycle t on. */
 void router_flits_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
 		      bool head);
-/* Puts n flits at the front of input VC i on the line, and their
- * credits. They enter the crossbar from cycle t on. */
+/* Puts n flits at the front of input VC i on the line, and their credits on the
+ * line back. The flits enter the crossbar from cycle t on. */
 void router_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
 		bool head);
-/* Takes back the flits ahead of time of VCs that do not send in this step. The
- * switch is allocated, and no flit has been sent yet. */
+/* Takes back flits ahead of time if their VC does not send in this step. Called
+ * when the switch is allocated and no flit of the step has been sent. */
 void router_cut(struct router *r, uint64_t now);
 /* Begins streams, and asks for the next step. */
 void router_plan(struct router *r, uint64_t now);

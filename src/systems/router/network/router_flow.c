@@ -42,7 +42,8 @@ static void flow_end(struct router *r, uint32_t i, uint64_t now)
 	r->s.line[v->out].relies &= ~(1u << v->out_vc);
 }
 
-/* A port's input and output may each belong to a flow. */
+/* Ends flows whose flits or credits were taken back. A port may have one flow
+ * at its input and another at its output. */
 static void cuts_take(struct router *r, uint64_t now)
 {
 	SET_EACH(r->s.cuts, NET_PORTS_MAX / 64, p)

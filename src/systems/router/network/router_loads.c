@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads of outputs that adaptive routings read, see net/routing.h. They are
- * those of the end of the cycle before, so that the order in which routers and
- * packets are served in a cycle does not matter. A router that is stepped notes
- * them first. The others have not changed but for credits, which may have
- * arrived without an event. */
+ * loads of the end of the previous cycle, so that the order in which routers
+ * and packets are served in a cycle does not matter. A router that is stepped
+ * notes its loads first. Loads of other routers are those of the previous cycle
+ * but for credits, which may have arrived without an event. */
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
-/* Returns the credits of a run that arrive before `cycle` and are not taken. */
+/* Returns the number of credits of a run that arrive before `cycle` and are not
+ * taken. */
 static uint32_t credits_of(const struct credit_run *c, uint64_t cycle)
 {
 	uint64_t n = cycle - c->cycle;
@@ -18,8 +19,8 @@ static uint32_t credits_of(const struct credit_run *c, uint64_t cycle)
 	return (uint32_t)(n < c->n ? n : c->n) - c->taken;
 }
 
-/* Returns the credits of a port that arrived before `cycle` and are not taken.
- */
+/* Returns the number of credits of a port that arrived before `cycle` and are
+ * not taken. */
 static uint32_t credits_before(const struct line *l, uint64_t cycle,
 			       uint32_t first, uint32_t last)
 {
@@ -36,8 +37,8 @@ static uint32_t credits_before(const struct line *l, uint64_t cycle,
 	return n;
 }
 
-/* Returns the flits that a stream or flow has sent to output VC o by now and
- * that are not carried out. */
+/* Returns the number of flits that a stream or flow has sent to output VC o by
+ * now and that are not carried out. */
 static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
 {
 	uint64_t n = 0;
@@ -52,7 +53,8 @@ static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
 }
 
 /* Finds the output VC for which the packet in front of input VC i waits.
- * Returns its flits that have not left, or 0. */
+ * Returns the number of the packet's flits that have not left, or 0 if it does
+ * not wait. */
 static uint32_t waits(const struct router *r, uint32_t i, uint32_t *out_p)
 {
 	const struct in_vc *v = &r->in[i];
@@ -67,8 +69,8 @@ static uint32_t waits(const struct router *r, uint32_t i, uint32_t *out_p)
 	return router_front(r, v)->flits - v->sent;
 }
 
-/* Returns flits that wait for output VCs first..last. Flits that
- * streams and flows have sent count here until they are carried out. */
+/* Returns the number of flits that wait for output VCs first..last. Flits that
+ * streams and flows have sent count until they are carried out. */
 static uint32_t waiting(const struct router *r, uint32_t first, uint32_t last)
 {
 	uint32_t sum = 0, n = r->p.ports * r->p.vcs, out;

@@ -124,8 +124,8 @@ static void vc_request(struct router *r, uint32_t i)
 		}
 }
 
-/* Grants the next VC in turn of those that input VC i may request, as all
- * allocators without ranks do for a request with which nothing competes. */
+/* Grants input VC i the next VC in turn of those that it may request. All
+ * allocators without ranks grant this VC if nothing competes. */
 static bool vc_take(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];
@@ -182,7 +182,7 @@ static void vcs_allocate(struct router *r)
 	allocator_clear(&r->vcs);
 }
 
-/* Withdraws grants of VCs that were taken while the allocation lasted. */
+/* Withdraws a grant if its VC was taken while the allocation lasted. */
 static void vc_recheck(struct router *r, const uint64_t *due)
 {
 	SET_EACH(due, r->words, i)

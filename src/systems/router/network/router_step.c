@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cycle of a router, see router.h. A router in which nothing can happen has
- * no step: an empty one waits for a flit, one whose packets are all blocked
- * for a credit, too. A router that works is stepped once in each cycle. */
+ * no step. An empty router waits for a flit. A router whose packets are all
+ * blocked waits for a flit or a credit. A router that works is stepped once in
+ * each cycle. */
 #include <string.h>
 #include <assert.h>
 
@@ -89,7 +90,8 @@ static void credits_arrive(struct router *r, uint64_t now)
 /* Runs of credits that wait to be taken. */
 enum { LAZY_MOST = 24 };
 
-/* Returns the cycle in which a flit or a credit leaves: one in each cycle. */
+/* Returns the cycle in which a flit or a credit leaves. Only one leaves in each
+ * cycle. */
 static uint64_t in_turn(uint64_t *free_p, uint64_t t)
 {
 	t = t > *free_p ? t : *free_p;
@@ -112,8 +114,8 @@ static uint64_t crossed(struct router *r, uint64_t t)
 	return t + r->p.t_cross - 1;
 }
 
-/* Returns the cycle in which a credit leaves. Those of one step are one
- * message. */
+/* Returns the cycle in which a credit leaves. All credits of one step leave in
+ * one message. */
 static uint64_t credit_turn(struct router *r, uint32_t in, uint64_t now)
 {
 	if (r->credit_step[in] == r->steps)
@@ -122,8 +124,9 @@ static uint64_t credit_turn(struct router *r, uint32_t in, uint64_t now)
 	return in_turn(&r->credit_free[in], now);
 }
 
-/* Puts a flit on the line, and its credit, each when the ones before have left.
- * Returns the cycle in which the flit leaves. */
+/* Puts a flit on the line, and its credit on the line back. Each leaves after
+ * the flits or credits before it. Returns the cycle in which the flit leaves.
+ */
 static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
 {
 	uint32_t in = router_port(r, i), out = r->in[i].out;
@@ -171,7 +174,8 @@ bool router_send(struct router *r, uint32_t i, uint64_t now)
 
 /* ---- the cycle ---- */
 
-/* Returns the parts of a cycle, more than one with a speedup of the switch. */
+/* Returns the number of parts of a cycle, which differs from 1 with a speedup
+ * of the switch. */
 static uint32_t cycle_parts(const struct router *r, uint64_t now)
 {
 	if (r->p.speedup == 1)
@@ -231,7 +235,8 @@ static inline bool some(const struct router *r, const uint64_t *set)
 	return r->words == 1 ? *set != 0 : !set_empty(set, r->words);
 }
 
-/* Stages of several cycles check in each cycle what ends. */
+/* Begins the stages. A stage of several cycles begins in each cycle, because it
+ * must find the input VCs that end in it. */
 static void part_begin(struct router *r, uint64_t now)
 {
 	if (some(r, r->route.fresh))

@@ -9,7 +9,8 @@
  * arithmetic on the cycle (router_commit).
  *
  * The flits of a stream and their credits are put on the lines ahead of time.
- * If a later step does not send one of them, the rest is taken back. */
+ * If a VC does not send in a later step, its flits and credits from this step
+ * on are taken back. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -23,7 +24,8 @@ static uint64_t *set_new(const struct router *r)
 
 void router_streams_init(struct router *r)
 {
-	/* Other routers send no flit, or several, in some cycles. */
+	/* Streams need a router that sends one flit in each cycle, no less and
+	 * no more. */
 	r->steady = r->sw.delay == 1 && r->p.speedup == 1 &&
 		    r->p.input_speedup == 1 && r->p.output_speedup == 1 &&
 		    (r->p.pipelined || r->p.t_cross == 1);
@@ -48,7 +50,7 @@ void router_streams_fini(struct router *r)
 
 /* ---- the past of streams ---- */
 
-/* Returns the cycles in which the stream requested the switch. */
+/* Returns the number of cycles in which the stream requested the switch. */
 static uint64_t stream_commit(struct router *r, uint32_t i, uint64_t k)
 {
 	struct in_vc *v = &r->in[i];
@@ -163,7 +165,7 @@ void router_cut(struct router *r, uint64_t now)
 	}
 }
 
-/* Takes back the flits of VCs that do not send in the next cycles. */
+/* Takes back flits ahead of time if their VC has no flit for the next cycle. */
 static void ahead_end(struct router *r, uint64_t now)
 {
 	SET_EACH(r->ahead, r->words, i)
@@ -209,8 +211,8 @@ static void plan_credit(struct router *r, struct plan *p, uint32_t o)
 	}
 }
 
-/* Adds an input VC that has a flit in the next cycle. Returns false if it
- * competes with another. */
+/* Adds an input VC that has a flit in the next cycle. Returns false if the
+ * input VC competes with another one. */
 static bool plan_add(struct router *r, struct plan *p, uint32_t i)
 {
 	const struct in_vc *v = &r->in[i];
@@ -239,13 +241,14 @@ static bool plan_arrival(struct router *r, struct plan *p, uint32_t port)
 	const struct in_vc *v = &r->in[i];
 	uint32_t most = run->n - run->taken;
 
-	/* The sender has asked for a step when a run begins. */
+	/* The sender of a run has asked for a step in the cycle of its first
+	 * flit. */
 	if (ring_empty(&l->in) || !run->taken)
 		return true;
 	if (v->state == IN_ACTIVE && !v->flits)
 		return plan_add(r, p, i);
 	if (v->state == IN_IDLE && v->n) {
-		/* until the whole packet is there (store and forward) */
+		/* until the whole packet has arrived (store and forward) */
 		uint32_t lacks = router_front(r, v)->flits - v->flits;
 
 		most = lacks < most ? lacks : most;
@@ -254,8 +257,9 @@ static bool plan_arrival(struct router *r, struct plan *p, uint32_t port)
 	return true;
 }
 
-/* Credits matter to a head that waits for a VC if it needs several places, or a
- * VC waits for its last credit. */
+/* Asks for steps at credits that a head needs before it may request a VC. It
+ * needs several places, a place in a VC that is busy when full, or the last
+ * credit of the packet before it. */
 static void plan_heads(struct router *r, struct plan *p)
 {
 	if (r->p.flow == ROUTER_WORMHOLE && !r->p.busy_when_full &&
@@ -295,8 +299,8 @@ static bool plan_ready(struct router *r, struct plan *p)
 	return true;
 }
 
-/* These are flits of the packet in the queue, or on their way behind each
- * other. */
+/* Counts flits of the packet in the queue, and those that arrive one per cycle
+ * from the next cycle on. */
 uint32_t router_length(struct router *r, uint32_t i, uint64_t now)
 {
 	const struct in_vc *v = &r->in[i];
@@ -329,8 +333,8 @@ uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
 	return n;
 }
 
-/* Plans for VC i. The step comes in the cycle of its last flit, or in the first
- * one without a credit. */
+/* Plans for VC i. Asks for a step in the cycle of its last flit and in the
+ * first cycle without a credit. */
 static void stream_plan(struct router *r, struct plan *p, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];

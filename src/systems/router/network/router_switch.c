@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation of the crossbar, see router.h. Each input asks for an output by
- * one of its VCs, in turn. With input_speedup a port has several inputs, each
- * for some of its VCs, with output_speedup several outputs, each for some of
- * the ports. A speculative request is made together with that for
- * a VC, and ranks below all others. With `hold` a packet keeps its input and
- * output until its last flit has left, or none can leave. */
+/* Allocation of the crossbar, see router.h. An input requests each output for
+ * one VC, and VCs of equal rank take turns. With input_speedup a port has
+ * several inputs, each for some of its VCs. With output_speedup a port has
+ * several outputs, each for some of the ports. A speculative request is made
+ * together with the request for a VC, and ranks below all others. With `hold` a
+ * packet keeps its input and output until its last flit has left, or until it
+ * has no flit to send. */
 #include "systems/router/network/router.h"
 
 /* Rank of a request that is not speculative, above the ages. */
@@ -128,7 +129,7 @@ static void switch_grant(struct router *r, uint32_t i)
 }
 
 /* Withdraws grants that cannot be used in this cycle: another packet holds the
- * switch, the place is gone, or a speculation failed. */
+ * switch, the next queue is full, or a speculation failed. */
 static void switch_recheck(struct router *r, const uint64_t *due)
 {
 	SET_EACH(due, r->words, i)

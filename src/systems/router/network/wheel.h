@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycles in which stations of a network have something to do. A slot holds the
- * stations of a cycle, and of cycles that are a whole number of turns later.
+ * stations of all cycles whose distance is a multiple of WHEEL_SLOTS.
  *
- * The stations of a cycle are taken in the order of their numbers, each once.
- * A station may be asked for more often than it has something to do. */
+ * The stations of a cycle are taken in the order of their numbers, each once. A
+ * station may be asked for in a cycle in which it has nothing to do. */
 #ifndef SYSTEMS_ROUTER_NETWORK_WHEEL_H
 #define SYSTEMS_ROUTER_NETWORK_WHEEL_H
 
@@ -27,7 +27,7 @@ struct wheel {
 	uint64_t busy[WHEEL_SLOTS / 64]; /* slots with entries */
 	uint64_t next;			 /* first cycle that is not taken yet */
 	uint32_t n;			 /* stations */
-	/* Stations of the cycle, as a set, and the words of it that are not
+	/* Set of the stations of the cycle, and set of its words that are not
 	 * empty. */
 	uint64_t *due, *words;
 };
@@ -35,7 +35,8 @@ struct wheel {
 /* Returns the number of a new station. */
 uint32_t wheel_join(struct wheel *w);
 void wheel_fini(struct wheel *w);
-/* Asks for station `id` in a cycle that is not taken yet. */
+/* Asks for a step of station `id` in a cycle that wheel_take() has not taken
+ * yet. */
 static inline void wheel_add(struct wheel *w, uint64_t cycle, uint32_t id)
 {
 	uint32_t k = cycle % WHEEL_SLOTS;

@@ -4,9 +4,9 @@
  * through one router.
  *
  * Each network is a configuration of BookSim2, which `weft import` reads. If
- * the environment variable BOOKSIM names a BookSim2 binary, the same
- * configuration runs there, too, one after the other on one core, and the
- * benchmark prints ratios of packet-hops per second of CPU time. */
+ * the environment variable BOOKSIM names a BookSim2 binary, BookSim2 runs the
+ * same configuration after Weft on the same core. The benchmark then prints
+ * ratios of packet-hops per second of CPU time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ enum { NETS = sizeof(nets) / sizeof(nets[0]) };
 
 static const char rate[] = "injection_rate=0.2";
 
-/* Writes the experiment, which the caller frees. */
+/* Writes the text of the experiment, which the caller frees. */
 static int text_make(const struct net *n, const char *flits, char **text_p,
 		     struct weft_err *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `weft import booksim`: a configuration of BookSim2 as an experiment with
- * net.router. A setting without a counterpart is refused with its line and what
- * would do. Remarks stand in the experiment, too. */
+/* `weft import booksim`: writes a configuration of BookSim2 as an experiment
+ * with net.router. A setting without a counterpart is refused. The message
+ * names the setting's line and a value that would do. Remarks about settings
+ * are written into the experiment. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static void part_open(struct part *p)
 	p->f = need(open_memstream(&p->text, &p->len));
 }
 
-/* Settings of the command line are read like a line of the file. */
+/* Reads the file, then each setting of the command line like a line of the
+ * file. */
 static int settings_read(struct booksim *b, struct weft_err *err)
 {
 	if (booksim_parse(b, b->im->file, b->im->text, b->im->len, 1, err))

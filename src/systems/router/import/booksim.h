@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration of BookSim2: its settings with their defaults
- * (booksim_keys.c), the reader of its grammar (booksim_text.c), and what the
- * settings are here (booksim_network.c, booksim_router.c, booksim_traffic.c).
+ * (booksim_keys.c), the reader of its grammar (booksim_text.c), and the
+ * translation of settings to Weft (booksim_network.c, booksim_router.c,
+ * booksim_traffic.c).
  *
  * Source: BookSim2, config.l, config.y, booksim_config.cpp. */
 #ifndef SYSTEMS_ROUTER_BOOKSIM_H
@@ -26,8 +27,8 @@ struct booksim_key {
 	enum booksim_use use;
 	/* Setting without which this one has no effect, or NULL. */
 	const char *with;
-	const char *remark; /* other value that would do, or reason why it
-			     * changes nothing */
+	const char *remark; /* another value that would do, or the reason why
+			     * the setting changes nothing */
 };
 enum { BOOKSIM_KEYS = 121 };
 extern const struct booksim_key booksim_keys[]; /* ended by name == NULL */
@@ -49,8 +50,8 @@ struct booksim {
 /* ---- booksim_text.c ---- */
 
 /* Reads text into b->set. `from` is the name of the file, and `line` the number
- * of its first line. For a setting of the command line it is 0. Returns 0, or
- * -EINVAL with a message that names both. */
+ * of its first line. For a setting of the command line, `line` is 0. Returns 0,
+ * or -EINVAL with a message that names file and line. */
 int booksim_parse(struct booksim *b, const char *from, const char *text,
 		  size_t len, uint32_t line, struct weft_err *err);
 
@@ -61,16 +62,18 @@ static inline bool booksim_on(const struct booksim *b, const char *key)
 {
 	return booksim_number(b, key) > 0;
 }
-/* Returns true if the file sets the key to something else than the default. */
+/* Returns true if the file sets the key to a value other than the default. */
 bool booksim_differs(const struct booksim *b, const char *key);
 
-/* Copies token i of a list `{a,b,..}` to buf; other texts are their own only
- * token. Returns false if there is none (tokenize_str of BookSim2). */
+/* Copies token i of a list `{a,b,..}` to buf. A text without braces is a list
+ * of one token. Returns false if there is no token i (tokenize_str of
+ * BookSim2). */
 bool booksim_token(const char *list, uint32_t i, char *buf, size_t size);
 /* Splits `name(parameters)`. params is empty if there are none. */
 void booksim_call(const char *text, char *name, char *params, size_t size);
 
-/* Adds a note about a setting: it is refused, or a remark. */
+/* Adds a note about a setting: booksim_cannot() refuses the setting,
+ * booksim_remark() explains it. */
 void booksim_cannot(struct booksim *b, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void booksim_remark(struct booksim *b, const char *key, const char *fmt, ...)
@@ -80,13 +83,15 @@ void booksim_remark(struct booksim *b, const char *key, const char *fmt, ...)
 
 /* Returns factor * k^n, or 0 after a refusal. */
 uint32_t booksim_power(struct booksim *b, double factor);
-/* Writes the keys topology and dims, k in each of n dimensions. */
+/* Writes the keys `topology` and `dims`, with size k in each of n dimensions.
+ */
 void booksim_dims(struct booksim *b, FILE *f, const char *topology);
 /* booksim_anynet.c */
 uint32_t booksim_anynet_nodes(struct booksim *b);
 void booksim_anynet_write(struct booksim *b, FILE *f);
-/* booksim_concentrated.c: topologies with several ends of a router. Each pair
- * returns the number of ends, 0 after a refusal, and writes the shape. */
+/* booksim_concentrated.c: topologies in which a router has several ends. A
+ * function ..._nodes() returns the number of ends, or 0 after a refusal. A
+ * function ..._write() writes the shape. */
 uint32_t booksim_cmesh_nodes(struct booksim *b);
 void booksim_cmesh_write(struct booksim *b, FILE *f);
 uint32_t booksim_flatfly_nodes(struct booksim *b);
@@ -95,7 +100,8 @@ uint32_t booksim_dragonfly_nodes(struct booksim *b);
 void booksim_dragonfly_write(struct booksim *b, FILE *f);
 /* Finds b->nodes. Returns false if the topology is refused. */
 bool booksim_shape(struct booksim *b);
-/* Each writes its part of the experiment, and notes what it refuses. */
+/* Each function writes its part of the experiment, and notes the settings that
+ * it refuses. */
 void booksim_fabric(struct booksim *b, FILE *f);
 void booksim_router(struct booksim *b, FILE *f);
 void booksim_traffic(struct booksim *b, FILE *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topology anynet of BookSim2: a graph whose cables are in a file, which stays
- * where it is. The fabric reads and checks it, so that here only the number of
- * ends is found. */
+/* Topology anynet of BookSim2: a graph whose cables are listed in a file. The
+ * experiment names this file, and the fabric reads and checks it. Therefore
+ * only the number of ends is found here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { LINE = 65536, ENDS = 65536 };
 
-/* Opens the file, as BookSim2 does, or beside the configuration. Writes its
- * path to *path_p, which the caller frees. */
+/* Opens the network's file where BookSim2 looks for it, or else in the folder
+ * of the configuration. Writes the path to *path_p, which the caller frees. */
 static FILE *file_open(const struct booksim *b, char **path_p)
 {
 	const char *name = booksim_text(b, "network_file");

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies of BookSim2 with several ends of a router: cmesh, flatfly and
+/* Topologies of BookSim2 whose routers have several ends: cmesh, flatfly and
  * dragonflynew.
  *
- * cmesh and flatfly number ends row by row over the whole plane, in which a
- * router has xr * yr of them. A flattened_butterfly has them router by router.
- * Patterns that depend on the number are refused where these differ, but for
- * bitcomp: if sizes are powers of two, one number has the bits of the other in
- * another order, and their complement is the same end. */
+ * BookSim2 numbers the ends of cmesh and flatfly row by row over the whole
+ * plane, in which a router has a block of xr * yr ends. Topology
+ * flattened_butterfly of Weft numbers ends router by router. A pattern that
+ * depends on the numbers is refused if the two orders differ. The exception is
+ * bitcomp with sizes that are powers of two. There both numbers of an end have
+ * the same bits in different order, so that their complements are numbers of
+ * one end, too. */
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
@@ -14,7 +16,7 @@
 /* Latencies of cables within a group and between groups (DRAGON_LATENCY). */
 enum { LOCAL = 10, GLOBAL = 100 };
 
-/* Checks settings of the plane, x * y routers of xr * yr ends. */
+/* Checks the settings of the plane: x * y routers with xr * yr ends each. */
 static bool plane_check(struct booksim *b)
 {
 	double x = booksim_number(b, "x"), xr = booksim_number(b, "xr");
@@ -68,8 +70,8 @@ uint32_t booksim_cmesh_nodes(struct booksim *b)
 	return 0;
 }
 
-/* Cables cross the two ends of a row that a router has, express cables half of
- * a row. */
+/* A cable between neighbours has 2 cycles, because a router has two ends in a
+ * row. An express cable spans half of the ends of a row. */
 void booksim_cmesh_write(struct booksim *b, FILE *f)
 {
 	booksim_dims(b, f, "cmesh");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All settings of BookSim2 with their types and defaults (booksim_config.cpp),
- * and what becomes of them here. */
+ * and their use in Weft. */
 #include "systems/router/import/booksim.h"
 
 #define I  BOOKSIM_INT

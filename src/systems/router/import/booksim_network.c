@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies and routing functions of BookSim2 as those of a routed fabric. */
+/* Translates topologies and routing functions of BookSim2 to those of a routed
+ * fabric. */
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
@@ -10,7 +11,7 @@ struct topology {
 	const char *name;
 	/* Returns the number of ends, 0 after a refusal. */
 	uint32_t (*nodes)(struct booksim *b);
-	/* Writes the keys topology and dims, and cables. */
+	/* Writes the keys `topology` and `dims`, and the keys of the cables. */
 	void (*write)(struct booksim *b, FILE *f);
 };
 
@@ -21,9 +22,9 @@ struct function {
 	const char *remark;  /* difference, or other that would do; or NULL */
 };
 
-/* BookSim2 keeps outputs of a packet in a set that is ordered by priority
- * alone (outputset.hpp), so that of two with one priority the second is lost.
- */
+/* BookSim2 keeps the outputs of a packet in a set that is ordered by priority
+ * alone (outputset.hpp). Therefore the set loses the second of two outputs with
+ * equal priority. */
 static const char first_only[] =
 	"a packet may take each of several outputs, in BookSim2 the first alone";
 
@@ -121,8 +122,8 @@ static void mesh_write(struct booksim *b, FILE *f)
 	booksim_dims(b, f, "mesh");
 }
 
-/* A cable of a torus has two cycles, because the routers of a ring lie on both
- * ways of it. */
+/* A cable of a torus has two cycles, because the ring is folded: a cable passes
+ * a router that lies on the way back. */
 static void torus_write(struct booksim *b, FILE *f)
 {
 	booksim_dims(b, f, "torus");
@@ -140,7 +141,7 @@ static void fattree_write(struct booksim *b, FILE *f)
 	booksim_dims(b, f, "fat_tree");
 }
 
-/* BookSim2 has qtree and tree4 in this size alone. */
+/* BookSim2 has qtree and tree4 only in this size. */
 static uint32_t tree_nodes(struct booksim *b)
 {
 	const char *name = booksim_text(b, "topology");
@@ -206,7 +207,7 @@ bool booksim_shape(struct booksim *b)
 
 /* ---- routing ---- */
 
-/* Writes names of the functions of a topology that exist here to text. */
+/* Writes to `text` those routing functions of a topology that Weft has, too. */
 static void functions_list(const char *topology, char *text, size_t size)
 {
 	size_t len = 0;

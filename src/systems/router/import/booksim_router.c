@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings of BookSim2's router iq as parameters of net.router. */
+/* Translates settings of BookSim2's router iq to parameters of net.router. */
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
 
-/* Settings that are a number or a switch in both. */
+/* Settings that are a number or a switch both in BookSim2 and in Weft. */
 static const struct {
 	const char *key, *param;
 	bool on; /* yes or no */
@@ -33,8 +33,9 @@ static const struct {
 };
 enum { ALLOCATORS = sizeof(allocators) / sizeof(allocators[0]), CALL = 40 };
 
-/* Writes an allocator. Its parameter is the number of iterations of islip, or
- * the arbiter of a separable one, which goes to *arbiter_p. */
+/* Writes an allocator. The parameter of islip is its number of iterations. The
+ * parameter of a separable allocator is its arbiter, which goes to *arbiter_p.
+ */
 static void allocator_write(struct booksim *b, FILE *f, const char *key,
 			    const char **arbiter_p, char *params)
 {
@@ -61,8 +62,8 @@ static void allocator_write(struct booksim *b, FILE *f, const char *key,
 		*arbiter_p = params[0] ? params : "round_robin";
 }
 
-/* Writes the arbiters of both allocators, which are the same here. Priorities
- * come first in each arbiter. */
+/* Writes the arbiter, of which both allocators of Weft have one kind. Each
+ * arbiter compares priorities first. */
 static void arbiter_write(struct booksim *b, FILE *f, const char *vc,
 			  const char *sw)
 {

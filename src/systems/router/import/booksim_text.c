@@ -230,7 +230,8 @@ static int list_check(const struct reader *r, struct weft_err *err)
 	return 0;
 }
 
-/* Checks the type of a value, and that a number has one. */
+/* Checks the type of a value. Checks that a number is finite and not too large
+ * for BookSim2. */
 static int value_check(const struct reader *r, const struct booksim_key *k,
 		       struct booksim_set *s, struct weft_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traffic and measurement of BookSim2 as net.source and net.meter. */
+/* Translates BookSim2's traffic and measurement to net.source and net.meter. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static const struct {
 };
 enum { PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
 
-/* Returns number i of a list, the last one if there are fewer. */
+/* Returns number i of a list, or the last number of a shorter list. */
 static double number_of(const char *list, uint32_t i)
 {
 	char item[CALL] = "";
@@ -48,7 +48,7 @@ static double number_of(const char *list, uint32_t i)
 	return strtod(item, NULL);
 }
 
-/* Writes nodes, and their weights if `weighed`. */
+/* Writes the nodes of a pattern, with their weights if `weighed`. */
 static void spots_write(struct booksim *b, FILE *f, const char *params,
 			bool weighed)
 {
@@ -75,7 +75,8 @@ static void spots_write(struct booksim *b, FILE *f, const char *params,
 			       "background({{5,9}}) would do");
 }
 
-/* Writes the digits of (k, n, xr), unless they are those of the network. */
+/* Writes the digits of node numbers that follow from (k, n, xr). A grid of the
+ * same k and n has these digits anyway. */
 static void digits_write(struct booksim *b, FILE *f, const char *params)
 {
 	static const char *const keys[] = { "k", "n", "xr" };
@@ -186,8 +187,8 @@ static double sizes_write(struct booksim *b, FILE *f)
 
 /* ---- arrivals ---- */
 
-/* Writes the process on_off(alpha, beta, r1). One of the three is negative,
- * because it follows from the others. */
+/* Writes the process on_off(alpha, beta, r1). A negative value among the three
+ * is left out, because it follows from the other two. */
 static void on_off_write(struct booksim *b, FILE *f, const char *params,
 			 double flits)
 {
@@ -272,8 +273,8 @@ void booksim_traffic(struct booksim *b, FILE *f)
 
 /* ---- measurement ---- */
 
-/* BookSim2 measures until latency has changed little in three sample periods,
- * so at least these. */
+/* Asks for three sample periods, or for fewer if max_samples leaves fewer.
+ * BookSim2 measures until latency has changed little in three periods. */
 void booksim_measurement(struct booksim *b, FILE *f)
 {
 	double period = booksim_number(b, "sample_period");

@@ -36,7 +36,7 @@ static int class_init(struct weft_comp *c, struct weft_err *err)
 
 /* ---- virtual channels ---- */
 
-/* Reads a range, or takes `otherwise` if the text is empty. */
+/* Reads a range. An empty text stands for the range `otherwise`. */
 static int range_read(const char *key, const char *text, uint32_t vcs,
 		      struct net_range otherwise, struct net_range *r,
 		      struct weft_err *err)

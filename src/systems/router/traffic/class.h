@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class net.class: a class of packets. Sources with `classes` send packets of
- * each of them, others have the same parameters for their own packets.
+/* Class net.class: a class of packets. A source with `classes` sends packets of
+ * each of these classes. A source without `classes` has the same parameters for
+ * its own packets.
  *
- * A class has virtual channels (VCs) of its own, if it says so. Requests are
- * packets for which the destination returns a packet. Requests and replies
- * have different VCs, because an end that has no room for another reply takes
- * no more requests: replies that wait behind requests would wait for
- * themselves. */
+ * A class may have virtual channels (VCs) of its own. Requests are packets for
+ * which the destination returns a packet. Requests and replies have different
+ * VCs, because an end that has no room for another reply takes no more
+ * requests. A reply behind such a request would wait for itself. */
 #ifndef SYSTEMS_ROUTER_TRAFFIC_CLASS_H
 #define SYSTEMS_ROUTER_TRAFFIC_CLASS_H
 
 #include "net/network_source.h"
 #include "net/routing_ranges.h"
 
-/* Kinds of a packet. A class without replies has the first alone. */
+/* Kinds of a packet. A class without replies has only the first kind. */
 enum packet_kind {
 	PACKET_READ, /* a request, or a packet without a reply */
 	PACKET_WRITE,
 	PACKET_READ_REPLY,
 	PACKET_WRITE_REPLY,
 	PACKET_KINDS,
-	/* no reply, no limit: nothing to do when it has arrived */
+	/* packet without reply and limit: its arrival causes nothing */
 	PACKET_PLAIN = PACKET_KINDS,
 	PACKET_TRACED, /* others may wait for it */
 };
@@ -107,7 +107,8 @@ int class_ranges(const struct class_own *c, uint32_t vcs,
  */
 int class_sizes(const struct class_own *c, struct traffic_source *t,
 		uint32_t places, struct weft_err *err);
-/* Returns flits of a packet of this kind, of which requests have `size`. */
+/* Returns the number of flits of a packet of this kind. `size` is that of a
+ * request or of a packet without reply. */
 static inline uint32_t class_flits(const struct class_own *c,
 				   enum packet_kind kind, uint32_t size)
 {
@@ -122,7 +123,7 @@ static inline uint32_t class_flits(const struct class_own *c,
 		return size;
 	}
 }
-/* Returns true if plain packets are all that it has: no replies, limits, VCs of
+/* Returns true if the class has only plain packets: no replies, limits, VCs of
  * its own or batches. */
 bool class_plain(const struct class_own *c);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.source: source and sink of traffic at an end of a network of
- * routers. It draws the next packet when the one before it has left, with the
- * cycle of its arrival, so that its queue has no bound and costs nothing.
+ * routers. It draws a packet and the cycle of its arrival when the packet
+ * before it has left. Therefore its queue has no bound and needs no memory.
  *
  * A packet takes the first VC in turn that is free and has a place, or places
  * for all of it (flow control of the router). Its flits leave one in each cycle
  * while there are credits. The sink takes flits at once (router_step.c), so
- * only the last of a packet is an event here. */
+ * only the last flit of a packet is an event here. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -141,7 +141,7 @@ static uint32_t packet_draw(struct router_source *s)
 }
 
 /* Returns a VC that can take the packet, or ARBITER_NONE. The first packet of
- * all takes VC 0 or waits for it. */
+ * the source takes VC 0 or waits for it. */
 static uint32_t vc_choose(const struct router_source *s)
 {
 	const struct packet *p = &s->s.packets->at[s->packet];
@@ -351,8 +351,8 @@ static void queues_start(struct router_source *s)
 			(uint16_t)s->router->p.buf_flits;
 }
 
-/* Finds the digits of a node's number: those of the parameter, which are stored
- * in `size`, or those of a grid. */
+/* Finds the digits of a node's number. The parameter `digits` gives them, and
+ * they are stored in `size`. Without the parameter they are those of a grid. */
 static int digits_find(const struct router_source *s, uint32_t *size,
 		       struct pattern_shape *shape, struct weft_err *err)
 {

@@ -25,9 +25,9 @@ struct router_source {
 		};
 		struct class_own cls;
 	};
-	/* Classes of the experiment, of which there may be none, and those of
-	 * this source, if it has any beside plain packets (source_classes.h).
-	 */
+	/* Classes of the experiment, if there are any. `classes` are the
+	 * classes of this source, NULL if it only has plain packets
+	 * (source_classes.h). */
 	struct weft_comp *part[NET_CLASSES_MAX];
 	uint32_t n_parts;
 	struct source_classes *classes;
@@ -40,8 +40,9 @@ struct router_source {
 	uint32_t sent;	  /* flits of it */
 	uint64_t free;	  /* cycle from which the next flit may leave */
 	uint64_t last_sent;
-	/* Decisions of the routing. They have a stream of their own, because
-	 * the backlog is found by drawing packets from a copy of the other. */
+	/* Random numbers for decisions of the routing. They have a stream of
+	 * their own, because the backlog is found by drawing packets from a
+	 * copy of the packets' stream. */
 	struct weft_rng coins;
 };
 
@@ -51,9 +52,11 @@ void source_credits(struct router_source *s, uint64_t now);
 /* Starts a source whose packets are those of a trace or a collective operation
  * (source_trace.c). Returns 0, or -EINVAL with a message. */
 int source_trace_start(struct router_source *s, struct weft_err *err);
-/* Returns the flits of a packet of `size`. */
+/* Returns the number of flits of a packet. `size` is in bytes in a trace, in
+ * flits in a collective operation. */
 uint32_t source_trace_flits(const struct router_source *s, uint32_t size);
-/* Releases packets that have waited for packet number i, which has arrived. */
+/* Notes that packet number i has arrived. Releases the packets that now wait
+ * for no other packet. */
 void source_trace_done(struct router_source *s, uint32_t i, uint64_t now);
 
 extern const struct weft_class weft_class_net_source;

@@ -63,7 +63,7 @@ static const struct router_source *source_of(const struct router_source *s,
 	return n->gen[end].comp->state;
 }
 
-/* Returns the class of that number, or the first one. */
+/* Returns the class with this number, or the first class if none has it. */
 static struct source_class *class_of(const struct router_source *s,
 				     uint32_t number)
 {
@@ -144,7 +144,8 @@ static uint32_t class_vc(const struct router_source *s,
 	return ARBITER_NONE;
 }
 
-/* Returns the class whose flit leaves, and its VC, or NULL. */
+/* Returns the class whose flit leaves, and the flit's VC in *vc_p. Returns NULL
+ * if no flit can leave. */
 static struct source_class *class_choose(struct router_source *s,
 					 uint32_t *vc_p)
 {
@@ -156,7 +157,8 @@ static struct source_class *class_choose(struct router_source *s,
 		struct source_class *k = &all->at[(all->last + i) % n];
 		uint32_t v, r;
 
-		/* a packet that holds the way keeps it among equals */
+		/* with `hold` a packet that has begun comes first among those
+		 * of its priority */
 		if (k->packet == ARBITER_NONE || (!i && !k->sent))
 			continue;
 		r = s->s.packets->at[k->packet].rank;
@@ -253,7 +255,7 @@ void source_classes_send(struct router_source *s, uint64_t now)
 
 /* ---- packets that arrive ---- */
 
-/* Makes room under the limit of the source of a packet. */
+/* Makes room for a packet under the limit of the source at `end`. */
 static void limit_return(const struct router_source *s, uint32_t end,
 			 uint32_t cls, uint64_t now)
 {

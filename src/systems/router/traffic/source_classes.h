@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of a source that has several classes of them, replies, or a limit of
- * packets in the network. Each class has a queue. In each cycle one flit
- * leaves, of the class with the highest priority among those that have a VC
- * and a place, in turn among equals.
+ * packets in the network. Each class has a queue. One flit leaves in each
+ * cycle. It is of the class with the highest priority among those that have a
+ * VC and a place. Classes of equal priority take turns.
  *
- * A class sends the replies that wait first, in the order of the requests, then
- * its own packets. A request that arrives in cycle t is answered from t + 1 on,
- * and a packet that leaves the network at t makes room under the limit from
- * t + 1 on, because ends know of each other no earlier. */
+ * A class sends waiting replies first, in the order of the requests, then its
+ * own packets. A request that arrives in cycle t is answered from t + 1 on. A
+ * packet that leaves the network at t makes room under the limit from t + 1 on,
+ * because ends know of each other no earlier. */
 #ifndef SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 #define SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 
@@ -45,7 +45,8 @@ struct source_classes {
 	struct source_class at[];
 };
 
-/* Draws a request or packet that has arrived, and whether it is a write. */
+/* Draws the next arrival, a request or a packet without reply. Sets *kind_p,
+ * which says whether it is a write. */
 static inline struct traffic_packet class_next(struct traffic_source *t,
 					       const struct class_own *c,
 					       struct weft_rng *rng,
@@ -69,20 +70,21 @@ static inline bool limit_reached(const struct source_class *k)
 int source_classes_start(struct router_source *s, struct pattern_shape shape,
 			 struct weft_err *err);
 void source_classes_fini(struct router_source *s);
-/* Makes one class of the packets of a source that has none. Called when the
- * first request arrives at it. */
+/* Makes a class of the packets of a source without classes. Called when the
+ * first request arrives at the source. */
 void source_classes_plain(struct router_source *s);
 /* Sends a flit, or asks for the cycle in which one may leave. */
 void source_classes_send(struct router_source *s, uint64_t now);
 /* Takes packet p, which has arrived. */
 void source_classes_take(struct router_source *s, const struct packet *p,
 			 uint64_t now);
-/* Returns the packets due in from .. cycle - 1 that are not made. cls:
- * NET_CLASSES_MAX means all classes. */
+/* Returns the packets that are due in cycles `from` to `cycle` - 1 and are not
+ * made. cls: NET_CLASSES_MAX means all classes. */
 struct net_backlog source_classes_backlog(const struct router_source *s,
 					  uint32_t cls, uint64_t from,
 					  uint64_t cycle);
-/* Returns the number of packets that all classes send and are sent. */
+/* Returns the number of packets that all classes send, with the replies to
+ * them, or UINT64_MAX if there is no bound. */
 uint64_t source_classes_total(const struct router_source *s);
 
 #endif

@@ -22,7 +22,8 @@ static struct source_classes *classes_new(uint32_t n)
 	return all;
 }
 
-/* Moves the packets of the source to a class, with the one that is leaving. */
+/* Moves the packets of the source to a class, also the packet that is being
+ * sent. */
 void source_classes_plain(struct router_source *s)
 {
 	struct source_class *k;
@@ -60,7 +61,8 @@ static uint32_t size_flits(const void *unused, uint32_t size)
 	return size;
 }
 
-/* The load counts the flits of requests, of which writes have another size. */
+/* The load counts the flits of requests, and writes have a size of their own.
+ */
 static void load_share(struct source_class *k)
 {
 	double mean = traffic_mean(&k->own.t, size_flits, NULL);
@@ -177,7 +179,7 @@ static void class_backlog(const struct source_class *k, uint64_t from,
 {
 	struct traffic_source t = k->own.t;
 	struct weft_rng rng = k->rng;
-	/* Arrivals behind the limit wait, so that they are not due yet. */
+	/* Arrivals beyond the limit wait for room and are not due yet. */
 	uint32_t room =
 		k->c->outstanding ? k->c->outstanding - k->out : UINT32_MAX;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of a trace (net/packet_trace.h) or a collective operation
- * (net/collective.h), which all sources of a network share. A packet leaves in
- * its cycle, or one cycle after the last packet that it waits for has arrived.
+ * (net/collective.h). All sources of a network share them. A packet leaves in
+ * its cycle, but not before the cycle after the arrival of the last packet that
+ * it waits for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ void source_trace_done(struct router_source *s, uint32_t i, uint64_t now)
 	}
 }
 
-/* Makes the packets of all sources, in the first one that starts. */
+/* Makes the packets of all sources. The source that starts first calls it. */
 static int packets_load(struct router_source *s, struct router_net *net,
 			struct weft_err *err)
 {

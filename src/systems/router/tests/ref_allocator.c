@@ -67,8 +67,8 @@ static uint32_t rank(const struct ref_allocator *a, struct side s, int i)
 	return s.outputs ? a->rank_out[i][s.self] : a->rank_in[s.self][i];
 }
 
-/* Returns the request that the arbiter of one side chooses among those that are
- * ok, or -1. */
+/* Returns the request that the arbiter of one side chooses among those whose
+ * `ok` is true, or -1. */
 static int arbiter(const struct ref_allocator *a, const bool *ok, struct side s)
 {
 	int n = s.outputs ? a->n_in : a->n_out, best = -1;
@@ -112,8 +112,8 @@ static void pass(struct ref_allocator *a, int in, int out)
 		}
 }
 
-/* Matches by two stages: the first side chooses, then the other among those
- * that chose it. */
+/* Matches in two stages. Each arbiter of the first side chooses a request, then
+ * each arbiter of the other side chooses one of those. */
 static void separable(struct ref_allocator *a, bool outputs_first)
 {
 	int n = outputs_first ? a->n_out : a->n_in;

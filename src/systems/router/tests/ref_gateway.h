@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways, cycle by cycle: every frame is a struct, every list an array, every
- * gateway is asked in every cycle what it may do. The network in between is a
- * list of delays, one for each packet in the order of its source. */
+/* Gateways, cycle by cycle: every frame is a struct, every list an array, and
+ * every gateway is asked in every cycle what it may do. The network between
+ * gateways is a list of delays, one for each packet, in the order in which its
+ * source made the packets. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_GATEWAY_H
 #define SYSTEMS_ROUTER_TESTS_REF_GATEWAY_H
 
@@ -13,8 +14,8 @@ struct ref_gateway_params {
 	uint32_t window, places, t_in, t_out;
 };
 
-/* A frame that a NIC offers. It is at the gateway from `cycle` on, and waits
- * there for a place behind those before it of its class. */
+/* A frame that a NIC offers. The frame is at the gateway from `cycle` on. It
+ * waits there for a place behind earlier frames of its class. */
 struct ref_gateway_offer {
 	uint64_t cycle;
 	uint32_t src, dest, cls, bytes;
@@ -38,12 +39,13 @@ struct ref_gateway_case {
 	struct {
 		VEC(struct ref_gateway_offer);
 	} offers; /* by cycle */
-	/* Packets of each end, with the delays that the product had. */
+	/* Packets of each end, with the delays that they had in the tested
+	 * network. */
 	struct ref_gateway_packets {
 		VEC(struct ref_gateway_packet);
 	} * packets;
-	/* Cycles for which a NIC keeps a frame before the gateway hears that it
-	 * has left: a function of the frame. */
+	/* Returns the cycles for which a NIC keeps a frame before the gateway
+	 * hears that it has left. */
 	uint64_t (*keeps)(uint32_t offer);
 	uint64_t cycles;
 };

@@ -22,8 +22,8 @@ struct ref_packet {
 	uint32_t flits;
 };
 
-/* A request for which a reply is to be made, or a packet of the own that counts
- * no more. */
+/* A request for which a reply is to be made, or a packet that no longer counts
+ * under the limit of its source. */
 struct owed {
 	uint64_t from; /* cycle */
 	uint32_t dest, kind;
@@ -73,7 +73,7 @@ struct queue {
 	struct net_choices choices;
 	uint32_t out, out_vc;
 	int64_t granted; /* in this cycle */
-	uint32_t packet; /* in front, and its flits that have left */
+	uint32_t packet; /* in front; `sent` of its flits have left */
 	uint32_t sent;
 };
 
@@ -390,8 +390,8 @@ static bool is_held(const struct net *n, const struct ref_router *r,
 	       r->port[out].held_for[lane_of(n, vc)] >= 0;
 }
 
-/* Requests of one input for one output of the crossbar: the best VC speaks for
- * the others. */
+/* Of several VCs of an input that want one output of the crossbar, only the
+ * best one makes a request. */
 static void ask(struct net *n, struct ref_router *r, uint32_t vc, uint32_t out,
 		int *speaks)
 {
@@ -532,8 +532,8 @@ static bool list_ended(const struct net *n, const struct list *l, size_t *left,
 	return false;
 }
 
-/* Runs a body for each item of a list that ends now, in order, and removes it.
- * The body may add items behind. */
+/* Runs a body for each item of a list whose end is the present cycle, in order.
+ * Removes the item. The body may append items. */
 #define EACH_ENDED(n, l, it)                                                   \
 	for (                                                                  \
 		struct {                                                       \
@@ -661,8 +661,8 @@ static void router_look(struct net *n, uint32_t id)
 	}
 }
 
-/* Flits that entered the crossbar in this step are in order of their inputs,
- * those that held it first. */
+/* Sorts flits that entered the crossbar in this step by their inputs. Flits of
+ * packets that held the crossbar come first. */
 static void crossbar_sort(struct ref_router *r)
 {
 	for (size_t i = 1; i < r->cross.n; i++)
@@ -812,7 +812,8 @@ static void end_draw(struct net *n, uint32_t id, uint32_t cls)
 				      .born = s->own->batch ? n->now : t.at });
 }
 
-/* Notes what a packet that has arrived brings about in the next cycle. */
+/* Notes what a packet that has arrived causes in the next cycle: a reply, or
+ * room under a limit. */
 static void packet_end(struct net *n, uint32_t id, const struct ref_packet *p)
 {
 	struct ref_queue *here = &n->end[id].queue[p->cls];
@@ -889,8 +890,9 @@ static int64_t end_vc(const struct net *n, uint32_t id, uint32_t cls)
 	return -1;
 }
 
-/* Chooses the class: the one in the middle of a packet if the way is held, then
- * those in turn, but one of higher priority first. */
+/* Chooses the class whose flit leaves. It has the highest priority. Classes of
+ * equal priority take turns, but with `hold` a packet that has begun comes
+ * first. */
 static int64_t end_choose(const struct net *n, uint32_t id)
 {
 	const struct ref_end *e = &n->end[id];

@@ -32,8 +32,8 @@ struct ref_case {
 	uint64_t cycles;
 };
 
-/* A packet that has arrived: its end, cycle, source and cycle of birth. A reply
- * has that of its request, too. */
+/* A packet that has arrived: its end, its source, and the cycles of its
+ * arrival, birth and injection. A reply also has the cycle of its request. */
 struct ref_arrival {
 	uint32_t end, src;
 	uint64_t cycle, born, injected, asked;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators against their definitions (ref_allocator.h), against a search of
- * all permutations, and against the properties of a matching. */
+/* Compares allocators with their definitions (ref_allocator.h) and with a
+ * search of all permutations, and checks properties of a matching. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>
@@ -46,9 +46,7 @@ static void pair_request(struct pair *p, struct weft_rng *rng, uint32_t density)
 		}
 }
 
-/* A matching has requested pairs only, and no output twice. Without ranks and
- * with one iteration each output that is asked alone by an input that asks only
- * for it is matched. */
+/* Checks that the matching has only requested pairs, and no output twice. */
 static void matching_holds(const struct pair *p)
 {
 	bool used[MOST] = { false };
@@ -157,8 +155,8 @@ static void maximum_is_as_large_as_any_matching(void **state)
 	}
 }
 
-/* With as many iterations as ports islip leaves no request between a free input
- * and a free output, as wavefront does. */
+/* With as many iterations as ports, islip leaves no request between a free
+ * input and a free output. The allocator wavefront never does. */
 static void wavefront_and_many_iterations_leave_no_pair_free(void **state)
 {
 	struct weft_rng rng;
@@ -186,8 +184,8 @@ static void wavefront_and_many_iterations_leave_no_pair_free(void **state)
 	}
 }
 
-/* Requests of all pairs are served in turn: after n runs each pair of an input
- * and an output was matched, by all allocators but the bound. */
+/* Requests of all pairs are served in turn. After n runs each allocator but
+ * `maximum` has matched each pair of an input and an output. */
 static void every_pair_is_served_in_turn(void **state)
 {
 	for (uint32_t kind = 0; kind < ALLOCATOR_MAXIMUM; kind++) {

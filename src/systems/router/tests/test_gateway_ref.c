@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways against gateways that are asked in every cycle (ref_gateway.h), over
- * networks of routers: frames of two classes, windows, places, framing, and
- * NICs that keep frames for long, by number. Each packet must leave and each
- * frame must be delivered in the same cycle, with its bytes, and nothing may be
- * left over. */
+/* Compares gateways with gateways that are asked in every cycle
+ * (ref_gateway.h), over networks of routers. The number of a case selects
+ * frames of two classes, windows, places, framing, and NICs that keep frames
+ * for long. Each packet must leave and each frame must be delivered with its
+ * bytes in the same cycle as in the reference. Nothing may be left over. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -341,7 +341,7 @@ static void connect_all(struct scene *s)
 		}
 }
 
-/* Notes a packet behind those that its source sent before it. */
+/* Notes a packet behind earlier packets of its source. */
 static void seen(void *own, const struct packet *p, uint64_t cycle)
 {
 	struct scene *s = own;
@@ -386,8 +386,8 @@ static void product_build(struct scene *s)
 	}
 }
 
-/* Returns frames, places, credits and packets that are not where they were at
- * the start. */
+/* Returns the number of frames, places, credits and packets that are not where
+ * they were at the start. */
 static uint32_t product_left(struct scene *s)
 {
 	uint32_t left = ((struct router_net *)s->net->state)->packets.live;

@@ -9,7 +9,7 @@
 
 enum { LATENCY = 3 };
 
-/* Two stations, joined by a line. Steps are noted in the wheel alone. */
+/* Two stations, joined by a line. Steps are only noted in the wheel. */
 struct pair {
 	struct router_net net;
 	struct weft_comp comp;

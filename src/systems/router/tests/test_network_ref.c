@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.router against a network flit by flit (ref_network.h): topology, routing,
- * allocators, stages, queues, lengths and loads by number. Each packet must
- * arrive in the same cycle, ends and routers must have moved the same flits,
- * and all credits must be back. */
+/* Compares net.router with a network flit by flit (ref_network.h). The number
+ * of a case selects topology, routing, allocators, stages, queues, lengths and
+ * loads. Each packet must arrive in the same cycle, ends and routers must have
+ * moved the same flits, and all credits must be back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct scene {
 	struct ref_case c;
 	struct net_graph graph;
 	struct weft_rng rng;
-	/* The first class is that of the source if `parts` is false. */
+	/* If `parts` is false, cls[0] has the parameters of the source. */
 	struct scene_class cls[CLASSES];
 	uint32_t n;
 	bool parts;
@@ -47,7 +47,7 @@ static uint32_t pick(struct scene *s, uint32_t n)
 
 /* ---- the case ---- */
 
-/* A ring of 5 with a chord, cables of several lengths and two side by side, and
+/* A ring of 5 with a chord, cables of several lengths, two parallel cables, and
  * 0, 1 or 2 ends at a router. */
 static struct net_cable lengths_at[] = {
 	{ 0, 0, 3, 1, true }, { 0, 1, 0, 1, true }, { 1, 2, 0, 1, true },

@@ -8,8 +8,8 @@
 
 #include "net/routing.h"
 
-/* A ring of 6 whose cables 0-1 and 3-4 are two side by side; an end at routers
- * 0 to 3, two at router 5. */
+/* A ring of 6 with two parallel cables between 0 and 1, and between 3 and 4.
+ * Routers 0 to 3 have an end each, router 5 has two. */
 static struct net_cable ring_at[] = {
 	{ 0, 0, 0, 1, true }, { 1, 1, 0, 1, true }, { 2, 2, 0, 1, true },
 	{ 3, 3, 0, 1, true }, { 5, 5, 0, 1, true }, { 5, 4, 7, 1, true },
@@ -81,7 +81,8 @@ static void graph_of(struct net_graph *g, uint32_t i)
 		fail_msg("%s: %s", nets[i].topology, err.msg);
 }
 
-/* Returns the most cables from a router to another that has ends. */
+/* Returns the distance in cables from a router to the farthest router that has
+ * ends. */
 static uint32_t farthest(const struct net_graph *g, uint32_t from)
 {
 	uint32_t *queue = calloc(g->routers, sizeof(*queue)), n = 1, most = 0;
@@ -145,7 +146,7 @@ static void topologies_have_the_structure_of_their_definitions(void **state)
 	}
 }
 
-/* Each end leaves and is reached through a port that leads to it. */
+/* The ports through which an end sends and receives both lead to this end. */
 static void each_end_is_attached_once(void **state)
 {
 	for (uint32_t i = 0; i < NETS; i++) {
@@ -198,7 +199,7 @@ static void both_directions_of_a_cable_agree(void **state)
 	}
 }
 
-/* A smaller shape for the search is one that can be built. */
+/* Each smaller shape that the search for circles may take can be built. */
 static void reduced_shapes_are_shapes(void **state)
 {
 	for (uint32_t i = 0; i < NETS; i++) {
@@ -310,7 +311,8 @@ static void wrong_lists_are_refused_with_what_would_do(void **state)
 	}
 }
 
-/* Ports and cycles of a way, by the choices of a routing. */
+/* Follows a packet by the choices of a routing. Returns its hops, and its
+ * cycles in *cycles_p. */
 static uint32_t way(const struct net_graph *g, uint32_t vcs, uint32_t src,
 		    uint32_t dest, uint32_t *cycles_p)
 {
@@ -337,8 +339,8 @@ static uint32_t way(const struct net_graph *g, uint32_t vcs, uint32_t src,
 	}
 }
 
-/* Router 2 reaches router 5 over 0 in 6 cycles, not over 3 in 14, and 4 over 5
- * in 7. */
+/* Router 2 reaches router 5 over router 0 in 6 cycles. The way over router 3
+ * would take 14. Router 2 reaches router 4 over router 5 in 7 cycles. */
 static void shortest_ways_have_the_fewest_cycles(void **state)
 {
 	static const uint32_t cycles[6] = { 2, 1, 0, 9, 6, 6 };
@@ -408,7 +410,7 @@ static void shortest_ways_without_classes_may_form_a_circle(void **state)
 	net_graph_fini(&g);
 }
 
-/* Any number of VCs is free of circles in a tree, however large. */
+/* A tree of any size has no circle of channels, with any number of VCs. */
 static void trees_of_any_size_are_proved(void **state)
 {
 	static const char *const routings[] = { "nearest_common_ancestor",

@@ -176,7 +176,8 @@ static void runs_have_the_mean_length_that_is_asked_for(void **st)
 	assert_in_range(runs, 9700, 10300);
 }
 
-/* Shares by destination, written down for 64 nodes in rows of 8 and node 13. */
+/* Expected share of a destination, for 64 nodes in rows of 8. The source is
+ * node 13. */
 static double share(enum pattern_kind kind, uint32_t d)
 {
 	static const uint32_t near[] = { 4, 5, 6, 12, 13, 14, 20, 21, 22 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies and routings of shared objects: what they do wrong is refused. */
+/* Topologies and routings of shared objects: each of their errors is refused.
+ */
 #include "../cmocka_all.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 
 #include "net/plug_network.h"
 
-/* A row of routers with an end each: port 0 up, 1 down, 2 the end. size[1] says
- * what is wrong. */
+/* A row of routers with an end each: port 0 up, 1 down, 2 the end. size[1]
+ * selects the error. */
 enum wrong {
 	GOOD,
 	FAR_ROUTER,
@@ -102,7 +103,8 @@ static void astray(const struct weft_graph *g, struct weft_hop *h)
 {
 	weft_choose(h, 2, 0, 0);
 }
-/* Between routers 0 and 1 for ever, if the second coin says so. */
+/* Routes a packet between routers 0 and 1 for ever if its second coin is set.
+ */
 static void around(const struct weft_graph *g, struct weft_hop *h)
 {
 	if (h->coins & 2)

@@ -2,7 +2,7 @@
 /* Graphs of networks and their routings. Every cable leads back from its other
  * end. Packets arrive, on a shortest way where the routing promises that.
  * Circles of channels are found. The message that refuses a wrong combination
- * says what would do. */
+ * names one that works. */
 #include "../cmocka_all.h"
 
 #include <string.h>
@@ -91,7 +91,8 @@ static void cables_lead_back_and_ends_are_attached(void **state)
 	}
 }
 
-/* Walks a packet by a random choice at each router. Returns the hops. */
+/* Walks a packet by a random choice at each router. Returns the number of hops.
+ */
 static uint32_t walk(const struct net_graph *g, struct net_route r,
 		     struct weft_rng *rng)
 {
@@ -122,7 +123,8 @@ static uint32_t walk(const struct net_graph *g, struct net_route r,
 	return 0;
 }
 
-/* Returns the routers on a shortest way between two ends of a grid. */
+/* Returns the number of routers on a shortest way between two ends of a grid.
+ */
 static uint32_t shortest(const struct net_graph *g, uint32_t from, uint32_t to)
 {
 	uint32_t a = g->out[from].at, b = g->out[to].at, hops = 1;
@@ -305,8 +307,9 @@ static const struct net_routing plane = { .name = "plane",
 					  .vcs = any_vcs,
 					  .route = plane_route };
 
-/* The way to a random router over a cable between groups in one class, as
- * BookSim2's ugal_dragonflynew. */
+/* Routes over a random router (valiant). The way to that router has one class
+ * of VCs on both sides of its cable between groups, as in BookSim2's
+ * ugal_dragonflynew. */
 static void ladder_route(const struct net_graph *g, uint32_t vcs,
 			 struct net_arrival in, struct net_route *r,
 			 struct net_choices *c)

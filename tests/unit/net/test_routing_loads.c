@@ -70,7 +70,8 @@ static uint32_t first_port(struct bed *b, struct net_route *r)
 	return choice_at(b, r, out->at, out->port).port;
 }
 
-/* Returns the first port of a packet like r, which it leaves as it is. */
+/* Returns the first port of a packet with route r. Routing changes only a copy
+ * of r. */
 static uint32_t port_of(struct bed *b, struct net_route r)
 {
 	return first_port(b, &r);
@@ -96,8 +97,8 @@ static void xy_yx_takes_the_emptier_first_output(void **state)
 }
 
 /* A dragonfly of 9 groups of 4 routers with 2 ends. In group 0 the cable to
- * group 5 leaves router 2 at port 3, and the one to group 7 router 3 at port 3.
- * Router 0 reaches them through ports 1 and 2. */
+ * group 5 leaves router 2 at port 3. The cable to group 7 leaves router 3 at
+ * port 3. Router 0 reaches routers 2 and 3 through ports 1 and 2. */
 static const struct net_shape groups = { 2, { 4, 2 } };
 static const struct net_route over_seven = { .src = 0,
 					     .dest = 5 * 8,
@@ -178,7 +179,7 @@ static void progressive_decides_again_at_the_cable_to_the_group(void **state)
 	bed_fini(&b);
 }
 
-/* A packet that took the way over the group does not decide again. */
+/* A packet that has chosen the way over another group does not decide again. */
 static void a_detour_is_final(void **state)
 {
 	struct net_route r = over_seven;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A topology and a routing of one's own: a ring with chords, which packets pass
- * in one direction.
+/* A user's own topology and routing: a ring with chords. Packets pass it in one
+ * direction.
  *
  *	topology: own_ring, dims: [12, 4]	routers, length of a chord
  *
- * Ports: 0 to the next router, 1 to the one before, 2 and 3 the chord that
- *begins and ends here, 4 the end. Chords begin at each multiple of their
- *length. */
+ * Ports: 0 leads to the next router, 1 to the router before. Port 2 has the
+ * chord that begins here, 3 the chord that ends here, 4 the end. Chords begin
+ * at each multiple of their length. */
 #include "weft/network.h"
 
 #include <errno.h>
@@ -50,9 +50,10 @@ static const struct weft_topology own_ring = {
 	.build = ring_build,
 };
 
-/* Packets that have yet to pass the last router have class 0 of the VCs, the
- * others class 1, so that no circle of waiting packets can form: channels of
- * class 0 lead upwards and over the last router, those of class 1 upwards. */
+/* A packet that has yet to pass the last router takes class 0 of the VCs, any
+ * other packet class 1. Channels of class 0 lead upwards and from the last
+ * router to the first ones, channels of class 1 only upwards. Therefore no
+ * circle of waiting packets can form. */
 static void ring_route(const struct weft_graph *g, struct weft_hop *h)
 {
 	uint32_t n = weft_graph_routers(g), chord = weft_graph_size(g, 1);

@@ -28,9 +28,9 @@ enum collective_kind {
 #define COLLECTIVE_NAMES "none|all_to_all|ring|doubling|broadcast|barrier"
 enum { COLLECTIVE_PACKETS = 1 << 24 };
 
-/* Returns the packets of an operation among `nodes` nodes, each of `size`, and
- * their steps (trace.step). Returns NULL with a message if the operation does
- * not fit the number of nodes. trace_free() frees the result. */
+/* Returns the packets of an operation among `nodes` nodes, and their steps
+ * (trace.step). Each packet has size `size`. Returns NULL with a message if the
+ * operation does not fit the number of nodes. trace_free() frees the result. */
 struct trace *collective_make(enum collective_kind kind, uint32_t nodes,
 			      uint32_t size, struct weft_err *err);
 

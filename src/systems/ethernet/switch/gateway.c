@@ -6,9 +6,10 @@
  * copied to all other ends.
  *
  * Frames are checked like those of a switch that stores and forwards. A full
- * gateway loses the frame (full: drop), or pauses the station (802.3x) when
- * `xoff` frames wait and until `xon` do. Towards the station it obeys pause
- * frames, and loses frames only with full: drop, when `out` frames wait.
+ * gateway loses the frame (full: drop), or pauses the station (802.3x). The
+ * pause begins when `xoff` frames wait and ends when only `xon` frames wait.
+ * Towards the station the gateway obeys pause frames. With full: drop it loses
+ * a frame for the station when `out` frames wait.
  *
  * Not modelled: spanning tree, VLANs, priorities. */
 #include <errno.h>
@@ -53,7 +54,8 @@ struct eth_gateway {
 	struct eth_table stations; /* ends by station */
 	struct {
 		RING(struct weft_frame *);
-	} wait; /* copies that wait for a place, with the end in `priv` */
+	} wait; /* frames that wait for a place, with the number of the
+		 * destination's end in u[0] */
 	struct {
 		RING(struct out_frame);
 	} q;
@@ -132,8 +134,8 @@ static uint32_t waiting(const struct eth_gateway *e)
 	return e->g.queue[0].n + ring_count(&e->wait);
 }
 
-/* Pauses the station above the mark, and again after half of the pause's time,
- * so that it stays paused. */
+/* Sends the station a pause frame when `xoff` frames wait. Sends another one
+ * after half of the pause's time, because the station must stay paused. */
 static void pause_above(struct eth_gateway *e)
 {
 	weft_time_t half = e->quanta * ETH_PAUSE_QUANTA / 2;
@@ -172,7 +174,7 @@ static bool for_us(struct eth_gateway *e, const struct weft_frame *f)
 	return true;
 }
 
-/* Moves copies into the network while there are places. */
+/* Moves waiting frames into the network while there are places. */
 static void copies_send(struct eth_gateway *e)
 {
 	while (!ring_empty(&e->wait) && gateway_room(&e->g, 0)) {
@@ -186,7 +188,7 @@ static void copies_send(struct eth_gateway *e)
 		pause_send(e, 0);
 }
 
-/* Copies a frame to all other ends. Copies wait beside the places, because they
+/* Copies a frame to all other ends. Waiting copies take no places, because they
  * share the bytes of the frame. */
 static void flood(struct eth_gateway *e, struct weft_frame *f)
 {

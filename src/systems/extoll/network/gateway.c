@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class extoll.gateway: joins the crossbar beside a NIC to an end of a network
- * of routers (systems/router/network/gateway.h). Its line is a link port with
- * framing, credits, acknowledgements and replay (cell_channel.h).
+ * of routers (systems/router/network/gateway.h). The line to the crossbar is a
+ * link port with framing, credits, acknowledgements and replay
+ * (cell_channel.h).
  *
  *   lp0 of the crossbar <-> cells <-> packets <-> frames of the network
  *
  * Packets have table routing: the routing flit names node, internal port and
- * class. The node is the number of the end. Both classes of packets have their
- * own places and windows, because a NIC takes requests only while its responses
- * leave. A packet with a path as route is dropped, because the path says
- * nothing of the network behind the gateway. */
+ * class. The node is the number of the destination's end. Each class of packets
+ * has places and windows of its own, because a NIC takes requests only while
+ * its responses leave. A packet that carries a path is dropped, because a path
+ * does not name a node behind the gateway. */
 #include "systems/extoll/network/gateway.h"
 
 #include <errno.h>
@@ -82,8 +83,8 @@ static void packet_in(struct ex_gateway *e, struct weft_frame *f)
 	}
 }
 
-/* Takes cells of a VC. The last cell of a packet waits in its slot for a place
- * in front of the network, and holds its credit back. */
+/* Takes cells of a VC. The last cell of a packet keeps its slot and its credit
+ * until the packet has a place in front of the network. */
 static void cells_take(struct ex_gateway *e, uint32_t vc, uint64_t cycle)
 {
 	while (e->head[vc] != CELL_CHANNEL_NONE) {
@@ -144,7 +145,8 @@ static void line_deliver(struct weft_comp *c, struct weft_frame *f,
 	line_arm(e, cycle);
 }
 
-/* Sends the next cell of the first packet. Its routing flits are in front. */
+/* Sends the next cell of the first packet. The routing flits of a packet come
+ * before its content. */
 static void cell_send(struct ex_gateway *e, uint32_t cls, uint64_t cycle)
 {
 	struct ex_gateway_queue *o = &e->out[cls];

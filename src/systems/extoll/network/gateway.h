@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gateway behind a link port of EXTOLL's crossbar, see gateway.c. Each class of
- * packets on this network reads its destination in its own way. */
+ * such gateways has its own function that finds the destination of a packet. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_GATEWAY_H
 #define SYSTEMS_EXTOLL_NETWORK_GATEWAY_H
 
@@ -16,7 +16,8 @@ enum {
 
 struct ex_gateway_packet { /* for the NIC */
 	struct weft_frame *f;
-	uint64_t ready; /* cycle from which its first cell may be committed */
+	uint64_t ready; /* cycle from which the packet's first cell may be
+			 * committed */
 	uint32_t src;
 };
 
@@ -33,8 +34,8 @@ struct ex_gateway {
 	/* parameters: */
 	struct weft_clock core;
 	uint32_t width, slots, reserved;
-	/* Returns false if the packet has no route that a gateway knows. Sets
-	 * the number of the destination otherwise. */
+	/* Returns true and sets the number of the destination's end. Returns
+	 * false if the packet has no route that a gateway knows. */
 	bool (*dest)(const struct weft_frame *f, uint32_t *end_p);
 	/* state: */
 	struct cell_channel ep;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.gateway: joins a FORTH link to an end of a network of routers
- * (systems/router/network/gateway.h). The link end is that of all others
- * (link/port.h). The flow of a packet is the number of the destination's end.
+ * (systems/router/network/gateway.h). Its link end is the one of all FORTH
+ * links (link/port.h). The flow of a packet is the number of the destination's
+ * end.
  *
- * A packet is taken whole. It holds its words in the buffer of the link end
- * until it has a place in front of the network, and its credits return then.
- * Packets with a wrong body CRC are forwarded with it, as by forth.xbar.
+ * The gateway forwards only packets that have arrived completely. The words of
+ * a packet stay in the buffer of the link end until the packet has a place in
+ * front of the network. Then the credits for them return. A packet with a wrong
+ * body CRC is forwarded with this CRC, as by forth.xbar.
  *
  * Not modelled: bundles, paths. */
 #include <errno.h>
@@ -106,7 +108,8 @@ static uint32_t wire_len(const struct weft_frame *f)
 
 /* ---- from the NIC ---- */
 
-/* Moves packets that are whole into the network while there are places. */
+/* Moves packets that have arrived completely into the network while there are
+ * places. */
 static void packets_send(struct forth_gateway *e)
 {
 	struct weft_comp *c = e->g.s.comp;

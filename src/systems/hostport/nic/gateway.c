@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class hostport.gateway: joins the crossbar beside a Host Port to an end of a
- * network of routers, as extoll/network/gateway.c. Routes are runs of hops: one
- * over the link to the gateway, which the crossbar consumes, and the network
- * port at the far crossbar. The destination is in DTAG of the command frame,
- * the number of its Host Port.
+ * network of routers, as extoll.gateway does (extoll/network/gateway.c). A
+ * route has two runs of hops. The first leads over the link to the gateway, and
+ * the crossbar consumes it. The second is the network port at the far crossbar.
+ * The destination is the number of its Host Port in DTAG of the command frame.
  *
  * Not modelled: multicast. */
 #include "systems/extoll/network/gateway.h"

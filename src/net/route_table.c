@@ -61,6 +61,7 @@ uint32_t net_table_side(const struct net_graph *g, uint32_t router,
 struct ways {
 	const struct net_graph *g;
 	uint32_t *dist, *before, *queue;
+	uint32_t *first; /* the router behind the first cable of a way */
 	bool *queued;
 };
 
@@ -137,35 +138,60 @@ static uint32_t port_to(const struct net_graph *g, uint32_t r, uint32_t next)
 	return best;
 }
 
+/* Returns the router behind the first cable of the way to a router, and notes
+ * it for all routers on that way, so that each is passed once. */
+static uint32_t first_find(struct ways *w, uint32_t from, uint32_t to)
+{
+	uint32_t r = to, first;
+
+	while (w->first[r] == NET_NOWHERE && w->before[r] != from)
+		r = w->before[r];
+	first = w->first[r] == NET_NOWHERE ? r : w->first[r];
+	for (uint32_t k = to; k != r; k = w->before[k])
+		w->first[k] = first;
+	return w->first[r] = first;
+}
+
 /* Fills in the row of a router from its tree. */
 static void row_fill(struct ways *w, struct net_table *t, uint32_t from)
 {
-	for (uint32_t to = 0; to < t->routers; to++) {
-		uint32_t r = to;
-
-		if (to == from)
-			continue;
-		while (w->before[r] != from)
-			r = w->before[r];
-		*net_table_port(t, from, to) = (uint8_t)port_to(w->g, from, r);
-	}
+	for (uint32_t r = 0; r < t->routers; r++)
+		w->first[r] = NET_NOWHERE;
+	for (uint32_t to = 0; to < t->routers; to++)
+		if (to != from)
+			*net_table_port(t, from, to) = (uint8_t)port_to(
+				w->g, from, first_find(w, from, to));
 }
 
-/* Counts the cables of the longest way. */
-static uint32_t hops_most(const struct net_graph *g, struct net_table *t)
+static uint32_t next_router(const struct net_graph *g, struct net_table *t,
+			    uint32_t r, uint32_t to)
+{
+	return net_graph_far(g, r, *net_table_port(t, r, to))->at;
+}
+
+/* Counts the cables of the longest way. Ways to a router meet, and each router
+ * on them notes how many cables are left. */
+static uint32_t hops_most(const struct net_graph *g, struct net_table *t,
+			  uint32_t *left)
 {
 	uint32_t most = 0;
 
-	for (uint32_t from = 0; from < g->routers; from++)
-		for (uint32_t to = 0; to < g->routers; to++) {
+	for (uint32_t to = 0; to < g->routers; to++) {
+		for (uint32_t r = 0; r < g->routers; r++)
+			left[r] = r == to ? 0 : NET_NOWHERE;
+		for (uint32_t from = 0; from < g->routers; from++) {
 			uint32_t r = from, n = 0;
 
-			for (; r != to; n++)
-				r = net_graph_far(g, r,
-						  *net_table_port(t, r, to))
-					    ->at;
+			for (; left[r] == NET_NOWHERE; n++)
+				r = next_router(g, t, r, to);
+			n += left[r];
 			most = n > most ? n : most;
+			for (r = from; left[r] == NET_NOWHERE; n--) {
+				left[r] = n;
+				r = next_router(g, t, r, to);
+			}
 		}
+	}
 	return most;
 }
 
@@ -180,16 +206,18 @@ static int shortest_prepare(struct net_graph *g, struct weft_err *err)
 	w.before = need(calloc(g->routers, sizeof(*w.before)));
 	w.queue = need(calloc(g->routers, sizeof(*w.queue)));
 	w.queued = need(calloc(g->routers, sizeof(*w.queued)));
+	w.first = need(calloc(g->routers, sizeof(*w.first)));
 	for (uint32_t r = 0; r < g->routers; r++) {
 		distances(&w, r);
 		tree_make(&w);
 		row_fill(&w, t, r);
 	}
-	t->hops = hops_most(g, t);
+	t->hops = hops_most(g, t, w.dist);
 	free(w.dist);
 	free(w.before);
 	free(w.queue);
 	free(w.queued);
+	free(w.first);
 	g->table = t;
 	return 0;
 }

@@ -2,7 +2,9 @@
 /* Routing `table`: a user's table of ways, g->way, by router and end. The ways
  * of the table must lead from each end to every other end. */
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/need.h"
 #include "net/routing.h"
 
 static uint32_t user_vcs(const struct net_graph *g, const char **why)
@@ -31,10 +33,26 @@ static void user_route(const struct net_graph *g, uint32_t vcs,
 		   w->last == NET_WAY_ALL ? vcs - 1 : w->last, 0);
 }
 
-/* Follows the table's ways from end `src` to end `dest`. Returns 0, or -EINVAL
- * with a message if the ways do not lead to `dest`. */
+/* Notes that the ways of router `r` and of all routers behind it lead to end
+ * `dest`. */
+static void way_note(const struct net_graph *g, uint32_t r, uint32_t dest,
+		     uint32_t *known)
+{
+	while (known[r] != dest) {
+		const struct net_way *w = &g->way[(size_t)r * g->ends + dest];
+		const struct net_far *f = net_graph_far(g, r, w->port);
+
+		known[r] = dest;
+		if (!f->end)
+			r = f->at;
+	}
+}
+
+/* Follows the table's ways from end `src` to end `dest`, up to a router whose
+ * ways are known to lead there. Returns 0, or -EINVAL with a message if the
+ * ways do not lead to `dest`. */
 static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
-		      struct weft_err *err)
+		      const uint32_t *known, struct weft_err *err)
 {
 	uint32_t r = g->out[src].at;
 
@@ -42,6 +60,8 @@ static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
 		const struct net_way *w = &g->way[(size_t)r * g->ends + dest];
 		const struct net_far *f;
 
+		if (known[r] == dest)
+			return 0;
 		if (w->port == NET_WAY_NONE)
 			return weft_fail(
 				err, EINVAL,
@@ -65,16 +85,24 @@ static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
 
 static int user_prepare(struct net_graph *g, struct weft_err *err)
 {
+	uint32_t *known;
+	int ret = 0;
+
 	if (!g->way)
 		return weft_fail(
 			err, EINVAL,
 			"routing table has no table: write routes: FILE, with lines 'ROUTER END PORT', or use up_down");
-	for (uint32_t s = 0; s < g->ends; s++)
-		for (uint32_t d = 0; d < g->ends; d++)
-			if ((!s || g->out[s].at != g->out[s - 1].at) &&
-			    way_follow(g, s, d, err))
-				return -EINVAL;
-	return 0;
+	known = need(calloc(g->routers, sizeof(*known)));
+	for (uint32_t r = 0; r < g->routers; r++)
+		known[r] = NET_NOWHERE;
+	for (uint32_t d = 0; d < g->ends && !ret; d++)
+		for (uint32_t s = 0; s < g->ends && !ret; s++) {
+			ret = way_follow(g, s, d, known, err);
+			if (!ret)
+				way_note(g, g->out[s].at, d, known);
+		}
+	free(known);
+	return ret;
 }
 
 const struct net_routing net_routing_table = {

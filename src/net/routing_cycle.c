@@ -279,8 +279,20 @@ static void search_walks(struct search *s)
 /* ---- the circle ---- */
 
 struct stack {
-	uint32_t *at, n;
+	uint32_t *at;
+	size_t n, room;
 };
+
+/* The stack grows as it is filled: a channel may lead to all VCs of a router,
+ * but few do. */
+static void stack_push(struct stack *st, uint32_t c)
+{
+	if (st->n == st->room) {
+		st->room = st->room ? 2 * st->room : 1024;
+		st->at = need(realloc(st->at, st->room * sizeof(*st->at)));
+	}
+	st->at[st->n++] = c;
+}
 
 /* Adds the channels behind channel c to the stack. */
 static void stack_next(const struct search *s, struct stack *st, uint32_t c)
@@ -294,8 +306,8 @@ static void stack_next(const struct search *s, struct stack *st, uint32_t c)
 		for (uint64_t m = next[w]; m; m &= m - 1) {
 			uint32_t b = w * 64 + (uint32_t)__builtin_ctzll(m);
 
-			st->at[st->n++] =
-				channel(s, far->at, b / s->vcs, b % s->vcs);
+			stack_push(st,
+				   channel(s, far->at, b / s->vcs, b % s->vcs));
 		}
 }
 
@@ -326,9 +338,10 @@ static bool circle_from(struct search *s, struct stack *st, struct stack *path,
 			uint32_t c, char *text, size_t size)
 {
 	st->n = path->n = 0;
-	st->at[st->n++] = c;
+	stack_push(st, c);
 	while (st->n) {
-		uint32_t top = st->at[st->n - 1], n;
+		uint32_t top = st->at[st->n - 1];
+		size_t n;
 
 		if (s->mark[top]) {
 			if (s->mark[top] == 1 && path->n &&
@@ -340,10 +353,10 @@ static bool circle_from(struct search *s, struct stack *st, struct stack *path,
 			continue;
 		}
 		s->mark[top] = 1;
-		path->at[path->n++] = top;
+		stack_push(path, top);
 		n = st->n;
 		stack_next(s, st, top);
-		for (uint32_t i = n; i < st->n; i++)
+		for (size_t i = n; i < st->n; i++)
 			if (s->mark[st->at[i]] == 1) {
 				circle_text(s, path, st->at[i], text, size);
 				return true;
@@ -372,8 +385,6 @@ bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 	s.mark = need(calloc(n, 1));
 	s.place_mask = 63;
 	s.place = need(calloc(64, sizeof(*s.place)));
-	st.at = need(calloc((size_t)n * (ports * vcs + 1), sizeof(*st.at)));
-	path.at = need(calloc(n + 1, sizeof(*path.at)));
 	sets = (size_t)g->routers * s.words * sizeof(*s.into);
 	for (uint32_t i = 0; i < ranges; i++) {
 		s.range = range[i];

@@ -104,12 +104,24 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  &g->threshold, sizeof(g->threshold), err);
 }
 
+/* Returns the place of what a graph is made of: cables are looked for in their
+ * list or file, not where the fabric begins. */
+static struct doc_where graph_where(const struct doc_node *map)
+{
+	static const char *const from[] = { "dims", "cables" };
+	const struct doc_node *file = doc_get(map, "file");
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (doc_get(map, from[i]))
+			return doc_get(map, from[i])->at;
+	return file ? (struct doc_where){ .file = file->text } : map->at;
+}
+
 static int graph_read(const struct registry *reg, const struct doc_node *map,
 		      struct net_graph *g, struct weft_err *err)
 {
 	const struct net_topology *type = NULL;
 	const struct net_routing *routing = NULL;
-	const struct doc_node *dims = doc_get(map, "dims");
 	struct net_cables cables = { 0 };
 	struct weft_err sub = { 0 };
 	struct net_shape s;
@@ -119,7 +131,7 @@ static int graph_read(const struct registry *reg, const struct doc_node *map,
 		return -1;
 	ret = routed_shape_read(map, type, &s, &cables, err);
 	if (!ret && net_graph_init(g, type, &s, &sub))
-		ret = doc_fail(dims ? dims->at : map->at, err, "%s", sub.msg);
+		ret = doc_fail(graph_where(map), err, "%s", sub.msg);
 	free(cables.at);
 	g->routing = routing;
 	if (ret)

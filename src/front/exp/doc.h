@@ -84,6 +84,10 @@ int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
  * which the caller frees. Returns 0, or a negative errno with a message. */
 int doc_read(const char *path, char **text_p, size_t *len_p,
 	     struct weft_err *err);
+/* Reads a file of lines as doc_read does, into a text that ends with a zero.
+ * Returns 0, or a negative errno with a message: also if the file has a zero
+ * itself, because the text would end there. */
+int doc_read_lines(const char *path, char **text_p, struct weft_err *err);
 
 /* Sets err to "FILE:LINE: message". Returns -EINVAL. */
 int doc_fail(struct doc_where at, struct weft_err *err, const char *fmt, ...)

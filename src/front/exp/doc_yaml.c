@@ -358,3 +358,26 @@ int doc_read(const char *path, char **text_p, size_t *len_p,
 		close(fd);
 	return ret;
 }
+
+int doc_read_lines(const char *path, char **text_p, struct weft_err *err)
+{
+	uint32_t line = 1;
+	char *text;
+	size_t len;
+	int ret = doc_read(path, &text, &len, err);
+
+	if (ret)
+		return ret;
+	text[len] = '\0'; /* doc_slurp leaves room for it */
+	if (strlen(text) == len) {
+		*text_p = text;
+		return 0;
+	}
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		line++;
+	free(text);
+	return weft_fail(
+		err, EINVAL,
+		"%.200s:%u: a byte 0 in a file of lines: save it as plain text (UTF-8)",
+		path, line);
+}

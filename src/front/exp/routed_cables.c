@@ -226,14 +226,12 @@ static int file_read(const struct doc_node *n, struct net_cables *l,
 	struct lines f = { .l = l, .at = { .file = n->text } };
 	struct weft_err sub = { 0 };
 	char *text;
-	size_t len;
 	int ret;
 
 	if (exp_want(n, DOC_SCALAR, "file", err))
 		return -1;
-	if (doc_read(n->text, &text, &len, &sub))
+	if (doc_read_lines(n->text, &text, &sub))
 		return doc_fail(n->at, err, "%s", sub.msg);
-	text[len] = '\0'; /* text has room for the final zero */
 	ret = lines_read(&f, text, err) || lines_join(&f, err);
 	free(text);
 	return ret ? -1 : 0;

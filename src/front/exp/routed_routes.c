@@ -114,14 +114,12 @@ static int file_read(struct lines *f, const struct doc_node *n,
 {
 	struct weft_err sub = { 0 };
 	char *text, *nl;
-	size_t len;
 	int ret = 0;
 
 	if (exp_want(n, DOC_SCALAR, "routes", err))
 		return -1;
-	if (doc_read(n->text, &text, &len, &sub))
+	if (doc_read_lines(n->text, &text, &sub))
 		return doc_fail(n->at, err, "%s", sub.msg);
-	text[len] = '\0'; /* text has room for the final zero */
 	for (char *p = text; p && !ret; p = nl) {
 		nl = strchr(p, '\n');
 		if (nl)

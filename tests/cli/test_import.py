@@ -285,6 +285,12 @@ class Import(unittest.TestCase):
             f.write("router 0 router 1\n")
         done = self.convert(text)
         self.assertIn("there is no end in it", done.stderr)
+        done = self.convert(text.replace("=net;", "=/dev/zero;"))
+        self.assertIn("/dev/zero: a file of lines would do", done.stderr)
+        with open(os.path.join(self.dir.name, "net"), "w") as f:
+            f.truncate(1 << 33)
+        done = self.convert(text)
+        self.assertIn("at most 16 MiB would do", done.stderr)
         with open(os.path.join(self.dir.name, "net"), "w") as f:
             f.write("router 0 node 0 node 1 rooter 1\n")
         done = self.convert(text)

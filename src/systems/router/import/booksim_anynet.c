@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "systems/router/import/booksim.h"
 
-enum { LINE = 65536, ENDS = 65536 };
+enum { LINE = 65536, ENDS = 65536, FILE_MAX = 16 << 20 };
 
 /* Opens the network's file where BookSim2 looks for it, or else in the folder
  * of the configuration. Writes the path to *path_p, which the caller frees. */
@@ -27,6 +28,17 @@ static FILE *file_open(const struct booksim *b, char **path_p)
 	if (len < 0)
 		abort();
 	return f ? f : fopen(*path_p, "r");
+}
+
+/* Returns what keeps a file from being read, because it may have no end, or
+ * NULL. */
+static const char *file_fault(FILE *f)
+{
+	struct stat st;
+
+	if (fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode))
+		return "a file of lines would do";
+	return st.st_size > FILE_MAX ? "at most 16 MiB would do" : NULL;
 }
 
 /* Returns the highest number behind the word `node` in a line, plus 1. */
@@ -50,12 +62,15 @@ uint32_t booksim_anynet_nodes(struct booksim *b)
 {
 	char *path = NULL, *line;
 	FILE *f = file_open(b, &path);
+	const char *fault = f	      ? file_fault(f)
+			    : path[0] ? strerror(errno)
+				      : "the name of a file would do";
 	uint32_t ends = 0;
 
-	if (!f) {
-		booksim_cannot(b, "network_file", "%s: %s", path,
-			       path[0] ? strerror(errno)
-				       : "the name of a file would do");
+	if (fault) {
+		booksim_cannot(b, "network_file", "%s: %s", path, fault);
+		if (f)
+			fclose(f);
 		free(path);
 		return 0;
 	}

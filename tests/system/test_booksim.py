@@ -28,6 +28,7 @@ def load(path):
     return module
 
 
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
 curve = load(os.path.join(ROOT, "scripts/booksim-curve.py"))
 with open(os.path.join(ROOT, "tests/system/booksim.json"),
           encoding="utf-8") as f:

@@ -300,6 +300,102 @@ def caches(rng):
             "expect": {"t0.errors": 0, "t0.delivered": words}}
 
 
+# ---- routers ----
+
+def product(numbers):
+    n = 1
+    for k in numbers:
+        n *= k
+    return n
+
+
+def grid_shape(rng):
+    dims = [rng.randint(2, 4) for _ in range(rng.randint(1, 3))]
+    return dims, rng.choice([1, 1, 2]), product(dims)
+
+
+def power_shape(rng):
+    return [rng.choice([2, 2, 3])] * rng.randint(1, 3), None, None
+
+
+def dragonfly_shape(rng):
+    a, h = rng.randint(2, 4), rng.randint(1, 2)
+    groups = rng.randint(2, a * h + 1)
+    return [a, h, groups], rng.choice([1, 2]), a * groups
+
+
+def dragonfly_plus_shape(rng):
+    leaves, spines, h = rng.randint(1, 3), rng.randint(1, 3), rng.randint(1, 2)
+    groups = rng.randint(2, spines * h + 1)
+    return [leaves, spines, h, groups], rng.choice([1, 2]), leaves * groups
+
+
+GRID = ["dimension_order", "valiant", "minimal_adaptive"]
+MESH = GRID + ["romm", "o1turn", "xy_yx_adaptive"]
+FLAT = GRID + ["o1turn", "xy_yx_adaptive", "ugal"]
+TREE = ["nearest_common_ancestor", "d_mod_k", "nca_adaptive"]
+PLUS = ["minimal", "valiant", "ugal", "ugal_global"]
+# Topology -> dims, ends of a router and routers with ends (None, None: one end
+# for each tuple of digits), and routings.
+ROUTED = {
+    "mesh": (grid_shape, MESH), "torus": (grid_shape, GRID),
+    "fly": (power_shape, ["destination_tag"]),
+    "fat_tree": (power_shape, TREE), "hyperx": (grid_shape, FLAT),
+    "dragonfly": (dragonfly_shape, PLUS + ["valiant_group", "progressive"]),
+    "dragonfly_plus": (dragonfly_plus_shape, PLUS),
+}
+
+
+def routed(rng):
+    """Packets through routers with virtual channels. A network that its routing
+    would need more of them for is refused."""
+    kind = rng.choice(sorted(ROUTED))
+    shape, routings = ROUTED[kind]
+    dims, ends, n = shape(rng)
+    n = n * ends if ends else product(dims)
+    packets = rng.randint(1, 60)
+    fabric = {"type": "routed", "topology": kind, "dims": dims,
+              "routing": rng.choice(routings),
+              "switch": {"type": "net.router", "vcs": rng.randint(2, 6),
+                         "buf_flits": rng.choice([8, 9, 32]),
+                         "flow": rng.choice(["wormhole", "cut_through",
+                                             "store_and_forward"])},
+              "link": {"type": "net.channel",
+                       "latency": rng.choice([1, 2, 7])},
+              "net": {"type": "net.meter"}}
+    if ends:
+        fabric["ends"] = ends
+    t = {"count": n, "type": "net.source", "load": rng.choice([0.1, 0.5, 2]),
+         "pattern": rng.choice(["uniform", "hotspot", "neighbour"]),
+         "self": True, "flits": rng.choice([1, 2, 5, 8]), "packets": packets}
+    return {"traffic": t, "fabric": fabric, "run": {"until": "1ms"},
+            "expect": {"t*.sent": packets, "net.sent": n * packets,
+                       "net.received": n * packets}}
+
+
+# ---- disks ----
+
+def disks(rng):
+    """A remote disk, all bytes verified."""
+    system = rng.choice([
+        ({"type": "bus.pcix"}, {"type": "forth.nic",
+                                "preset": "plat-direct4"},
+         {"type": "direct", "link": {"type": "forth.link"}}),
+        ({"type": "bus.ht"}, {"type": "extoll.nic"},
+         {"type": "torus", "dims": [2], "switch": {"type": "extoll.xbar"},
+          "link": {"type": "extoll.cable"}})])
+    e = two_nodes(rng, {"type": "host.pc"}, *system, {
+        "program": "disk.load", "on": 0, "link": "ep",
+        "count": rng.randint(1, 40), "pattern": "random", "range": "1MiB",
+        "size": 512, "size_max": 512 * rng.choice([1, 8, 64]),
+        "depth": rng.choice([1, 4, 16]), "flush": rng.choice([0, 5]),
+        "trim": rng.choice([0, 5]), "zero": rng.choice([0, 5]),
+        "fua": rng.choice([0, 10])})
+    e["workload"].append({"program": "disk.target", "on": 1, "link": "ep",
+                          "size": "2MiB"})
+    return e
+
+
 def nodes(rng, n, host, bus, nic, fabric):
     """Checked messages from every node to every other."""
     return {"nodes": {"count": n, "host": host, "bus": bus, "nic": nic},
@@ -313,7 +409,7 @@ def nodes(rng, n, host, bus, nic, fabric):
 FAMILIES = {f.__name__: f for f in (
     forth_gen, forth_damaged, forth_nodes, extoll_gen, extoll_damaged,
     extoll_nodes, extoll_programs, hostport_nodes, hostport_ways, atoll,
-    forth_rounds, ethernet, hvia_nodes, stacks, caches)}
+    forth_rounds, ethernet, hvia_nodes, stacks, caches, routed, disks)}
 
 
 def machine(rng):

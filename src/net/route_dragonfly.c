@@ -100,13 +100,20 @@ static struct ways ways_to(const struct hop *h, uint32_t to, uint32_t k)
 	return w;
 }
 
-/* Returns the way to a router that the packet draws at this router: by the draw
- * of the search for circles, or else by its coins and its phase. */
+static uint32_t dest_router(const struct hop *h)
+{
+	return h->g->in[h->r->dest].at;
+}
+
+/* Returns the way to the destination or to the router on the way that the
+ * packet has drawn at this router. The draw depends on the target and not on
+ * the phase, so that a packet goes the way whose load it compared. */
 static struct ways way_to(const struct hop *h, uint32_t to)
 {
 	return ways_to(h, to,
 		       h->in.draw ? h->in.draw - 1
-				  : net_drawn(h->r, h->r->phase, NET_NOWHERE));
+				  : net_drawn(h->r, to == dest_router(h),
+					      NET_NOWHERE));
 }
 
 /* Adds the next step to the router `to`. Class `low` of VCs is for cables in
@@ -130,11 +137,6 @@ static void go(const struct hop *h, uint32_t to, uint32_t low, uint32_t high,
 	if (net_graph_far(h->g, h->in.router, w.port)->trunk)
 		h->r->part = 1;
 	net_choose_class(c, w.port, h->vcs, h->r->part ? high : low, classes);
-}
-
-static uint32_t dest_router(const struct hop *h)
-{
-	return h->g->in[h->r->dest].at;
 }
 
 /* Ends phase 0 at the random router, or with `group_does` in its group. */

@@ -125,6 +125,34 @@ static void ugal_compares_the_first_outputs(void **state)
 	bed_fini(&b);
 }
 
+/* Groups of 4 routers with one cable each, 3 groups: two cables between any
+ * two. Router 0 has a cable to one other group, and two ways to the other one,
+ * over ports of which a packet draws one. */
+static void ugal_goes_the_minimal_way_that_it_compared(void **state)
+{
+	struct net_shape three = { 3, { 4, 1, 3 }, 1 };
+	uint32_t own, taken = 0;
+	struct bed b;
+
+	bed_init(&b, "dragonfly", "ugal", three);
+	own = net_graph_far(&b.g, 0, TRUNK)->at / 4;
+	for (uint32_t port = 0; port < TRUNK; port++) {
+		load(&b, 0, port, 100);
+		for (uint32_t k = 0; k < 64; k++) {
+			struct net_route r = { .src = 0,
+					       .dest = (3 - own) * 4,
+					       .mid = own * 4,
+					       .coins = k * 0x01000193 };
+
+			assert_int_not_equal(first_port(&b, &r), port);
+			taken |= r.phase;
+		}
+		load(&b, 0, port, 0);
+	}
+	assert_true(taken);
+	bed_fini(&b);
+}
+
 static void ugal_stays_minimal_inside_a_group(void **state)
 {
 	struct net_route inside = over_seven;
@@ -263,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(xy_yx_takes_the_emptier_first_output),
 		cmocka_unit_test(ugal_compares_the_first_outputs),
+		cmocka_unit_test(ugal_goes_the_minimal_way_that_it_compared),
 		cmocka_unit_test(ugal_stays_minimal_inside_a_group),
 		cmocka_unit_test(
 			ugal_global_compares_the_cables_between_groups),

@@ -33,6 +33,32 @@ def hops(r):
     return r["net.hops"] / r["net.received"] - 1
 
 
+RING = """
+payload: none
+seed: 1
+traffic: { type: net.source, count: 64, load: 0.3, pattern: tornado }
+fabric:
+  type: routed
+  topology: torus
+  dims: [8, 8]
+  routing: minimal_adaptive
+  switch: { vcs: 8, t_route: 0, speculative: yes }
+  net: { warmup: 500, measure: 1000 }
+run: { until: 1ms }
+"""
+
+
+class Routers(unittest.TestCase):
+    def test_packet_that_holds_a_full_vc_blocks_no_escape(self):
+        """64 packets in the eight queues of a ring waited for each other."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+            f.write(RING)
+            f.flush()
+            p = execute("run", f.name)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertIn("net.accepted", p.stdout)
+
+
 class Torus(unittest.TestCase):
     def test_torus_delivers_every_pattern(self):
         """T-35, 10^5 packets each; `make soak` has 10^6."""

@@ -53,7 +53,8 @@ static const struct weft_param router_params[] = {
 		     "a VC is free when all its flits have left the next "
 		     "router, not when the last has left this one"),
 	ROUTER_PARAM(BOOL, busy_when_full, "no", "",
-		     "a VC without a free place is not allocated"),
+		     "a VC without a free place is not allocated; always so "
+		     "for routings with escape channels"),
 	ROUTER_PARAM(BOOL, pipelined, "yes", "",
 		     "a stage of several cycles takes packets or flits in each "
 		     "of them; no = when it has ended with those before"),
@@ -241,6 +242,9 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 		return -EINVAL;
 	r->s.packets = router_packets(r->s.net);
 	r->routing = r->s.graph->routing;
+	/* A packet that holds a VC requests no escape channel. Packets around a
+	 * ring that all hold VCs without a place would wait for ever. */
+	r->p.busy_when_full |= r->routing->escape;
 	router_loads_init(r);
 	router_streams_init(r);
 	allocators_init(r);

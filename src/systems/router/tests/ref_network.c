@@ -192,7 +192,11 @@ static void place_use(const struct net *n, struct place *p,
 
 static bool usable(const struct net *n, const struct place *p, uint32_t flits)
 {
-	if (p->taken || (n->c->p.busy_when_full && !p->credits))
+	/* A packet that holds a VC without a place cannot escape. */
+	bool wants_place =
+		n->c->p.busy_when_full || n->c->graph->routing->escape;
+
+	if (p->taken || (wants_place && !p->credits))
 		return false;
 	return n->c->p.flow == ROUTER_WORMHOLE || p->credits >= flits;
 }

@@ -123,7 +123,9 @@ struct router {
 	/* Number of steps of the crossbar. By port: step in which the last
 	 * credit left. Further credits of this step leave together with it. */
 	uint64_t steps, *credit_step;
-	uint64_t cross_at; /* first cycle of the last flits in the crossbar */
+	/* Cycle from which a crossbar that is not pipelined takes flits after
+	 * those that it has or waits for; 0: it is empty. */
+	uint64_t cross_free;
 	/* Loads that the routing reads: places in use by VC of an output at the
 	 * beginning of cycle noted_at (router_loads.c). */
 	struct net_loads loads;

@@ -101,17 +101,18 @@ static uint64_t in_turn(uint64_t *free_p, uint64_t t)
 
 /* Returns the cycle in which a flit that enters the crossbar at `t` leaves it.
  * A crossbar that is not pipelined takes flits again when all those before have
- * left. */
+ * left. Flits that wait for this enter together. */
 static uint64_t crossed(struct router *r, uint64_t t)
 {
-	if (!r->p.pipelined) {
-		if (t > r->cross_at)
-			r->cross_at = t > r->cross_at + r->p.t_cross
-					      ? t
-					      : r->cross_at + r->p.t_cross;
-		t = r->cross_at;
-	}
-	return t + r->p.t_cross - 1;
+	uint64_t left = t + r->p.t_cross;
+
+	if (r->p.pipelined)
+		return left - 1;
+	if (left > r->cross_free)
+		r->cross_free = left > r->cross_free + r->p.t_cross
+					? left
+					: r->cross_free + r->p.t_cross;
+	return r->cross_free - 1;
 }
 
 /* Returns the cycle in which a credit leaves. All credits of one step leave in

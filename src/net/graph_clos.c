@@ -4,14 +4,14 @@
  * (Dally and Towles 6.3 and 6.4).
  *
  * clos: dims [n, m, r]. The first stage has r routers with n ends each, the
- * second m routers, and the last r routers that lead to the ends. Ports from
- * the stage before come first. A folded Clos network is a fat_tree with dims
- * [n, r] and up [m].
+ * second stage has m routers, and the third stage has r routers, which lead to
+ * the ends. Ports from the stage before come first. A folded Clos network is a
+ * fat_tree with dims [n, r] and up [m].
  *
  * benes: dims [k, .., k] with n numbers. There are 2n - 1 stages of k^(n-1)
- * routers, with ports as in a fly. Cables behind each stage s of the first n -
- * 1 exchange two digits of a channel: the lowest digit and digit s + 1. The
- * stages from stage n - 1 on are a fly. */
+ * routers, with ports as in a fly. For each stage s below n - 1, the
+ * cables behind it exchange the lowest digit of a channel with digit s + 1.
+ * Stage n - 1 and those behind it are a fly. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -92,9 +92,10 @@ struct pattern {
 	uint32_t run_dest, run_left;
 };
 
-/* Shape of the network, which tornado and neighbour need. Other kinds use one
- * dimension of `nodes`. perm lists all nodes, for PATTERN_PERMUTATION. dest is
- * the node of hotspot and fixed, and the distance of offset. */
+/* Shape of the network. Patterns tornado and neighbour use its dimensions, the
+ * others one dimension of `nodes`. `perm` lists all nodes for
+ * PATTERN_PERMUTATION. `dest` is the destination of patterns hotspot and fixed,
+ * and the distance of pattern offset. */
 struct pattern_shape {
 	const uint32_t *size;
 	uint32_t dims;

@@ -54,8 +54,8 @@ static void ep_pingpong_ready(struct pingpong *p)
 	weft_host_now(p->w.h);
 }
 
-/* Sends a new message, or returns the received one. With `layer` it returns a
- * copy. */
+/* Sends a new message, or sends the received one back. With `layer` it sends
+ * a copy of the received one. */
 static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;

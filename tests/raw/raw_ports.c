@@ -16,8 +16,8 @@
 #include <weft/hostport.h>
 
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
-/* number of messages that a process can keep, because the partner's message of
- * the next round may arrive before the acknowledgement of a put */
+/* messages that a process has room for: the partner's message of the next
+ * round may arrive before the acknowledgement of a put */
 enum { AHEAD = 2 };
 
 #define MUST(what)                                                             \

@@ -431,8 +431,8 @@ static void phase_over(struct ref *r)
 	}
 }
 
-/* PCI: returns whether the wait of a load for its device, or of a read for the
- * bridge's data, ends at this edge. */
+/* PCI: returns true if a wait ends at this edge. A load waits for its device,
+ * a read for the data of the bridge. */
 static bool wait_over(struct ref *r)
 {
 	const struct ref_script *s = r->s;

@@ -65,8 +65,9 @@ uint64_t extoll_xbar_queue_held(struct extoll_xbar *x, uint64_t cycle)
 	return next;
 }
 
-/* Adds a packet with a hash to the order, if it may request now and its SOP
- * cell is still queued. */
+/* Adds a packet that has a hash to the order of such packets. Does nothing if
+ * the packet may not request an output yet, or if its SOP cell has left the
+ * queue. */
 static void order_in(struct extoll_xbar *x, uint32_t i, uint32_t q,
 		     const struct ecell *c)
 {

@@ -61,7 +61,7 @@ int extoll_net_join(struct weft_comp *net, uint32_t node, struct net_end gen,
 {
 	struct extoll_net *n = net->state;
 
-	net_clock(n); /* a source may start before net_start() sets it */
+	net_clock(n); /* for a source that starts before the network does */
 	return net_meter_join(net, node, n->topo->nodes, gen, clk, packets,
 			      err);
 }

@@ -142,8 +142,9 @@ bool ex_htax_notes(struct extoll_nic *n)
 
 /* ---- notes ahead of their time ---- */
 
-/* Decides on notes ahead of their time, which saves events. A store for a unit
- * needs no event before it has crossed the synchroniser.
+/* Decides about a note when the bus sends it, before the note's time, which
+ * saves events. A store for a unit needs no event before it has crossed the
+ * synchroniser.
  *
  * The completion of a write needs no event unless the core's queue is full.
  * When the queue fills, HTAX asks for the outstanding notes

@@ -100,8 +100,8 @@ static void test_seventeenth_message_waits_for_a_release(void **state)
 	close_both();
 }
 
-/* A peer that overwrites a slot whose message the user still has breaks a rule.
- * Its message waits until the user has released the slot. */
+/* A peer breaks a rule: it sends a message into a slot before the user has
+ * released the slot's last message. The new message waits for the release. */
 static void a_message_without_a_credit_waits_for_a_release(void **state)
 {
 	const struct forth_ep *x;

@@ -136,8 +136,8 @@ uint32_t set_next(const uint64_t *set, uint32_t words, uint32_t turn)
 
 /* ---- arbiters ---- */
 
-/* Reduces a set to those of the highest rank. `rank` has the rank of bit i at
- * i * step. Returns the reduced set. */
+/* Keeps the members of a set that have the highest rank. rank[i * step] is the
+ * rank of member i. Returns the reduced set. */
 static const uint64_t *highest(struct allocator *a, const uint64_t *set,
 			       uint32_t words, const uint32_t *rank,
 			       uint32_t step)

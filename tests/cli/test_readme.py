@@ -47,6 +47,9 @@ EXCEPTIONS = [
 
 # Programs of the reader, that commands of a page name.
 PREPARE = {
+    "docs/systems/router-booksim2.md": "printf 'topology = mesh; k = 4;"
+                                       " n = 2; routing_function = dor;\\n'"
+                                       " >mesh.cfg",
     "docs/processes.md": "mpicc.openmpi examples/mpi/hello.c -o a.out",
     "docs/user-libraries.md": "printf '#include <weft/host.h>\\nint main(void)"
                               "{return !weft_host_self();}' > prog.c",

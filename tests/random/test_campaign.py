@@ -41,7 +41,7 @@ class Planted(unittest.TestCase):
         path.chmod(0o755)
         return str(path)
 
-    def whys(self, body, count=25):
+    def whys(self, body, count=60):
         _, bad, _ = campaign.campaign(
             options(self.wrapper(body), count=count, family=self.FAMILY))
         return [v.why for *_, v in bad]

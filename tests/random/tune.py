@@ -9,14 +9,15 @@ import subprocess
 # Settings of the question, not of the machine; names; settings that make a run
 # too long; and those of a machine that cannot work: time stamps in the place of
 # payload, switches and NICs that take shorter messages than are sent; a
-# measurement that ends the run.
+# measurement that ends the run; other packets than are counted.
 FIXED = {"node", "nodes", "count", "dests", "dest", "stations", "packets",
          "frames", "words", "until", "trace", "targets", "to", "ops", "type",
          "ports", "station", "program", "mem_bytes", "verify", "packets",
          "links", "width", "clock", "net_clock", "f_core", "into", "pollers",
          "watchdog", "patience", "size", "size_max", "pattern", "kind",
          "port", "arrivals", "load", "at", "hold", "pause", "stamps",
-         "frame_max", "velo_max", "measure", "precision"}
+         "frame_max", "velo_max", "measure", "precision", "collective",
+         "batch", "reply", "writes"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -79,7 +79,11 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 /* Returns the address of element number `seq`. The number of an element is the
  * value of tail when the element was pushed. */
 #define ring_at(r, seq) (&(r)->at[(seq) & (r)->mask])
-#define ring_clear(r)	((void)((r)->head = (r)->tail))
+/* Returns the address of the first or the last element, or NULL if the ring is
+ * empty. */
+#define ring_first(r) (ring_empty(r) ? NULL : ring_front(r))
+#define ring_last(r)  (ring_empty(r) ? NULL : ring_at(r, (r)->tail - 1))
+#define ring_clear(r) ((void)((r)->head = (r)->tail))
 #define ring_free(r)                                                           \
 	(free((r)->at), (r)->at = NULL,                                        \
 	 (void)((r)->head = (r)->tail = (r)->mask = 0))

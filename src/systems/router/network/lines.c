@@ -72,10 +72,10 @@ void station_send(struct station *s, uint32_t p, uint64_t t,
 	const struct line *l = &s->line[p];
 	struct station *far = l->far;
 	struct line *to = &far->line[l->far_port];
-	struct flit_run *last = ring_at(&to->in, to->in.tail - 1);
+	struct flit_run *last = ring_last(&to->in);
 
 	run.cycle = t + 1 + l->latency;
-	if (!run.head && !ring_empty(&to->in) && last->packet == run.packet &&
+	if (!run.head && last && last->packet == run.packet &&
 	    last->cycle + last->n == run.cycle) {
 		last->n += run.n;
 		return;
@@ -101,10 +101,10 @@ void station_send_cut(struct station *s, uint32_t p, uint32_t n)
 
 bool line_credits_add(struct line *l, uint64_t cycle, uint32_t vc, uint32_t n)
 {
-	struct credit_run *last = ring_at(&l->back, l->back.tail - 1);
+	struct credit_run *last = ring_last(&l->back);
 
-	if (!ring_empty(&l->back) && last->vc == vc &&
-	    last->cycle + last->n == cycle && last->n + n <= UINT16_MAX) {
+	if (last && last->vc == vc && last->cycle + last->n == cycle &&
+	    last->n + n <= UINT16_MAX) {
 		last->n += (uint16_t)n;
 		return false;
 	}

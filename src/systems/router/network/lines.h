@@ -143,10 +143,10 @@ uint64_t line_credits_cut(struct line *l, uint32_t n);
 static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 					 uint32_t *vc_p)
 {
-	struct credit_run *c = ring_front(&l->back);
+	struct credit_run *c = ring_first(&l->back);
 	uint64_t n;
 
-	if (ring_empty(&l->back) || c->cycle + c->taken > now)
+	if (!c || c->cycle + c->taken > now)
 		return 0;
 	n = now - c->cycle + 1;
 	n = (n < c->n ? n : c->n) - c->taken;

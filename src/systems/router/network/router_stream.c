@@ -306,9 +306,9 @@ uint32_t router_length(struct router *r, uint32_t i, uint64_t now)
 	const struct in_vc *v = &r->in[i];
 	uint32_t left = router_front(r, v)->flits - v->sent, n = v->flits;
 	const struct line *in = &r->s.line[router_port(r, i)];
-	const struct flit_run *run = ring_front(&in->in);
+	const struct flit_run *run = ring_first(&in->in);
 
-	if (n < left && !ring_empty(&in->in) && run->vc == v->vc &&
+	if (n < left && run && run->vc == v->vc &&
 	    run->cycle + run->taken == now + 1)
 		n += run->n - run->taken;
 	return n < left ? n : left;
@@ -352,9 +352,9 @@ static bool stream_queues(const struct router *r, uint32_t i, uint64_t now)
 {
 	const struct in_vc *v = &r->in[i];
 	const struct line *l = &r->s.line[router_port(r, i)];
-	const struct flit_run *run = ring_front(&l->in);
+	const struct flit_run *run = ring_first(&l->in);
 
-	return v->flits + (!ring_empty(&l->in) && run->vc == v->vc &&
+	return v->flits + (run && run->vc == v->vc &&
 			   run->cycle + run->taken == now + 1) >
 	       1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One coherent data cache: lines with real bytes, MESI states, and the event
- * table of forth.md 9 as data. The cache knows no time, because net.c and
- * core.c decide when its functions are called. */
+ * table of forth.md 9 as data. The cache has no clock. net.c and core.c call
+ * its functions at the right cycle. */
 #ifndef SYSTEMS_COHERENT_CACHE_H
 #define SYSTEMS_COHERENT_CACHE_H
 
@@ -14,7 +14,7 @@ enum coh_bus {
 	COH_RD,	  /* BusRd */
 	COH_RDX,  /* BusRdX */
 	COH_UPGR, /* BusUpgr */
-	/* Update: into all caches that hold the line, and into memory */
+	/* update every cache that holds the line, and memory */
 	COH_UPDATE,
 	COH_WRITE, /* write memory and invalidate, snooped like BusRdX */
 	COH_SNOOPED,
@@ -40,7 +40,7 @@ struct coh_local coh_on_local(bool write, enum coh_state s);
 
 enum coh_act {
 	COH_SUPPLY = 1, /* the cache sends the line to the requester */
-	/* the cache may send the line, which equals that of memory */
+	/* the cache may supply the line, because its copy equals memory */
 	COH_MAY_SUPPLY = 2,
 	COH_WRITE_BACK = 4, /* memory stores the line, too */
 	COH_MERGE = 8, /* the bytes of the Update are written into the line */
@@ -81,9 +81,9 @@ struct coh_line *coh_cache_find(const struct coh_cache *c, uint64_t addr);
 enum coh_bus coh_cache_local(struct coh_cache *c, uint64_t addr, bool write,
 			     struct coh_line **line_p);
 /* Reacts to a request of another cache. Writes `bytes` bytes of an Update at
- * addr into the line. Copies a line that the cache held to `copy`, because the
- * cache may have to supply it. Sets *was_p to the state before the request.
- * Returns the actions. */
+ * addr into the line. If the cache held the line, copies its bytes to `copy`,
+ * because the cache may have to supply them. Sets *was_p to the state before
+ * the request. Returns the actions. */
 struct coh_snoop coh_cache_snoop(struct coh_cache *c, enum coh_bus bus,
 				 uint64_t addr, const uint8_t *update,
 				 uint32_t bytes, uint8_t *copy,

@@ -2,8 +2,8 @@
 /* The invariants of forth.md 9, checked while the machine runs (`verify`).
  *
  * A flat memory executes every store and every delivered item at the moment
- * when it takes effect, and a load must return the bytes of that memory. When a
- * transaction is over, the copies of its line in all caches and in memory must
+ * when it takes effect, and a load must return the bytes of that memory. At the
+ * end of a transaction the copies of its line in all caches and in memory must
  * agree. */
 #include <inttypes.h>
 #include <string.h>

@@ -50,8 +50,8 @@ struct coh_txn {
 };
 
 struct coh_watch {
-	/* Called when an access is done. `value` is the value that it loaded or
-	 * stored. */
+	/* Called when an access completes. `value` is the loaded or stored
+	 * value. */
 	void (*op)(void *arg, uint32_t core, const struct coh_op *op,
 		   uint64_t cycle, uint64_t value);
 	/* Called when an item takes effect, so that loads see it from now

@@ -61,7 +61,8 @@ struct coh_core {
 	uint32_t n_script, pos;
 	uint64_t left;	  /* random accesses that the core has still to make */
 	uint64_t seen;	  /* words of the mailbox that the core has read */
-	uint64_t see_sum; /* sum of the times from arrival to poll, in cycles */
+	uint64_t see_sum; /* sum over all words of the cycles from arrival to
+			     poll */
 	uint64_t see_min, see_max;
 };
 
@@ -94,7 +95,8 @@ struct coh_net {
 	uint8_t line[COH_LINE_MAX];
 };
 
-/* A flat memory that executes every access and item, too. */
+/* Flat memory on which every access and item is executed again, for
+ * comparison. */
 struct coh_check {
 	struct coh_mem flat, priv[COH_CORES_MAX];
 };
@@ -155,12 +157,12 @@ void coh_net_event(struct weft_comp *c);
  * an edge, so that it sees every request of that edge. */
 void coh_net_arbitrate(struct weft_comp *c);
 
-/* net_snoop.c: frees a line of a cache for addr. Returns the cycles for writing
- * its previous content back, or 0 if the content was clean. */
+/* net_snoop.c: frees a line of a cache for addr. Returns the cycles in which
+ * the old bytes of the line are written back, or 0 if the line was clean. */
 uint32_t coh_net_evict(struct weft_comp *c, uint32_t cache, uint64_t addr);
 /* Functions by kind of request. Each lets all snoopers answer the request and
- * sets the time of the data. Returns the cycle at which the interconnect is
- * free. */
+ * sets the cycle at which the requester has the data. Returns the cycle at
+ * which the interconnect is free. */
 extern uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *c,
 						  struct coh_txn *t);
 

@@ -34,8 +34,8 @@ struct coh_ddr {
 };
 bool coh_ddr_init(struct coh_ddr *d, uint64_t bytes);
 void coh_ddr_fini(struct coh_ddr *d);
-/* Returns the number of cycles in which `bytes` bytes move at the controller's
- * width. */
+/* Returns the number of cycles in which the controller transfers `bytes`
+ * bytes. */
 uint32_t coh_ddr_beats(const struct coh_ddr *d, uint32_t bytes);
 /* Reads bytes. Returns the cycles from the request to the first beat. */
 uint32_t coh_ddr_read(struct coh_ddr *d, uint64_t addr, void *to,

@@ -7,7 +7,8 @@
  *     line from a cache:  t_supply + t_reply + beats
  *     line from memory:   DDR + t_reply + beats
  *     memory written:     DDR
- *   free when data and memory are both done.
+ *   The interconnect is free when the requester has the data and memory is
+ * written.
  *
  * The request of a core is determined again at the grant, because its line may
  * have arrived or been invalidated while it waited. A request to the controller
@@ -23,9 +24,8 @@ static void net_at(struct weft_comp *c, enum net_state state, uint64_t cycle)
 
 	n->state = state;
 	n->due = cycle;
-	if (cycle >
-	    coh_cycle(
-		    c)) /* the loop of coh_net_event serves the present cycle */
+	if (cycle > coh_cycle(c)) /* no event for the present cycle, because the
+				     loop of coh_net_event() is still running */
 		coh_at(c, &n->timer, EV_NET, cycle);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Effects of a request that has reached all snoopers: the other caches answer
  * and change their states (forth.md 9), and the line or the word moves to its
- * destination. Cycles are those of net.c. */
+ * destination. net.c lists the cycles of each step. */
 #include <string.h>
 
 #include "systems/coherent/coherent_internal.h"

@@ -227,8 +227,8 @@ static void msg_head(struct atoll_msg *m, uint64_t head)
 	};
 }
 
-/* Receives a packet by PIO: reads status and header, then the words as they
- * arrive. Returns false if no packet has arrived. */
+/* Receives a packet by PIO: reads the status register and the header word, then
+ * each payload word as it arrives. Returns false if no packet has arrived. */
 static bool poll_pio(struct atoll_port *p, struct atoll_msg *m, void *data,
 		     uint32_t max)
 {

@@ -141,7 +141,8 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	if (!f || in->out != AX_NONE || in->want != AX_NONE)
 		return;
 	if (at_line(f)->kind != AT_HEAD) {
-		/* not reachable, because flit_keep() drops such packets */
+		/* not reachable, because flit_keep() discards a flit that
+		 * arrives without a head */
 		weft_check_failed(x->comp, "InPort %u: a packet has no head",
 				  i);
 		return;
@@ -151,9 +152,9 @@ static void crossbar_ask(struct atoll_xbar *x, uint32_t i, uint64_t c)
 	in->want = o;
 	if (!at_char_good(ch) ||
 	    (o >= AT_LINK0 && !x->link[o - AT_LINK0].port->peer)) {
-		/* A route with a wrong character, or to a link without a cable,
-		 * leads nowhere. The packet goes to the management, which can
-		 * inspect it. */
+		/* The route contains a wrong character or names a link without
+		 * a cable. Sends the packet to the management's host port,
+		 * where the management process can inspect it. */
 		atoll_link_count(x, AX_K_PARITY, 1);
 		at_line(f)->flags |= AT_RETRIEVED;
 		in->want = (uint8_t)x->mgmt;

@@ -12,12 +12,12 @@
  * has less than stop_free bytes left tells its peer to stop. It tells the peer
  * to continue once cont_free bytes are free again.
  *
- * Deadlock (2.3): an OutPort that is granted, stopped, and wanted by another
- * InPort for dl_counter cycles without a break.
+ * Deadlock (2.3): for dl_counter consecutive cycles an OutPort is granted to
+ * one InPort, is stopped by its peer, and is requested by another InPort.
  *
  * Not modelled: the line time of state characters (stop, continue,
- * acknowledge). They have the delay of data, but no data wait for them. Times
- * are in cycles. */
+ * acknowledge). They are delayed like data but occupy no cycles of the line.
+ * Times are in cycles. */
 #ifndef SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 #define SYSTEMS_ATOLL_NETWORK_CROSSBAR_H
 
@@ -92,8 +92,8 @@ struct atoll_link_out {
 	uint64_t free;	     /* cycle from which the line is free */
 	bool stopped;
 	uint64_t stopped_at;
-	/* Deadlock counter. cond: the condition holds, since cycle `since`;
-	 * fired: the counter has expired for this condition. */
+	/* Deadlock counter. cond: the deadlock condition has held since cycle
+	 * `since`. fired: the counter has expired since then. */
 	bool cond, fired;
 	uint64_t since;
 };
@@ -137,15 +137,16 @@ struct atoll_xbar {
 	struct atoll_link_in in[AT_PORTS];
 	struct atoll_link_out out[AT_PORTS];
 	struct atoll_link_link link[AT_LINKS];
-	/* Histograms in cycles: a hop from link to link, the crossbar alone. */
+	/* Histograms in cycles. hop: latency from link to link. fall: latency
+	 * of the crossbar alone. */
 	struct weft_hist *hop, *fall;
 	/* histogram of the time in ns from host port to host port */
 	struct weft_hist *way;
 };
 
 /* Sets up a crossbar whose parameters the owner has filled in. The owner calls
- * atoll_xbar_event() for events with this tag, and atoll_xbar_fini() at the
- * end. */
+ * atoll_xbar_event() for events whose tag is `tag`, and atoll_xbar_fini()
+ * before it frees x. */
 void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 		     struct weft_port *link_ports,
 		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag);
@@ -165,7 +166,8 @@ void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f);
 void atoll_xbar_kick(struct atoll_xbar *x);
 
 /* Returns true if the deadlock condition of `out` holds. Sets *i_p to the
- * InPort with the grant and *j_p to one that waits. */
+ * InPort with the grant and *j_p to an InPort that requests `out` without a
+ * grant. */
 bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
 			uint32_t *j_p);
 /* Overwrites the request of InPort j, so that its packet goes to the host port
@@ -173,8 +175,8 @@ bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
  * was redirected before. */
 bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j);
 
-/* Link port, link_port.c. Sends a flit whose first character leaves at `start`.
- * Takes ownership of f. */
+/* Sends a flit of link port l (link_port.c). Its first character leaves at
+ * `start`. Takes ownership of f. */
 void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 			  struct weft_frame *f, uint64_t start);
 /* Tells the peer to stop or to continue if the fill level calls for it. Called
@@ -192,7 +194,7 @@ static inline void atoll_link_count(struct atoll_xbar *x, uint32_t k,
 {
 	weft_count(x->comp, x->counter0 + k, n);
 }
-/* Marks that the message of f was in this stage until `cycle`. */
+/* Records for listeners that the message of f was in `stage` until `cycle`. */
 static inline void atoll_link_mark(const struct atoll_xbar *x,
 				   const struct weft_frame *f,
 				   const char *stage, uint64_t cycle)

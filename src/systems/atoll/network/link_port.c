@@ -6,10 +6,10 @@
  * that is damaged, missing or without room, and drops all others until that
  * flit arrives. A link port that hears no state flit for `timeout` cycles
  * resends its flits. A link port that its peer has stopped asks for the peer's
- * state instead. After `attempts` timeouts a link port only waits for its peer,
- * so that a run with a dead cable comes to an end. The port of a cable without
- * a fault keeps no copies and sends no acknowledgements. This does not change
- * the cycles of the port, because state characters take no time on the line. */
+ * state instead. After `attempts` timeouts a link port sends no further
+ * requests, so that a run with a dead cable ends. The port of a cable without a
+ * fault keeps no copies and sends no acknowledgements. This does not change the
+ * cycles of the port, because state characters take no time on the line. */
 #include "systems/atoll/network/crossbar.h"
 
 /* Largest number of flits without acknowledgement. It is less than half of the
@@ -152,10 +152,11 @@ static void flit_keep(struct atoll_xbar *x, uint32_t l, struct weft_frame *f)
 		return;
 	}
 	if (head && k->open) {
-		/* Damage has turned the end sign of the previous packet into
-		 * another sign. The CRC did not notice it, because these signs
-		 * are not under the CRC. The inserted end takes no room,
-		 * because it was not on the line. */
+		/* A fault has changed the control character at the end of the
+		 * previous packet. The CRC does not cover control characters,
+		 * so that the flit was accepted. The flit inserted here ends
+		 * that packet. It occupies no bytes of the buffer, because it
+		 * did not arrive on the line. */
 		struct weft_frame *end = weft_frame_new(x->comp->sim);
 
 		*at_line(end) =
@@ -239,8 +240,9 @@ static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	return o->free;
 }
 
-/* Resends, or asks the peer for its state, if an answer is due but none has
- * come for `timeout` cycles. Returns the cycle of the next timeout. */
+/* Resends, or asks the peer for its state, if acknowledgements are due or the
+ * peer has stopped the link, and no state flit has arrived for `timeout`
+ * cycles. Returns the cycle of the next timeout. */
 static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
 	struct atoll_link_link *k = &x->link[l];

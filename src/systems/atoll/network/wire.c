@@ -92,8 +92,8 @@ const struct weft_wire atoll_wire = { .name = "atoll",
 /* ---- damaged frames ---- */
 
 /* Copies the bytes of line symbols [from, to) into the payload of f. Returns
- * false if the symbols are too many, or if the control bit of a symbol differs
- * from k. */
+ * false if there are more than AT_FLIT symbols, or if the control bit of a
+ * symbol differs from k. */
 static bool take_bytes(struct weft_frame *f, uint32_t from, uint32_t to,
 		       uint16_t k)
 {

@@ -10,8 +10,8 @@
  *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
  *   state  STATE|flags seq CRC-8			(CRC-8 over both)
  *
- * State flits run against the data. Their seq is that of the next flit that
- * their sender expects.
+ * A state flit answers the data of the opposite direction. Its seq is that of
+ * the next flit that its sender expects.
  *
  * Routing characters have the control bit set and [7:4] zero. Control
  * characters have [7:4] not zero. */
@@ -55,22 +55,22 @@ static inline struct at_line *at_line(const struct weft_frame *f)
 {
 	return (struct at_line *)&f->u[0];
 }
-/* Never on the line: cycle of arrival, cycle from which the flit may be
- * used. */
+/* Not transmitted: cycle of arrival, and cycle from which the crossbar may
+ * forward the flit. */
 #define AT_CAME(f)  ((f)->u[1])
 #define AT_READY(f) ((f)->u[2])
-/* Never on the line: bytes that the flit takes in a buffer, time at which the
- * packet was injected. */
+/* Not transmitted: bytes that the flit occupies in a buffer, and time at which
+ * the packet was injected. */
 #define AT_ROOM(f) ((f)->u[3])
 #define AT_BORN(f) ((f)->u[4])
 
-/* Returns the routing character of a port (reconstruction): [2:0] is the port,
- * [3] makes the parity even. */
+/* Returns the routing character of a port (reconstruction): bits [2:0] are the
+ * port, and bit [3] makes the parity even. */
 static inline uint8_t at_char(uint32_t port)
 {
 	return (uint8_t)(port | (uint32_t)__builtin_parity(port) << 3);
 }
-/* Returns true if the parity is right and [7:4] are zero. */
+/* Returns true if the parity of c is even and its bits [7:4] are zero. */
 static inline bool at_char_good(uint8_t c)
 {
 	return !(c >> 4) && !__builtin_parity(c);
@@ -93,9 +93,10 @@ static inline uint32_t at_words(const struct weft_frame *f)
  * Does not check routing characters, because the crossbar does. */
 void at_decode(struct weft_frame *f);
 
-/* Encodes a frame as characters with the part (enum weft_part) in their upper
- * bits. CONTROL stands for start and end, CREDIT for state flits. Returns the
- * number of characters. Writes nothing if max is less than this number. */
+/* Encodes a frame as characters and puts the part of the frame (enum weft_part)
+ * into the upper bits of each character. Start and end characters are
+ * WEFT_PART_CONTROL, state flits are WEFT_PART_CREDIT. Returns the number of
+ * characters. Writes nothing if max is less than this number. */
 uint32_t at_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			 uint32_t max);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's access to host memory: at most one read and one write in flight, each
- * kind in order. */
+/* ATOLL's access to host memory: at most one read and one write in flight.
+ * Reads execute in order, and so do writes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

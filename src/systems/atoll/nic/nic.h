@@ -52,13 +52,13 @@ struct at_tx {
 	uint32_t sdq_size, sdq_wp, sdq_rp;
 	bool busy; /* a descriptor is being processed */
 	uint64_t desc[8];
-	/* Payload: bytes requested so far, bytes in all. */
+	/* Payload of the descriptor: bytes requested so far, total bytes. */
 	uint64_t asked, bytes;
 	bool reading;
 	uint64_t trace; /* message of the packet that is being sent */
 	struct {
 		RING(uint64_t);
-	} traces; /* messages of queued descriptors, for listeners */
+	} traces; /* trace ids of messages whose descriptors are queued */
 	/* flits that wait for room at the crossbar: */
 	struct {
 		RING(struct weft_frame *);
@@ -83,12 +83,13 @@ struct at_rx {
 	uint8_t route[AT_ROUTE];
 	uint32_t n_route;
 	bool retrieved, open,
-		/* pio: the packet that arrives is the last entry of pkts. */
+		/* true if the packet being received is the last entry of
+		 * pkts */
 		pio;
 	uint32_t got;  /* bytes received so far, header included */
 	uint64_t head; /* header word of the packet */
-	/* PIO: words that the host has not read, of all packets; and the
-	 * packets: */
+	/* PIO: words of all packets that the host has not read yet, and the
+	 * packets they belong to */
 	struct {
 		RING(uint64_t);
 	} words;
@@ -125,9 +126,9 @@ struct at_nic {
 	struct at_dma *pool;
 };
 
-/* dma.c: queues a read, or a write of `data`, behind earlier transactions of
- * its kind. Returns the transaction, which the NIC owns. Calls `done`, unless
- * NULL, at completion. Copies the data. */
+/* dma.c: queues a read, or a write of `data`, behind earlier reads or writes
+ * respectively. Returns the transaction, which the NIC owns. Calls `done`,
+ * unless NULL, at completion. Copies the data. */
 struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 		      const void *data, uint32_t bytes, uint32_t hp,
 		      void (*done)(struct at_nic *, struct at_dma *));
@@ -161,7 +162,7 @@ static inline void at_count(struct at_nic *n, uint32_t k, uint64_t by)
 {
 	weft_count(n->comp, k, by);
 }
-/* Marks that the message was in this stage until now. */
+/* Records for listeners that message id was in `stage` until now. */
 static inline void at_mark(const struct at_nic *n, uint64_t id,
 			   const char *stage)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving side of ATOLL's host ports (hostport.md 2.2, 2.4): by DMA into the
  * receive data region with a descriptor at the end, or by PIO from a small
- * buffer. The host port drops the rest of the routing string. If the management
- * has removed the packet from the network, the host port keeps the string,
- * because the packet has to be sent again. A host port without room accepts
- * nothing, so that the packet waits in the network.
+ * buffer. The host port drops routing characters that the crossbars have not
+ * used. If the management has removed the packet from the network, the host
+ * port keeps the routing string, because the packet has to be sent again. A
+ * host port without room accepts nothing, so that the packet waits in the
+ * network.
  *
  * The header word cannot be trusted, because a descriptor that sends a packet
  * again contains the header word itself, and flits have only 16 bits of CRC.

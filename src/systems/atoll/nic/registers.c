@@ -53,8 +53,8 @@ static uint64_t ports_read(struct weft_comp *c, uint32_t i)
 	return nic_of(c)->dl_ports;
 }
 
-/* Restarts the counters whose bits are cleared, so that a condition that still
- * holds raises another interrupt. */
+/* Restarts the deadlock counters whose bits are set in val. A deadlock
+ * condition that still holds then raises another interrupt. */
 static void ports_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct at_nic *n = nic_of(c);

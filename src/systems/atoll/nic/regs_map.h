@@ -3,9 +3,10 @@
  * (hostport.md 2). All layouts are reconstructions, because the thesis prints
  * no register.
  *
- * Four host ports, a page each in BAR0; one management page, BAR1. Registers
- * are 64 bit. A host port sends by PIO (registers) or DMA (descriptors in main
- * memory), and receives as ATOLL_CTRL says. */
+ * BAR0 has one page for each of the four host ports, BAR1 is the management
+ * page. Registers have 64 bits. A host port sends by PIO (registers) or DMA
+ * (descriptors in main memory), and receives by PIO or DMA, as selected in
+ * ATOLL_CTRL. */
 #ifndef SYSTEMS_ATOLL_NIC_REGS_MAP_H
 #define SYSTEMS_ATOLL_NIC_REGS_MAP_H
 
@@ -41,8 +42,9 @@ enum {
 	ATOLL_PIO_RDATA = 0x30, /* R: the next eight bytes of the packet */
 	ATOLL_CTRL = 0x40,
 	ATOLL_SDQ_BASE = 0x48, /* base of the send descriptors */
-	/* Entries of the queue. A store restarts the queue at its first entry,
-	 * but has no effect while a descriptor is being processed. */
+	/* Number of entries of the send descriptor queue. A store restarts the
+	 * queue at its first entry, but has no effect while a descriptor is
+	 * being processed. */
 	ATOLL_SDQ_SIZE = 0x50,
 	ATOLL_SDQ_WP = 0x58,
 	ATOLL_SDQ_RP = 0x60,
@@ -80,9 +82,9 @@ enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
  *
  * Sending: word 0 has payload bytes [31:0] (multiple of 8), tag [47:32] and
  * number of characters [55:48]. Word 1 is the offset in the SDR. Words 2 to 4
- * are the characters. Word 5 is the header word for AGAIN, because a retrieved
- * packet is sent again with its old header word. Word 7 becomes DONE when the
- * SDR has been read.
+ * are the characters. With ATOLL_D_AGAIN, word 5 is the header word, because a
+ * retrieved packet is sent again with its old header word. Word 7 becomes DONE
+ * when the SDR has been read.
  *
  * Receiving: word 0 is the header word. Word 1 is the offset of the payload in
  * the RDR. Words 2 to 4 and [55:48] of word 6 are the characters of a retrieved

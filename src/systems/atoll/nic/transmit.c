@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending side of ATOLL's host ports and their network ports (hostport.md 2.1,
  * 2.4): PIO assembles a packet from single stores, DMA works on descriptors.
- * The network port cuts both into flits.
+ * The network port cuts packets into flits.
  *
  * A packet is its routing string, a header word (sender, tag, bytes) and the
  * payload. The device has no packet memory, therefore it holds only a few flits
@@ -109,8 +109,8 @@ static void pio_data(struct at_nic *n, uint32_t hp, uint64_t val, bool last)
 
 static void payload_done(struct at_nic *n, struct at_dma *d);
 
-/* Reads the next piece of the payload once its flits have room, or ends the
- * packet. */
+/* Reads up to PIECE bytes of the payload once the queue has room for their
+ * flits. Ends the packet after the last byte. */
 static void payload_ask(struct at_nic *n, uint32_t hp)
 {
 	struct at_tx *t = &n->tx[hp];
@@ -213,7 +213,8 @@ void at_tx_go(void *own, uint32_t hp)
 	tx_tell(n, hp);
 }
 
-/* Opens a message for each descriptor between the old SDQ_WP and `wp`. */
+/* Starts the trace of a message for each descriptor between the old SDQ_WP and
+ * `wp`. */
 static void trace_descs(struct at_nic *n, struct at_tx *t, uint32_t wp)
 {
 	uint64_t first = 0;

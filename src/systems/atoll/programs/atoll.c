@@ -42,8 +42,8 @@ static int open_port(struct at_work *a, struct weft_comp *c, uint32_t port,
 	return ret;
 }
 
-/* Builds a route: steps in x, then in y, then the host port. Returns the number
- * of its characters, or 0 if the route is too long. */
+/* Builds a route: links in x, then links in y, then the host port. Returns the
+ * number of its characters, or 0 if the route is too long. */
 static uint32_t mesh_route(uint32_t width, uint32_t s, uint32_t d,
 			   uint32_t port, uint8_t *r)
 {
@@ -85,7 +85,8 @@ struct atoll_pingpong {
 	struct at_work a;
 };
 
-/* Draws a random time, so that the ping-pong meets all phases of the clocks. */
+/* Returns a random pause, so that messages start at all phases of the
+ * clocks. */
 static weft_time_t pp_pause(const struct atoll_pingpong *a, uint32_t node,
 			    uint64_t seq)
 {
@@ -194,8 +195,8 @@ static int pp_main(struct weft_comp *c)
 
 /* Managers cannot exchange messages about a deadlock, because they have no
  * network of their own. Therefore each one first waits for a time that depends
- * on its number. If the deadlock then still exists, this manager removes a
- * packet. */
+ * on its node number. It removes a packet if the deadlock still exists after
+ * that time. */
 static void mgr_clear(struct at_work *a, uint64_t *took_p)
 {
 	struct atoll_deadlock d;
@@ -232,7 +233,8 @@ static int mgr_main(struct weft_comp *c)
 		mgr_clear(a, &took);
 		if (!a->recover)
 			break;
-		/* Resend every packet that was taken out (2.3). */
+		/* Resends every packet that was removed from the network
+		 * (2.3). */
 		while (atoll_poll(a->p, &m, a->buf, sizeof(a->buf)))
 			if (m.retrieved && !atoll_again(a->p, &m, a->buf))
 				again++;
@@ -245,7 +247,8 @@ static int mgr_main(struct weft_comp *c)
 /* ---- ring ---- */
 
 /* Builds the route round the border of the mesh from node s over `hops` links.
- * Sets *d_p to the node at its end. Returns the number of its characters. */
+ * Sets *d_p to the last node of the route. Returns the number of routing
+ * characters. */
 static uint32_t ring_route(const struct at_work *a, uint32_t s, uint32_t hops,
 			   uint32_t port, uint8_t *r, uint32_t *d_p)
 {

@@ -22,7 +22,7 @@ struct mesh {
 	uint32_t chars; /* longest routing string seen on a cable */
 	bool recover;
 	/* results of the programs: messages received by each node, packets
-	 * taken out of the network, packets sent again, deadlocks reported */
+	 * removed from the network, packets resent, deadlocks reported */
 	uint32_t got[MESH_NODES], took, again, reported;
 	weft_time_t t[MESH_NODES];
 };

@@ -101,7 +101,7 @@ static void deadlock_stays(void **state)
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	res = weft_sim_result(r.sim);
 	assert_int_equal(r.reported, 4);
-	/* the result also names the NICs with their ports */
+	/* the messages of failures also name the NICs with their ports */
 	for (size_t i = 0; i < res->n_failures; i++)
 		named += !!strstr(res->failures[i], " waits for it");
 	assert_int_equal(named, 4);
@@ -133,7 +133,7 @@ static weft_time_t deadlock_at(uint32_t cycles)
 	return t;
 }
 
-/* L04: the timer expires after as many cycles of 330 MHz as were set. */
+/* L04: the timer expires after the configured number of cycles of 330 MHz. */
 static void deadlock_timer(void **state)
 {
 	weft_time_t more = deadlock_at(9000) - deadlock_at(1000);
@@ -142,8 +142,8 @@ static void deadlock_timer(void **state)
 			8100 * (WEFT_SEC / 330000000));
 }
 
-/* Sends the packets of the deadlock, but one after the other, so that
- * neither the condition of a deadlock nor its interrupt occurs. */
+/* Sends the same packets as in the deadlock, but one after another. Neither the
+ * deadlock condition nor its interrupt occurs. */
 static void quiet_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	struct atoll_port *p = mesh_open(h, 1, ATOLL_DMA);
@@ -209,15 +209,15 @@ static uint64_t slow_run(uint32_t cycles)
 	return n;
 }
 
-/* L05: the condition holds for some hundred cycles at a time, and the timer
- * restarts each time. */
+/* L05: the deadlock condition holds for a few hundred cycles, ends and begins
+ * again. The timer restarts each time. */
 static void a_condition_that_goes_resets_the_timer(void **state)
 {
 	assert_true(slow_run(250) > 100);
 	assert_int_equal(slow_run(1500), 0);
 }
 
-/* Three host ports of node 0 send through one link, whose far end takes no
+/* Three host ports of node 0 send through one link, whose receiver accepts no
  * flit. The packet of port 1 is granted and stopped. The packet of port 2 waits
  * behind it until the management retrieves it, long before the timer expires.
  * This ends the condition although no flit has moved. Then the packet of port 3

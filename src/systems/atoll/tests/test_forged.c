@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ATOLL with input that neither driver nor NIC produces: headers with a wrong
- * length, signs of beginning and end that damage has changed (no CRC covers
+ * length, start and end characters that a fault has changed (no CRC covers
  * them), and acknowledgements for flits that are lost. */
 #include "unit/cmocka_all.h"
 
@@ -20,10 +20,10 @@ static struct {
 	/* settings of the case */
 	uint32_t told;	      /* bytes that the first header claims */
 	enum atoll_mode mode; /* of the receiver */
-	/* Number of the data flit whose end sign is flipped, from 1 on; 0:
-	 * none. */
+	/* Number of the data flit whose end character is flipped, counted from
+	 * 1. 0: no flit. */
 	uint32_t flip;
-	/* number of the flit that is lost, although acknowledged */
+	/* number of the flit that is acknowledged and then lost */
 	uint32_t lose;
 	uint32_t flits, all;
 	/* results */
@@ -142,8 +142,8 @@ static void line_filter(struct weft_comp *c, struct weft_frame *f)
 static WEFT_COMPONENT(line, .name = "test.line", .kind = WEFT_KIND_FAULT,
 		      .doc = "test", .ops = { .filter = line_filter });
 
-/* Runs the programs with a fault on frames of a node. `set` lists the settings
- * of the fault and ends with NULL. */
+/* Runs the programs with a fault on the frames that `node` sends. `set` lists
+ * the settings of the fault and ends with NULL. */
 static struct weft_comp *run_with(const struct weft_class *fault, uint32_t node,
 				  const char *const *set)
 {
@@ -204,13 +204,13 @@ static void a_header_cannot_lie_about_the_length(void **state)
 	}
 }
 
-/* After a wrong end inside a packet, the following flits have no head. If the
- * end of a packet is missing, the next head acts as the end. Later packets
- * arrive whole. */
+/* A flipped character that ends a packet too early leaves the following flits
+ * without a head. If the end of a packet is missing, the next head acts as the
+ * end. Later packets arrive whole. */
 static void a_wrong_end_sign_costs_one_packet(void **state)
 {
-	/* 168 bytes are three flits: after a wrong end in the first or second,
-	 * the flits that follow have no head */
+	/* 168 bytes are three flits. After a wrong end in flit 1 or 2 the
+	 * remaining flits have no head. */
 	static const uint32_t framing[] = { 0, 2, 1, 1 };
 
 	for (uint32_t i = 1; i <= 3; i++) {
@@ -229,8 +229,8 @@ static void a_wrong_end_sign_costs_one_packet(void **state)
 	}
 }
 
-/* The link gives up and the run ends, because no NIC holds the flit any
- * more. */
+/* The sender's timeouts run out and the run ends, because neither NIC has a
+ * copy of the lost flit. */
 static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 {
 	memset(&t, 0, sizeof(t));

@@ -412,7 +412,8 @@ static void flits_that_wait_for_a_link_are_counted(void **state)
 
 /* ---- stop and continue ---- */
 
-/* Returns whether link 0 says "stop" when `bytes` of its buffer are free. */
+/* Returns whether link 0 has sent "stop" to its peer when `bytes` bytes of its
+ * buffer are free. */
 static bool says_stop(struct atoll_xbar *x, uint32_t bytes)
 {
 	x->in[AT_LINK0].used = x->buffer - bytes;

@@ -162,7 +162,8 @@ static void a_message_of_stores_has_512_bytes_at_most(void **state)
 	run(pio_sends, NULL);
 }
 
-/* One burst stores two words: the next to last and the last. */
+/* One burst stores the last two words of a packet: ATOLL_PIO_DATA and the
+ * register behind it, which ends the packet. */
 static void pio_bursts(void)
 {
 	static const uint64_t w[2] = { 11, 22 };
@@ -230,7 +231,7 @@ static void pio_nothing(void)
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), ATOLL_STATUS_PACKET);
 	assert_int_equal(get(TO, ATOLL_PIO_HEAD), ATOLL_HEAD(FROM, 0x70, 0));
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
-	/* a packet without payload also ends when its data are read */
+	/* reading ATOLL_PIO_RDATA also ends a packet without payload */
 	describe(1, 0, 1);
 	assert_int_equal(get(TO, ATOLL_PIO_RDATA), ~0ull);
 	assert_int_equal(get(TO, ATOLL_PIO_STATUS), 0);
@@ -241,9 +242,10 @@ static void what_is_not_there_reads_as_nothing(void **state)
 	run(pio_nothing, NULL);
 }
 
-/* Fills a buffer of two flits. It accepts a flit only if all 64 bytes of the
- * flit have room. The first flit holds the header, which takes no room here,
- * and 56 bytes. Reading words makes room. */
+/* Fills a receive buffer of two flits. The host port accepts a flit only if the
+ * buffer has 64 free bytes. The first flit contains the header word and 56
+ * bytes of payload. The header word does not occupy the buffer. Reading words
+ * frees their bytes. */
 static void pio_full(void)
 {
 	queues(0);
@@ -379,8 +381,8 @@ static void a_wrong_descriptor_sends_an_empty_packet(void **state)
 	run(dma_wrong, NULL);
 }
 
-/* A read that no device answers gives a descriptor of ones. Its route has wrong
- * parity, so that the packet goes to the management's port. */
+/* A read that no device answers returns a descriptor with all bits set. Its
+ * route has wrong parity, so that the packet goes to the management's port. */
 static void dma_nowhere(void)
 {
 	queues(ATOLL_CTRL_DMA);
@@ -407,8 +409,8 @@ static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 
 static char told[256];
 
-/* Selects the states that are collected: those of the receiving side of TO, or
- * of the sending side of FROM. */
+/* Selects the states that hear() collects: those of the receiving side of port
+ * TO if set, else those of the sending side of port FROM. */
 static bool receives;
 
 static void hear(struct weft_listener *l, const struct weft_trace *k)

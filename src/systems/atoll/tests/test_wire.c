@@ -216,7 +216,8 @@ static void a_flit_that_is_too_short_or_too_long_is_bad(void **state)
 	line_of(flit(AT_HEAD, AT_EOP, 77, bytes, 2), sym);
 	assert_int_equal(sym[4], K | 0x40);
 	assert_true(is_bad(sym, 5));
-	/* beginning and end are right, but not the characters between them */
+	/* first and last character are right, but a character between them is
+	 * not */
 	for (uint32_t i = 0; i < 3; i++)
 		sym[i] = i == 1 ? 7 : i ? K | 0x30 : K | 0x20;
 	assert_true(is_bad(sym, 3));

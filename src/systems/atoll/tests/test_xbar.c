@@ -21,7 +21,7 @@ struct owner {
 	/* cycle at which an InPort last freed room, cycle of the last
 	 * deadlock */
 	uint64_t ready, dead;
-	/* Number of misrouted packets, bytes of the last header. */
+	/* Number of misrouted packets, routing characters in the last head. */
 	uint32_t wrong, chars;
 };
 
@@ -171,7 +171,8 @@ static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 	o->n = 0;
 }
 
-/* After reset InPort 0 goes before any other port that asks. */
+/* After reset InPort 0 has precedence over every other InPort that requests the
+ * OutPort. */
 static void at_reset_the_lowest_port_is_first(void **state)
 {
 	for (uint32_t out = 0; out < AT_LINK0; out++)
@@ -187,8 +188,8 @@ static void at_reset_the_lowest_port_is_first(void **state)
 		}
 }
 
-/* After a grant the port behind the granted InPort has precedence, in a
- * circle. */
+/* After a grant the InPort with the next higher number has precedence. Port 0
+ * follows the last port. */
 static void ports_take_turns(void **state)
 {
 	struct weft_sim *sim;
@@ -205,8 +206,8 @@ static void ports_take_turns(void **state)
 	weft_sim_free(sim);
 }
 
-/* An InPort of a host port holds four flits. The room of a flit is free when
- * its last character has left. */
+/* An InPort of a host port holds four flits. The InPort has room for another
+ * flit when the last character of a flit has left. */
 static void an_inport_holds_four_flits(void **state)
 {
 	enum { HEAD = AT_HEAD_WORDS + 1, DATA = AT_DATA_WORDS + 1 };
@@ -225,7 +226,8 @@ static void an_inport_holds_four_flits(void **state)
 	o = open_xbar(&sim);
 	inject(o, 1, 2);
 	left(sim, o, 2, "1");
-	/* the data flit waits until the head has passed, then takes t_xbar */
+	/* the data flit waits until the head has left, then takes t_xbar = 3
+	 * cycles */
 	assert_int_equal(o->ready, HEAD + 3 + DATA);
 	weft_sim_free(sim);
 }
@@ -254,7 +256,8 @@ static void a_route_that_leads_nowhere_ends_at_the_management(void **state)
 	}
 }
 
-/* The counter runs while one InPort holds the OutPort and another wants it. */
+/* The counter runs while one InPort holds the OutPort and another InPort
+ * requests it. */
 static void a_deadlock_takes_the_cycles_of_its_counter(void **state)
 {
 	struct weft_sim *sim;

@@ -14,7 +14,7 @@ static void fresh(struct coh_cache *c, uint64_t bytes, uint32_t ways)
 	assert_true(coh_cache_init(c, bytes, LINE, ways));
 }
 
-/* Brings the line of ADDR into a state. All its bytes are 0x11. */
+/* Brings the line of ADDR into a state. All bytes of the line are 0x11. */
 static void prepare(struct coh_cache *c, enum coh_state s)
 {
 	uint8_t data[LINE];

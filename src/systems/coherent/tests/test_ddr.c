@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The DDR controller alone: stored bytes, and the cycles of rows that are open,
- * closed, or replaced by another. */
+/* The DDR controller alone: stored bytes, and the cycles of an access when its
+ * row is open, when no row is open, and when another row is open. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -53,8 +53,8 @@ static void burst_has_one_beat_for_each_8_bytes(void **state)
 	assert_int_equal(coh_ddr_beats(&d, 32), 4);
 }
 
-/* Only pages that were written exist in the 256 MB. Accesses may cross
- * pages. */
+/* The memory of 256 MB allocates only pages that were written. Accesses may
+ * cross pages. */
 static void bytes_stay(void **state)
 {
 	uint8_t in[64], out[64], zero[64] = { 0 };

@@ -157,7 +157,7 @@ static void by_hand(void **state)
 	assert_int_equal(seen_invalidate(t, 1000), 1013 + 15);
 	/* memory: polls of 10 cycles begin every 15 cycles from cycle 7 on:
 	 * 997, 1012. The write requests the interconnect at 1002, is granted at
-	 * 1007 and done at 1016. */
+	 * 1007 and ends at 1016. */
 	assert_int_equal(seen_memory(t, 1000), 1016 + 10);
 }
 

@@ -110,7 +110,7 @@ static void on_txn(void *arg, const struct coh_txn *t)
 	HOLDS(w, (t->addr < w->open) ==
 			 (t->bus != COH_MEM_RD && t->bus != COH_MEM_WR));
 	if (t->src == w->cores) {
-		/* memory has the bytes, too, before the next request is
+		/* the bytes are also in memory before the next request is
 		 * served */
 		HOLDS(w, w->fresh && w->fresh->addr == t->addr);
 		coh_mem_read(coh_system_mem(w->c), t->addr, mem, t->bytes);

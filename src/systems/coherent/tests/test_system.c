@@ -29,7 +29,7 @@ enum {
 enum {
 	ASK = ARB + REQ +
 	      SNOOP, /* from the grant to the answers of all snoopers */
-	/* cycles that a line takes from memory if its row is open */
+	/* cycles in which memory delivers a line if its row is open */
 	READ = CTRL + CAS + REPLY + BEATS,
 	CACHE = SUPPLY + REPLY +
 		BEATS, /* cycles of a line from another cache */
@@ -113,8 +113,8 @@ static uint32_t mem32(const struct bench *b, uint64_t addr)
 	return v;
 }
 
-/* Brings A into state s in cache 0 long before AT. For S, cache 2 loads the
- * line, too. */
+/* Brings line A into state s in cache 0 long before AT. For S, cache 2 loads
+ * the line, too. */
 static void bring(struct bench *b, enum coh_state s)
 {
 	rig_script_default(&b->s);
@@ -132,7 +132,8 @@ struct cell {
 	enum coh_bus bus;
 	int32_t supplier;
 	uint32_t data, end; /* cycles after the answers of the snoopers */
-	/* states of the requester and of cache 0 afterwards */
+	/* states in the requester's cache and in cache 0 after the
+	 * transaction */
 	enum coh_state own, other;
 };
 
@@ -229,7 +230,7 @@ static void local_hits(void **state)
 		run(b);
 		assert_int_equal(b->log.n_txns, before);
 		assert_int_equal(state_of(b, 0), hit[i].after);
-		/* the access is done after the gap and the lookup */
+		/* the access completes after its gap and the lookup */
 		assert_int_equal(b->log.op[b->log.n_ops - 1].cycle,
 				 b->log.op[0].cycle + AT + HIT);
 	}

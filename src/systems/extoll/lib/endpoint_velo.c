@@ -111,7 +111,7 @@ static void msg_data(struct ep *e, struct ep_msg *m, const uint8_t *data,
 }
 
 /* Receives a whole message, or the first VELO message of a longer one. Its data
- * start behind n bytes of head. */
+ * start n bytes behind the start of `data`. */
 static void in_message(struct ep *e, uint32_t src, const uint8_t *data,
 		       size_t len, size_t n)
 {

@@ -203,7 +203,8 @@ int xmem_register(struct xmem *m, void *p, size_t len, struct xmem_region *r)
 
 	if (!len)
 		return -EINVAL;
-	/* the entries below are for physically contiguous memory */
+	/* refuse memory that is not physically contiguous, because the entries
+	 * below assume it */
 	if (!weft_mem_phys(m->host, p, &phys) ||
 	    !weft_mem_phys(m->host, (uint8_t *)p + len - 1, &end) ||
 	    end != phys + len - 1)

@@ -7,8 +7,7 @@
  *     line from a cache:  t_supply + t_reply + beats
  *     line from memory:   DDR + t_reply + beats
  *     memory written:     DDR
- *   The interconnect is free when the requester has the data and memory is
- * written.
+ *   free when the requester has the data and memory is written
  *
  * The request of a core is determined again at the grant, because its line may
  * have arrived or been invalidated while it waited. A request to the controller

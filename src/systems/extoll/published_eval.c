@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Points of sweeps, and the window between two of them. */
+/* Settings that select runs of sweeps. FROM and TO are the bounds of the
+ * measured window. */
 /* clang-format off */
 #define MORE_LINES "workload.lines=3000"
 #define FROM "run.until=50us"

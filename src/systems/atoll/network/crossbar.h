@@ -145,8 +145,8 @@ struct atoll_xbar {
 };
 
 /* Sets up a crossbar whose parameters the owner has filled in. The owner calls
- * atoll_xbar_event() for events whose tag is `tag`, and atoll_xbar_fini()
- * before it frees x. */
+ * atoll_xbar_event() for events whose tag is `tag`, and atoll_xbar_fini() when
+ * it is freed. */
 void atoll_xbar_init(struct atoll_xbar *x, struct weft_comp *c,
 		     struct weft_port *link_ports,
 		     const struct atoll_xbar_ops *ops, void *own, uint32_t tag);

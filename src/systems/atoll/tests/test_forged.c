@@ -229,8 +229,8 @@ static void a_wrong_end_sign_costs_one_packet(void **state)
 	}
 }
 
-/* The sender's timeouts run out and the run ends, because neither NIC has a
- * copy of the lost flit. */
+/* The link goes down and the run ends, because neither NIC has a copy of the
+ * lost flit. */
 static void an_acknowledged_flit_that_is_lost_stops_the_link(void **state)
 {
 	memset(&t, 0, sizeof(t));

@@ -33,7 +33,7 @@ bool rma_irq_wait(struct rma_port *p, weft_time_t deadline)
 }
 
 /* Moves the next notification from the ring to the port's list. Returns false
- * if the ring is empty or memory is short. */
+ * if the ring is empty or no memory is available. */
 static bool noti_take(struct rma_port *p)
 {
 	volatile uint64_t *slot = &p->mem.ring[2 * p->rp];

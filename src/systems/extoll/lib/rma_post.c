@@ -30,8 +30,8 @@ static int post_check(const struct rma_port *p, const struct rma_handle *c,
 	return RMA_SUCCESS;
 }
 
-/* Returns the number of bytes that fit in front of the next page end, both from
- * address a and from address b; `left` at most. */
+/* Returns the number of bytes, at most `left`, that fit before the next page
+ * end both from address a and from address b. */
 static size_t rma_post_piece(uint64_t a, uint64_t b, size_t left)
 {
 	size_t n = RMA_PAGE - a % RMA_PAGE, m = RMA_PAGE - b % RMA_PAGE;

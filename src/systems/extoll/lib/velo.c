@@ -3,9 +3,9 @@
  *
  * Send: header and payload with 8-byte stores to the write-combining page of
  * the process, then a fence. Receive: poll the status of the next slot, copy
- * the payload, clear the status, advance. The read pointer goes to the NIC
- * every few slots. Copies of up to two cache lines take no extra time, because
- * the calibrated host times include them (7.1: H1, H8). */
+ * the payload, clear the status, advance. The library stores the read pointer
+ * to the NIC every few slots. Copies of up to two cache lines take no extra
+ * time, because the calibrated host times include them (7.1: H1, H8). */
 #include <errno.h>
 #include <string.h>
 
@@ -171,7 +171,7 @@ static int send_as(struct velo_connection *c, const void *buf, uint32_t len,
 	if (mtt > 3)
 		return VELO_INV_MTT;
 	m[0] = c->header | EXTOLL_SEND(0, 0, mtt, tag, len) | flags;
-	/* zeros, because data may fill only a part of the last word */
+	/* clear the last word, because the data may fill only a part of it */
 	m[(len + 7) / 8] = 0;
 	weft_host_move(p->drv.host, &m[1], buf, len);
 	weft_io_copy(p->drv.host, &p->page, 0, m, EXTOLL_SEND_BYTES(len));

@@ -171,9 +171,9 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 }
 
 /* Frees the packets whose last cell is in a slot of this end. These are slots
- * of cells in flight and, if `taken`, slots that the owner holds. No list names
- * the owner's slots. Therefore every slot that is neither free nor in flight
- * counts as held by the owner. */
+ * of cells in flight and, if `taken`, slots that the owner holds. There is no
+ * list of the slots that the owner holds. Therefore they are all slots that are
+ * neither free nor in flight. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };
@@ -412,8 +412,8 @@ struct cell_channel_count *cell_channel_counts(struct cell_channel *ep)
 	return n;
 }
 
-/* Stores the volume of the port in weft_port.out_*. Busy cycles that are
- * allocated ahead of time do not count, because they are still to come. */
+/* Stores the frames, words and busy time of the port in weft_port.out_*.
+ * Excludes busy cycles that are allocated after the present cycle. */
 void cell_channel_volume(struct cell_channel *ep)
 {
 	const struct cell_channel_count *n = cell_channel_counts(ep);

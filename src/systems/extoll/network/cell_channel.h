@@ -9,16 +9,16 @@
  *                                                     cell_channel_take,
  *   cell_channel_can       <- credits <-              cell_channel_release
  *
- * There are two kinds of channel. Between a network port and the crossbar: no
- * framing, credits beside the data. Between two link ports: framing, in-band
- * control cells, replay window. Times are numbers of edges of this end's core
- * clock ("cycles").
+ * There are two kinds of channel. A channel between a network port and the
+ * crossbar has no framing, and its credits take no time on the line. A channel
+ * between two link ports has framing, in-band control cells and a replay
+ * window. Times are numbers of edges of this end's core clock ("cycles").
  *
  * Reference points. The line is planned t_out cycles ahead. At cycle g this end
  * decides which cell starts on the line at g + t_out. A control cell that is
- * ready by then goes first. Otherwise this end may grant and commit a data cell
- * at g. At g + t_out the cell's start flit is on the line, or without framing
- * its first flit. The peer's owner sees the cell after the flight time
+ * ready by g + t_out has precedence. Otherwise this end may grant and commit a
+ * data cell at g. At g + t_out the cell's start flit is on the line, or without
+ * framing its first flit. The peer's owner sees the cell after the flight time
  * (ops.cell, cell_channel_take).
  *
  * Control cells are not events. They depend only on the credits and ACKs that
@@ -131,7 +131,8 @@ struct ecell {
 	 * names. */
 	uint16_t dest;
 	uint8_t port, cls, dim;
-	uint8_t serial; /* for the owner: number of the packet in its VC */
+	uint8_t serial; /* number of the packet in its VC, set and used by the
+			   owner */
 	uint8_t hint;	/* for the owner: output + 1, or 0 if not known yet */
 };
 
@@ -307,10 +308,10 @@ uint32_t cell_channel_take(struct cell_channel *ep, uint64_t cycle);
 void cell_channel_release(struct cell_channel *ep, uint32_t slot,
 			  uint64_t cycle);
 
-/* Returns the counters, with everything that has happened before now. */
+/* Returns the counters, updated to the present cycle. */
 struct cell_channel_count *cell_channel_counts(struct cell_channel *ep);
-/* Updates the volume of the port (weft_port.out_*). The owner calls it from
- * ops.sample and ops.finish. */
+/* Updates frames, words and busy time of the port (weft_port.out_*). The owner
+ * calls it from ops.sample and ops.finish. */
 void cell_channel_volume(struct cell_channel *ep);
 
 static inline uint64_t cell_channel_now(const struct cell_channel *ep)
@@ -323,7 +324,7 @@ static inline uint64_t cell_channel_now(const struct cell_channel *ep)
 /* Receives a frame on a framed port. Called by the owner's ops.arrive. Takes
  * ownership of f. */
 void cell_channel_arrive(struct cell_channel *ep, struct weft_frame *f);
-/* Does the work of a framed port that is due. Called by the owner's ops.event
+/* Handles events of a framed port that are due. Called by the owner's ops.event
  * for tag 1 + index of the port. Has no effect on other ports. */
 void cell_channel_event(struct cell_channel *ep);
 

@@ -4,7 +4,7 @@
  * A link port's line carries, in this order when several are ready: ACK, CREDIT
  * of VC 0..3 (all credits owed on that VC), refresh, data. An ACK is due after
  * ack_every cells, or ack_idle cycles after the last cell. One VC is refreshed
- * every `refresh` cycles. On a line without faults a refresh brings no news,
+ * every `refresh` cycles. On a line without faults a refresh changes no count,
  * because no credit is lost there. */
 #include "systems/extoll/network/cell_channel_control.h"
 
@@ -36,9 +36,9 @@ static void channel_control_owe(struct cell_channel *ep, uint64_t at)
 	}
 }
 
-/* Returns the first cycle at which an ACK is ready, as far as the present cells
- * determine it. The ACK also covers cells that end while the line is busy, and
- * each such cell restarts the idle time. */
+/* Returns the first cycle at which an ACK is ready, if no further cells arrive.
+ * The ACK also covers cells that end while the line is busy, and each such cell
+ * restarts the idle time. */
 static uint64_t ack_ready(const struct cell_channel *ep)
 {
 	uint32_t i = ep->end.head, n = ep->ack_owed;
@@ -200,7 +200,7 @@ uint64_t cell_channel_hear(struct cell_channel *ep, uint64_t g)
 	struct cell_channel *p = ep->peer;
 	uint64_t next = WEFT_NEVER, r;
 
-	if (!ep->ctl) { /* credits travel beside the data, at both ends alike */
+	if (!ep->ctl) { /* neither end sends credits as control cells */
 		for (; !ring_empty(&p->due); ring_pop(&p->due)) {
 			uint64_t d = *ring_front(&p->due);
 			uint32_t vc = d & 0xff;

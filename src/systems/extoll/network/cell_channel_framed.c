@@ -8,10 +8,10 @@
  * as on a line without frames.
  *
  * A refresh that tells the peer nothing new, on a line that is otherwise quiet,
- * takes its time on the line but is not a frame. So a network at rest has no
- * events. Clock compensation (K28.3) is not a frame either. If the clocks of
- * both ends differ, K28.3 takes one flit in front of a cell, at most every COMP
- * cycles. */
+ * occupies the line as usual but is not sent as a frame. So a network at rest
+ * has no events. Clock compensation (K28.3) is not a frame either. If the
+ * clocks of both ends differ, K28.3 takes one flit in front of a cell, at most
+ * every COMP cycles. */
 #include "systems/extoll/network/cell_channel_framed.h"
 
 #include <errno.h>
@@ -114,8 +114,8 @@ static void channel_framed_pump(struct cell_channel *ep, uint64_t cycle)
 	uint32_t i;
 	uint64_t k;
 
-	/* Counts the refreshes of a quiet time, which were not sent as
-	 * frames. */
+	/* Counts the refreshes that were not sent as frames, because the line
+	 * was quiet. */
 	if (ep->cfg.refresh && ep->next_refresh + ep->cfg.refresh < cycle) {
 		k = (cycle - ep->next_refresh) / ep->cfg.refresh;
 		ep->next_refresh += k * ep->cfg.refresh;
@@ -317,8 +317,8 @@ bool cell_channel_framed_missing(const struct cell_channel *ep,
 	return ex_line_number(f) - ep->peer->slow->taken <= INT32_MAX;
 }
 
-/* Frees the packet of the copied cell f, if f is the packet's last cell and the
- * peer has not received f. */
+/* Frees the packet of cell f if f is the packet's last cell and the peer has
+ * not received f. f is the copy kept for a resend. */
 static void channel_framed_abandon(struct cell_channel *ep,
 				   struct weft_frame *f)
 {

@@ -95,7 +95,7 @@ struct cell_channel_framed {
 	struct slow_ctl special[SLOW_SPECIALS];
 	uint32_t n_specials;
 	uint64_t aligned_at, down_at, again_at;
-	bool told; /* the owner was told that the link is not ready */
+	bool told; /* the owner was notified that the link is not ready */
 	struct slow_count n;
 };
 
@@ -143,7 +143,7 @@ void cell_channel_retry_heard(struct cell_channel *ep, uint64_t cycle,
 void cell_channel_retry_apply(struct cell_channel *ep, uint64_t cycle);
 
 /* cell_channel_receive.c: reports to the owner the void cells whose CRC has
- * passed by `cycle` */
+ * been received by `cycle` */
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle);
 
 /* cell_channel_training.c: */

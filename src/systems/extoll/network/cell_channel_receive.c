@@ -7,13 +7,13 @@
  *
  * The owner sees a cell, good or bad, before the cell ends. This file knows the
  * verdict of the CRC as soon as the frame arrives, and marks a bad cell as void
- * (ECELL_VOID). On a 32-bit line the SEQ is in front, so that the owner sees a
- * bad cell only with the expected SEQ. On a 16-bit line the SEQ is at the end,
- * so that the owner sees all bad cells. After a NACK, and only then, the
- * port holds a 16-bit cell back until its SEQ is known. A bad cell is not
- * passed on if it starts a packet inside another packet, or continues a packet
- * although none has begun. A void cell has a packet of its own, with the route
- * that was received.
+ * (ECELL_VOID). On a 32-bit line the SEQ precedes the bytes of a cell, so that
+ * the owner sees a bad cell only if it has the expected SEQ. On a 16-bit line
+ * the SEQ follows the bytes, so that the owner sees all bad cells. After a
+ * NACK, and only then, the port holds a 16-bit cell back until its SEQ is
+ * known. A bad cell is not passed on if it starts a packet inside another
+ * packet, or continues a packet although none has begun. A void cell has a
+ * packet of its own, with the route that was received.
  *
  * On a line with a fault or a listener the owner does not get the sender's
  * packet. It gets a packet that is rebuilt from the received bytes
@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-	RUN = 16, /* code errors in a row that lose alignment (5.7) */
+	RUN = 16, /* consecutive code errors that lose alignment (5.7) */
 	FIFO = 5, /* flits by which the receive FIFO can lag */
 };
 
@@ -126,8 +126,9 @@ static struct weft_frame *void_packet(const struct rx *r,
 	return pkt;
 }
 
-/* Sets the cycle at which the cell is known to be void, when the last flit of
- * its CRC has passed. If not `paid`, the cell's slot returns no credit. */
+/* Sets the cycle at which the last flit of the CRC arrives, because the cell is
+ * known to be void from then on. If not `paid`, the cell's slot returns no
+ * credit. */
 static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 {
 	struct cell_channel_framed *s = r->ep->slow;
@@ -146,7 +147,8 @@ static void verdict_set(struct rx *r, uint32_t slot, bool paid)
 		s->unpaid[slot / 64] |= 1ULL << slot % 64;
 }
 
-/* Passes a void cell to the owner. Returns false if the cell stops here. */
+/* Passes a void cell to the owner. Returns false if the cell is dropped
+ * here. */
 static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 {
 	struct cell_channel *ep = r->ep;
@@ -170,8 +172,8 @@ static bool deliver_void(struct rx *r, const struct ex_heard *h, bool paid)
 	return true;
 }
 
-/* Tells the owner of void cells whose verdict is known before their forwarding
- * has begun. */
+/* Marks the cells that are known to be void at `cycle` (ECELL_GONE) and
+ * notifies the owner, which has not begun to forward them. */
 void cell_channel_rx_verdicts(struct cell_channel *ep, uint64_t cycle)
 {
 	struct cell_channel_framed *s = ep->slow;
@@ -206,11 +208,11 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* ---- cells ---- */
 
-/* Returns true if a received cell with the expected SEQ may be accepted. Damage
- * leaves the CRC right, or exactly inverted, once in 2^31 times. Therefore
- * checks also that the framing, which decides the slot and the packet of the
- * cell, is as it was sent. Also refuses a cell that is 256 cells ahead: damaged
- * ACKs can make the sender forget the cells between. */
+/* Returns true if a received cell with the expected SEQ may be accepted. One
+ * damaged cell in 2^31 has a correct or exactly inverted CRC. Therefore also
+ * compares the framing with the framing that was sent, because it decides the
+ * slot and the packet of the cell. Also refuses a cell that is 256 cells ahead:
+ * damaged ACKs can make the sender forget the cells between. */
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {
@@ -324,8 +326,9 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* Commas return at the end of the frame, unless the frame is a cut for
-	 * good, which has about UINT32_MAX words. */
+	/* The peer's commas return at the end of this frame. A permanent cut
+	 * has a frame of about UINT32_MAX words, after which no commas
+	 * return. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);

@@ -81,7 +81,7 @@ static void cell_in(struct extoll_xbar *x, uint32_t i, uint32_t slot)
 		extoll_xbar_queue_push(x, i, in->out[c->vc], slot);
 		return;
 	}
-	/* Drops the cell, because its route leads nowhere. */
+	/* Drops the cell, because its packet has no valid output. */
 	if (c->flags & ECELL_VOID)
 		weft_count(x->comp, EXTOLL_XBAR_VOIDS, 1);
 	else if (c->flags & ECELL_EOP)
@@ -149,9 +149,9 @@ static void cell_out(struct extoll_xbar *x, uint32_t o, uint32_t bit,
 	weft_count(x->comp, EXTOLL_XBAR_CELLS, 1);
 	weft_count(x->comp, EXTOLL_XBAR_PACKETS,
 		   (c.flags & (ECELL_EOP | ECELL_VOID)) == ECELL_EOP);
-	/* A void SOP gives its outgoing VC up, because the good copy of the
+	/* A void SOP releases its outgoing VC, because the good copy of the
 	 * cell starts the packet again. A void EOP keeps the VC, because the
-	 * good copy follows on it. */
+	 * good copy follows on the same VC. */
 	ends = c.flags & ECELL_VOID ? c.flags & ECELL_SOP : c.flags & ECELL_EOP;
 	x->out[o].lock[c.vc_out] = ends ? EXTOLL_XBAR_NONE : (uint8_t)bit;
 	extoll_xbar_queue_pop(x, i, o, bit);
@@ -170,9 +170,9 @@ struct grants {
 	uint16_t ins;
 };
 
-/* Lets output o grant a cell. If it cannot, returns the next cycle at which it
- * may, unless a credit or ACK arrives earlier. After a grant returns
- * WEFT_NEVER. */
+/* Lets output o grant a cell. Returns WEFT_NEVER after a grant. Otherwise
+ * returns the next cycle at which o may grant if no credit or ACK arrives
+ * before. */
 static uint64_t crossbar_grant(struct extoll_xbar *x, uint32_t o,
 			       uint64_t cycle, uint64_t freed, struct grants *g)
 {
@@ -335,7 +335,7 @@ void extoll_xbar_event(struct weft_comp *c, uint32_t tag)
 
 		next = t < next ? t : next;
 	}
-	/* the decision may have put further packets into `held` */
+	/* crossbar_decide() may have added packets to `held` */
 	if (x->held.n) {
 		uint64_t t = extoll_xbar_queue_held(x, cycle);
 

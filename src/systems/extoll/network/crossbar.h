@@ -30,8 +30,8 @@ struct extoll_xbar_open {
 	uint8_t waiting; /* cells of all packets in the queues */
 };
 
-/* A packet with a hash, in the order of arrival (crossbar_order.c). in, vc and
- * serial identify it. */
+/* Entry for a packet with a hash in x->turn, which is in order of arrival
+ * (crossbar_order.c). in, vc and serial identify it. */
 struct extoll_xbar_turn {
 	uint16_t hash;
 	uint8_t in, vc, serial;
@@ -172,8 +172,9 @@ bool extoll_xbar_turn_is(struct extoll_xbar *x, uint32_t i,
 bool extoll_xbar_turn_drop(struct extoll_xbar *x, uint32_t i,
 			   const struct ecell *c,
 			   struct extoll_xbar_turn *next);
-/* Report to listeners the number of queued cells; report that a cell leaves
- * input i through output o, in the cycles `from` to `to`. */
+/* extoll_xbar_tell_queues() reports to listeners the number of queued cells.
+ * extoll_xbar_tell_cell() reports that a cell leaves input i through output o
+ * in the cycles `from` to `to`. */
 WEFT_COLD void extoll_xbar_tell_queues(const struct extoll_xbar *x);
 WEFT_COLD void extoll_xbar_tell_cell(const struct extoll_xbar *x, uint32_t i,
 				     uint32_t o, uint64_t from, uint64_t to);

@@ -39,9 +39,9 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 		/* The route has ended although the packet came over a cable.
 		 * The flit behind the route, which is the low part of H0, is
 		 * read as the next routing flit (3.9; T-29). If this nibble is
-		 * the last one of that flit, the packet ends here, because the
-		 * crossbar would remove the flit and so cut H0. This end is our
-		 * choice. */
+		 * the last one of that flit, forwarding the packet would remove
+		 * the flit and so cut H0. We chose to drop the packet in this
+		 * case. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
 		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);

@@ -81,9 +81,9 @@ static bool place_takes(const struct waits *w, uint32_t p)
 
 /* ---- cells that can move ---- */
 
-/* Returns true if the channel that the head needs can become free. Looks for
+/* Returns true if the channel that the head needs can become free. Searches for
  * the next cell of the packet that holds the channel, at this crossbar and then
- * link by link upstream, and asks whether that cell can move. */
+ * link by link upstream, and checks whether that cell can move. */
 static bool lock_comes(const struct waits *w, const struct head *h)
 {
 	const struct weft_comp *c = place_comp(w, h->place);
@@ -264,14 +264,14 @@ bool extoll_net_cycle(const struct extoll_net *n, uint64_t before, char *text,
 		for (uint32_t k = place_heads(&w, p, e); k-- > 0;)
 			found |= e[k].since <= before;
 	if (!found)
-		/* usual case, in which the slow search is left out */
+		/* usual case, which needs no slow search */
 		return false;
 	waits_read(&w, places);
 	found = waits_solve(&w) > 0;
 	if (found)
 		circle_text(&w, text, size);
-	/* Without a deadlock, searches for an end of the network that accepts
-	 * no cells. */
+	/* If no deadlock exists, searches for a NIC or traffic component that
+	 * accepts no cells. */
 	for (uint32_t i = 0; !found && !*blocked_p && i < w.heads.n; i++) {
 		const struct head *h = &w.heads.at[i];
 		const struct weft_port *far = far_end(&w, h);

@@ -43,7 +43,7 @@ static uint64_t net_now(const struct weft_comp *c)
 	return weft_clock_cycle(&n->m.clk, weft_now(c));
 }
 
-/* Takes the clock of the crossbars as that of the network. */
+/* Uses the clock of the crossbars as the clock of the network. */
 static void net_clock(struct extoll_net *n)
 {
 	const struct weft_comp *x = n->n_xbars ? n->xbar[0] : NULL;
@@ -78,8 +78,9 @@ static void direct_network_deadlocked(struct weft_comp *c, const char *text)
 	weft_check_failed(
 		c, "deadlock: cells in these inputs wait for each other: %s",
 		text);
-	/* A run ends as "not idle" if an event is pending. Cells are left in
-	 * the network. Therefore request an event in the far future. */
+	/* A run ends as "not idle" only if an event is pending. This run is not
+	 * idle, because cells are left in the network. Therefore requests an
+	 * event in the far future. */
 	weft_wake(c, NET_TAG_NONE, weft_now(c) + 1000 * WEFT_SEC);
 }
 

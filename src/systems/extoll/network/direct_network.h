@@ -51,8 +51,10 @@ static inline bool extoll_net_over(const struct extoll_net *n)
 	return n && n->m.over;
 }
 
-/* link_load.c: start to measure the load of the links, stop now, and report the
- * load. Only the first stop counts. */
+/* link_load.c: extoll_net_links_begin() starts to measure the load of the
+ * links, extoll_net_links_end() ends the measurement. Later calls of
+ * extoll_net_links_end() have no effect. extoll_net_links_report() reports the
+ * load. */
 void extoll_net_links_begin(struct weft_comp *net);
 void extoll_net_links_end(struct weft_comp *net);
 void extoll_net_links_report(struct weft_comp *net);

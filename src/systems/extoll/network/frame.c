@@ -66,8 +66,8 @@ static uint32_t route_flit(const struct weft_frame *pkt, uint32_t width,
 	return v;
 }
 
-/* Copies bytes [at, at + n) of a packet without its route: command words,
- * payload, zeros. */
+/* Copies bytes [at, at + n) of a packet without its route. Zeros follow its
+ * command words and payload. */
 static void packet_bytes(const struct weft_frame *pkt, uint32_t at, uint8_t *to,
 			 uint32_t n)
 {
@@ -251,7 +251,7 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-/* Writes the symbols of a cell from its start to its first `bytes` bytes. */
+/* Writes the symbols of a cell up to the end of its first `bytes` bytes. */
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {

@@ -56,8 +56,8 @@ static inline uint32_t ex_line_number(const struct weft_frame *f)
 /* Returns the number of routing flits that a packet still has. */
 uint32_t ex_route_left(const struct weft_frame *pkt, uint32_t width);
 /* Fills f with a cell of pkt. f is empty, and its payload has room. flits
- * include the routing flits of a SOP cell. The bytes of a stomped cell do not
- * matter. */
+ * include the routing flits of a SOP cell. A stomped cell may have any
+ * bytes. */
 void ex_cell_fill(struct weft_frame *f, struct weft_frame *pkt, uint32_t width,
 		  uint32_t ctl, uint32_t first, uint32_t flits, bool stomp);
 /* Returns a new control cell, which the caller owns. */

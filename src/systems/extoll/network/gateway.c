@@ -8,8 +8,8 @@
  *
  * Packets have table routing: the routing flit names node, internal port and
  * class. The node is the number of the destination's end. Each class of packets
- * has places and windows of its own, because a NIC takes requests only while
- * its responses leave. A packet that carries a path is dropped, because a path
+ * has its own buffers and windows, because a NIC accepts requests only while it
+ * can send responses. A packet that carries a path is dropped, because a path
  * does not name a node behind the gateway. */
 #include "systems/extoll/network/gateway.h"
 
@@ -84,7 +84,7 @@ static void packet_in(struct ex_gateway *e, struct weft_frame *f)
 }
 
 /* Takes cells of a VC. The last cell of a packet keeps its slot and its credit
- * until the packet has a place in front of the network. */
+ * until the network has room for the packet. */
 static void cells_take(struct ex_gateway *e, uint32_t vc, uint64_t cycle)
 {
 	while (e->head[vc] != CELL_CHANNEL_NONE) {

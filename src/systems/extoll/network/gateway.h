@@ -34,8 +34,9 @@ struct ex_gateway {
 	/* parameters: */
 	struct weft_clock core;
 	uint32_t width, slots, reserved;
-	/* Returns true and sets the number of the destination's end. Returns
-	 * false if the packet has no route that a gateway knows. */
+	/* Sets the number of the destination's end and returns true. Returns
+	 * false if the route of the packet does not fit this class of
+	 * gateway. */
 	bool (*dest)(const struct weft_frame *f, uint32_t *end_p);
 	/* state: */
 	struct cell_channel ep;

@@ -54,8 +54,8 @@ static uint32_t ex_credits(const struct weft_frame *f)
 	return ex_cell(f) == WEFT_PART_CREDIT ? line_of(f)->arg : 0;
 }
 
-/* Faults damage each cell on its own. Not modelled: a disparity error that
- * shows only behind the end of a cell. */
+/* Faults damage each cell on its own. Not modelled: a disparity error that is
+ * detected only after the end of a cell. */
 const struct weft_wire_faults ex_wire_faults = {
 	.encode_parts = ex_encode_parts,
 	.targets = { [WEFT_PART_CONTROL] = 1u << WEFT_PART_CONTROL,
@@ -89,8 +89,8 @@ const struct weft_wire_faults ex_wire_faults = {
 
 enum { MORE_TABLE = 0x10, MORE_WIDE = 0x20 };
 
-/* Returns flags for a record of a capture: protocol above, table routing, width
- * of the line. */
+/* Returns the flags of a record in a capture: number of the upper protocol,
+ * table routing, width of the line. */
 static uint8_t ex_more(const struct weft_frame *f, uint8_t upper)
 {
 	const struct ex_meta *m = (const struct ex_meta *)&f->u[3];

@@ -116,7 +116,7 @@ uint64_t atu_gat_get(const struct atu *a, uint32_t i);
 void atu_run(struct atu *a);
 /* Requests a run of the ATU at this cycle. */
 void atu_wake(struct atu *a, uint64_t cycle);
-/* atu_cmd.c: executes commands in order, up to one that must wait. */
+/* atu_cmd.c: executes commands in order until a command has to wait. */
 void atu_cmd_run(struct atu *a);
 
 #endif

@@ -6,9 +6,8 @@
  * ready. HTAX runs after all units in a cycle, so that it sees all their
  * requests.
  *
- * Not modelled: the single words of a packet, and that an input of a unit
- * serves one output at a time. For inputs of the host this limit is
- * modelled. */
+ * Not modelled: the single words of a packet. An input of a unit can serve
+ * several outputs at a time, an input of the host serves one. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"

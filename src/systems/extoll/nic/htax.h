@@ -8,13 +8,13 @@
  *
  *   ex_htax_send: writes, reads --- 4 T --- sync 3 HT cycles --> bus.submit
  *
- * 64 bit wide at the core clock: a packet of n bytes occupies its output (and
- * the host's inputs) for 1 + n/8 cycles. One packet at a time per output, round
- * robin among inputs. A packet waits while its output is occupied, the HT
- * core's queue is full or the unit has no room. Stores of read pointers pass
- * stores that wait for room (htax_pass.c), because otherwise two nodes could
- * wait for each other. Writes of one unit stay in order up to the host's
- * memory. */
+ * HTAX transfers 64 bits in each cycle of the core clock. A packet of n bytes
+ * occupies its output (and the host's inputs) for 1 + n/8 cycles. An output
+ * transfers one packet at a time and serves the inputs round robin. A packet
+ * waits while its output is occupied, the HT core's queue is full or the unit
+ * has no room. Stores of read pointers pass stores that wait for room
+ * (htax_pass.c), because otherwise two nodes could wait for each other. Writes
+ * of one unit stay in order up to the host's memory. */
 #ifndef SYSTEMS_EXTOLL_NIC_HTAX_H
 #define SYSTEMS_EXTOLL_NIC_HTAX_H
 
@@ -32,8 +32,8 @@ struct hx_pkt {
 	 * 64). For a write it also sets data. For a read HTAX sets data, and
 	 * the unit may set `relaxed` (bus.h). */
 	struct weft_bus_txn txn;
-	/* HTAX has granted the packet, which leaves the unit now. May be
-	 * NULL. */
+	/* Called when HTAX has granted the packet, which leaves the unit now.
+	 * May be NULL. */
 	void (*sent)(struct extoll_nic *n, struct hx_pkt *p);
 	/* Read: called when the answer begins to arrive at the unit, one word
 	 * per cycle. txn holds status and data of the answer. The data are all
@@ -92,7 +92,8 @@ struct ex_htax {
 	struct hx_list want[HX_TO_HOST][EXTOLL_HX_N];
 	uint32_t wants[HX_TO_HOST];	    /* packets in the lists `want` */
 	struct hx_list leaving[HX_TO_HOST]; /* packets in the synchroniser */
-	/* writes in the HT core's queue, read tags in use */
+	/* number of writes in the HT core's queue, number of read tags in
+	 * use */
 	uint32_t in_core[HX_TO_HOST];
 	uint32_t limit[HX_TO_HOST];
 	/* host to units, stores in order: */
@@ -105,7 +106,7 @@ struct ex_htax {
 		struct weft_bus_note note;
 		uint32_t behind; /* stores that precede the load */
 		bool waits;
-	} load; /* a load of the host behind stores, one at a time */
+	} load; /* load of the host that waits behind stores (one at most) */
 	struct hx_list answer;	 /* answers that wait for a grant */
 	struct hx_list arriving; /* granted answers */
 	/* Cycles from which the host's inputs for stores and for answers are
@@ -116,7 +117,7 @@ struct ex_htax {
 	uint64_t free[EXTOLL_HX_N];
 	uint8_t last[EXTOLL_HX_N];
 	struct weft_timer timer;
-	bool deciding; /* the arbitration of this cycle is still to come */
+	bool deciding; /* the arbitration of this cycle has not run yet */
 	/* register stores cross HTAX, in order with other stores */
 	bool ordered;
 	struct hx_pkt *pool, *all;
@@ -169,7 +170,8 @@ static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 void ex_htax_start(struct extoll_nic *n);
 /* Handles all notes of the bus. Returns true if there were any. */
 bool ex_htax_notes(struct extoll_nic *n);
-/* Decides on a note that the bus tells ahead of the note's time. */
+/* Decides whether a note that the bus sends ahead of the note's time needs an
+ * event. */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note);
 void ex_htax_event(struct extoll_nic *n);   /* EX_TAG_HTAX */

@@ -77,8 +77,8 @@ static void note_access(struct extoll_nic *n, const struct weft_bus_note *note)
 
 	if (note->kind == WEFT_NOTE_LOAD) {
 		/* The load stays behind all earlier stores of the host (2.2).
-		 * If no store is on its way, the register file answers at once
-		 * (7.4). */
+		 * If no store is in flight, the register file answers
+		 * immediately (7.4). */
 		if (!note->space || !h->ordered || ring_empty(&h->store)) {
 			load_answer(n, note);
 			return;
@@ -142,12 +142,12 @@ bool ex_htax_notes(struct extoll_nic *n)
 
 /* ---- notes ahead of their time ---- */
 
-/* Decides about a note when the bus sends it, before the note's time, which
- * saves events. A store for a unit needs no event before it has crossed the
- * synchroniser.
+/* Decides whether a note needs an event, when the bus sends the note ahead of
+ * its time. A note without an event makes the simulation faster. A store for a
+ * unit needs no event before it has crossed the synchroniser.
  *
  * The completion of a write needs no event unless the core's queue is full.
- * When the queue fills, HTAX asks for the outstanding notes
+ * When the queue fills, HTAX requests events for the outstanding notes
  * (weft_bus_expect). */
 enum weft_told ex_htax_told(struct weft_port *p,
 			    const struct weft_bus_note *note)

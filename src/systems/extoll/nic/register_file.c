@@ -3,11 +3,11 @@
  * table, network ports' counters. Source: extoll.md 2.4, 2.6, 4.5.
  *
  * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
- * them (2.2). Loads are answered beside the HT core (7.4: 10 ns), once the
- * stores in front of them have arrived. With `rf_core` stores take effect at
- * the HT core instead. They also do so on a bus that cannot defer loads,
- * because loads would otherwise overtake them. The table of registers is in
- * registers.c. */
+ * them (2.2). Loads do not cross HTAX. They are answered at the HT core (7.4:
+ * 10 ns) once all earlier stores have arrived. With `rf_core` stores, too, take
+ * effect at the HT core without crossing HTAX. So do stores on a bus that
+ * cannot defer loads, because loads would otherwise overtake stores. The table
+ * of registers is in registers.c. */
 #include "systems/extoll/nic/nic.h"
 
 /* ---- accesses ---- */

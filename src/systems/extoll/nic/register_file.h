@@ -97,9 +97,9 @@ bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 /* Returns the HTAX port of a host request, -1 if no interval contains it. */
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
 
-/* Define hooks of rows that show a value, and of rows that set a field. Their
- * text may use the NIC n, the index i of the register, and the stored value
- * val. */
+/* EX_REG_SHOWS defines the hook of a row that shows a value, EX_REG_SETS that
+ * of a row that sets a field. `value` and `what` may refer to the NIC n, the
+ * index i of the register, and the stored value val. */
 #define EX_REG_SHOWS(name, value)                                              \
 	uint64_t name##_read(struct weft_comp *c, uint32_t i)                  \
 	{                                                                      \

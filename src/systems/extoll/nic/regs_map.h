@@ -293,7 +293,8 @@ enum {
 	 (uint64_t)((len)&0x7f) << 48)
 #define EXTOLL_SEND_IRQ	      (1ull << 34)
 #define EXTOLL_SEND_MULTICAST (1ull << 31)
-/* Must be zero: 25:24 (VPIDs have 8 bits), 30:26, 39:35, 63:55. */
+/* Bits of the header that must be zero: 25:24 (VPIDs have 8 bits), 30:26,
+ * 39:35, 63:55. */
 #define EXTOLL_SEND_ZERO    0xff8000f87f000000ull
 #define EXTOLL_SEND_NODE(h) ((uint32_t)(h)&0xffff)
 #define EXTOLL_SEND_VPID(h) ((uint32_t)((h) >> 16) & 0xff)

@@ -38,7 +38,8 @@ enum {
 /* Reasons to refuse a command or packet. */
 enum extoll_rma_bad {
 	RMA_FINE,
-	RMA_BAD_FORMAT,	  /* valid bits, reserved bits, length of the write */
+	RMA_BAD_FORMAT,	  /* wrong valid bits, reserved bits or length of the
+			     write */
 	RMA_BAD_OP,	  /* command */
 	RMA_BAD_MODS,	  /* modifiers */
 	RMA_BAD_COUNT,	  /* byte count */
@@ -395,8 +396,8 @@ void extoll_rma_look(struct extoll_nic *n, uint32_t vpid);
 bool extoll_rma_wants_noti(const struct rma *r, const struct extoll_rma_cmd *c,
 			   uint32_t unit, enum extoll_rma_bad bad);
 
-/* Decodes a packet into c in any case. Returns true if it is valid and
- * addressed to this node. */
+/* Decodes a packet into c, even if the packet is invalid. Returns true if the
+ * packet is valid and addressed to this node. */
 bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
 			    struct extoll_rma_cmd *c);
 

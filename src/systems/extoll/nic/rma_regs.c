@@ -101,7 +101,8 @@ static void vpid_set(struct rma *r, enum extoll_rma_reg reg, uint32_t i,
 	default:
 		break;
 	}
-	/* Any unit may wait for room in the ring, or for an enabled VPID. */
+	/* Wake all units, because each may wait for room in the ring or for the
+	 * VPID to be enabled. */
 	now = ex_now(r->nic);
 	extoll_rma_wake(r, &r->req.timer, EXTOLL_HX_RMA_REQ, now);
 	extoll_rma_wake(r, &r->resp.timer, EXTOLL_HX_RMA_RESP, now);

@@ -5,7 +5,7 @@
  *   CMD    8 cycles: checks
  *   XLATE  4 cycles, or longer if the TLB lacks the page
  *   READ   host reads of up to 64 bytes, 8 outstanding, put in order
- *   SEND   cut-through: from the first data on, the rest as it arrives
+ *   SEND   cut-through: sends data as they arrive
  *   NOTI   notification, if asked for or on an error
  *
  * Up to four commands are in progress. The reads of a command start when all

@@ -6,7 +6,7 @@
  *   IDLE -> HEADER -> BODY -> ROUTE -> SEND -> IDLE
  *            '--------'--------'---> DROP ---> IDLE
  *
- * The unit accepts a word per cycle, so that HTAX sets the pace. A message of
+ * The unit accepts a word per cycle, which is the rate of HTAX. A message of
  * several stores stays open while messages of other requester pages pass. Its
  * requester page identifies the message. Further bytes of a dropped message are
  * dropped until a store to its page starts a new message.

@@ -61,8 +61,9 @@ static int xpio_main(struct weft_comp *c)
 		return -ENODEV;
 	}
 	/* The time of the loads is the difference of two times: of n loads and
-	 * of none. Both include the time to read the clock. The load in front
-	 * waits for earlier stores, so that they are not measured. */
+	 * of none. Both include the time to read the clock. A load before the
+	 * measurement waits for earlier stores, so that their time is not
+	 * measured. */
 	extoll_drv_load(&p->drv, EXTOLL_NODE_ID);
 	t = weft_host_now(p->w.h);
 	none = ns_since(p, t);

@@ -6,8 +6,7 @@
  *   extoll.rma_get_bw  node 0 gets from the partner's memory
  *
  * The measured time lasts from the first post to the completer notification of
- * the last put or get. The contents are checked after the measurement, so
- * that the check takes no part in it. */
+ * the last put or get. The contents are checked after the measurement. */
 #include "programs/stream.h"
 #include "systems/extoll/programs/rma_program.h"
 

@@ -2,7 +2,7 @@
 /* Programs on single RMA commands (extoll.md 6.5, 7.5, T-19):
  *
  *   extoll.rma_lat   node 0 and a partner put to each other in turn, and poll
- *                    their memory for the put: half the round trip
+ *                    their memory for the put (half the round trip)
  *   extoll.rma_lock  every node takes and releases one lock of node 0, as a
  *                    mutex, and counts in memory that only the holder of the
  *                    lock may access */
@@ -153,7 +153,8 @@ static int lock_main(struct weft_comp *c)
 	for (uint64_t i = 0; i < l->count && ret >= 0; i++) {
 		while (!(ret = lock_ask(l, &at, 0, 1)))
 			;
-		/* Without the lock the node leaves the count alone. */
+		/* A node that did not get the lock must not change the
+		 * count. */
 		if (ret < 0)
 			break;
 		lock_inside(l, &at);

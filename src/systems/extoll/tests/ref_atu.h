@@ -71,7 +71,8 @@ void ref_atu_ask(struct ref_atu *a, uint32_t unit, uint64_t nla, uint32_t bytes,
 void ref_atu_read_done(struct ref_atu *a, uint32_t unit, uint64_t gate);
 void ref_atu_finish(struct ref_atu *a, int use);
 void ref_atu_command(struct ref_atu *a, uint64_t word);
-/* Does the work of this cycle. Returns false if there was none. */
+/* Answers lookups and executes commands of this cycle. Returns false if there
+ * were none. */
 bool ref_atu_run(struct ref_atu *a);
 
 #endif

@@ -177,7 +177,8 @@ static bool has_room(const struct ref_hx *x, uint32_t unit)
 	return !x->room || x->room(x->own, unit, flying);
 }
 
-/* Moves the store at index `place` of the arbiter's line to its front. */
+/* Moves the store at index `place` of the arbiter's queue to the front of the
+ * queue. */
 static void to_front(struct ref_hx_work *w, uint32_t place)
 {
 	uint32_t i = w->line[place];

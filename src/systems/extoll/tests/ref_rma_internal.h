@@ -97,7 +97,7 @@ bool ref_tell(struct program *w, uint32_t port, const struct cmd *c,
 bool ref_enabled(const struct program *w, uint32_t vpid);
 uint32_t ref_memory(const struct program *w, uint64_t addr, uint64_t t);
 
-/* ref_rma_cmd.c: words of extoll.md 3.4 and 3.9. */
+/* ref_rma_cmd.c: command words of extoll.md 3.4 and 3.9. */
 bool ref_desc(const struct program *w, const struct ref_rma_store *s,
 	      struct cmd *c);
 bool ref_packet(const struct program *w, const struct ref_rma_pkt *p,

@@ -326,7 +326,7 @@ static bool queue_free(void)
 
 /* Returns true if a command may be stored. The HT core keeps room for the store
  * of a read pointer, because that store frees a full ring. The store of a read
- * pointer may pass commands, but no other store to a register. */
+ * pointer may pass commands, but not other stores to registers. */
 static bool may_command(void)
 {
 	return queue_free() || on_way() + 1 < exref_nic(&rr)->posted;

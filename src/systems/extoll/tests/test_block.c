@@ -105,7 +105,7 @@ static void test_load_waits_for_messages_when_a_pointer_passes(void **state)
 	assert_false(vr.bus[ME]->replied);
 	unblock(n);
 	assert_true(vr.bus[ME]->replied);
-	/* all messages have left the line of stores, but the requester may
+	/* all messages have left the queue of stores, but the requester may
 	 * still hold one of them */
 	assert_in_range(vr.bus[ME]->reply, n - 1, n);
 }
@@ -209,7 +209,8 @@ static int open_two(void **state)
 	return 0;
 }
 
-/* Sends while the NIC has places for stores, whatever the peer does. */
+/* Sends while the NIC has room for stores, even if the peer receives
+ * nothing. */
 static void proc_send(uint32_t i, uint32_t v)
 {
 	struct proc *p = &proc[i][v];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes that end at a cable instead of an internal port (extoll.md T-29). No
  * register can hold such a route, because requesters add the port themselves.
- * The next crossbar takes the header for routing flits (3.9), so that the
- * number of the sending node decides where the packet goes. The receiver
- * notices the wrong destination, because the header's byte of the destination
- * node is wrong. */
+ * The next crossbar reads the header as routing flits (3.9), so that the number
+ * of the sending node decides where the packet goes. The receiver notices the
+ * wrong destination, because the header's byte of the destination node is
+ * wrong. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -20,8 +20,7 @@ struct cut {
 	struct exrig r;
 	const char *width;
 	uint32_t src;
-	/* the first cell is damaged, and takes the packet's way as a void
-	 * cell */
+	/* the first cell is damaged, and passes the crossbars as a void cell */
 	bool damaged;
 };
 

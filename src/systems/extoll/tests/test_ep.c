@@ -98,7 +98,8 @@ static int ways_far(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* T-42: the three protocols, and the sizes at which one follows the other. */
+/* T-42: the three protocols, and the sizes at which the endpoint changes from
+ * one to the next. */
 static void test_protocol_changes_at_the_specified_sizes(void **state)
 {
 	struct exrig r;
@@ -216,7 +217,7 @@ static void test_each_call_costs_20_ns_of_processor(void **state)
 	alone(cost_near);
 }
 
-/* Posts more puts than the NIC's command queue takes. Posting does not wait
+/* Posts more puts than the NIC's command queue accepts. Posting does not wait
  * until data leave, and all puts arrive, from and to any offset in a page. */
 static int puts_near(struct weft_host *h, struct exrig *r, uint32_t node)
 {

@@ -85,8 +85,8 @@ static void test_read_only_page_is_read_by_put_and_get(void **state)
 
 /* ---- events at the host (2.7) ---- */
 
-/* Checks the next two events. That of the ATU has VPID and cause, that of the
- * RMA has unit, reason and peer. */
+/* Checks the next two events. The ATU's event has VPID and cause. The RMA's
+ * event has unit, reason and peer. */
 static void heard(uint32_t *i, uint32_t fault, uint32_t unit, uint32_t why,
 		  uint32_t node)
 {

@@ -62,7 +62,8 @@ static void events_open(struct weft_host *h)
 	events_arm(0);
 }
 
-/* Puts a notification to the own ring and waits until it is in memory. */
+/* Puts a notification to the process's own ring and waits until it is in
+ * memory. */
 static void notify(uint32_t slot)
 {
 	exproc_post(&proc, OPT,

@@ -83,7 +83,7 @@ static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(rma_unregister(p, g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_register(p, buf, 32 * MB, &g[3]), RMA_SUCCESS);
 	assert_int_equal(rma_close(p), RMA_SUCCESS);
-	/* All regions fit again, so that the closed port has freed its
+	/* All regions fit again, which shows that the closed port has freed its
 	 * entries. */
 	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
 	for (n = 0; rma_register(p, buf, 32 * MB, &g[n]) == RMA_SUCCESS;)
@@ -161,7 +161,8 @@ static void a_registration_waits_for_another_process(void **state)
 
 /* ---- arguments ---- */
 
-/* Checks arguments that are refused at once. c leads from p to q, d back. */
+/* Checks arguments that are refused at once. c leads from p to q, d from q to
+ * p. */
 static void args_posts(struct rma_port *p, struct rma_handle *c,
 		       struct rma_handle *d, struct rma_region *g)
 {

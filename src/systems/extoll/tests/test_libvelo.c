@@ -353,7 +353,8 @@ static void test_wait_ends_on_each_interrupt_message(void **state)
 
 /* ---- leaving, protection ---- */
 
-/* T-43: the receiver ends in the middle. Later messages are counted. */
+/* T-43: the receiver closes its port after some of the messages. The NIC counts
+ * later messages as discarded. */
 static int leave_send(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	struct velo_port *p;
@@ -402,9 +403,10 @@ static void test_closed_port_discards_and_counts_late_messages(void **state)
 	assert_in_range(exrig_counter(nic, "velo_discarded"), 50, 90);
 }
 
-/* The host takes eight packets in 100 us, so that messages stay in the NIC. */
+/* The bus completes eight packets in 100 us, so that messages stay in the
+ * NIC. */
 enum { LAST_VPID = 255, SLOW_MESSAGES = 400 };
-/* messages that the receiver takes before it leaves */
+/* messages that the receiver reads before it closes its port */
 static uint32_t slow_takes;
 
 static int slow_send(struct weft_host *h, struct exrig *rig, uint32_t node)
@@ -434,7 +436,8 @@ static int slow_recv(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* Watches from outside: the mailbox does not change after it was given back. */
+/* Watches the memory of the mailbox. The NIC must not write to it after
+ * velo_close() has freed it. */
 static int slow_watch(struct weft_host *h, struct exrig *rig, uint32_t node)
 {
 	enum { BYTES = SLOW_MESSAGES * EXTOLL_SLOT };
@@ -457,7 +460,7 @@ static int slow_watch(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
-/* The mailbox is given back when no more writes to it can arrive. */
+/* velo_close() frees the mailbox only when no more writes to it can arrive. */
 static void test_leave_waits(void **state)
 {
 	for (slow_takes = 5; slow_takes <= 8; slow_takes++) {

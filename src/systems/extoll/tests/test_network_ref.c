@@ -223,8 +223,8 @@ static void scene_route(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 		(uint8_t)(pick(r, 0, 30) ? pick(r, 0, 2) : pick(r, 9, 13));
 }
 
-/* Ends the route at a cable. The next crossbar finds no nibble and takes the
- * header, which consists of whole words, for the rest of the route. */
+/* Ends the route at a cable. The next crossbar finds no nibble and reads the
+ * header, which consists of whole words, as the rest of the route. */
 static void scene_cut(struct scene *s, struct weft_rng *r, struct rx_pkt *p)
 {
 	uint32_t word = 8 / s->c.flit_bytes, i;

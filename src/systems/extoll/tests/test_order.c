@@ -65,7 +65,8 @@ static void test_register_store_takes_the_cycles_of_htax(void **state)
 	assert_int_equal(nic()->velo.timeout, 6);
 }
 
-/* The network takes nothing, so that a message blocks the stores behind it. */
+/* The network accepts no packets, so that a message blocks the stores behind
+ * it. */
 static void test_load_waits_for_all_stores_in_front_of_it(void **state)
 {
 	uint32_t n = 0;

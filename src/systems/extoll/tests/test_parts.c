@@ -125,8 +125,8 @@ static uint32_t plain_pop(struct plain *p)
 	return first;
 }
 
-/* Adds a cell that is a packet of its own. The cell arrives in cycle `id`, by
- * which the test knows it. */
+/* Adds a cell that is a packet of its own. The cell arrives in cycle `id`,
+ * which identifies the cell. */
 static void push(struct bench *b, struct plain *p, uint32_t q, uint32_t id)
 {
 	struct cell_channel *ep = &b->xb->ep[IN];
@@ -226,7 +226,7 @@ static void shift_in(const char *width, uint32_t flits, uint32_t gap,
 static void test_shift_in(void **state)
 {
 	/* Without the gap of 4 cycles a cell would take 1 + 2 cycles with 32
-	 * bit. With 16 bit framing makes it 6 cycles. */
+	 * bit. With 16 bit a cell takes 6 cycles, because of its framing. */
 	shift_in("w32", 1, 4, 4, 4);
 	shift_in("w16", 1, 4, 4, 6);
 	shift_in("w32", 3, 4, 4, 5);

@@ -184,8 +184,8 @@ static void test_each_kind_of_loss_is_repaired_as_specified(void **state)
 	}
 }
 
-/* The NACK is lost, so that only the timeout helps, 1024 cycles after the last
- * progress. */
+/* The NACK is lost, so that only the timeout starts a replay, 1024 cycles after
+ * the last progress. */
 static void test_lost_nack(void **state)
 {
 	struct ex_pair p;
@@ -365,7 +365,7 @@ static void test_link_goes_down_after_15_attempts(void **state)
 	ex_pair_fini(&p);
 }
 
-/* Repeated cells, and losses of every kind together. */
+/* Loses and repeats cells, loses control cells and flips bits in one run. */
 static void test_losses_of_all_kinds_together_are_repaired(void **state)
 {
 	const char *const set[] = { "packets", "0.02", "controls", "0.05",

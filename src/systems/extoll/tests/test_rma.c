@@ -30,7 +30,8 @@ static uint64_t put(uint32_t op, uint32_t spec, uint32_t bytes)
 	return RMA_D_MAKE(op, 1, VPID, spec, 0) | RMA_D_BYTES(bytes);
 }
 
-/* Node 1 opens, reports that, and stays until node 0 is done. */
+/* Node 1 opens its process, reports that it is ready, and runs until node 0 has
+ * finished. */
 static struct exproc far_proc, near_proc;
 
 static int far_idle(struct weft_host *h, struct exrig *r, uint32_t node)

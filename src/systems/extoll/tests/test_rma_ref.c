@@ -180,8 +180,8 @@ static void compare_counters(void)
 	assert_int_equal(k[RMA_K_LOCKS], rp.ref.locks);
 }
 
-/* Counts over all scenarios, so that the test notices an event that never
- * happened. */
+/* Counts of events over all scenarios, so that the test notices an event that
+ * never happened. */
 static struct {
 	uint32_t good[3], bad[3], discarded, stalls, locks, replaced, stale;
 	uint32_t hits, faults, full, late;

@@ -231,7 +231,7 @@ static void test_no_route(void **state)
 	assert_int_equal(vr.net->log[1].meta.hops, 1);
 }
 
-/* When the network takes nothing, the host is stopped and no message is
+/* When the network accepts no packets, the host is stopped and no message is
  * lost. */
 static void test_back_pressure(void **state)
 {

@@ -264,7 +264,7 @@ static void test_interrupt_is_armed_again_by_the_read_pointer(void **state)
 	assert_true(xr_evt(&vr, ME, 0) ==
 		    EXTOLL_EVENT(EXTOLL_EV_VELO_IRQ, 3, SRC, 0));
 	assert_true(xr_evt(&vr, ME, 1) == 0);
-	/* Software has taken one message and one event. The other event raises
+	/* Software has read one message and one event. The other event raises
 	 * the interrupt. */
 	xr_w64(&vr, ME, EXTOLL_EVQ_RP, 1 | EXTOLL_RP_ARM);
 	xr_settle(&vr);

@@ -59,7 +59,7 @@ static void test_pair_full(void **state)
 	assert_int_equal(xr_r64(&vr, 1, EXTOLL_VELO_RECEIVED), n);
 }
 
-/* A run may end with messages that were not taken. */
+/* A run may end with messages that no receiver has read. */
 static void test_pair_abandoned(void **state)
 {
 	for (uint32_t i = 0; i < 300; i++)

@@ -201,8 +201,8 @@ static void compare(uint64_t seed)
 	assert_int_equal(vr.nic[ME]->counters[EX_C_VELO_STALLS], ref.stalls);
 }
 
-/* Counts over all scenarios, so that the test notices an event that never
- * happened. */
+/* Counts events over all scenarios, so that the test notices an event that
+ * never happened. */
 static void test_completer_does_what_the_reference_does(void **state)
 {
 	uint32_t stalls = 0, held = 0, discard[EXTOLL_DISCARD_N] = { 0 };

@@ -165,8 +165,8 @@ static void compare(uint64_t seed)
 	}
 }
 
-/* Counts over all scenarios, so that the test notices an event that never
- * happened. */
+/* Counts events over all scenarios, so that the test notices an event that
+ * never happened. */
 static void test_requester_does_what_the_reference_does(void **state)
 {
 	uint32_t held = 0, drop[REF_VRQ_WHY] = { 0 };

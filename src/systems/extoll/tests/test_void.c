@@ -345,8 +345,8 @@ static void test_cut_through(void **state)
 		cut_through(i & 1 ? "w16" : "w32", i & 2, i & 4);
 }
 
-/* Another packet has the output, so that the void cell waits, and is dropped
- * when its verdict arrives. */
+/* Another packet holds the output, so that the void cell waits. The crossbar
+ * drops the void cell when its CRC arrives. */
 static void test_void_cell_waits_for_a_busy_output(void **state)
 {
 	struct row r;

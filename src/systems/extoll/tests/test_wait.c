@@ -224,8 +224,8 @@ static void another_cell_of_the_holders_input_is_no_way_out(void **st)
 	assert_false(deadlocked(&g));
 }
 
-/* The packet that holds the output has its rest one link upstream. The rest is
- * stuck there. */
+/* The remaining cells of the packet that holds the output are one link
+ * upstream. They are stuck there. */
 static void test_a_holder_is_followed_upstream(void **st)
 {
 	struct rig g;
@@ -235,8 +235,8 @@ static void test_a_holder_is_followed_upstream(void **st)
 	cell(&g, 1, 0, OUT)->room = true;
 	g.x[1].w[0].lock = g.x[1].lock = IN * EX_VCS;
 	g.x[1].comes = true;
-	/* s0: the rest of the packet from IN comes from np0, and holds OUT of
-	 * s0 */
+	/* s0: the remaining cells of the packet from IN come from np0 and hold
+	 * OUT of s0 */
 	g.x[0].lock = 0;
 	/* the source has not sent that rest yet */
 	assert_false(deadlocked(&g));

@@ -243,7 +243,7 @@ static void test_starved_channel(void **state)
 	}
 }
 
-/* No port takes any cell, so that all traffic stops, no buffer overflows, and
+/* No port accepts a cell, so that all traffic stops, no buffer overflows, and
  * no credit is lost. */
 static void test_blocked_ports_keep_buffers_and_credits(void **state)
 {

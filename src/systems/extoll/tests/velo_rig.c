@@ -292,8 +292,8 @@ static void xnet_event(struct weft_comp *c, uint32_t tag)
 	netport_event(&((struct xnet *)c->state)->np[tag]);
 }
 
-/* Frees the rest of a packet for which the NIC has no room, because the peer
- * still owns that rest. */
+/* Frees the unsent cells of a packet for which the NIC has no room, because the
+ * peer still owns them. */
 static int xnet_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct xnet *x = c->state;

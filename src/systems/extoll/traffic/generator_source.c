@@ -2,9 +2,9 @@
 /* Packets of extoll.gen. Its own packets (source.h) are drawn ahead of their
  * time, so that no event is needed for them. Packets of a trace
  * (net/packet_trace.h) are sent when their cycle is reached and the packets
- * that they depend on have arrived, the earliest first. Every source knows of
- * an arrival one cycle later, because a trace does not say how a node would
- * learn of it. */
+ * that they depend on have arrived. If several packets may be sent, the source
+ * sends the earliest one first. Every source knows of an arrival one cycle
+ * later, because a trace does not say how a node would learn of it. */
 #include <errno.h>
 
 #include "systems/extoll/traffic/generator.h"

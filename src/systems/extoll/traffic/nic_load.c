@@ -6,11 +6,12 @@
  *   arrivals -> (queue without end) -> stores on a requester page --> NIC
  *   mailbox, read pointer every few slots  <-- writes of the NIC
  *
- * The NIC sees what bus.ht would show: registers set up by stores, messages as
- * write-combined lines of 64 bytes, each with room in the NIC's posted queue,
- * and writes accepted in order. Stages as in extoll.md 7.1: H1, H2, H3 on the
- * way down, H6, H7, H8 on the way up, with times without load equal to bus.ht
- * and host.pc (preset opteron) except for the phase of their clocks.
+ * The NIC is driven as by bus.ht. Stores set up its registers. Messages are
+ * write-combined lines of 64 bytes, which are sent when the NIC's posted queue
+ * has room. Writes of the NIC are accepted in order. The stages are those of
+ * extoll.md 7.1: H1, H2, H3 towards the NIC, H6, H7, H8 towards the host. Their
+ * times without load are those of bus.ht and host.pc (preset opteron), except
+ * for the phase of the clocks.
  *
  * Simpler than bus.ht: times are not multiples of the link's cycle, free
  * buffers of the NIC's core are known at once, stores of the read pointer take

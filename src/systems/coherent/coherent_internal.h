@@ -149,8 +149,9 @@ int coh_where(const struct coh_system *s, uint64_t addr, uint32_t bytes);
 /* Checks parameters that depend on each other. Returns 0 or -EINVAL. */
 int coh_setup_check(struct weft_comp *c, struct weft_err *err);
 
-/* net.c: coh_net_ask() notes that a request is pending. The kind of the request
- * is determined at the grant, because the line may change until then. */
+/* net.c: coh_net_ask() registers a pending request. The kind of the request is
+ * determined at the grant, because the cache line may change before the
+ * grant. */
 void coh_net_ask(struct weft_comp *c);
 void coh_net_event(struct weft_comp *c);
 /* Grants the idle interconnect to the next requester, round robin. Runs last in
@@ -170,8 +171,7 @@ extern uint64_t (*const coh_net_serve[COH_BUSES])(struct weft_comp *c,
 /* Issues the next access of core i, if it has one. */
 void coh_core_issue(struct weft_comp *c, uint32_t i);
 void coh_core_event(struct weft_comp *c, uint32_t i);
-/* Executes the access of core i on these bytes. The core continues
- * afterwards. */
+/* Executes the access of core i on `bytes`. The core then continues. */
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 
 /* ni.c */

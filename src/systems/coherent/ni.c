@@ -9,8 +9,8 @@
  *     update:     Update into caches and memory
  *
  * The mailbox is a ring of 4-byte slots. Word n (from 1) has value n. A word
- * waits while its slot is unread. The interface knows which words were read,
- * and this knowledge costs no time. Not modelled: the network behind it. */
+ * waits while its slot is unread. The interface knows without delay which words
+ * were read. Not modelled: the network from which words arrive. */
 #include "base/bytes.h"
 #include "systems/coherent/coherent_internal.h"
 

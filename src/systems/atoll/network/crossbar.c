@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-enum { NP_FLITS = 4 }; /* flits that the InPort of a network port holds */
+enum { NP_FLITS = 4 }; /* capacity of a network port's InPort in flits */
 
 void atoll_link_arm(struct atoll_xbar *x, uint64_t cycle)
 {
@@ -345,7 +345,7 @@ static uint64_t in_next(const struct atoll_xbar *x,
 
 /* Runs OutPort o at cycle c: grants the OutPort to an InPort if the OutPort is
  * free, and moves a flit through it if possible. Returns the next cycle at
- * which OutPort o can do more. */
+ * which OutPort o can act again. */
 static uint64_t out_step(struct atoll_xbar *x, uint32_t o, uint64_t c)
 {
 	struct atoll_link_out *out = &x->out[o];

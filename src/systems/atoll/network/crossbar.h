@@ -29,19 +29,19 @@
 
 struct atoll_xbar;
 struct atoll_xbar_ops {
-	/* A flit leaves to host port np. Its first character arrives now, and
-	 * each of the next cycles brings one more character. The callee owns
-	 * f. */
+	/* Called when a flit leaves to host port np. Its first character
+	 * arrives now, and each of the next cycles brings one more character.
+	 * The callee owns f. */
 	void (*flit)(void *own, uint32_t np, struct weft_frame *f);
 	/* Returns true if host port np accepts a flit now. The owner calls
 	 * atoll_xbar_kick() when the answer changes. */
 	bool (*room)(void *own, uint32_t np);
-	/* InPort np has freed room, see atoll_xbar_np_room(). */
+	/* Called when InPort np has freed room (atoll_xbar_np_room()). */
 	void (*ready)(void *own, uint32_t np);
-	/* The deadlock counter of an OutPort has expired. */
+	/* Called when the deadlock counter of OutPort `out` has expired. */
 	void (*deadlock)(void *own, uint32_t out);
-	/* The packet at InPort `in` has an impossible route and goes to the
-	 * host port of the management. */
+	/* Called when the packet at InPort `in` has an impossible route. The
+	 * crossbar sends the packet to the management's host port. */
 	void (*misrouted)(void *own, uint32_t in);
 };
 
@@ -79,7 +79,7 @@ struct atoll_link_in {
 		RING(struct atoll_link_left);
 	} left;
 	uint32_t used; /* bytes of the buffer in use */
-	/* OutPort that the first packet requests, or AX_NONE. */
+	/* OutPort that the first packet in the queue requests, or AX_NONE. */
 	uint8_t want;
 	uint8_t out;   /* OutPort granted to that packet, or AX_NONE */
 	bool redirect; /* the management overwrote its request */
@@ -126,7 +126,8 @@ struct atoll_xbar {
 	struct weft_clock clk;
 	uint32_t t_in, t_xbar, t_out, buffer, stop_free, cont_free;
 	uint32_t dl_counter, mgmt, timeout, attempts;
-	/* Index of the first of AX_COUNTERS in the owner's table. */
+	/* Index of the first counter of AX_COUNTERS among the owner's
+	 * counters. */
 	uint32_t counter0;
 	/* state: */
 	struct weft_comp *comp;

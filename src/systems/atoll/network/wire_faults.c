@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's lines for faults and captures (weft/wire.h). */
+/* Functions by which faults and captures handle ATOLL's frames
+ * (weft/wire.h). */
 #include "systems/atoll/network/crossbar.h"
 #include "systems/atoll/network/wire.h"
 

@@ -88,8 +88,8 @@ struct at_rx {
 		pio;
 	uint32_t got;  /* bytes received so far, header included */
 	uint64_t head; /* header word of the packet */
-	/* PIO: words of all packets that the host has not read yet, and the
-	 * packets they belong to */
+	/* PIO: unread words of all packets, and the packets to which the words
+	 * belong */
 	struct {
 		RING(uint64_t);
 	} words;
@@ -126,9 +126,9 @@ struct at_nic {
 	struct at_dma *pool;
 };
 
-/* dma.c: queues a read, or a write of `data`, behind earlier reads or writes
- * respectively. Returns the transaction, which the NIC owns. Calls `done`,
- * unless NULL, at completion. Copies the data. */
+/* dma.c: queues a read, or a write of `data`. Reads start in the order of the
+ * calls, and so do writes. Returns the transaction, which the NIC owns. Calls
+ * `done`, unless NULL, at completion. Copies the data. */
 struct at_dma *at_dma(struct at_nic *n, enum weft_bus_op op, weft_phys_t addr,
 		      const void *data, uint32_t bytes, uint32_t hp,
 		      void (*done)(struct at_nic *, struct at_dma *));
@@ -153,7 +153,7 @@ uint64_t at_rx_load(struct weft_comp *c, uint32_t index);
 void at_rx_store(struct weft_comp *c, uint32_t index, uint64_t val);
 /* in registers.c */
 extern const struct weft_reg at_regs[];
-/* Sets interrupt bits and updates the line of the interrupt. */
+/* Sets interrupt bits and updates the interrupt line. */
 void at_irq(struct at_nic *n, uint64_t bits);
 /* Performs a load or store of the host. */
 void at_access(struct at_nic *n, const struct weft_bus_note *note);

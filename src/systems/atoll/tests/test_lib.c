@@ -329,8 +329,8 @@ static void closes(struct weft_host *h)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		for (uint32_t k = 0; k < BLOCK; k++)
 			assert_int_equal(mem[i][k], 'V');
-	/* The next owner gets the waiting messages, but not the one that was
-	 * just arriving. */
+	/* The next owner of the port gets the waiting messages, but not the one
+	 * that was just arriving. */
 	p = open_port(h, 0, ATOLL_DMA);
 	while (atoll_recv(p, &m, t.w[0], BYTES,
 			  weft_host_now(h) + 100 * WEFT_US)) {
@@ -364,8 +364,8 @@ static void nothing_is_stored_to_a_port_that_is_closed(void **state)
 
 /* ---- waiting flits ---- */
 
-/* The receiver takes no flit. Flits wait at the InPorts of both senders for the
- * link to the receiver, and no flit waits for another link. */
+/* The receiver accepts no flit. Flits wait at the InPorts of both senders for
+ * the link to the receiver, and no flit waits for another link. */
 static void waits(struct weft_host *h)
 {
 	struct atoll_port *p[2] = { open_port(h, 0, ATOLL_PIO),

@@ -157,8 +157,8 @@ static void inject(struct owner *o, uint32_t in, uint32_t out)
 	atoll_xbar_inject(&o->x, in, flit(o, AT_DATA, (uint8_t)in));
 }
 
-/* Runs, then checks by which InPorts the packets through `out` came, in
- * order. */
+/* Runs, then checks that the packets left through `out` in the order of their
+ * InPorts `ins`. */
 static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 		 const char *ins)
 {

@@ -295,8 +295,8 @@ void cell_channel_use(struct cell_channel *ep, uint32_t vc, uint32_t n)
 	ep->used[vc] = (uint8_t)n;
 }
 
-/* Returns true at once if a reserved credit of the VC and a place in the window
- * are free. So most calls do not read the rings of the peer's credits and ACKs.
+/* Returns true at once if a reserved credit of the VC is free and the window
+ * has room. So most calls do not read the rings of the peer's credits and ACKs.
  * Other calls apply the credits and ACKs up to g, which keeps the rings
  * short. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g)

@@ -55,7 +55,7 @@ struct cell_channel_cfg {
 	struct weft_clock clk; /* core clock of this end */
 	uint32_t width;	       /* enum ex_width */
 	uint32_t overhead;     /* flits of framing per cell: 0, 2 or 5 */
-	/* Flits of a control cell; 0 = credits travel beside the data. */
+	/* Flits of a control cell. 0 = credits take no time on the line. */
 	uint32_t ctl_flits;
 	uint32_t gap; /* least cycles between cell starts, 4 */
 	/* Flits of a cell into which a network port cuts packets; 0 = cells of
@@ -190,7 +190,7 @@ struct cell_channel_count {
 struct cell_channel {
 	/* used when a cell leaves: */
 	struct cell_channel *peer; /* NULL = nothing connected */
-	uint64_t line_free;  /* first cycle of the line that is not allocated */
+	uint64_t line_free; /* first cycle at which the line is not allocated */
 	uint64_t next_grant; /* earliest cycle for cell_channel_commit */
 	/* Cycles from the start of a cell on the line until the peer's owner
 	 * sees it. Valid if same_clk. */
@@ -216,8 +216,8 @@ struct cell_channel {
 	struct {
 		RING(uint64_t);
 		/* Credits that this end returns, sorted: cycle << 8 | vc. An
-		 * in-band credit is ready at that cycle. A credit beside the
-		 * data counts at the peer from that cycle on. */
+		 * in-band credit is ready at that cycle. A credit that is not
+		 * sent in-band counts at the peer from that cycle on. */
 	} due;
 	/* cycles from start to effect of a control cell, if same_clk */
 	uint32_t way_ctl;

@@ -6,8 +6,9 @@
 
 #include "systems/extoll/network/cell_channel_internal.h"
 
-/* Queues a credit of `vc`. In-band, it may be on ep's line from `cycle` on.
- * Beside the data, it counts at the peer way_ctl cycles after `cycle`. */
+/* Queues a credit of `vc`. In-band, it may be on ep's line from `cycle` on. A
+ * credit that is not sent in-band counts at the peer way_ctl cycles after
+ * `cycle`. */
 void cell_channel_owe(struct cell_channel *ep, uint32_t vc, uint64_t cycle);
 /* Sends all control cells that start before `limit`. */
 void cell_channel_settle(struct cell_channel *ep, uint64_t limit);

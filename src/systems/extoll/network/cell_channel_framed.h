@@ -101,8 +101,8 @@ struct cell_channel_framed {
 
 extern const char *const cell_channel_state_name[CELL_CHANNEL_STATES];
 
-/* cell_channel_framed.c: requests the event for the earliest work of the
- * port */
+/* cell_channel_framed.c: requests an event at the next cycle at which the port
+ * has work */
 void cell_channel_framed_arm(struct cell_channel *ep);
 /* Sends f, which starts at cycle `at`. Takes ownership of f. */
 void cell_channel_framed_send(struct cell_channel *ep, struct weft_frame *f,

@@ -15,7 +15,7 @@
  *
  * Fall-through: t_route cycles from the first flit to the request, t_cross from
  * the grant to the first flit at the output, 5 + 5 = X of table 7.1. A routing
- * flit that is used up leaves a hole of one cycle. The registers of the
+ * flit that is used up leaves an idle cycle on the output. The registers of the
  * crossbar and its link ports are in systems/extoll/nic/link_registers.c. Not
  * modelled: numbers of RAM slots. */
 #include "systems/extoll/network/crossbar.h"

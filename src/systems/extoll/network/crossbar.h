@@ -30,8 +30,8 @@ struct extoll_xbar_open {
 	uint8_t waiting; /* cells of all packets in the queues */
 };
 
-/* Entry for a packet with a hash in x->turn, which is in order of arrival
- * (crossbar_order.c). in, vc and serial identify it. */
+/* Entry of x->turn: a packet with a hash. The entries are in order of arrival
+ * (crossbar_order.c). in, vc and serial identify the packet. */
 struct extoll_xbar_turn {
 	uint16_t hash;
 	uint8_t in, vc, serial;
@@ -132,7 +132,7 @@ struct extoll_xbar {
 
 /* Returns the output of the packet whose SOP cell arrived at `in`. Consumes one
  * nibble of its route. Sets skip, flits and vc_out of the cell. If the route
- * leads nowhere, counts the packet and returns EXTOLL_XBAR_NONE. */
+ * names no valid output, counts the packet and returns EXTOLL_XBAR_NONE. */
 uint32_t extoll_xbar_route(struct extoll_xbar *x, uint32_t in, struct ecell *c);
 /* Returns the output of a table-routed SOP cell without side effects. Returns
  * EXTOLL_XBAR_NONE for other cells. */

@@ -4,9 +4,9 @@
  *
  * States of a run. `saturated`: the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per
- * source. `starved`: a source with a packet ready sent none for a watchdog's
- * time while others did. `deadlock`: cells have waited for each other in a
- * circle for a watchdog's time. */
+ * source. `starved`: a source had a packet ready but sent none for a watchdog's
+ * time, while other sources sent packets. `deadlock`: cells have waited for
+ * each other in a circle for a watchdog's time. */
 #include "systems/extoll/network/direct_network.h"
 
 #include <errno.h>
@@ -223,7 +223,7 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 	}
 	n->n_xbars = parts->n_switches;
 	/* Longest route in hops: exact for a grid without cuts, a bound for a
-	 * grid with cuts, searched in a graph. */
+	 * grid with cuts, found by a search in a graph. */
 	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
 		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
 						       : t->size[i] - 1;

@@ -251,7 +251,8 @@ static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)
 	e->n++;
 }
 
-/* Writes the symbols of a cell up to the end of its first `bytes` bytes. */
+/* Writes the symbols of a cell from its start symbol to the last of its first
+ * `bytes` bytes. */
 static void put_front(struct enc *e, const struct weft_frame *f,
 		      const struct ex_line *l, uint32_t bytes)
 {

@@ -83,8 +83,8 @@ static void packet_in(struct ex_gateway *e, struct weft_frame *f)
 	}
 }
 
-/* Takes cells of a VC. The last cell of a packet keeps its slot and its credit
- * until the network has room for the packet. */
+/* Consumes the cells of a VC in order. The last cell of a packet keeps its slot
+ * and its credit until the network has room for the packet. */
 static void cells_take(struct ex_gateway *e, uint32_t vc, uint64_t cycle)
 {
 	while (e->head[vc] != CELL_CHANNEL_NONE) {

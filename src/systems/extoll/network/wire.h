@@ -167,13 +167,13 @@ static inline uint32_t ex_control_flits(uint32_t width)
 	return width == EX_W16 ? 2 : 1;
 }
 
-/* Formats of the two kinds of port, in frame.c. */
+/* Wire formats of link ports and of internal ports (frame.c). */
 extern const struct weft_wire ex_wire_link, ex_wire_internal;
 /* in wire_faults.c */
 extern const struct weft_wire_faults ex_wire_faults;
 extern const struct weft_wire_capture ex_wire_capture;
 
-/* Symbols of the 8b/10b code that have a meaning. */
+/* Symbols of the 8b/10b code with a special meaning on EXTOLL's lines. */
 enum {
 	EX_K_START = 0xfb,   /* K27.7 */
 	EX_K_END = 0xfd,     /* K29.7, 16 bit only */

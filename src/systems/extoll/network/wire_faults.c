@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL's lines as faults and captures see them (weft/wire.h). */
+/* Functions by which faults and captures handle EXTOLL's frames
+ * (weft/wire.h). */
 #include "systems/extoll/network/cell_channel.h"
 #include "systems/extoll/network/frame.h"
 

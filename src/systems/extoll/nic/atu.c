@@ -111,7 +111,7 @@ static bool atu_lookup(struct atu *a, struct atu_req *r)
 	return true;
 }
 
-/* Answers one lookup that is due. Starts table walks for those that miss.
+/* Answers one lookup that is due. Starts table walks for lookups that miss.
  * Returns true after an answer. */
 static bool atu_step(struct atu *a)
 {

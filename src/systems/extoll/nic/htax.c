@@ -6,8 +6,8 @@
  * ready. HTAX runs after all units in a cycle, so that it sees all their
  * requests.
  *
- * Not modelled: the single words of a packet. An input of a unit can serve
- * several outputs at a time, an input of the host serves one. */
+ * Not modelled: the single words of a packet. The model limits an input of the
+ * host to one output at a time, but not an input of a unit. */
 #include <assert.h>
 
 #include "systems/extoll/nic/nic.h"

@@ -129,16 +129,16 @@ struct hx_pkt *ex_pkt_new(struct extoll_nic *n);
  * software depends on them. */
 struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
 			    uint32_t bytes);
-/* Queues the request of unit `from`, which is ready at `cycle`: not before now,
- * and not before earlier requests of the unit. Takes ownership of the packet
- * and of the reference to its data. */
+/* Queues a request of unit `from` that is ready at `cycle`. `cycle` must not be
+ * before now, nor before the cycles of the unit's earlier requests. Takes
+ * ownership of the packet and of the reference to its data. */
 void ex_htax_send(struct extoll_nic *n, enum extoll_htax_port from,
 		  struct hx_pkt *p, uint64_t cycle);
 /* Returns the number of writes to mailbox or ring of the VPID that have not
- * left the NIC. Software needs it, because the answer to a load can overtake
- * such writes. */
+ * left the NIC. Software needs this number, because the answer to a load can
+ * overtake such writes. */
 uint32_t ex_htax_pending(const struct extoll_nic *n, uint32_t vpid);
-/* Tries the stores again, because a unit may have room. */
+/* Tries to grant the waiting stores, because a unit may have room. */
 void ex_htax_go(struct extoll_nic *n);
 
 /* For htax_bus.c: requests arbitration at this cycle. */
@@ -154,7 +154,7 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t cycle);
 /* Returns the first cycle after `cycle` at which another store arrives, or
  * WEFT_NEVER. That store may be able to pass the store at the arbiter. */
 uint64_t ex_htax_pass_from(const struct extoll_nic *n, uint64_t cycle);
-/* Notes that a store in front of the waiting load has arrived at its unit. */
+/* Called when a store in front of the waiting load has arrived at its unit. */
 void ex_htax_load_moved(struct extoll_nic *n);
 static inline void hx_list_push(struct hx_list *l, struct hx_pkt *p)
 {

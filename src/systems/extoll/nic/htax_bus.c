@@ -51,7 +51,7 @@ static void load_answer(struct extoll_nic *n, const struct weft_bus_note *note)
 	weft_bus_refuse(n->bus, note->bytes);
 }
 
-/* Notes that one store in front of the load has arrived at its unit. After the
+/* Counts a store in front of the load that has arrived at its unit. After the
  * last such store the load crosses back to the HT core and is answered. */
 void ex_htax_load_moved(struct extoll_nic *n)
 {
@@ -143,8 +143,8 @@ bool ex_htax_notes(struct extoll_nic *n)
 /* ---- notes ahead of their time ---- */
 
 /* Decides whether a note needs an event, when the bus sends the note ahead of
- * its time. A note without an event makes the simulation faster. A store for a
- * unit needs no event before it has crossed the synchroniser.
+ * its time. Fewer events make the simulation faster. A store for a unit needs
+ * no event before it has crossed the synchroniser.
  *
  * The completion of a write needs no event unless the core's queue is full.
  * When the queue fills, HTAX requests events for the outstanding notes

@@ -96,7 +96,8 @@ bool extoll_rma_packet_decode(const struct weft_frame *f,
  * because HyperTransport has no other writes (2.2). */
 uint32_t extoll_rma_split(weft_phys_t addr, uint32_t len);
 
-/* Counters of the RMA. They follow EX_C_RMA in the NIC's table. */
+/* Counters of the RMA. Their indices in the NIC's table of counters begin at
+ * EX_C_RMA. */
 #define RMA_COUNTERS(X)                                                        \
 	X(COMMANDS, "rma_commands", "commands", "taken by the requester")      \
 	X(BAD_COMMANDS, "rma_bad_commands", "commands", "refused")             \

@@ -14,8 +14,8 @@
  *   NOTI   behind the writes in their posted queue
  *
  * A slot of the network port is released when its bytes are in the write queue.
- * Responses never wait for requests, because that could be a deadlock. A lock
- * that finds the responder's queue full blocks its own channel only. */
+ * Responses never wait for requests, because that could cause a deadlock. A
+ * lock that finds the responder's queue full blocks its own channel only. */
 #include <string.h>
 
 #include "systems/extoll/nic/nic.h"
@@ -283,7 +283,7 @@ static bool in_notify(struct extoll_rma_in *in)
 	uint32_t error = in->bad ? RMA_COMPLETER : 0;
 
 	if (in->bad == RMA_BAD_REMOTE &&
-	    /* lock: bit 0 of `low` tells if the responder refused it */
+	    /* lock: bit 0 of `low` is set if the responder refused it */
 	    (c.op != RMA_LOCK_RSP || c.low & 1))
 		error = RMA_RESPONDER;
 	if (c.op == RMA_NOTI_PUT || c.op == RMA_LOCK_RSP)

@@ -14,7 +14,7 @@
  *
  * Our reading: with 64-byte slots a long message takes one slot for each 56
  * bytes. The status of each slot has the length of that slot's part. All slots
- * but the last have "end of message" clear. Void cells do not get here
+ * but the last have "end of message" clear. The network port drops void cells
  * (systems/extoll/network/network_port.c). */
 #include "systems/extoll/nic/nic.h"
 

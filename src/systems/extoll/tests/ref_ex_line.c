@@ -92,8 +92,8 @@ static void ends_drop(struct list *ends, uint64_t slot)
 }
 
 /* Plans the slot of line l that is t_out cycles ahead. Returns true if a data
- * cell may have it. `rev` is the line in the opposite direction, whose receiver
- * owes credits and ACKs on l. */
+ * cell may use the slot. `rev` is the line in the opposite direction, whose
+ * receiver owes credits and ACKs on l. */
 bool rx_plan(struct world *w, struct line *l, struct line *rev,
 	     struct rx_sum *sum)
 {

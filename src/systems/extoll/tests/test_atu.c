@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA and ATU, the parts without time: TLB, checks of addresses and
+/* EXTOLL RMA and ATU, the parts without timing: TLB, checks of addresses and
  * entries, descriptors, packets, pieces of writes, locks (extoll.md 2.2, 3.4 to
  * 3.9, 5.5). */
 #include "unit/cmocka_all.h"
@@ -179,7 +179,8 @@ static void test_header_word_has_the_specified_fields(void **state)
 	assert_false(extoll_rma_packet_decode(&f, &back));
 }
 
-/* The decoder reads only within the frame, for any 64 bits. */
+/* A packet with any 64 bits in H0 is refused, or has at most 4096 bytes and a
+ * known operation. */
 static void test_any_packet(void **state)
 {
 	struct weft_frame f = { 0 };

@@ -149,7 +149,7 @@ static void test_run_ends_with_a_full_ring(void **state)
 	assert_int_equal(rr_counter("rma_noti_stalls"), 3);
 }
 
-/* A run may end while the network takes no packet. */
+/* A run may end while the network accepts no packet. */
 static void test_run_ends_with_puts_that_the_network_does_not_take(void **state)
 {
 	rr.net->stop = true;

@@ -106,7 +106,8 @@ static void test_cell_16(void **state)
 	weft_frame_free(p);
 }
 
-/* Each crossbar takes the lowest nibble. Flits of fillers are removed (3.9). */
+/* Each crossbar takes the lowest nibble. A routing flit without further nibbles
+ * is removed (3.9). */
 static void test_crossbar_takes_the_lowest_nibble_of_a_route(void **state)
 {
 	static const uint8_t route[] = { 3, 4, 5, 6, 2 };

@@ -44,7 +44,7 @@ static struct scene *scene_of(struct exrig *r)
 
 /* Returns the next event. Node 1 sleeps until the interrupt. Node 0 polls and
  * never stores a read pointer, because the store would wait behind messages
- * that the NIC does not take. */
+ * that the NIC does not accept. */
 static uint64_t next_event(struct extoll_drv *d, bool sleeps, uint32_t i,
 			   weft_time_t until)
 {

@@ -69,7 +69,7 @@ static void listen(struct ex_pair *p, struct ear *ear, bool refreshes)
 	}
 }
 
-/* Compares all that was on the line before `until`. */
+/* Compares all frames that started on the line before `until`. */
 static void compare(const struct ear *a, const struct ear *b, weft_time_t until)
 {
 	uint32_t i = 0;

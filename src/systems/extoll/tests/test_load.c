@@ -258,7 +258,8 @@ static void test_read_pointer_follows_every_second_slot(void **state)
 	assert_int_equal(word(&dev->log[7], 0), 2);
 	assert_int_equal(word(&dev->log[9], 0), 0);
 	assert_int_equal(word(&dev->log[10], 0), 2);
-	/* ns: 30 + 6 * 2.5 up, 164 until noticed, 75 + 4 * 2.5 + 60 down */
+	/* 30 + 6 * 2.5 ns towards the host, 164 ns until the processor sees the
+	 * message, 75 + 4 * 2.5 + 60 ns back to the device */
 	assert_int_equal(dev->log[7].time, 12 * WEFT_US + 354 * WEFT_NS);
 	assert_int_equal(k[LOAD_WRONG] + k[LOAD_CORRUPT] + k[LOAD_STRAY], 0);
 	assert_int_equal(weft_sim_finish(sim, NULL), 0);

@@ -42,7 +42,7 @@ static void put(struct exproc *p, uint32_t node, uint32_t spec, uint64_t from,
 		    EXPROC_NLA(from), EXPROC_NLA(to));
 }
 
-/* ---- T-16: the page is taken away while puts are in flight ---- */
+/* ---- T-16: the page is de-registered while puts are in flight ---- */
 
 enum { DEREG_PUTS = 40 };
 

@@ -46,7 +46,7 @@ static inline uint64_t extoll_source_due(const struct extoll_source *s)
 {
 	return net_source_due(&s->own, extoll_net_over(s->net));
 }
-/* Returns the flits of a packet of that size, including one routing flit. */
+/* Returns the flits of a packet of `size`, including one routing flit. */
 uint32_t extoll_source_flits(const struct extoll_source *s, uint32_t size);
 /* For net_source_ops: returns the packets that are due in the cycles
  * from..cycle-1 and have not been drawn. */

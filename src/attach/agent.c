@@ -17,8 +17,8 @@
 
 enum {
 	BATCH_MAX = 64,
-	NEAR_MAX = 8, /* limit of steps that resume clients between two polls of
-		       * the endpoint */
+	NEAR_MAX = 8, /* largest number of calls of agent_give between two polls
+		       * of the endpoint */
 };
 
 /* ---- events of the endpoint ---- */
@@ -114,7 +114,9 @@ static bool agent_give(struct att_agent *g)
 	return any;
 }
 
-/* Returns true if new work arrived while the agent was busy. */
+/* Returns true if the agent must not wait: a client has posted commands or must
+ * be resumed, memory of detached clients remains, or the deadline has
+ * changed. */
 static bool agent_called(const struct att_agent *g)
 {
 	bool called = g->mourns || g->plans;
@@ -152,8 +154,8 @@ void att_agent_park(struct att_agent *g)
 
 /* Returns true if the agent must not use the endpoint, because the endpoint
  * must not change outside the measured part. That is the case when all clients
- * of the agent are outside that part and no operation is in flight. An agent
- * without clients checks all clients of the run. */
+ * of the agent are outside the measured part and no operation is in flight. An
+ * agent without clients checks all clients of the run. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -165,9 +167,9 @@ static bool agent_aside(const struct att_agent *g)
 					      s->measure.asides == s->live));
 }
 
-/* Waits on the endpoint. If the gate calls the agent while the library still
- * executes its own part of the wait, the wait returns at once, so that no
- * command is missed. */
+/* Waits on the endpoint. If the gate calls the agent before the endpoint's
+ * library blocks, the wait returns at once. Otherwise the agent would miss a
+ * command. */
 static void agent_wait(struct att_agent *g)
 {
 	weft_time_t end = att_agent_deadline(g);

@@ -50,10 +50,10 @@ static void on_fork(void)
 
 /* ---- joining ---- */
 
-/* Largest number of descriptors in a welcome. The third descriptor is the
- * node's memory, or a socket for copies of the process's memory. On the direct
- * path the third and the fourth descriptor are the memory of the run and the
- * bells. */
+/* Largest number of descriptors in a welcome message. The third descriptor is
+ * the node's memory, or a socket for copies of the process's memory. On the
+ * direct path the third and the fourth descriptor are the memory of the run and
+ * the bells. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
 /* Connects to `path`. A first character '@' means an abstract name. */
@@ -335,8 +335,9 @@ void weft_att_close(struct weft_att *a)
 		if (the.forked) /* the memory belongs to the parent process */
 			a->seg = NULL, a->bell = NULL, a->sock = -1;
 		the.att = NULL;
-		/* closed before BYE, so that peers learn that this process
-		 * leaves and do not report its death */
+		/* The direct endpoint is closed before BYE is sent, so that
+		 * peers report a regular exit and not the death of the
+		 * process. */
 		if (a->direct)
 			direct_close(a->direct);
 		a->direct = NULL;

@@ -41,10 +41,10 @@ struct weft_att {
 			      * last read from seg->cmd_head */
 	uint64_t tx_tail, tx_head;
 	uint64_t *tx_end; /* end of the payload of each command in tx */
-	bool posted; /* a command was posted since the last hand-over whose time
-		      * the process does not know */
-	bool naps;   /* true from the start of a wait until a call notices that
-		      * the simulator has resumed the client (att_woken) */
+	bool posted;	  /* since the last hand-over the process has posted a
+			   * command whose duration it does not know */
+	bool naps; /* true from the start of a wait until a call detects that
+		    * the simulator has resumed the client (att_woken) */
 	/* Time: */
 	weft_time_t busy;  /* processor time that the next command will
 			    * charge */
@@ -57,12 +57,13 @@ struct weft_att {
 	uint64_t seq; /* number of the last command that asked for a reply */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
 	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
-	/* empty polls in earlier calls that returned without a wait */
+	/* number of empty polls in earlier calls that returned without a
+	 * wait */
 	_Atomic uint32_t vain;
 	bool glances;	  /* the process is inside a call that polls and returns
 			   * (MPI_Test) */
-	uint32_t glanced; /* number of waits of weft_att_idle that expired, in a
-			   * row */
+	uint32_t glanced; /* number of consecutive waits of weft_att_idle that
+			   * expired */
 	uint64_t acts;	  /* value of direct_acts at the last poll */
 	/* Calls: */
 	atomic_flag stat_lock;
@@ -77,17 +78,17 @@ struct weft_att {
  * att_noticed before the first command. Returns 0, -ENOENT without WEFT_SOCKET,
  * or negative errno. att_free frees *a_p. */
 int att_connected(enum att_role role, struct weft_att **a_p);
-/* Waits until the simulation has seen the client. Returns 0, or -ECONNREFUSED
- * if the simulator has gone. */
+/* Waits until the simulation has admitted the client and resumed it. Returns 0,
+ * or -ECONNREFUSED if the simulator has gone. */
 int att_noticed(struct weft_att *a);
 /* Closes the connection and frees a. Sends nothing. */
 void att_free(struct weft_att *a);
 
 /* client_wait.c */
-/* Makes the state RUN, because only a running client may post. */
+/* Sets the segment's state to RUN, because only a running client may post. */
 void att_resume(struct weft_att *a);
-/* Makes the state WAIT and blocks until the simulator hands the processor back,
- * or until real_ns have passed. */
+/* Sets the segment's state to WAIT. Blocks until the simulator hands the
+ * processor back, or until real_ns have passed. */
 void att_hand_over(struct weft_att *a, uint64_t real_ns);
 /* Posts the processor time used so far. Called before a wait, so that the
  * simulator charges that time before the wait starts. */
@@ -99,11 +100,11 @@ void att_look(struct weft_att *a);
 void att_cpu_charge(struct weft_att *a);
 
 /* client_stat.c */
-/* Moves marks into the ring, but leaves room for one command. att_post of that
- * command publishes the marks, too. */
+/* Moves marks into the ring, but leaves room for one command. The next att_post
+ * publishes the marks together with its command. */
 void att_marks_put(struct weft_att *a);
-/* Sets `busy` to 0 in the marks that are not in the ring yet, because a command
- * has already charged the processor time before these marks. */
+/* Sets `busy` to 0 in the marks that are not in the ring yet. A posted command
+ * has already charged the processor time that `busy` counts. */
 void att_marks_after(struct weft_att *a);
 
 /* client_ep.c */

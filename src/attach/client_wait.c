@@ -13,8 +13,8 @@
 
 enum {
 	POLLS = 16, /* empty polls in a row before the client waits */
-	VAIN = 256, /* limit of empty polls in all calls that returned without a
-		     * wait */
+	VAIN = 256, /* number of empty polls, in all calls that returned without
+		     * a wait, after which the client waits */
 	NAP_US = 1000, /* length of the first sleep in us; NAP_US more for each
 			* PEERS processes */
 	PEERS = 16,
@@ -38,9 +38,8 @@ void att_resume(struct weft_att *a)
 }
 
 /* Changes RUN or OUT to WAIT, and wakes the simulator, which may sleep until
- * the state changes. Does nothing while `naps` is set. The state may be RUN
- * then, because the simulator has resumed the client, but the client must poll
- * before its next wait. */
+ * the state changes. Does nothing while `naps` is set, because a client that
+ * the simulator has resumed must poll before its next wait. */
 static void att_to_wait(struct weft_att *a)
 {
 	uint32_t was = atomic_load(&a->seg->state);
@@ -240,8 +239,8 @@ int weft_att_idle(struct weft_att *a)
 		atomic_store(&a->empty, 0);
 		atomic_store(&a->idle_us, 0);
 	}
-	/* A sleeping client polls at a rate set by real time, so these polls
-	 * must not be counted. */
+	/* While the client sleeps, the rate of its polls depends on real time.
+	 * These polls must not be counted. */
 	if (!a->direct && !a->glances && att_blind(a))
 		return att_nap(a);
 	polls = atomic_fetch_add(&a->empty, 1) + 1;
@@ -262,8 +261,8 @@ int weft_att_idle(struct weft_att *a)
 		a->empty = a->vain = 0;
 		return -EAGAIN;
 	}
-	/* Only the process of an untimed run has `glances` set here. The
-	 * process gives the processor to other processes. */
+	/* Here `glances` is set only in an untimed run. The process then yields
+	 * the processor to other processes. */
 	if (a->glances) {
 		sched_yield();
 		return -EAGAIN;

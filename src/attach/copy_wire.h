@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wire format of copy.h. A request for a write is followed by the bytes. The
- * reply is the bytes read, or one byte after a write. */
+/* Wire format of the copies that copy.h describes. A write request is followed
+ * by its data. The reply is the data of a read, or one byte after a write. */
 #ifndef ATTACH_COPY_WIRE_H
 #define ATTACH_COPY_WIRE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: joining, meeting peers and leaving, waiting. */
+/* Direct endpoint: joining, mapping the memory of peers, leaving, waiting. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ uint64_t att_now_ns(void)
 }
 
 /* Returns true if the layout in the run's memory fits the memory's size and
- * contains this place. */
+ * contains the place (node, slot). */
 static bool seg_ok(const struct direct_lay *s, uint64_t bytes, uint32_t node,
 		   uint32_t slot)
 {

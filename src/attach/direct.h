@@ -3,12 +3,13 @@
  * endpoint of `weft exec --clock none --path direct`.
  *
  * A place is the room of one process in the run: a node and a slot. Each
- * process has memory that its peers map read-only. It holds a ring for each
- * place, with the messages to that place. The memory of the run, which only the
- * simulator writes, lists the attached processes and the senders to each. Put
- * and get are copies by the kernel from process to process (cross-memory
- * attach), or messages where the kernel refuses. An idle process polls for a
- * short while, then sleeps on a futex until a peer wakes it.
+ * process has memory that its peers map read-only. This memory contains one
+ * ring for each place, with the messages to that place. The memory of the run,
+ * which only the simulator writes, lists the attached processes and the senders
+ * to each process. For put and get the kernel copies from process to process
+ * (cross-memory attach). If the kernel refuses, put and get use messages. An
+ * idle process polls for a short while, then sleeps on a futex until a peer
+ * wakes it.
  *
  * A process that damages its memory harms only its own traffic: its messages
  * are lost or wrong. Readers check that memory. Requests are checked against
@@ -80,8 +81,8 @@ struct weft_ep *direct_ep(struct direct *d);
 /* Sleeps for at most real_us. Returns 0 if a poll can find something or a full
  * ring has room again, -EAGAIN if not. */
 int direct_wait(struct direct *d, uint32_t real_us);
-/* Returns the number of posts and arrivals so far. An unchanged number means
- * that the endpoint was idle. */
+/* Returns the number of posts and arrivals so far. If the number has not
+ * changed, the endpoint was idle. */
 uint64_t direct_acts(const struct direct *d);
 /* Returns the real time since the run's memory was made. */
 weft_time_t direct_now(const struct direct *d);

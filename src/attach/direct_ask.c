@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: operations by message. These are atomics, and put and get
- * where the kernel refuses to copy. The target's library executes them piece by
- * piece. */
+/* Direct endpoint: operations that the target's library executes in pieces.
+ * These are atomics, and also put and get where the kernel refuses to copy. */
 #include <errno.h>
 #include <string.h>
 

@@ -97,7 +97,8 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 
 /* ---- messages in ---- */
 
-/* Handles one message. Returns true if the message gives the event *ev. */
+/* Handles one message. Returns true if the message is reported as the event
+ * *ev. */
 static bool direct_ep_take(struct direct *d, uint32_t from,
 			   const struct direct_head *h, enum direct_kind kind,
 			   uint32_t len, struct weft_ep_event *ev)

@@ -25,8 +25,9 @@ enum {
 	FEW = 16,
 	MSG_MANY = 4096,
 	MSG_FEW = 16384,
-	UNREAD = 8192, /* limit of unread bytes in a socket: a few messages, as
-			* the kernel counts them */
+	UNREAD = 8192, /* limit of unread bytes in a socket. The kernel counts
+			* overhead, too, so that a few messages reach the
+			* limit. */
 };
 
 uint64_t att_page_up(uint64_t bytes)
@@ -196,7 +197,7 @@ struct call {
 	int give; /* descriptor to send back, or -1 */
 };
 
-/* Takes a process's memory. The descriptor must have the right size and be
+/* Accepts a process's memory. The descriptor must have the right size and be
  * sealed, so that its size cannot change and no other process can write to
  * it. */
 static int want_place(struct direct_hub *h, struct call *c)
@@ -231,8 +232,9 @@ static int call_do(struct direct_hub *h, enum direct_want what, struct call *c)
 				1ull << c->from % 64);
 		/* fall through */
 	case WANT_PEER:
-		/* Gives the memory of a process even after the end of the
-		 * process, because the memory may still hold messages. */
+		/* Sends the descriptor of a process's memory even after the
+		 * process has ended, because the memory may still hold
+		 * messages. */
 		c->give = h->seat[c->place].mem_fd;
 		return c->give < 0 ? -EAGAIN : 0;
 	case WANT_WHO:

@@ -15,8 +15,8 @@ enum {
 	DIRECT_MAGIC = 0x44464557,
 	DIRECT_VERSION = 2,
 	DIRECT_REGIONS = 4096, /* largest number of regions of a process */
-	DIRECT_OPS = 128,      /* operations by message that a process may have
-				* in flight */
+	DIRECT_OPS = 128,      /* largest number of operations of a process that
+				* targets execute at a time (direct_ask.c) */
 	DIRECT_EVENTS = 1024,  /* size of the queue of a process's own events, a
 				* power of two */
 	DIRECT_UNIT = 64,
@@ -42,7 +42,7 @@ struct direct_head {
 		      * number. */
 };
 
-/* ---- memory of a process: it writes, all others read ---- */
+/* ---- memory of a process, which peers map read-only ---- */
 
 /* State of a process towards one peer. */
 struct direct_pair {
@@ -68,7 +68,7 @@ struct direct_place {
 	struct direct_pair pair[];
 };
 
-/* ---- memory of the run: the simulator writes, all read ---- */
+/* ---- memory of the run, which only the simulator writes ---- */
 
 enum direct_state { DIRECT_EMPTY, DIRECT_HERE, DIRECT_LEFT, DIRECT_DEAD };
 
@@ -98,9 +98,9 @@ struct direct_seg {
 };
 
 /* ---- bells, which all processes write ----
- * A bell says whether its process sleeps. Damage here makes a process poll more
- * often, or wakes it only when its sleep expires. It has no other effect,
- * because no data lies here. */
+ * A bell shows whether its process sleeps. If a bell is damaged, its process
+ * polls more often, or wakes only when its sleep expires. Damage has no other
+ * effect, because bells contain no data. */
 
 /* State of a bell, which says how to wake its process: on the futex, or through
  * its socket. */
@@ -136,7 +136,8 @@ struct direct_rep {
 
 /* ---- operations by message ---- */
 
-/* Remote operations by message, which the target's library executes. */
+/* Remote operations that the target's library executes. They travel as
+ * messages. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
 
 struct direct_ask {

@@ -3,9 +3,10 @@
  *
  * A sender writes each message behind its previous one. It clears the mark of
  * the next message first and writes the mark of the new message last, so that a
- * reader never sees an unfinished message. The receiver cannot write to the
- * ring. It keeps a private list of the messages read, marks them as freed in
- * any order, and gives room back in order, from time to time. */
+ * reader never reads an unfinished message. The receiver cannot write to the
+ * ring. It keeps a private list of the messages read and marks them as freed in
+ * any order. From time to time it reports freed room to the sender, in the
+ * order of the ring. */
 #include <errno.h>
 
 #include "attach/direct_internal.h"
@@ -64,8 +65,8 @@ bool direct_has_room(struct direct *d, uint32_t to, size_t len)
 	return false;
 }
 
-/* Clears the mark at p->put, then publishes the message in front of it, because
- * the peer reads on as soon as it sees the message. */
+/* Clears the mark at p->put before it publishes the message h, because the
+ * receiver reads the next mark as soon as it has read h. */
 static void direct_ring_publish(struct direct *d, struct direct_peer *p,
 				struct direct_head *h, enum direct_kind kind,
 				size_t len)
@@ -186,7 +187,8 @@ void direct_free(struct direct *d, struct direct_peer *p,
 
 	if (*u) /* A zero entry is not a message, or was freed before. */
 		*u |= DIRECT_FREED;
-	give_back(d, p); /* A skip in front of the message is freed with it. */
+	give_back(d, p); /* This also frees the skipped bytes before the
+			  * message. */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,
 				 memory_order_relaxed))

@@ -14,9 +14,9 @@
 #include "attach/direct_internal.h"
 
 /* ---- regions ----
- * Requests of peers are checked against a private table. Peers can read a copy
- * of the table. A wrong request therefore fails at its origin, without a
- * message. */
+ * Requests of peers are checked against a private table. Peers can read a
+ * public copy of the table. Therefore an origin detects a wrong request itself
+ * and does not send a message. */
 
 static void direct_rma_show(struct direct *d, uint32_t i)
 {

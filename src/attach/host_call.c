@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: a call becomes a command. A call that has a result
- * or takes time hands over until it is done. */
+/* weft/host.h in a process: each call becomes a command. A call that has a
+ * result or takes time hands the processor to the simulator until the simulator
+ * has executed the command. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,8 +83,8 @@ enum { BRIDGE = 4 };
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t)
 {
-	/* The thread need not wait for the reply if the call would neither let
-	 * time pass nor return a result. */
+	/* Does not wait for the reply if the call takes no time, or if all
+	 * calls are posted. */
 	if (h->node->info.post == ATT_POST_ALL ||
 	    (h->node->info.post != ATT_POST_NONE && !h->debt && !t.cost &&
 	     ((!t.stores && !t.fence) || h->stores + t.stores <= BRIDGE))) {

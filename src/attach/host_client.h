@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h inside a process: threads and their ends (host_life.c), common
- * part of all calls (host_call.c), MMIO and tagged accesses (host_io.c),
- * memory (host_mem.c), waiting and time (host_time.c), processes, domains and
- * drivers (host_proc.c). */
+/* weft/host.h inside a process: start and end of threads (host_life.c), common
+ * part of all calls (host_call.c), MMIO and tagged accesses (host_io.c), memory
+ * (host_mem.c), waiting and time (host_time.c), processes, domains and drivers
+ * (host_proc.c). */
 #ifndef ATTACH_HOST_CLIENT_H
 #define ATTACH_HOST_CLIENT_H
 
@@ -90,8 +90,8 @@ void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 /* host_life.c: returns whether the process has reported its end to its node. */
 bool host_left(void);
 
-/* host_proc.c: sets the thread's process to the one that the node made for
- * it. */
+/* host_proc.c: sets h->proc to the process that the node has made for the
+ * thread. */
 void host_is_process(struct weft_host *h);
 /* Calls `gone` of each local driver for the thread's process. Called when that
  * process ends. */

@@ -5,8 +5,8 @@
 #include "attach/host_client.h"
 #include "base/minmax.h"
 
-/* Length to which longer tagged accesses are cut. The simulator refuses an
- * access of this length, because the limit is 64 bytes. */
+/* Longer tagged accesses are cut to this length. The simulator still refuses
+ * them, because its limit is 64 bytes. */
 enum { TAGGED_MAX = 68 };
 
 /* ---- devices ---- */

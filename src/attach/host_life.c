@@ -3,7 +3,7 @@
  * weft_host_self attaches the process to its node.
  *
  * A thread of weft_thread_start is a thread of the operating system with a
- * connection of its own. The simulator resumes one thread of the process at a
+ * separate connection. The simulator resumes one thread of the process at a
  * time, so that threads behave as threads of a program in the simulator do. */
 #include <errno.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ bool host_left(void)
 }
 
 /* Leaves the run at the end of the program. Drivers end last, because other
- * processes of the node may need them until then. */
+ * processes of the node may use them until this program has left. */
 static void host_life_leave(void)
 {
 	struct weft_host *h = self_;
@@ -142,7 +142,7 @@ static void host_life_enter(void)
 		ret = att_noticed(h->att);
 	if (ret) {
 		/* Prints the error before the connection is closed, because the
-		 * simulator may end this process then. */
+		 * simulator may end this process when the connection closes. */
 		say_why(ret);
 		if (h->att)
 			att_free(h->att);

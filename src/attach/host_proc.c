@@ -192,7 +192,8 @@ int weft_drv_call(struct weft_host *h, struct weft_dev *d, uint32_t op,
 	int ret;
 
 	if (!d->drv.call) {
-		/* Without a local driver the driver is in the simulator. */
+		/* The process has no driver for this device, so the simulator's
+		 * driver executes the call. */
 		uint32_t n = WEFT_DRV_BYTES(op);
 		struct att_host_cmd c = { .kind = ATT_H_DRV_TRAP,
 					  .dev = d->index,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of weft/host.h on their way from a process (weft exec --raw) to its
- * thread in the simulator: commands in the ring of proto.h.
+/* Protocol of the calls of weft/host.h from a process (weft exec --raw) to its
+ * thread in the simulator. The calls are commands in the ring of proto.h.
  *
- * A row for each call: kind, name, arguments. Both sides use the table: the
- * process fills the fields, the simulator checks them before it makes the call.
- * A bad command is refused, or it detaches the process, and has no other
- * effect. */
+ * The table has a row for each call: kind, name, arguments. The process and the
+ * simulator both use the table. The process fills the fields, and the simulator
+ * checks them before it makes the call. A bad command is refused, or it
+ * detaches the process, and has no other effect. */
 #ifndef ATTACH_HOST_PROTO_H
 #define ATTACH_HOST_PROTO_H
 

@@ -120,8 +120,9 @@ bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 	return host_time_interrupt(h, ATT_H_IRQ_WAIT, d, deadline);
 }
 
-/* Waits for an interrupt. In an untimed run the handler sleeps first, so that
- * one hand-over serves the interrupts of several packets. */
+/* Waits for an interrupt. In an untimed run the process first sleeps for
+ * T_exec_gather, so that one hand-over serves the interrupts of several
+ * packets. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline)
 {

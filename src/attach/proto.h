@@ -32,8 +32,8 @@ enum {
 	ATT_RX_SLOTS = 64,
 	ATT_TX_MIN = 256 << 10,
 	ATT_SEND_FDS = 2,	/* descriptors of segment and bell */
-	ATT_RAW_MSG = 64 << 10, /* message size that determines the segment of a
-				 * client without an endpoint */
+	ATT_RAW_MSG = 64 << 10, /* longest message for which the segment of a
+				 * client without an endpoint has room */
 };
 
 /* Longest processor time of one command, in fs. */
@@ -66,9 +66,9 @@ struct att_welcome {
 };
 
 /* ---- memory common to all processes ----
- * A process with news for the simulator increments seq, and wakes the simulator
+ * A process that notifies the simulator increments seq, and wakes the simulator
  * if it sleeps. A process that damages this memory can only make the simulator
- * check more often or later, because the simulator never sleeps for long. */
+ * check more often or later, because each sleep of the simulator is short. */
 struct att_bell {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t asleep;
@@ -141,14 +141,14 @@ struct att_reply {
 struct att_stat {
 	char name[WEFT_ATT_STAT_NAME];
 	uint64_t calls, bytes;
-	/* For calls that posted no command: their processor time in fs. */
+	/* Processor time in fs of the calls that posted no command. */
 	uint64_t time, max;
 };
 
 /* ---- weft/host.h ---- */
 
-/* Calls that return at once, before the simulator has executed them. A call
- * with a result always waits. */
+/* Calls that return before the simulator has executed them. A call with a
+ * result always waits. */
 enum att_post_kind {
 	ATT_POST_NONE,
 	ATT_POST_FREE, /* calls that take no time */
@@ -190,20 +190,20 @@ struct att_seg {
 	ATT_LINE _Atomic uint32_t state; /* an enum att_state, used as a
 					  * futex */
 	_Atomic uint32_t sim_waits; /* the process must wake the simulator when
-				     * RUN ends */
+				     * the state is no longer RUN */
 	_Atomic uint32_t sleeps;    /* number of sleeping threads */
 
 	/* The process writes the next fields. */
 	ATT_LINE _Atomic uint32_t cmd_tail;
 	_Atomic uint32_t ev_head;
-	_Atomic uint32_t want_room; /* wake the process when half of the ring is
-				     * executed */
+	_Atomic uint32_t want_room; /* the process asks to be woken when half of
+				     * the ring's commands have been executed */
 	_Atomic uint32_t told;	/* untimed: the process has rung the bell since
 				 * the gate last checked */
 	_Atomic uint32_t armed; /* the process wants a byte on the socket at
 				 * the next event */
 	_Atomic uint32_t outside;  /* a thread of weft/host.h waits in real
-				    * time, so simulated time stands still */
+				    * time. Simulated time must not advance. */
 	_Atomic uint64_t deadline; /* simulated time at which the wait ends */
 	_Atomic uint64_t
 		/* A bit for each slot of rx to release. A process sets bits
@@ -229,7 +229,7 @@ uint64_t att_page_up(uint64_t bytes);
 
 /* Sleeps on p until a wake-up, for at most ns. Returns at once if *p is not
  * `old`, so that a wake-up before the call is not lost. Returns -1 with errno
- * after ns. */
+ * ETIMEDOUT when ns have passed. */
 static inline long att_futex_wait(_Atomic uint32_t *p, uint32_t old,
 				  uint64_t ns)
 {

@@ -57,8 +57,9 @@ static const char *args_bad(struct att_client *c, const struct att_host_cmd *k,
 
 	if (args & HA_DEV && !raw_dev(c, k))
 		return "no such device";
-	/* A window of the monitor must lie in a BAR. Windows of processes need
-	 * no check here, because the host checks these at every access. */
+	/* The monitor's windows must lie in a BAR. Windows of other processes
+	 * are not checked here, because the host checks them at every
+	 * access. */
 	if (args & HA_IO &&
 	    (!raw_dev(c, k) || k->attr > WEFT_WC ||
 	     (!c->thread.proc &&

@@ -38,8 +38,8 @@ static uint16_t handle_of(struct att_node *n, struct weft_proc *p)
 	return (uint16_t)n->procs.n;
 }
 
-/* Moves the client's thread into p. From then on the host checks accesses of
- * the thread by the tables of p. */
+/* Moves the client's thread into p. The host then checks the accesses of the
+ * thread against the tables of p. */
 static uint64_t call_proc_entered(struct att_client *c, struct weft_proc *p)
 {
 	uint16_t handle = handle_of(c->g->raw, p);
@@ -170,8 +170,8 @@ bool raw_run_proc(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- drivers ---- */
 
-/* Serves a driver that lives in the client. Executes the driver's calls until
- * the driver returns. */
+/* Serves a driver whose code is in the client. Executes the driver's calls
+ * until the driver returns. */
 static int call_proc_driver(struct weft_host *h, void *own, uint32_t op,
 			    void *arg)
 {
@@ -201,8 +201,8 @@ static void run_drv_call(struct att_client *c, const struct att_host_cmd *k,
 }
 
 /* Calls a driver of the simulator. The argument is plain data, which is
- * returned in rx. Reply: a is the process into which the driver has put the
- * thread, or 0. */
+ * returned in rx. r->a is set to the process that the thread has entered during
+ * the call, or to 0. */
 static void run_drv_trap(struct att_client *c, const struct att_host_cmd *k,
 			 struct att_reply *r)
 {
@@ -288,9 +288,9 @@ static void run_thread(struct att_client *c, const struct att_host_cmd *k,
 
 /* ---- words ---- */
 
-/* Returns a word of the simulator for the client's word at `at`, or NULL if the
- * client has too many. The value of the simulator's word has no meaning,
- * because the client has compared its word itself. */
+/* Returns the simulator's word that stands for the client's word at `at`, or
+ * NULL if the client has too many words. The value of the simulator's word has
+ * no meaning, because the client has compared its own word. */
 static struct raw_word *word_of(struct att_client *c, uint64_t at)
 {
 	struct att_node *n = c->g->raw;
@@ -309,8 +309,8 @@ static struct raw_word *word_of(struct att_client *c, uint64_t at)
 	return w;
 }
 
-/* A wait ends at once if the client did not know of the word's last wake-up
- * when it compared the word. */
+/* Executes a wait or a wake-up. A wait ends at once if the word was woken after
+ * the client compared it. */
 static void run_word(struct att_client *c, const struct att_host_cmd *k,
 		     struct att_reply *r)
 {

@@ -155,8 +155,9 @@ void att_run(struct att_client *c)
 	c->far.epoch++; /* makes cached reads of the client's memory invalid */
 	runs = atomic_compare_exchange_strong(&c->seg->state, &was, ATT_RUN) ||
 	       was == ATT_RUN;
-	/* A client that was running already may begin to wait without a poll
-	 * after att_show. Such a client would miss the events. */
+	/* A client that was already running when att_show published the events
+	 * may begin to wait before it polls again. It would then miss these
+	 * events. */
 	c->missed = was != ATT_WAIT && att_timed(c->srv);
 	/* A client that waits on its descriptor (weft_att_arm) instead of the
 	 * segment gets a byte. The byte is sent after the state has changed,
@@ -166,7 +167,8 @@ void att_run(struct att_client *c)
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
-		/* the client sleeps elsewhere or has left, and polls later */
+		/* in state OUT the client polls when it continues, and in state
+		 * GONE it has left */
 		return;
 	/* a client without pending commands learns the present time, so that
 	 * its next command is not late */
@@ -245,8 +247,9 @@ void att_tell_unborn(struct att_client *c)
 		tell_death(c, c->srv->unborn.at[i]);
 }
 
-/* Detaches a client. Its statistics stay. The agent releases its messages later
- * (att_release_after_exit), because a release takes simulated time. */
+/* Detaches a client. The client's statistics are kept. The agent releases the
+ * client's messages later (att_release_after_exit), because a release takes
+ * simulated time. */
 void att_gone(struct att_client *c)
 {
 	struct att_agent *g = c->g;

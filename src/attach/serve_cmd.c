@@ -82,8 +82,9 @@ static int cmd_send(struct att_agent *g, struct att_client *c,
 	if (!to)
 		return -EPIPE;
 	if (to->g == g || c->aside) {
-		/* The message is copied if the receiver is on this node, or
-		 * outside the measured part, where messages take no time. */
+		/* The message is copied if the receiver is on this node. It is
+		 * also copied if the sender is outside the measured part, where
+		 * messages take no time. */
 		struct att_event e = { .kind = WEFT_EV_RECV,
 				       .src = WEFT_ATT_ADDR(c->node, c->slot),
 				       .imm = cmd->imm,
@@ -246,8 +247,8 @@ static int cmd_run(struct att_agent *g, struct att_client *c,
 	 * command has no effect besides that time. */
 	if (c->gone || cmd->kind == ATT_C_NOP)
 		return 0;
-	/* Time has passed between the client's last command and this one,
-	 * because the gate counted the client as waiting. */
+	/* Counts a causality violation, because simulated time passed while the
+	 * gate counted the client as waiting. */
 	if (c->resumed && !is_mark(cmd)) {
 		c->resumed = false;
 		if (!c->measured.over && !c->aside) {
@@ -292,8 +293,8 @@ static void serve_early(struct att_agent *g, struct att_client *c,
 		if (kind == ATT_C_BYE && !c->leaving) {
 			/* A leaving client reads no more messages, but the
 			 * messages that it has sent must leave first. Messages
-			 * for it are dropped, so that two leaving clients do
-			 * not wait for each other. */
+			 * to this client are dropped, so that two leaving
+			 * clients do not wait for each other. */
 			serve_released(g, c);
 			c->leaving = true;
 			if (!c->gone)

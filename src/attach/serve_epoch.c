@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Common start and common end of the measured part. Processes reach start and
- * end at moments of real time, so their messages at these times must not use
- * the machine. The measured part starts for all processes at one simulated
- * time, with no operation in flight and all counts at zero, and ends for all at
- * one time. Therefore the measured part is equal in every run. */
+/* Common start and common end of the measured part. Processes reach both at
+ * times that depend on real time, so their messages at these times must not use
+ * the simulated machine. The measured part starts for all processes at one
+ * simulated time, with no operation in flight and all counts at zero, and ends
+ * for all at one time. Therefore the measured part is equal in every run. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"

@@ -4,9 +4,9 @@
  * registrations again when a buffer is reused. */
 #include "attach/serve_internal.h"
 
-/* Unused shadows that an agent keeps in an untimed run. In a timed run it keeps
- * none, because the heap decides whether a buffer reuses an address, and
- * results would differ from run to run. */
+/* Largest number of unused shadows that an agent keeps in an untimed run. In a
+ * timed run it keeps none, because the heap decides whether a buffer reuses an
+ * address, and results would differ from run to run. */
 enum { KEPT = 64 };
 
 static void shadow_drop(struct att_agent *g, size_t i)

@@ -18,8 +18,8 @@
 enum {
 	CLIENT_CHECK_NS = 10000000,  /* ns between two checks of a running
 				      * client */
-	CLIENT_ASLEEP_NS = 20000000, /* ns of sleep after which a client counts
-				      * as asleep elsewhere */
+	CLIENT_ASLEEP_NS = 20000000, /* ns of sleep after which a running client
+				      * changes to state OUT */
 	LAST_JOIN_NS = 1000000000,   /* ns after the last join at which the run
 				      * starts without further clients */
 	ALL_CHECK_NS = 100000000,    /* ns between two checks of all clients */
@@ -231,8 +231,9 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
-/* Repeats the last hand-over to each client that was running at that hand-over
- * and waits now, because the client may have missed the events. */
+/* Repeats the last hand-over of clients that may have missed its events,
+ * because they were already running at that hand-over. Only clients that wait
+ * now are resumed. */
 static void gate_missed(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {

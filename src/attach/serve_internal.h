@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations that files of the simulator's side of attached processes share:
- * the server (serve.c), joining and leaving (serve_watch.c, a thread of its
- * own; serve_join.c, serve_seg.c), the gate (serve_gate.c), rings and state of
- * a client (serve_client.c), commands (serve_cmd.c, serve_mem.c), memory of a
- * client (serve_far.c), the measured part (serve_epoch.c), calls
+ * the server (serve.c), joining and leaving (serve_watch.c, which is a separate
+ * thread, serve_join.c, serve_seg.c), the gate (serve_gate.c), rings and state
+ * of a client (serve_client.c), commands (serve_cmd.c, serve_mem.c), memory of
+ * a client (serve_far.c), the measured part (serve_epoch.c), calls
  * (serve_stat.c), the job (serve_job.c, serve_proc.c), agents (agent.c). */
 #ifndef ATTACH_SERVE_INTERNAL_H
 #define ATTACH_SERVE_INTERNAL_H
@@ -100,8 +100,8 @@ struct att_agent {
 	weft_time_t until; /* deadline of agent_wait */
 	bool plans;	   /* the agent's next deadline has changed */
 	bool mourns;	   /* regions or messages of detached clients remain */
-	uint32_t near; /* number of steps that resumed clients, counted since
-			* the last poll of the endpoint */
+	uint32_t near;	   /* number of calls of agent_give that resumed clients
+			    * since the last poll of the endpoint */
 	struct {
 		VEC(struct att_client *);
 	} clients; /* attached clients, by slot */
@@ -115,8 +115,8 @@ struct att_agent {
 	struct {
 		VEC(struct att_client *);
 	} graves;	      /* detached clients that still hold messages */
-	struct att_node *raw; /* node of processes with weft/host.h
-			       * (serve_host.h), or NULL */
+	struct att_node *raw; /* state of a node whose processes call
+			       * weft/host.h (serve_host.h), or NULL */
 	int mem_fd;	      /* descriptor of the node's memory */
 	struct att_op *free_ops;
 	uint32_t n_ops; /* operations in flight */
@@ -168,8 +168,8 @@ struct att_stillness {
 
 /* The measured part of a client. */
 struct att_measured {
-	weft_time_t start, over; /* begin and end of the part; 0: not yet
-				  * reached */
+	weft_time_t start, over; /* begin and end of the measured part; 0: not
+				  * yet reached */
 	uint64_t violations;	 /* causality violations so far; set to 0 at the
 				  * start of the part */
 	uint64_t events, handovers; /* counts so far; att_cmd_aside subtracts
@@ -205,8 +205,8 @@ struct att_client {
 	bool gone, left, broken;
 	bool leaving; /* the client receives no more messages */
 	bool running; /* simulated time waits for the client */
-	bool resumed; /* the client continued by itself although time had passed
-		       * since its wait started */
+	bool resumed; /* the client continued without a hand-over, although time
+		       * had passed since its wait started */
 	bool wake;    /* events wait to be published to the client */
 	bool missed;  /* the client did not wait at its last hand-over */
 	bool charged; /* the processor time of the first command in the ring has
@@ -436,8 +436,8 @@ void att_break(struct att_client *c, const char *why);
 /* Detaches a client. The client's peers get an error event unless the client
  * left properly. */
 void att_gone(struct att_client *c);
-/* Handles a rank that ended before it was attached: all clients get an error
- * event, now and when they join. */
+/* Handles a rank that ended before it was attached. All attached clients get an
+ * error event now. Clients that join later get it when they join. */
 void att_unborn(struct att_server *s, uint32_t rank, pid_t pid);
 /* Reports to a new client all ranks that ended before they were attached. */
 void att_tell_unborn(struct att_client *c);
@@ -454,15 +454,16 @@ bool att_serve(struct att_agent *g, struct att_client *c);
 /* Returns true if the client has posted commands that were not executed. */
 bool att_has_cmds(const struct att_client *c);
 /* Returns an operation for a command. Aborts if memory is exhausted.
- * att_op_free frees the operation and its stage. */
+ * att_op_free frees the operation and its buffer (att_stage). */
 struct att_op *att_op_new(struct att_agent *g, struct att_client *c,
 			  const struct att_cmd *cmd);
-/* Frees an operation and its stage, and drops its use of a shadow. */
+/* Frees an operation and its buffer (att_stage), and drops its use of a
+ * shadow. */
 void att_op_free(struct att_agent *g, struct att_op *op);
 /* Completes the operation that an event of the endpoint belongs to. */
 void att_op_event(struct att_agent *g, const struct weft_ep_event *ev);
-/* Returns a device-visible buffer and its size class, or NULL if memory is
- * short now. */
+/* Returns a device-visible buffer and its size class, or NULL if no memory is
+ * free at present. */
 void *att_stage(struct att_agent *g, size_t len, uint32_t *class_p);
 
 /* serve_far.c: returns device-visible addresses of the client's memory, or NULL

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process joins: its identity, its hello, its place. */
+/* Joining of a process: identification, hello, choice of node and slot,
+ * welcome. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -223,8 +224,8 @@ static int conn_welcome(struct att_server *s, struct att_conn *k)
 	close(fds[0]);
 	if (c->far.copy)
 		close(fds[2]);
-	/* a client that has ended already is published, too, because the
-	 * simulation must see its end */
+	/* A client that has already ended is published, too, because the
+	 * simulation must handle its end. */
 	vec_push(&s->joins, c);
 	s->alive++;
 	k->c = c;
@@ -266,7 +267,8 @@ int att_join_hello(struct att_server *s, struct att_conn *k)
 	if (n <= 0)
 		return -EPIPE;
 	if (k->greeted)
-		/* after the hello the client's messages have no meaning */
+		/* Messages after the hello are ignored, because only the hello
+		 * has a meaning. */
 		return 0;
 	k->hello = hello;
 	if (n != sizeof(k->hello) || k->hello.magic != ATT_MAGIC ||

@@ -143,9 +143,9 @@ void att_stat_keep(struct att_client *c)
 
 /* ---- results ---- */
 
-/* Returns the client of a rank: the first client that was measured to its end,
- * or the last client if none was. Ignores clients of jobs after the first
- * measured job. */
+/* Returns the client of a rank: the first client that has reached the end of
+ * its measured part, or the last client if none has. Ignores clients of jobs
+ * after the first measured job. */
 static struct att_client *rank_client(const struct att_server *s, uint32_t rank)
 {
 	struct att_client *c = NULL;

@@ -18,7 +18,8 @@ enum {
 	ACCEPTS = 64,	/* connections accepted in one pass of the thread */
 	DEAF_MS = 100,	/* ms of pause after the kernel ran out of
 			 * descriptors */
-	FIXED = 2, /* polled descriptors in front of those of connections */
+	FIXED = 2,	/* number of polled descriptors before those of
+			 * connections */
 };
 #define HELLO 10000000000ull /* ns that a connection may take for its hello */
 

@@ -149,10 +149,10 @@ void pre_now_is(weft_time_t t)
 	atomic_store(&the.last, t);
 }
 
-/* Returns simulated time. The simulator knows one thread. Other threads may run
- * at any moment, so they get the time that the process saw last. Each of their
- * calls advances that time a little, because a loop that waits for a time would
- * not end otherwise. */
+/* Returns simulated time. Only the attached thread may ask the simulator. Other
+ * threads may run at any moment, so they get the time that the process last
+ * received. Each of their calls advances that time a little, because a loop
+ * that waits for a time would not end otherwise. */
 weft_time_t pre_now(struct weft_att *a)
 {
 	weft_time_t last = atomic_load(&the.last), t;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bench `capture`: measures the cost of `--capture all`.  It runs one
- * experiment alternately without and with a capture, and takes the smallest CPU
- * time of each, so that other load on the machine counts little.  The capture
- * is written to a file, because writing is part of the cost.  The second number
- * compares two runs without a capture. This number only shows the noise of the
- * measurement, because such runs execute no code of captures. */
+/* Bench `capture`: measures the cost of `--capture all`. It runs one experiment
+ * alternately without and with a capture, and takes the smallest CPU time of
+ * each, so that other load on the machine counts little. The capture is written
+ * to a file, because writing is part of the cost. The figure `without_...`
+ * compares two runs without a capture. It shows only the noise of the
+ * measurement. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

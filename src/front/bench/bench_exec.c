@@ -2,7 +2,7 @@
 /* `weft bench exec`: measures small messages between two processes over
  * libfabric. In real time it compares Weft's provider with providers of
  * libfabric, in alternating runs. In simulated time it measures the message
- * rate of processes that block for each message. The processes are
+ * rate of processes that block for each message. The processes run
  * bench/fabric.c. Each case runs several times and the best result counts,
  * because other load only makes a run slower. */
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bench `events`: cost of one event with 100, 10,000 and 1,000,000 pending.
  *
- * A component holds a number of wake-ups. When a wake-up runs, the component
- * asks for a new one after 1..1000 clock cycles, as links and schedulers do.
- * Half the components run on another clock, so that edges of two domains
- * interleave. */
+ * Each component has several pending wake-ups. When a wake-up runs, the
+ * component requests a new one after 1..1000 clock cycles, as links and
+ * schedulers do. Half the components run on another clock, so that edges of two
+ * domains interleave. */
 #include <stdio.h>
 
 #include "front/bench/bench.h"

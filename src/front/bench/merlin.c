@@ -3,8 +3,8 @@
  * offered_load, which sends packets at regular times to random nodes. merlin
  * prints neither packets nor hops. Therefore the bench multiplies the packets
  * that offered_load should send by the mean number of hops in dimension order.
- * The product is a little larger than what merlin did: by 2 % with the longest
- * packets at the highest load, where packets wait for room.
+ * The product is a little larger than the true number of packet-hops: by 2 %
+ * with the longest packets at the highest load, where packets wait for room.
  *
  * The time to build the network must not count, therefore the bench makes two
  * runs of different length and takes their difference. */

@@ -92,8 +92,9 @@ static char *cli_list(const char *path, const struct strs *args, size_t skip)
 	return NULL;
 }
 
-/* Writes the setting of record.sample to buf: the time in front of the comma of
- * "10us,n*.nic.*". Returns 0, or a negative errno with a message. */
+/* Writes the setting of record.sample to buf. An argument of --sample such as
+ * "10us,n*.nic.*" has the interval before its comma. Returns 0, or a negative
+ * errno with a message. */
 static int cli_sample(struct cli *c, char *buf, size_t size,
 		      struct weft_err *err)
 {

@@ -142,8 +142,8 @@ static const struct cli_opt *opt_waiting(const struct cli_cmd *cmd,
 	return NULL;
 }
 
-/* Reads the words before the last one. Each '=' is a word of its own, because
- * bash splits there. */
+/* Reads the words before the last one. A '=' is a separate word, because bash
+ * splits the line there. */
 static void words_after(struct words *w, char **at, size_t n)
 {
 	const struct cli_opt *waiting = NULL;

@@ -60,9 +60,9 @@ static int disk_size(struct disk_cmd *x, size_t targets, struct weft_err *err)
 	return 0;
 }
 
-/* Gives initiator and targets equal link settings. A setting of the command
- * line is also set for the targets. Any other setting of the machine's targets
- * is also set for the initiator. */
+/* Gives initiator and targets equal link settings. A setting on the command
+ * line is copied to the targets. If the command line has no setting, that of
+ * the machine's first target is copied to the initiator. */
 static void disk_link(struct disk_cmd *x, const struct exp *e)
 {
 	static const struct {
@@ -140,7 +140,8 @@ static int disk_prepare(struct disk_cmd *x, struct weft_err *err)
 	c->edit = disk_edit;
 	c->raw = true;
 	c->n = "1";
-	if (!c->cores) /* clients, nbdkit and simulator run in parallel */
+	if (!c->cores) /* uses up to 1024 processors, because clients, nbdkit
+			* and simulator run in parallel */
 		c->cores = "1024";
 	x->job.socket = c->socket;
 	x->job.status = -1;

@@ -233,7 +233,7 @@ static int unknown_opt(const struct cli_cmd *cmd, const char *name)
 			cmd->name, name, cmd->name);
 }
 
-/* Takes the option at argv[*i]. Advances *i if the option's value is the next
+/* Parses the option at argv[*i]. Advances *i if the option's value is the next
  * word. */
 static int take_opt(struct cli *c, const struct cli_cmd *cmd, int argc,
 		    char **argv, int *i)

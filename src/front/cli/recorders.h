@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are written while a run continues: captures, timeline, waves. */
+/* Files that are written during a run: captures, timeline, waves. */
 #ifndef FRONT_CLI_RECORDERS_H
 #define FRONT_CLI_RECORDERS_H
 

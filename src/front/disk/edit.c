@@ -77,8 +77,8 @@ int disk_edit(struct doc *d, const struct registry *reg, struct weft_err *err)
 
 /* ---- nodes ---- */
 
-/* Marks the nodes of a text such as "2" or "0..3". Ignores other texts, because
- * the build of the machine refuses them. */
+/* Sets target[] for the nodes of a text such as "2" or "0..3". Ignores other
+ * texts, because the build of the machine refuses them. */
 static void mark_range(const struct doc_node *on, bool *target, uint32_t n)
 {
 	char *end;

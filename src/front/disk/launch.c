@@ -104,7 +104,7 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 	word(w, "--exit-with-parent");
 	word(w, "--threads=" THREADS);
 	word(w, "--unix=%s", socket);
-	/* The filter divides requests that are not whole sectors. */
+	/* The filter splits requests that are not a multiple of a sector. */
 	word(w, "--filter=blocksize");
 	word(w, "%s/" PLUGIN, plugin);
 	word(w, "targets=%s", k->targets);

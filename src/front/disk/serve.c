@@ -44,8 +44,8 @@ static pid_t start(char **argv, bool own_group)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	/* Only the command and this process get the terminal's signals,
-	 * therefore nbdkit has a process group of its own. */
+	/* nbdkit gets a new process group, because only the command and this
+	 * process must get the terminal's signals. */
 	if (own_group)
 		setpgid(0, 0);
 	sigemptyset(&none);

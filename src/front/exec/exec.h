@@ -102,7 +102,7 @@ extern const struct exec_launcher exec_direct;
 /* edit.c: turns an experiment into a machine by replacing its workload by
  * agents. */
 int exec_edit(struct doc *d, const struct registry *reg, struct weft_err *err);
-/* Returns true when nodes of the experiment have drivers of their own. */
+/* Returns true when a node of the experiment has a driver. */
 bool exec_drivers(const struct exp *e);
 /* Returns the number of nodes of the machine. */
 uint32_t exec_nodes(const struct exp *e);

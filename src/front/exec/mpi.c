@@ -119,7 +119,7 @@ bool mpi_given(const struct exec_job *j, const struct mpi_starter *s)
 }
 
 /* Refuses a program that is linked with another MPI than the command that
- * starts it, because each of its ranks would start a job of its own. */
+ * starts it, because each of its ranks would start a separate job. */
 static int same_mpi(const struct exec_job *j, const struct mpi_starter *s,
 		    struct weft_err *err)
 {

@@ -27,8 +27,7 @@ void exec_host_address(uint32_t node, char host[EXEC_HOST]);
 
 /* Launchers of openmpi.c, mpich.c and script.c. */
 extern const struct exec_launcher exec_openmpi, exec_mpich, exec_script;
-/* Each function prepares the environment and the files for runs of the MPI in
- * its name. */
+/* Each function prepares the environment and the files for runs of one MPI. */
 int openmpi_settle(struct exec_job *j, struct weft_err *err);
 void mpich_settle(struct exec_job *j);
 

@@ -5,8 +5,8 @@
 
 static bool script_fits(const struct exec_job *j)
 {
-	return false; /* a script shows no sign of its MPI, therefore the user
-		       * chooses this launcher by --mpi */
+	return false; /* The user chooses this launcher by --mpi, because a
+		       * script does not show which MPI it uses. */
 }
 
 static int script_start(struct exec_job *j, struct weft_err *err)

@@ -115,7 +115,8 @@ static int setup_ranks(const struct exec_args *a, uint32_t nodes,
 
 /* ---- processors ---- */
 
-/* Restricts weft to `cores` processors, the present one first. */
+/* Restricts weft to `cores` processors, including the processor on which weft
+ * runs. */
 void exec_pin(uint32_t cores)
 {
 	cpu_set_t may, set;

@@ -187,8 +187,8 @@ static int comp_apply_preset(struct exp_build *b, struct weft_comp *c,
 	const struct doc_node *n = doc_get(map, "preset");
 	struct weft_err sub = { 0 };
 
-	/* The last override wins over the mapping, and the mapping over its
-	 * base. */
+	/* The last override has priority over the mapping, and the mapping over
+	 * its base. */
 	if (!n)
 		n = doc_get(spec->base, "preset");
 	for (size_t i = 0; i < b->overs->n; i++) {

@@ -37,7 +37,7 @@ struct exp_build {
 			   * 0: order of their numbers */
 };
 
-/* Returns the number of the component that is built as the k-th of n. */
+/* Returns the number of the component that is built in step k of n steps. */
 uint32_t build_turn(const struct exp_build *b, uint32_t k, uint32_t n);
 
 /* Each function builds a section of the experiment. Returns 0, or a negative

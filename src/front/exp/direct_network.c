@@ -91,9 +91,9 @@ static int cut_one(struct topology *t, const struct doc_node *n,
 
 /* ---- routes ---- */
 
-/* Makes routes around cut cables when dimension order fails. Takes a table of
- * shortest routes if these cannot deadlock, otherwise routes that go up and
- * then down a tree. */
+/* Makes routes around cut cables if dimension order leaves nodes without a
+ * route. Uses a table of shortest routes if these cannot deadlock, otherwise
+ * routes that go up and then down a tree. */
 static int routes_mend(struct topology *t, const struct doc_node *map,
 		       char *note, size_t size, struct weft_err *err)
 {

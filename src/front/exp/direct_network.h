@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks: every end (NIC or traffic component) has a switch of its own
+/* Direct networks: every end (NIC or traffic component) has a separate switch
  * (s0, s1 ..), and cables join the switches. Fabrics `torus`, `mesh`,
  * `hypercube` and `graph` share this code. Their common keys:
  *
@@ -26,8 +26,8 @@ int direct_ports(struct exp_build *b, const struct doc_node *map,
 bool direct_port(const struct topology *t, const char *text, uint32_t *node_p,
 		 uint32_t *port_p);
 /* Cuts cables, completes and checks the routes, and builds the network. Owns
- * the contents of t from the call on, even if the call fails. Returns 0, or a
- * negative value with a message. */
+ * the contents of t, even if the call fails. Returns 0, or a negative value
+ * with a message. */
 int direct_build(struct exp_build *b, const struct doc_node *map,
 		 struct topology *t, struct weft_err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of an experiment as a tree. Every value knows its file, line and
- * column. This code does not depend on the meaning of keys.
+/* The text of an experiment as a tree. Every value has the file, line and
+ * column from which it was read. This code does not depend on the meaning of
+ * keys.
  *
  * A tree is allocated in the arena of its struct doc and freed with it. */
 #ifndef FRONT_EXP_DOC_H
@@ -39,8 +40,8 @@ struct doc_node {
 	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override that gave this value, or NULL. Set only if the place of the
-	 * value may lack the key, see override.h. */
+	/* Override that gave this value, if it counts as used only when a
+	 * section reads the value (override.c). Otherwise NULL. */
 	struct exp_set *set;
 };
 
@@ -61,8 +62,8 @@ void doc_append(struct doc *d, struct doc_node *parent, const char *key,
 		struct doc_where key_at, struct doc_node *val);
 /* Returns a deep copy of n that belongs to d, or NULL when d would exceed
  * DOC_MAX_NODES. The copy shares keys and texts with n, so that a long text
- * with a thousand aliases exists once. Therefore the doc of n must live
- * longer. */
+ * with a thousand aliases exists once. Therefore the doc of n must outlive
+ * d. */
 struct doc_node *doc_copy(struct doc *d, const struct doc_node *n);
 /* Moves the whole tree of `from` to d and frees `from`. Returns the root of the
  * moved tree. */
@@ -85,8 +86,8 @@ int doc_parse(struct doc *d, const char *file, const char *text, size_t len,
 int doc_read(const char *path, char **text_p, size_t *len_p,
 	     struct weft_err *err);
 /* Reads a file of lines as doc_read does, into a text that ends with a zero.
- * Returns 0, or a negative errno with a message: also if the file has a zero
- * itself, because the text would end there. */
+ * Returns 0, or a negative errno with a message. A file that contains a zero
+ * byte is an error, because the text would end at that byte. */
 int doc_read_lines(const char *path, char **text_p, struct weft_err *err);
 
 /* Sets err to "FILE:LINE: message". Returns -EINVAL. */

@@ -16,8 +16,8 @@ struct exp_opts {
 	 * entry or the whole list may be NULL. */
 	const char *const *option;
 	size_t n_set;
-	size_t n_lenient; /* number of overrides at the end of `set` that need
-			   * not match anything */
+	size_t n_lenient; /* number of overrides at the end of `set` that may
+			   * match nothing */
 	/* Edits the text's tree before overrides and defaults apply; may be
 	 * NULL. */
 	int (*edit)(struct doc *d, const struct registry *reg,
@@ -74,8 +74,7 @@ struct exp_case {
 	weft_time_t drain;    /* time for which the run continues after
 			       * `until` */
 	weft_time_t watchdog; /* limit for a run without progress; 0: none */
-	uint32_t shuffle;     /* other order of construction, see
-			       * exp_build.shuffle */
+	uint32_t shuffle;     /* order of construction, see exp_build.shuffle */
 	uint32_t n_progs;
 	const struct doc_node *record, *expect;
 	weft_time_t sample; /* interval of samples of all counters; 0 = no

@@ -7,10 +7,9 @@
  *
  * As in the unfolded network every packet crosses all 2L - 1 stages. A packet
  * that enters a switch from below climbs, whatever its destination, and a
- * packet that enters from above descends. Therefore each input has a table of
- * its own. The network is rearrangeable, with k^(L-1) paths, one for each
- * middle switch.
- */
+ * packet that enters from above descends. Therefore each input has a separate
+ * table. The network is rearrangeable, with k^(L-1) paths, one for each middle
+ * switch. */
 #include "front/exp/multistage.h"
 #include "front/exp/section.h"
 

@@ -41,8 +41,9 @@ struct routed {
 	const struct weft_network_parts *parts; /* default classes */
 	struct weft_comp *net, **sw;
 	struct weft_comp *link, *trunk, *access;
-	/* Cables with a latency of their own, by net_far.kind - 1: kind[0]
-	 * between routers, kind[1] to ends. NULL: not built yet. */
+	/* Link components of cables that do not have the default latency, at
+	 * index net_far.kind - 1. kind[0] is for cables between routers,
+	 * kind[1] for cables to ends. NULL: not built yet. */
 	struct weft_comp *kind[2][UINT8_MAX];
 };
 
@@ -104,8 +105,8 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  &g->threshold, sizeof(g->threshold), err);
 }
 
-/* Returns the place of what a graph is made of: cables are looked for in their
- * list or file, not where the fabric begins. */
+/* Returns the location that messages about the graph name: that of `dims` or
+ * `cables`, otherwise the file of cables, otherwise that of the fabric. */
 static struct doc_where graph_where(const struct doc_node *map)
 {
 	static const char *const from[] = { "dims", "cables" };

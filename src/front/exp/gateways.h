@@ -19,10 +19,10 @@ struct gateways {
 };
 
 /* Finds the class of gateways that the ends need, or NULL if the ends need no
- * gateways. Returns 0, or a negative errno with a message: the ends are of
- * several kinds, the ends have neither a gateway nor the interface of a
- * network, a key configures a part that does not exist, or the named class is
- * not a gateway. */
+ * gateways. Returns 0, or a negative errno with a message. It is an error if
+ * the ends are of several kinds, if they have neither a gateway nor the
+ * interface of a network, if a key configures a part that does not exist, or if
+ * the named class is not a gateway. */
 int gateways_find(struct gateways *w, struct exp_build *b,
 		  const struct doc_node *map, struct weft_err *err);
 /* Returns the classes of switch, link and net that the gateways, or ends

@@ -196,8 +196,8 @@ struct class_list {
 	VEC(struct weft_comp *);
 };
 
-/* Builds entry k of `classes`. Keys of the group that an entry may have, too,
- * hold for all entries. */
+/* Builds entry k of `classes`. Keys of the group that are parameters of the
+ * entry's class are defaults for the entry. */
 static int class_build(struct exp_build *b, const struct doc_node *group,
 		       const char *type, const struct doc_node *map,
 		       struct weft_comp **c_p, struct weft_err *err)

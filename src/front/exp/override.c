@@ -75,8 +75,8 @@ static int set_put(struct exp_set *set, struct doc *d, struct doc_node *map,
 	if (!val)
 		return doc_fail(set->at, err, "experiment grows too large");
 	set_mark(val, set);
-	/* If the place may lack the key, the override counts as used when a
-	 * section reads the value. Otherwise it counts as used now. */
+	/* If the mapping may lack the key, the override counts as used only
+	 * when a section reads the value. Otherwise it counts as used now. */
 	val->set = shared || set->lenient ? set : NULL;
 	if (!val->set)
 		set->used++;

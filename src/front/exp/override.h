@@ -22,9 +22,9 @@ struct exp_set {
 	const char *path;
 	struct doc_node *val;
 	struct doc_where at;
-	/* The override need not match anything in this experiment, because
-	 * `weft reproduce --set` applies to all experiments. Other overrides
-	 * must match. */
+	/* Overrides of `weft reproduce --set` may match nothing in this
+	 * experiment, because they apply to all experiments. All other
+	 * overrides must match. */
 	bool lenient;
 	uint32_t used;	   /* number of keys and parameters that took the
 			    * override */

@@ -122,7 +122,8 @@ static const char *loader_dies(const char *path)
 				   : "an error of the loader";
 }
 
-/* Checks that the file is a shared object which exports one of the lists. */
+/* Checks that the file is a shared object which exports classes, topologies or
+ * routings. */
 static int exports_check(const char *local, const char *path,
 			 struct weft_err *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's table of ways, see routed_routes.h. Lines of the file are
+/* A user's routing table, see routed_routes.h. Lines of the file are
  *
  *	ROUTER END PORT [VC | FIRST-LAST]	# a comment
  *
  * END * stands for all ends. A later line replaces an earlier one for the same
- * router and end, so lines with END * stand first. A line without VCs allows
- * all VCs. */
+ * router and end, so lines with END * must precede the others. A line without
+ * VCs allows all VCs. */
 #include "front/exp/routed_routes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Key `routes` of the fabric `routed`: a user's table of ways. */
+/* Key `routes` of the fabric `routed`: a user's routing table. */
 #ifndef FRONT_EXP_ROUTED_ROUTES_H
 #define FRONT_EXP_ROUTED_ROUTES_H
 

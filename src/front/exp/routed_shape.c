@@ -17,7 +17,7 @@ static bool among(const char *const *keys, const char *key)
 	return *keys;
 }
 
-/* Returns true if the topology has a key of shapes. */
+/* Returns true if the key describes the shape of this topology. */
 static bool takes(const struct net_topology *t, const char *key)
 {
 	return among(t->keys ? t->keys : grid_keys, key);

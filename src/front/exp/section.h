@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The top-level keys of an experiment, and small readers that every section
- * uses: keys against a list, values against a parameter table. */
+ * uses. They check keys against a list, and read values by a table of
+ * parameters. */
 #ifndef FRONT_EXP_SECTION_H
 #define FRONT_EXP_SECTION_H
 

@@ -69,7 +69,7 @@ static bool load_head(sqlite3 *sql, uint64_t run, struct explain *e)
 }
 
 /* Reads the stages of a message. Returns true when the stages are in order and
- * lie between the begin and the end of the message. */
+ * lie between the start and the end of the message. */
 static bool load_stages(sqlite3 *sql, uint64_t run, struct story_msg *m)
 {
 	sqlite3_stmt *st = load_query(

@@ -37,8 +37,8 @@ static uint32_t print_digits(uint64_t t, uint32_t least)
 	return n < DIGITS_MAX ? n : DIGITS_MAX;
 }
 
-/* Returns the number of digits that all rows need. A message without an answer
- * has one column. */
+/* Returns the number of digits that all rows need. Without `trip` only the
+ * first column of each row is printed. */
 static uint32_t digits_of(const struct explain_rows *r, bool trip)
 {
 	uint32_t n = 0;

@@ -11,7 +11,8 @@
 #include "weft/types.h"
 
 struct import_note {
-	bool refused; /* the experiment would differ: it is not written */
+	bool refused; /* true: the experiment would differ from the file, and is
+		       * not written */
 	char *text;
 };
 

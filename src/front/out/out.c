@@ -37,8 +37,7 @@ static void table_blocks(const struct run_set *s, FILE *f)
 	}
 }
 
-/* Draws the histograms and samples that --show names. They follow the table or
- * the pictures of all points. */
+/* Draws the histograms and samples that --show names, point by point. */
 static void table_pictures(const struct run_set *s, FILE *f)
 {
 	for (size_t i = 0; i < s->n_points; i++) {

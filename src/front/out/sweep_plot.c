@@ -126,7 +126,7 @@ static bool metric_put(struct lines *l, const struct parts *p,
 	return true;
 }
 
-/* Adds a point to its line. With one axis every metric is a line of its own. */
+/* Adds a point to its line. With one axis every metric is a separate line. */
 static bool point_put(struct lines *l, const struct run_set *s,
 		      const struct parts *p, const struct weft_result *r)
 {
@@ -387,7 +387,8 @@ static void sweep_plot_picture(const struct lines *l, FILE *f)
 	fputc('\n', f);
 }
 
-/* Returns the metric of all lines, or "metrics" when each line has its own. */
+/* Returns the metric of all lines, or "metrics" when lines show different
+ * metrics. */
 const char *lines_metric(const struct lines *l)
 {
 	return l->rivals || l->n_lines == 1 ? l->metric : "metrics";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep as a family of curves. The last axis is x, each combination of the
  * other axes is a line. With three or more axes each value of the first axis
- * has a picture of its own. With one axis each shown metric is a line. In a
- * list of points that set different paths the first setting names the line.
- * Curves are drawn when the experiment shows a metric (record: show). */
+ * has a separate picture. With one axis each shown metric is a line. In a list
+ * of points that set different paths the first setting names the line. Curves
+ * are drawn when the experiment shows a metric (record: show). */
 #ifndef FRONT_OUT_SWEEP_PLOT_H
 #define FRONT_OUT_SWEEP_PLOT_H
 

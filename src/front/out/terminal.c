@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints results on a terminal: metrics, histograms with their shape, samples
  * of counters as curves, counters. If `record.show` (or --show) has names, only
- * the histograms and samples of these names are printed. Of a part that is too
- * long to read only the number of its lines is printed. */
+ * the histograms and samples of these names are printed. If a part is too long
+ * to read, only the number of its lines is printed. */
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum {
 	ROWS_MAX = 24,	  /* rows of one block at most */
-	PICTURES_MAX = 4, /* if more histograms are shown, only those are drawn
-			   * in full size whose full name is in --show */
+	PICTURES_MAX = 4, /* If more histograms are shown, a histogram is drawn
+			   * in full size only if --show has its full name. */
 	RATES_MAX = 6,	  /* counters with a table of their rates */
 	RATE_ROWS = 20,
 };

@@ -19,9 +19,9 @@ struct repro_verdict repro_judge(const struct repro_row *row, double model);
 const char *repro_basis_name(enum repro_basis b);
 /* Writes the rule as "1 %", "+-2", "exact" or "up to 7". */
 void repro_rule_text(const struct repro_row *row, char *buf, size_t size);
-/* Writes the remarks on a row: that the source does not print the value, how it
- * was measured, why the tolerance was chosen. Returns false when the row has no
- * remarks. */
+/* Writes the remarks on a row to `text`: whether the published value is
+ * derived, the row's note, and the reason for the tolerance. Returns false when
+ * the row has no remarks. */
 enum { REPRO_REMARK = 512 };
 bool repro_remark(const struct repro_row *row, char text[REPRO_REMARK]);
 

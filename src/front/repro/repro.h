@@ -36,8 +36,8 @@ enum repro_basis {
 	REPRO_PREDICTED,  /* the value follows from parameters that other rows
 			   * fixed */
 	REPRO_CALIBRATED, /* `parameter` was chosen so that the value fits */
-	REPRO_INPUT,	  /* value is a parameter, or a sum of parameters; the
-			   * row shows that the model obeys it */
+	REPRO_INPUT,	  /* The value is a parameter, or a sum of parameters.
+			   * The row shows that the model applies it. */
 };
 
 /* One finished point of an experiment. */
@@ -91,13 +91,13 @@ struct repro_row {
 };
 
 /* curves.c: experiments that no row reads, but that give curves for the report.
- * They run only when results are kept. Ended by system == NULL. */
+ * They run only when results are kept. The list ends with system == NULL. */
 struct repro_curve {
 	const char *system, *experiment, *set;
 };
 extern const struct repro_curve repro_curves[];
 /* Puts the published number of `row` as a point, at x, on the curve of
- * `experiment`. Ended by row == NULL. */
+ * `experiment`. The list ends with row == NULL. */
 struct repro_mark {
 	const char *row, *experiment;
 	double x;

@@ -72,8 +72,8 @@ static void stage_work(void *arg, size_t task, int fd)
 		_exit(3);
 }
 
-/* Takes the result of a trial. Trials of a worker that has crashed count as not
- * measured. */
+/* Stores the result of a trial. Trials of a worker that has crashed count as
+ * not measured. */
 static int stage_take(void *arg, size_t task, const void *buf, size_t len,
 		      struct weft_err *err)
 {

@@ -5,9 +5,9 @@
  * one parameter at a time. A parameter that is not a number is switched to
  * another word. All rows of the experiment are then read again. If a row then
  * fails, and the parameter is one of those that change the row most, a search
- * finds the last value at which the row passes. Every trial is a process of its
- * own. A machine that is refused, runs too long or crashes therefore costs only
- * that trial. Points of a sweep that no row reads, or whose machine has no
+ * finds the last value at which the row passes. Every trial runs in a new
+ * process. A machine that is refused, runs too long or crashes therefore costs
+ * only that trial. Points of a sweep that no row reads, or whose machine has no
  * component of the class, keep their results and do not run again. */
 #ifndef FRONT_REPRO_SENSE_H
 #define FRONT_REPRO_SENSE_H
@@ -17,10 +17,10 @@
 /* Scales of numbers, in units of 1/256. */
 enum { SENSE_ONE = 256, SENSE_HALF = 128, SENSE_DOUBLE = 512 };
 enum { SENSE_TEXT = 48 };
-/* For each row the SENSE_SHOWN parameters that change the row most are shown,
- * with the last value at which the row passes. The search for that value
- * stops at 1/SENSE_STEPS of the interval from the unchanged value to half or
- * double. */
+/* SENSE_SHOWN is the number of parameters that are shown for each row: those
+ * that change the row most, with the last value at which the row passes. The
+ * search for this value stops at 1/SENSE_STEPS of the interval from the
+ * unchanged value to half or double. */
 enum { SENSE_SHOWN = 3, SENSE_STEPS = 16 };
 
 /* A parameter with its value in the machines of a job. */

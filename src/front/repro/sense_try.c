@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs one trial in a process of its own, and the trials of one parameter. */
+/* Runs one trial in a new process, and the trials of one parameter. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -231,8 +231,8 @@ static void side_measure(struct trials *t, uint32_t scale, bool low,
 
 /* ---- the value at which a row begins to fail ---- */
 
-/* Searches the last value at which the row passes. The search goes from scale
- * 1, where the row passes, to the scale of the side, where it fails. */
+/* Searches for the last value at which the row passes. The search goes from
+ * scale 1, where the row passes, to s->scale, where the row fails. */
 static void search_last(struct trials *t, size_t row, struct sense_side *s)
 {
 	const struct sense_param *p = &t->found->param;
@@ -246,8 +246,9 @@ static void search_last(struct trials *t, size_t row, struct sense_side *s)
 		size_t i;
 
 		if (!sense_scaled(p, mid, value)) {
-			/* The value rounds to the unchanged value, or it is out
-			 * of range. */
+			/* No value exists for this scale, because it rounds to
+			 * the unchanged value or is out of range. The search
+			 * continues as if the row passed. */
 			good = mid;
 			continue;
 		}

@@ -54,9 +54,9 @@ static void progress_say(const char *fmt, ...)
 	fflush(stderr);
 }
 
-/* Writes the two ends of the line: to `head` the number of the experiment among
- * all, to `left` the time left. `share` is the part of this experiment that is
- * done. */
+/* Writes the start and the end of the progress line. `head` receives the number
+ * of this experiment, and `left` the remaining time. `share` is the finished
+ * part of this experiment. */
 static void progress_ends(const struct progress *p, uint64_t now, double share,
 			  char head[160], char left[64])
 {

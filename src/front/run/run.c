@@ -53,7 +53,7 @@ static void case_look(struct exp_case *c, struct lookers *l, weft_time_t until)
 	}
 	if (weft_sim_idle(c->sim))
 		viewer_rest(l->view);
-	/* A run without an end of its own stops at its last event. */
+	/* Without a limit the run stops at its last event. */
 	if (until < RUN_END)
 		weft_sim_run(c->sim, until);
 	else

@@ -109,9 +109,9 @@ void signals_catch(bool on);
 void signals_worker(void);
 /* Returns the signal that asked for the end, or 0. */
 int signals_caught(void);
-/* Sets the process whose end ends the run; 0: none. The first signal that asks
- * for the end is passed on to this process, as SIGTERM, and does not stop the
- * run. */
+/* Sets a process, or none if pid is 0. The run ends when this process ends. The
+ * first signal that asks for the end is passed on to this process as SIGTERM
+ * and does not stop the run. */
 void signals_ward(pid_t pid);
 /* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
  * stops the simulation five times a second. */

@@ -167,9 +167,10 @@ static uint64_t line_value(const struct line *l)
 	const struct weft_port *p = l->port;
 	uint64_t ahead = 0;
 
-	/* A frame counts in full when it is sent, so the part that lies after
-	 * now is subtracted. A port knows only the time for which frames are
-	 * still on the line. For words the part is computed from that time. */
+	/* A frame counts in full when it is sent, so the part that has not left
+	 * yet is subtracted. weft_port_ahead returns only the time for which
+	 * the line is still busy. The number of words is computed from this
+	 * time. */
 	if (p && l->k != PORT_FRAMES)
 		ahead = weft_port_ahead(p);
 	if (p && l->k == PORT_WORDS && ahead)

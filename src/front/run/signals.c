@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles signals during a run: a tick for the progress line, and the user's
  * request to end (SIGINT, SIGTERM, or SIGHUP when the terminal has gone).
- * Handlers only stop the simulation between two events, and the run does the
- * rest. Handlers have a stack of their own, because programs have small stacks.
+ * Handlers only stop the simulation between two events, and the run then
+ * handles the signal. Handlers use a separate stack, because programs have
+ * small stacks.
  *
  * A program that spins without a call never returns to the simulation.
  * Therefore the process is killed when the run uses two more seconds of

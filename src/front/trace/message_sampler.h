@@ -35,7 +35,8 @@ void uses_commit(struct uses *u);
 void uses_result(const struct uses *u, struct story *s);
 void uses_free(struct uses *u);
 
-/* message_sampler_pick.c: keeps a few of many messages, and sums over all. */
+/* message_sampler_pick.c: keeps a few messages, and sums the stages of all
+ * messages. */
 struct kept_stage {
 	const struct weft_comp *comp;
 	const char *stage;

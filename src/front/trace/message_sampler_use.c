@@ -147,8 +147,8 @@ static void state(struct uses *u, const struct weft_trace *t)
 void uses_hear(struct uses *u, const struct weft_trace *t)
 {
 	if (!strcmp(t->name, WEFT_TRACE_CALLS))
-		/* A call of a process does not count as use. It waits for other
-		 * parts, whose use counts. */
+		/* A call of a process does not count as use, because the call
+		 * waits for other parts. The use of these parts counts. */
 		return;
 	if (t->kind == WEFT_TRACE_SPAN)
 		sampler_use_spend(u, t, t->text, t->from, t->to);

@@ -55,7 +55,7 @@ static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 	return (uint32_t)((h + index) * 0x9e3779b97f4a7c15ull >> 40);
 }
 /* Returns the length of the node's name at the start of a component's name:
- * "n3" in "n3.nic". A name without a dot is a node of its own. */
+ * "n3" in "n3.nic". A name without a dot is the name of a node. */
 size_t recs_node(const struct weft_comp *c);
 
 #endif

@@ -86,7 +86,8 @@ int wfi_reg_get(struct wfi_hub *h, void *p, size_t len, struct wfi_reg **r_p)
 	int rc = r ? 0 : regs_add(h, p, len, &r);
 
 	if (regs_full(rc)) {
-		/* An operation in flight may free a registration later. */
+		/* Returns -EAGAIN if a registration is in use, because the end
+		 * of an operation may free it later. */
 		rc = -ENOMEM;
 		for (r = h->regs; r; r = r->next)
 			if (r->users)

@@ -28,9 +28,9 @@ void wfi_reg_put(struct wfi_hub *h, struct wfi_reg *r);
 /* Drops all unused registrations. Returns true if none is left. */
 bool wfi_regs_drop(struct wfi_hub *h);
 
-/* Opens a window for an operation: `len` bytes at p. Gives the operation a
- * number. Calls filled() of its type when the peer has put all bytes. Returns 0
- * or negative errno as wfi_reg_get does. */
+/* Opens a window of `len` bytes at p for an operation, and assigns a number to
+ * the operation. Calls op->type->filled() when the peer has put all bytes.
+ * Returns 0 or negative errno as wfi_reg_get does. */
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p);
 /* Opens a window as wfi_window_open does, and returns as it does. If the last
@@ -40,7 +40,7 @@ int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 int wfi_window_later(struct wfi_op *op, void *p, size_t len,
 		     struct wire_window *w_p);
 /* Puts `len` bytes from p into window to_id of the operation's peer. Calls
- * put() of its type when all bytes are sent. */
+ * op->type->put() when all bytes are sent. */
 void wfi_bulk_put(struct wfi_op *op, const void *p, size_t len,
 		  const struct wire_window *to, uint32_t to_id);
 /* Posts the remaining puts of an operation. Returns 0, or -EAGAIN without

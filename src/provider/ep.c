@@ -153,7 +153,7 @@ static struct fi_ops ep_alias_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Makes an alias, which shares the endpoint but has flags of its own. */
+/* Makes an alias, which shares the endpoint but has separate flags. */
 static int ep_alias(struct wfi_ep *ep, struct fi_alias *a)
 {
 	struct wfi_ep *alias = malloc(sizeof(*alias));

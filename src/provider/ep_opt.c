@@ -160,8 +160,8 @@ static struct fi_ops stx_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Opens a shared transmit context. It has no state of its own, because
- * endpoints keep no queue of sends. */
+/* Opens a shared transmit context. It has no state, because endpoints keep no
+ * queue of sends. */
 int wfi_stx(struct fid_domain *fid, struct fi_tx_attr *attr,
 	    struct fid_stx **stx_p, void *context)
 {

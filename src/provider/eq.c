@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event queues. They belong to the fabric, therefore they have a lock of their
- * own. It is taken after the hub's lock. */
+/* Event queues. They belong to the fabric, therefore they have a separate lock,
+ * which is taken after the hub's lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

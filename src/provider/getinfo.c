@@ -73,7 +73,7 @@ static int info_addrs(struct fi_info *info, const struct fi_info *hints,
 	bool given = hints && hints->src_addr;
 	int rc;
 
-	/* without a source address: any port of this process */
+	/* The default source address is any port of this process. */
 	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	rc = addr_dup(given ? hints->src_addr : &sin,
 		      given ? hints->src_addrlen : sizeof(sin), &info->src_addr,
@@ -140,7 +140,8 @@ static bool fit_ep(const struct fi_ep_attr *want, const struct fi_info *have)
 	       fit_most(want->max_order_raw_size, e->max_order_raw_size) &&
 	       fit_most(want->max_order_war_size, e->max_order_war_size) &&
 	       fit_most(want->max_order_waw_size, e->max_order_waw_size) &&
-	       /* an own context, or one shared by several endpoints */
+	       /* An endpoint has one context, or shares one with other
+		* endpoints. */
 	       (want->tx_ctx_cnt <= 1 ||
 		want->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
 	       (want->rx_ctx_cnt <= 1 ||

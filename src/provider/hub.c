@@ -98,9 +98,9 @@ static void pkts_free(struct wfi_pkts *q)
 	}
 }
 
-/* Sends messages that were posted, and waits until the transport has ended all
- * operations, for half a second at most, because a peer may never receive.
- * Returns true if the transport holds nothing of the hub any more. */
+/* Sends queued messages and waits until all operations have ended. Waits for
+ * half a second at most, because a peer may never receive. Returns true if no
+ * message, operation or registration of the hub remains. */
 static bool hub_flush(struct wfi_hub *h)
 {
 	uint64_t end = wfi_real_us() + 500000;

@@ -47,7 +47,7 @@ struct wfi_peer {
 	uint32_t addr;
 	bool dead;
 	bool busy;	       /* the peer is in the hub's list of busy peers */
-	struct wfi_pkts queue; /* messages that the transport has not taken
+	struct wfi_pkts queue; /* messages that the transport has not accepted
 				* yet */
 	TAILQ_ENTRY(wfi_peer) link;
 	/* Operations to acknowledge, in one message at the end of
@@ -180,8 +180,8 @@ void wfi_hub_tell(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 void wfi_hub_ack(struct wfi_hub *h, struct wfi_peer *p, uint16_t port,
 		 uint32_t id, int err);
 
-/* Handles all messages and events that have arrived. Returns true if any
- * had. */
+/* Handles all messages and events that have arrived. Returns true if it has
+ * handled any. */
 bool wfi_hub_progress(struct wfi_hub *h);
 
 /* ---- calls of the user, as counted and timed (stat.c) ---- */
@@ -206,11 +206,11 @@ int wfi_port_open(struct wfi_hub *h, struct wfi_port *p, uint16_t num);
 void wfi_port_close(struct wfi_hub *h, struct wfi_port *p);
 /* Writes the address of an endpoint to *sin. */
 void wfi_name_sin(wfi_name name, struct sockaddr_in *sin);
-/* Returns the name of the endpoint at an address, or 0 while its owner is being
- * searched. */
+/* Returns the name of the endpoint at an address, or 0 while the process
+ * searches for the owner of the address. */
 wfi_name wfi_name_find(struct wfi_hub *h, const struct sockaddr_in *sin);
-/* Returns the real time in us for which the owner of an address has been
- * searched, or 0 without a search. */
+/* Returns the real time in us since the search for the owner of an address
+ * began, or 0 without a search. */
 uint64_t wfi_name_age(struct wfi_hub *h, const struct sockaddr_in *sin);
 /* Answers WIRE_ASK if this process has the port open. */
 void wfi_name_ask(struct wfi_hub *h, const struct wfi_in *in);

@@ -2,8 +2,9 @@
 /* Ports and addresses.
  *
  * An endpoint's own address contains its process: 127.(slot + 1).(node).(node),
- * port. The address 127.0.x.y, which users type, does not. A question is then
- * sent to every process, and the owner of the port answers. */
+ * port. The address 127.0.x.y, which users type, does not name a process. In
+ * this case a question is sent to every process, and the owner of the port
+ * answers. */
 #include "base/minmax.h"
 #include "provider/hub.h"
 

@@ -75,8 +75,8 @@ int wfi_domain(struct fid_fabric *fabric, struct fi_info *info,
 /* Adds n (1 or -1) users, so that a domain in use is not closed. */
 void wfi_domain_use(struct wfi_domain *d, int n);
 
-/* Implements fi_control of objects without commands of their own. Returns 0 for
- * commands that do nothing there, -FI_ENOSYS for others. */
+/* Implements fi_control of objects that have no commands. Returns 0 for
+ * commands that have no effect on such an object, -FI_ENOSYS for others. */
 int wfi_control(struct fid *fid, int command, void *arg);
 /* Each implements a call that an object does not support. Returns
  * -FI_ENOSYS. */
@@ -239,8 +239,8 @@ struct wfi_mr {
 	size_t iovs, len;
 	uint64_t base; /* address of the first byte, as peers name it */
 	uint64_t access, flags;
-	/* Peers that have asked for the region, and the port that they
-	 * asked. */
+	/* Peers that have asked for the region, and the port to which they sent
+	 * the question. */
 	wfi_name *shown_to;
 	size_t shown;
 	uint16_t shown_port;
@@ -358,7 +358,7 @@ void wfi_trigger_drop(struct wfi_cntr *c);
 
 /* ---- rx.c ---- */
 
-/* Gives a message to a receive. The receive is in queue q, or in no queue. */
+/* Delivers message m to receive rx, which is in queue q or in no queue. */
 void wfi_rx_meet(struct wfi_rxq *q, struct wfi_rx *rx, const struct wfi_msg *m);
 /* Drops a message, and does not transfer its data. */
 void wfi_rx_refuse(struct wfi_hub *h, const struct wfi_msg *m);

@@ -90,7 +90,7 @@ struct wfi_op {
  * acknowledges the writer's operation, whose number is in the other bits. */
 #define WFI_DIRECT (1u << 31)
 
-/* Type of an operation that has ended while the transport still holds it. */
+/* Type of an operation that has ended but that the transport still uses. */
 extern const struct wfi_op_type wfi_op_ghost;
 
 /* Returns a zeroed operation of this type, or NULL without memory. */
@@ -106,8 +106,8 @@ int wfi_op_again(struct wfi_op *op, int (*step)(struct wfi_op *op));
 /* Reports the end to the user and frees the operation. status is 0 or an errno
  * of either sign. */
 void wfi_op_end(struct wfi_op *op, int status);
-/* Frees the operation without a report. An operation that the transport holds
- * stays a ghost until its last note. */
+/* Frees the operation without a report. If the transport still uses the
+ * operation, it becomes a ghost until the last wfi_note. */
 void wfi_op_free(struct wfi_op *op);
 /* Handles a peer's answer to an operation. */
 void wfi_op_reply(struct wfi_hub *h, const struct wfi_in *in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Posts receives. A receive takes early messages, waits for later ones, or only
- * peeks. */
+/* Posts receives. A receive takes messages that arrived before it was posted
+ * (early messages), waits for later ones, or only peeks. */
 #include <stdlib.h>
 #include <string.h>
 

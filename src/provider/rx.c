@@ -50,7 +50,8 @@ static size_t rx_room(struct wfi_rxq *q, struct wfi_rx *rx, size_t len,
 	return room;
 }
 
-/* Completes a message. The receive ends with its last message. */
+/* Completes one message of a receive. Frees the receive if it is not posted any
+ * more and no other message is pending. */
 static void rx_done(struct wfi_ep *ep, struct wfi_rx *rx, struct wfi_comp *c,
 		    void *buf, size_t room)
 {

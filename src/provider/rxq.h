@@ -67,8 +67,8 @@ struct wfi_rxq {
 
 /* Makes an empty queue. */
 void wfi_rxq_init(struct wfi_rxq *q);
-/* Frees the early messages of endpoint ep. With ep == NULL frees all
- * entries. */
+/* Frees the early and the claimed messages of endpoint ep. With ep == NULL
+ * frees all messages and all receives. */
 void wfi_rxq_drop(struct wfi_rxq *q, struct wfi_ep *ep);
 /* Returns the first posted receive that matches a message, or NULL. */
 struct wfi_rx *wfi_rxq_find(struct wfi_rxq *q, bool tagged, wfi_name from,

@@ -96,8 +96,8 @@ static void tx_put_done(struct wfi_op *op)
 		wfi_op_end(op, 0);
 }
 
-/* Notes an acknowledgement. The operation ends only after its puts, because the
- * transport reads the buffer until then. */
+/* Records an acknowledgement. The operation ends only after its puts, because
+ * the transport reads the buffer until all puts are sent. */
 static void tx_put_ack(struct wfi_op *op, const struct wfi_in *in)
 {
 	op->acked = true;

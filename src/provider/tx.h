@@ -54,7 +54,7 @@ ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
 /* Calls wfi_rma or wfi_send according to t->kind. Returns as they do. */
 ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t);
 /* Calls wfi_tx_any with the flags of the endpoint, for calls that have no flags
- * of their own. Returns as wfi_tx_any does. */
+ * argument. Returns as wfi_tx_any does. */
 #define WFI_TX(...) (&(struct wfi_tx){ __VA_ARGS__ })
 ssize_t wfi_tx_do(struct fid_ep *fid, struct wfi_tx *t);
 /* Calls wfi_tx_do for one piece of memory. Returns as wfi_tx_do does. */

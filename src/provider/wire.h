@@ -19,7 +19,7 @@ enum wire_op {
 	WIRE_CTS,     /* answer with a window: id2 = window; payload:
 		       * wire_window */
 	WIRE_ACK,     /* operation id has ended: a = errno, 0 = good */
-	WIRE_ACKS,    /* operations have ended well; payload: their numbers */
+	WIRE_ACKS,    /* operations have succeeded; payload: their numbers */
 	WIRE_WRITE,   /* write: a = address, b = key; payload: remote data, then
 		       * bytes */
 	WIRE_WREQ,    /* long write: a = address, b = key; payload: wire_long */

@@ -3,11 +3,11 @@
  *
  * It owns the node's endpoint and uses it as a program of the simulator would.
  * The agent executes the commands that its clients have posted, polls, delivers
- * events, and waits. A client that received an event runs until it waits again;
- * the agent then continues at the same simulated time.
+ * events, and waits. A client that received an event runs until it waits again.
+ * The agent then continues at the same simulated time.
  *
  * Not modelled: several processors of a node. Clients of one node share its
- * agent, whose calls follow one after the other. */
+ * agent, which executes their commands one after the other. */
 #include <errno.h>
 
 #include "attach/serve_internal.h"
@@ -214,10 +214,10 @@ static void agent_step(struct att_agent *g)
 			/* a RELEASE may have made room for waiting events */
 			att_push_late(c);
 	}
-	/* Resumes clients before the poll, so that no event comes between a
-	 * command and its reply. NEAR_MAX limits the resumptions between two
-	 * polls, because clients of this node that keep exchanging messages
-	 * would otherwise prevent every poll. */
+	/* Resumes clients before the poll, so that no event is delivered
+	 * between a command and its reply. NEAR_MAX limits the resumptions
+	 * between two polls, because clients of this node that keep exchanging
+	 * messages would otherwise prevent every poll. */
 	if (g->near < NEAR_MAX && agent_give(g)) {
 		g->near += g->clients.n > 1;
 		return att_agent_park(g);

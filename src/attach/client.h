@@ -11,8 +11,8 @@
 
 enum { ATT_MARKS = 256 };
 
-/* Start or end of a counted call (weft_att_stat_begin), posted in front of the
- * next command. */
+/* Start or end of a counted call (weft_att_stat_begin), posted before the next
+ * command. */
 struct att_mark {
 	uint8_t kind, flags; /* kind: ATT_C_BEGIN or ATT_C_END; flags of the
 			      * command */
@@ -115,7 +115,7 @@ void att_look_head(struct weft_att *a);
 /* Returns the next free command, with kind and processor time filled in, or
  * NULL if the ring is full. att_post publishes the command. */
 struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind);
-/* Publishes the command of att_cmd_new, with the marks in front of it. */
+/* Publishes the command of att_cmd_new and the marks before it. */
 void att_post(struct weft_att *a);
 /* Reserves `len` contiguous bytes of tx for the next command. Returns false if
  * tx is full. */

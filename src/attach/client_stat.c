@@ -2,9 +2,9 @@
 /* The attachment of a process: its calls, counted and timed.
  *
  * The start and the end of a call are marks: commands without effect. The agent
- * notes their times, because only the agent knows when the commands in front of
- * a mark have been executed. Marks are posted together with the next command,
- * so that they cost the process nothing. If a call posts no command, its start
+ * records their times, because only the agent knows when the commands before a
+ * mark have been executed. Marks are posted together with the next command, so
+ * that they cost the process nothing. If a call posts no command, its start
  * mark is not posted yet when the call ends. The mark is then dropped, unless a
  * timeline is recorded. The time of such a call is the processor time that was
  * charged inside the call. */
@@ -135,7 +135,7 @@ void att_marks_put(struct weft_att *a)
 		uint32_t mask = a->seg->n_cmds - 1, i = a->tail & mask;
 
 		/* A mark has no payload, so its tx_end is that of the command
-		 * in front of the mark. */
+		 * before the mark. */
 		a->cmd[i] = (struct att_cmd){ .kind = a->mark[n].kind,
 					      .flags = a->mark[n].flags,
 					      .busy = (a->mark[n].busy - done),

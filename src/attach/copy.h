@@ -24,8 +24,9 @@ int att_copy_serve(int fd);
  * WEFT_NO_CMA is set, which forces this path for tests. */
 bool att_copy_needed(pid_t pid);
 /* Makes a socket pair. Returns the process's end, which the caller sends to the
- * process, or negative errno. o owns the other end and uses it from now on. A
- * request that takes longer than patience_ns breaks the connection. */
+ * process, or negative errno. Copies through o use the other end, which
+ * att_copy_free closes. A request that takes longer than patience_ns breaks the
+ * connection. */
 int att_copy_new(struct weft_far_owner *o, uint64_t patience_ns);
 /* Closes o's end of the socket, which ends the process's thread. */
 void att_copy_free(struct weft_far_owner *o);

@@ -274,7 +274,7 @@ int direct_wait(struct direct *d, uint32_t real_us)
 		end = end ? end : now + (uint64_t)real_us * 1000;
 		if (now >= end)
 			return -EAGAIN;
-		/* A peer that sees the flag wakes this process. The poll after
+		/* A peer that reads the flag wakes this process. The poll after
 		 * setting the flag finds messages that arrived before the flag
 		 * was set, so that no wake-up is lost. */
 		b = &d->bell[d->me];

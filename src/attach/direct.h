@@ -76,7 +76,7 @@ int direct_open(const struct direct_way *way, struct direct **d_p);
 /* Leaves the run and frees d. Operations of peers on this process fail from
  * now on. */
 void direct_close(struct direct *d);
-/* Returns the endpoint; it lives until direct_close. */
+/* Returns the endpoint, which is valid until direct_close. */
 struct weft_ep *direct_ep(struct direct *d);
 /* Sleeps for at most real_us. Returns 0 if a poll can find something or a full
  * ring has room again, -EAGAIN if not. */

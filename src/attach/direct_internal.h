@@ -102,8 +102,8 @@ struct direct_seg {
  * polls more often, or wakes only when its sleep expires. Damage has no other
  * effect, because bells contain no data. */
 
-/* State of a bell, which says how to wake its process: on the futex, or through
- * its socket. */
+/* State of a bell: its process is awake, sleeps on the futex (ASLEEP), or must
+ * be woken through its socket (ARMED). */
 enum direct_sleep { DIRECT_AWAKE, DIRECT_ASLEEP, DIRECT_ARMED };
 
 struct direct_bell {
@@ -271,7 +271,7 @@ int direct_peer_open(struct direct *d, uint32_t place, enum direct_want why);
 
 /* direct_link.c */
 /* Sends a request to the simulator and waits for its reply. `give` is a
- * descriptor to send, or -1; *fd_p receives the reply's descriptor unless fd_p
+ * descriptor to send, or -1. *fd_p receives the reply's descriptor unless fd_p
  * is NULL. Returns the reply's status or negative errno. */
 int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 		int give, int *fd_p);

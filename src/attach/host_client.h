@@ -98,8 +98,8 @@ void host_is_process(struct weft_host *h);
 void host_gone(struct weft_host *h);
 
 /* host_mem.c */
-/* Returns the offset of p in the node's memory, or UINT64_MAX if p lies
- * elsewhere. */
+/* Returns the offset of p in the node's memory, or UINT64_MAX if p is not in
+ * that memory. */
 uint64_t host_off(const struct weft_host *h, const volatile void *p);
 
 #endif

@@ -221,7 +221,7 @@ bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 	return host_io_tload(h, &c, val_p);
 }
 
-/* Makes a tagged conditional store, whose condition is in front of the data. */
+/* Makes a tagged conditional store, whose condition precedes the data. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond)
 {

@@ -149,8 +149,8 @@ bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
  * changed. The process compares the word itself, after a SYNC has brought the
  * thread to the present time. No time passes between comparison and wait, so
  * that no wake-up is lost. With post=all there is no SYNC, and a wake-up may
- * come between comparison and wait. Therefore the simulator compares the number
- * of the word's last wake-up with the value that `wakes` had before the
+ * happen between comparison and wait. Therefore the simulator compares the
+ * number of the word's last wake-up with the value that `wakes` had before the
  * comparison. */
 static bool word_wait(struct weft_host *h, struct att_host_cmd *c,
 		      const uint32_t *p, uint32_t old, uint64_t *val_p)

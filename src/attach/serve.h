@@ -76,9 +76,11 @@ void att_server_free(struct att_server *s);
 /* Returns the value of WEFT_SOCKET for the processes. */
 const char *att_server_socket(const struct att_server *s);
 /* Connects the agents of a simulation that has not started yet with this
- * server; for exp.listener. Returns 0 or negative errno with err set. */
+ * server. Called when the simulation is opened (exp.on_open). Returns 0 or
+ * negative errno with err set. */
 int att_server_tap(void *server, struct weft_sim *sim, struct weft_err *err);
-/* Drops the agents, so that no process can join any more; for exp.on_close. */
+/* Drops the agents, so that no further process can join. Called when the
+ * simulation is closed (exp.on_close). */
 void att_server_untap(struct att_server *s);
 /* Registers a started process, for which the server waits. The run ends when
  * all registered processes have ended and no client is attached. */

@@ -132,8 +132,8 @@ void att_reply(struct att_client *c, const struct att_reply *r, uint64_t seq)
 /* ---- state ---- */
 
 /* Publishes all events at the hand-over. A client that polls while it waits
- * must not see an event earlier, because results would depend on the moment of
- * the poll. */
+ * must not find an event earlier, because results would then depend on real
+ * time. */
 void att_show(struct att_client *c)
 {
 	weft_far_settle(c->g->h);

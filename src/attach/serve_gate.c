@@ -260,8 +260,8 @@ static bool gate_call(struct att_server *s)
 
 		if (!g->h)
 			continue;
-		/* A client that slept elsewhere (OUT) may have set a new
-		 * deadline while the agent waits. */
+		/* A client in state OUT may have set a new deadline while the
+		 * agent waits. */
 		work |= g->waiting && att_agent_deadline(g) < g->until;
 		for (size_t k = 0; k < g->clients.n && !work; k++)
 			work = g->clients.at[k]->wake ||

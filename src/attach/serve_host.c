@@ -205,8 +205,8 @@ int att_raw_main(struct att_agent *g)
 
 	att_opened(g->srv, g->h, true);
 	if (g->srv->several) {
-		/* Each client is a process of the node with a thread of its
-		 * own. */
+		/* Each client is a separate process of the node and gets one
+		 * thread. */
 		while (!g->srv->over) {
 			while (g->srv->started && (c = first_client(g))) {
 				c->thread.far_owner = &c->far;

@@ -415,8 +415,8 @@ void att_job_check(struct att_server *s);
 int att_job_pause(const struct att_server *s); /* returns ms between checks */
 
 /* serve_client.c */
-/* Returns false with --clock none, because simulated time has no meaning
- * then. */
+/* Returns false with --clock none, because simulated time has no meaning in
+ * such a run. */
 bool att_timed(const struct att_server *s);
 /* Returns the attached client with this address, or NULL. */
 struct att_client *att_find(struct att_server *s, uint32_t addr);
@@ -506,7 +506,7 @@ weft_time_t att_epoch_deadline(const struct att_client *c);
 /* Resumes clients whose epoch has started. */
 void att_epoch_due(struct att_agent *g);
 /* Ends all waits for a common start after a client has died, because the dead
- * client cannot join it any more. */
+ * client will never wait for this start. */
 void att_epoch_broken(struct att_server *s);
 
 /* serve_stat.c. Each carries out a command and returns as att_cmd_fn does. */

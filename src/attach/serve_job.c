@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All processes of a job, attached or not: mpirun, its daemons, shells,
  * children. The name of the socket in their environment identifies them. A
- * stopped process is ended, because otherwise the others would wait for
- * ever. */
+ * stopped process is ended, because otherwise other processes would wait for it
+ * for ever. */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
@@ -134,7 +134,8 @@ void att_job_check(struct att_server *s)
 		return;
 	s->watch.job_next = now + (uint64_t)att_job_pause(s) * 1000000;
 	att_job_each(s->path, look_one, s);
-	/* A process has died, and its launcher has not ended the others. */
+	/* A process has died, and its launcher has not ended the remaining
+	 * processes of the job. */
 	lost = atomic_load(&s->died_ns);
 	if (!s->o.together || !lost || now < lost + s->o.patience_ns + LOST)
 		return;

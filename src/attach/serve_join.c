@@ -15,7 +15,7 @@
 #define SO_PEERPIDFD 77 /* exists since Linux 6.5 */
 #endif
 
-/* Largest number of descriptors in a welcome; see client.c. */
+/* Largest number of descriptors in a welcome message (client.c). */
 enum { FDS = ATT_SEND_FDS + 2 };
 
 /* ---- identity ---- */
@@ -156,7 +156,7 @@ static struct att_client *client_new(struct att_server *s, struct att_conn *k)
 	return c;
 }
 
-/* Returns the third descriptor of a welcome (see client.c), or -1. */
+/* Returns the third descriptor of a welcome message (client.c), or -1. */
 static int conn_third(const struct att_server *s, struct att_client *c)
 {
 	if (s->o.raw)

@@ -47,8 +47,8 @@ struct told {
 	double hops, cycles, rate;
 };
 
-/* Takes the number of a line such as "Hops average = 7.00 (1 samples)". The
- * last such line counts. */
+/* Reads the number from a line such as "Hops average = 7.00 (1 samples)". A
+ * later line of this form replaces the value. */
 static void take_line(void *own, const char *line)
 {
 	struct told *t = own;

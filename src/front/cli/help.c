@@ -38,8 +38,8 @@ bool cli_takes(const struct cli_cmd *cmd, const struct cli_opt *o)
 
 int cli_help(const struct cli_cmd *cmd)
 {
-	/* Options of weft exec are in front of the program, because later
-	 * options are the program's. */
+	/* Options of weft exec precede the program, because later options
+	 * belong to the program. */
 	printf("usage: weft %s%s%s%s%s\n%s.\n", cmd->name,
 	       cmd->rest ? " [OPTION...]" : "", *cmd->usage ? " " : "",
 	       cmd->usage, cmd->rest ? "" : " [OPTION...]", cmd->doc);

@@ -97,8 +97,8 @@ static bool wish(int sig)
 
 /* ---- phases ---- */
 
-/* Starts nbdkit and waits for the file by which the plug-in says that the disk
- * is open. Returns false if nbdkit ends before the disk is open. */
+/* Starts nbdkit and waits for the file `ready`, which the plug-in creates when
+ * the disk is open. Returns false if nbdkit ends before the disk is open. */
 static bool open_server(struct serve *s)
 {
 	char ready[4400];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Common code of the launchers of MPI programs: finds the command that starts
- * the ranks, and gives it the settings and the provider. */
+ * the ranks, and passes the settings and the provider to it. */
 #include "front/exec/mpi.h"
 
 #include <errno.h>
@@ -54,7 +54,8 @@ void mpi_settings(struct exec_job *j, const char *const (*s)[2])
 {
 	static const char *const all[][2] = {
 		/* These components of hwloc are off, because their search for
-		 * graphics cards takes longer than the rest of a start. */
+		 * graphics cards takes longer than all other steps of a
+		 * start. */
 		{ "HWLOC_COMPONENTS",
 		  "-gl,-opencl,-cuda,-nvml,-rsmi,-levelzero,-pci" },
 		{ NULL, NULL },

@@ -59,10 +59,10 @@ struct mpi_starter {
 /* Returns true when the job's program is the command of *s itself. The user has
  * then given the whole command line. */
 bool mpi_given(const struct exec_job *j, const struct mpi_starter *s);
-/* Puts the command and its options, without the program, into *a. Puts nothing
- * when mpi_given is true. Takes the command of --mpiexec, otherwise the command
- * beside the MPI's library (`lib`, or ""), otherwise one in PATH. Returns 0, or
- * a negative errno with a message. */
+/* Stores the command and its options, without the program, in *a. Stores
+ * nothing when mpi_given is true. Chooses the command of --mpiexec, otherwise
+ * the command beside the MPI's library (`lib`, or ""), otherwise one in PATH.
+ * Returns 0, or a negative errno with a message. */
 int mpi_command(const struct exec_job *j, const struct mpi_starter *s,
 		const char *lib, struct mpi_args *a, struct weft_err *err);
 

@@ -262,7 +262,7 @@ static int switches_build(struct direct *d, struct weft_err *err)
 	return 0;
 }
 
-/* Gives a component its position in the network. */
+/* Sets the position of a component in the network. */
 static int direct_network_place(struct direct *d, struct weft_comp *c,
 				uint32_t node, struct weft_err *err)
 {

@@ -316,8 +316,8 @@ static int parts_build(struct routed *d, struct weft_err *err)
 	return gateways_join(&d->gates, err);
 }
 
-/* Builds the component that is the network as a whole. The component owns the
- * graph from then on. */
+/* Builds the component that stands for the whole network, and passes the graph
+ * to it. */
 static int net_build(struct routed *d, struct net_graph *g,
 		     struct weft_err *err)
 {

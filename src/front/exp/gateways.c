@@ -20,8 +20,8 @@ static const char *const gateway_keys[] = { GATEWAY_KEYS, NULL };
 
 /* ---- classes ---- */
 
-/* Returns true for a class of gateways: it has a port `nic`, and says which
- * classes its network has. */
+/* Returns true for a class of gateways. Such a class has a port `nic` and names
+ * the classes of its network. */
 static bool is_gateway(const struct weft_class *cls)
 {
 	const struct weft_port_decl *p = cls->ports;

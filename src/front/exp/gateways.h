@@ -25,8 +25,8 @@ struct gateways {
  * the named class is not a gateway. */
 int gateways_find(struct gateways *w, struct exp_build *b,
 		  const struct doc_node *map, struct weft_err *err);
-/* Returns the classes of switch, link and net that the gateways, or ends
- * without gateways, give the network. */
+/* Returns the classes of switch, link and net that the class of the gateways
+ * names. Without gateways the class of the ends names them. */
 const struct weft_network_parts *gateways_parts(const struct gateways *w);
 /* Builds gateways g0.., and switches x0.. for NICs that need a switch beside
  * them. *topo_p is the new topology of these NICs and switches, which the

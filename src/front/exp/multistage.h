@@ -40,8 +40,8 @@ uint32_t stages_ports(const struct stages *s, uint32_t level);
 uint32_t stages_port(const struct stages *s, uint32_t level, uint32_t index,
 		     uint32_t path, uint32_t dest, bool falling);
 
-/* Reads the number of levels with the given radix, or takes as many as the ends
- * need. Returns 0, or a negative errno with a message. */
+/* Reads the key `levels`. By default *levels_p is the number of levels that the
+ * ends need with this radix. Returns 0, or a negative errno with a message. */
 int stages_depth(const struct exp_build *b, const struct doc_node *map,
 		 uint32_t radix, uint32_t *levels_p, struct weft_err *err);
 /* Builds switches s1_0, s1_1 .. s2_0 .., cables and tables from the keys

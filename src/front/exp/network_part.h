@@ -36,8 +36,8 @@ int network_part_build(struct exp_build *b, const struct doc_node *map,
  * with a message. */
 int network_part_stands(const struct weft_comp *c, const struct doc_node *map,
 			struct weft_err *err);
-/* Gives a component its place in the network. Returns 0, or a negative errno
- * with a message. */
+/* Sets the position of a component in the network. Returns 0, or a negative
+ * errno with a message. */
 int network_part_place(struct weft_comp *c, const struct weft_place *at,
 		       const struct doc_node *map, struct weft_err *err);
 /* Builds the network as a whole, called `net`. `type` is its default class, or

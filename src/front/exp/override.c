@@ -117,8 +117,9 @@ static int set_edit_seq(struct exp_set *set, struct doc *d, struct doc_node *n,
 	return ret;
 }
 
-/* Follows path below n, creating mappings on the way. `shared` is true when the
- * path has passed a list. Some elements of the list may then lack the key. */
+/* Follows path below n and creates missing mappings. `shared` is true if the
+ * path leads through a list, because some elements of the list may lack the
+ * key. */
 static int set_edit(struct exp_set *set, struct doc *d, struct doc_node *n,
 		    const char *path, bool shared, struct weft_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes of direct networks for which arithmetic gives none (see
- * net/topology.h), and the check that routes cannot deadlock: no cycle among
- * channels that wait for each other. */
+/* Routes of direct networks that cannot be computed by arithmetic
+ * (net/topology.h), and the check that routes cannot deadlock. Routes cannot
+ * deadlock if no cycle exists among channels that wait for each other. */
 #ifndef FRONT_EXP_ROUTE_H
 #define FRONT_EXP_ROUTE_H
 

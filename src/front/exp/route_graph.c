@@ -172,8 +172,8 @@ int route_shortest(struct topology *t, struct weft_err *err)
 
 /* Returns a port up for a node without a route down to the destination. The
  * port leads to the neighbour that is nearest to the destination. The caller
- * takes nodes in ascending rank, because a node needs the distances of nodes of
- * lower rank. */
+ * handles nodes in ascending rank, because a node needs the distances of nodes
+ * of lower rank. */
 static uint8_t route_graph_upward(struct search *s, uint32_t at)
 {
 	uint32_t best = UINT32_MAX, port = TOPO_NO_PORT;

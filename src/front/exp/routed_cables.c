@@ -192,7 +192,7 @@ static int cable_cmp(const void *a, const void *b)
 	return x->latency < y->latency ? -1 : x->latency > y->latency;
 }
 
-/* Merges the two entries of a cable that stands in the lines of both its
+/* Merges the two entries of a cable that appears in the lines of both its
  * routers. Fails if their latencies differ. */
 static int lines_join(struct lines *f, struct weft_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of the list of cables that topology `graph` has. The list stands in
- * the experiment or in a file. */
+/* Reader of the list of cables of topology `graph`. The list is in the
+ * experiment or in a separate file. */
 #ifndef FRONT_EXP_ROUTED_CABLES_H
 #define FRONT_EXP_ROUTED_CABLES_H
 

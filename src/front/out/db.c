@@ -22,7 +22,7 @@
 #define DB_PATIENCE_MS 60000
 
 /* Settings while a new file is filled. The file needs no journal and no shared
- * lock, because no other process knows the file yet. */
+ * lock, because no other process uses the file yet. */
 static const char db_begin[] =
 	"PRAGMA page_size=4096;"
 	"PRAGMA journal_mode=OFF;"

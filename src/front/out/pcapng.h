@@ -28,8 +28,8 @@ uint8_t *pcapng_record(struct pcapng *p, uint32_t iface, weft_time_t t,
 /* Returns true when many records wait. The caller then makes all lines report
  * their frames up to now, and calls pcapng_write. */
 bool pcapng_full(const struct pcapng *p);
-/* Returns true when the file has reached its limit and takes no more
- * records. */
+/* Returns true when the file has reached its limit. The caller then adds no
+ * more records. */
 bool pcapng_over(const struct pcapng *p);
 /* Writes the records before `until`. All records before `until` must have been
  * reported, because the file is in order of time. */

@@ -100,8 +100,8 @@ static double row_step(const struct hist *h, double end)
 {
 	double bin = 0, least, ten, step;
 
-	/* Takes the widest bin in use up to `end`. Narrower bins divide it, and
-	 * all bins begin at a multiple of their width. */
+	/* Finds the widest bin in use up to `end`. Narrower bins divide this
+	 * width, and all bins begin at a multiple of their width. */
 	for (uint32_t i = h->n_bins; i-- > 0 && !bin;)
 		if (h->bin[i] && hist_edge(h, i) <= end)
 			bin = hist_edge(h, i + 1) - hist_edge(h, i);

@@ -83,9 +83,9 @@ struct sense {
 /* Collects the parameters that may be varied, from all points of a job. Returns
  * 0, or a negative errno with a message. */
 int sense_collect(struct exp *e, struct sense_params *ps, struct weft_err *err);
-/* Writes the value times scale / 256 as text. Switches take the next word
- * (scale above 1) or the previous one. Returns false if no such value exists or
- * the value is out of range. */
+/* Writes the value times scale / 256 as text. A switch is set to its next word
+ * (scale above 1) or to its previous word. Returns false if no such value
+ * exists or the value is out of range. */
 bool sense_scaled(const struct sense_param *p, uint32_t scale,
 		  char text[SENSE_TEXT]);
 bool sense_is_number(const struct sense_param *p);

@@ -4,8 +4,8 @@
  * A record of Ethernet has the bytes from destination to FCS. A record of
  * another wire has struct head, the symbols, and one bit for each symbol, set
  * for control symbols. If the head has the flag HEAD_BAD, a second bit for each
- * symbol follows, set for invalid codes. In a run without payload records end
- * in front of the payload and have no bits. */
+ * symbol follows, set for invalid codes. In a run without payload a record ends
+ * before the payload and has no bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum { HEAD_VERSION = 2, HEAD_DAMAGED = 1, HEAD_BAD = 2, HEAD_CUT = 4 };
 
-/* Head of a record, in front of the symbols; little-endian. */
+/* Head of a record, before its symbols, in little-endian order. */
 struct head {
 	uint8_t version, wire, flags, more;
 	uint32_t symbols;

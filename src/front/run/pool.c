@@ -85,8 +85,9 @@ static void worker_reap(struct worker *w, struct pollfd *pfd)
 	w->pid = 0;
 }
 
-/* Reads what workers have written, and takes the results of workers that have
- * ended. Returns 0, or a negative errno with a message. */
+/* Reads the bytes that workers have written. Passes the bytes of each worker
+ * that has ended to pool.take. Returns 0, or a negative errno with a
+ * message. */
 static int workers_take(struct workers *ws, struct weft_err *err)
 {
 	const struct pool *p = ws->pool;

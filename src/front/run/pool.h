@@ -16,7 +16,7 @@ struct pool {
 	/* Runs in the worker: writes the result of the task to fd and returns.
 	 * On failure the worker ends its process. */
 	void (*work)(void *arg, size_t task, int fd);
-	/* Takes the bytes of a worker that has ended. The bytes may be
+	/* Called with all bytes of a worker that has ended. The bytes may be
 	 * incomplete. */
 	int (*take)(void *arg, size_t task, const void *buf, size_t len,
 		    struct weft_err *err);
@@ -28,8 +28,8 @@ struct pool {
 
 /* Runs all tasks. Returns 0, or a negative errno with a message when `take`
  * fails. If signals are caught (signals.c), SIGINT and SIGTERM make pool_run
- * ask the workers to end. pool_run then takes the results that the workers have
- * so far, and returns early. */
+ * ask the workers to end. pool_run then passes the bytes so far to `take`, and
+ * returns early. */
 int pool_run(const struct pool *p, struct weft_err *err);
 /* Writes all of buf.  Returns false when the other end has closed. */
 bool pool_write(int fd, const void *buf, size_t len);

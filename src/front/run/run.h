@@ -129,7 +129,7 @@ int sampler_open(const struct exp_case *c, struct sampler **s_p,
 		 struct weft_err *err);
 void sampler_free(struct sampler *s);
 /* sampler_due returns the time of the next sample, WEFT_NEVER without a
- * sampler. sampler_tick takes that sample. */
+ * sampler. sampler_tick records that sample. */
 weft_time_t sampler_due(const struct sampler *s);
 void sampler_tick(struct sampler *s);
 /* Adds the last sample, and all samples as series sample.<counter>. */
@@ -149,7 +149,8 @@ void viewer_rest(struct viewer *v);
  * finished. */
 void viewer_result(struct viewer *v, struct weft_result *r);
 
-/* progress.c: shows one line on a terminal, and nothing elsewhere. */
+/* progress.c: shows one line on a terminal. Shows nothing if the output is not
+ * a terminal. */
 struct progress {
 	bool on;
 	const char *name;

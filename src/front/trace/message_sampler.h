@@ -52,7 +52,7 @@ struct kept {
 };
 struct picks;
 struct picks *picks_new(const struct keep_part *part, size_t n);
-/* Adds a message. Takes m->stages from the caller and frees it. */
+/* Adds a message. Owns and frees m->stages. */
 void picks_add(struct picks *p, struct kept *m);
 uint64_t picks_count(const struct picks *p);
 void picks_result(struct picks *p, struct weft_result *r);

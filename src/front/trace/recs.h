@@ -31,7 +31,7 @@ struct recs {
 
 void recs_init(struct recs *r);
 void recs_fini(struct recs *r);
-/* Takes records of kinds OPEN, MARK and END. Returns a message that has just
+/* Handles records of kinds OPEN, MARK and END. Returns a message that has just
  * arrived, otherwise NULL. */
 const struct rec *recs_hear(struct recs *r, const struct weft_trace *t);
 /* Returns the record of the message with that id, whether it has arrived or

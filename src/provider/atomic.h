@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomic operations: a table that gives a function for type and operation. */
+/* Atomic operations: a table with a function for each type and operation. */
 #ifndef PROVIDER_ATOMIC_H
 #define PROVIDER_ATOMIC_H
 

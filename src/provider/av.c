@@ -35,9 +35,8 @@ int wfi_av_name(struct wfi_av *av, fi_addr_t addr, wfi_name *name_p)
 	return 0;
 }
 
-/* Returns the address of a sender. If the sender is unknown, takes the first
- * entry without a name that has the sender's port, and gives that entry the
- * sender's name. */
+/* Returns the address of a sender. If the sender is unknown, assigns the
+ * sender's name to the first entry that has the sender's port and no name. */
 fi_addr_t wfi_av_addr(struct wfi_av *av, wfi_name name)
 {
 	uint64_t i = map_get(&av->back, name);

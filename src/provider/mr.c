@@ -71,8 +71,8 @@ static struct fi_ops mr_fid_ops = {
 	.ops_open = wfi_no_ops_open,
 };
 
-/* Gives the region its key: the user's, or the provider's next one. Returns 0
- * or negative errno. */
+/* Assigns a key to the region: the user's key, or the provider's next key.
+ * Returns 0 or negative errno. */
 static int mr_key(struct wfi_domain *d, struct wfi_mr *mr, uint64_t want)
 {
 	if (d->prov_key)

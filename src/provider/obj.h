@@ -284,7 +284,7 @@ struct wfi_ep {
 	struct wfi_av *av;
 	struct wfi_eq *eq;
 	struct wfi_cq *tx_cq, *rx_cq;
-	bool tx_sel, rx_sel; /* only operations with FI_COMPLETION give a
+	bool tx_sel, rx_sel; /* only operations with FI_COMPLETION report a
 			      * completion */
 	struct wfi_cntr *cntr[WFI_CNTRS];
 	struct wfi_rxq *rxq, own_rxq;
@@ -330,7 +330,7 @@ int wfi_ep_dest(struct wfi_ep *ep, fi_addr_t addr, struct wfi_peer **p_p,
 		uint16_t *port_p);
 /* Completes an operation of this process: adds a completion and counts it. */
 void wfi_ep_tx_end(struct wfi_op *op, int err);
-/* Completes a receive. With `quiet` a receive without error gives no
+/* Completes a receive. With `quiet` a receive without error reports no
  * completion. */
 void wfi_ep_rx_end(struct wfi_ep *ep, const struct wfi_comp *c, bool quiet);
 /* Counts the end of an operation, or with `err` an error, if a counter is

@@ -96,7 +96,7 @@ extern const struct wfi_op_type wfi_op_ghost;
 /* Returns a zeroed operation of this type, or NULL without memory. */
 struct wfi_op *wfi_op_new(struct wfi_hub *h, const struct wfi_op_type *type,
 			  struct wfi_ep *ep, struct wfi_peer *p);
-/* Gives the operation a number. Returns 0 or -ENOMEM. */
+/* Assigns a number to the operation. Returns 0 or -ENOMEM. */
 int wfi_op_number(struct wfi_op *op);
 /* Returns the operation with this number, or NULL. */
 struct wfi_op *wfi_op_find(struct wfi_hub *h, uint32_t id);

@@ -23,8 +23,9 @@ struct wfi_pep {
 	struct wfi_port port;
 };
 
-/* Gives the address of a passive endpoint to an endpoint that will connect from
- * that address. Returns 0 or -FI_ENOMEM. */
+/* Moves the address of a passive endpoint to info, for an endpoint that will
+ * connect from that address. Closes the port of the passive endpoint. Returns 0
+ * or -FI_ENOMEM. */
 int wfi_pep_give(struct wfi_pep *pep, struct fi_info *info);
 
 /* Copies an address to the user's memory. Returns 0, or -FI_ETOOSMALL. */

@@ -29,8 +29,8 @@ static struct wfi_rx *rx_new(const struct wfi_rxd *r, wfi_name from,
 	return rx;
 }
 
-/* Posts a receive. It takes the first early message that matches. A
- * multi-receive takes matching early messages as long as the next one fits. */
+/* Posts a receive. The receive gets the first early message that matches. A
+ * multi-receive gets matching early messages as long as the next one fits. */
 static void rx_post(struct wfi_rxq *q, struct wfi_rx *rx)
 {
 	struct wfi_unx *u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receives messages and gives each to a receive that matches. */
+/* Receives messages and assigns each to a receive that matches. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -80,9 +80,9 @@ static int att_connect(const char *path)
 }
 
 /* Checks that the simulator belongs to the process's user, because the process
- * maps memory that the simulator hands out. Lets the simulator and the
- * processes that it started (peers of a direct path) access this process's
- * memory. Other processes of the user get no access. */
+ * maps memory that the simulator sends. Lets the simulator and the processes
+ * that it started (peers of a direct path) access this process's memory. Other
+ * processes of the user get no access. */
 static int att_trust(int fd)
 {
 	struct ucred who = { .uid = (uid_t)-1 };

@@ -187,7 +187,7 @@ void direct_free(struct direct *d, struct direct_peer *p,
 
 	if (*u) /* A zero entry is not a message, or was freed before. */
 		*u |= DIRECT_FREED;
-	give_back(d, p); /* This also frees the skipped bytes before the
+	give_back(d, p); /* give_back also frees the skipped bytes before the
 			  * message. */
 	if (p->freed - p->told >= d->ring_bytes / 4 ||
 	    atomic_load_explicit(&p->place->pair[d->me].wanted,

@@ -79,8 +79,8 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_local(host_call(h, &c, NULL));
 }
 
-/* Frees the process in the simulator. The local struct stays, because threads
- * may still be in the process. */
+/* Frees the process in the simulator. The local struct is kept, because threads
+ * of the process may still use it. */
 void weft_proc_free(struct weft_host *h, struct weft_proc *p)
 {
 	struct att_host_cmd c = { .kind = ATT_H_PROC_FREE, .proc = p->handle };

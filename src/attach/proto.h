@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol between an attached process and the simulator: the messages of their
- * socket, and the segment of memory that the simulator hands over on the
- * socket.
+ * socket, and the segment of memory that the simulator sends on the socket.
  *
  *   process                                          simulator
  *     commands  ---- ring, 64 bytes each, payload in tx --->  agent of its node
  *     events    <--- ring, 64 bytes each, data in rx -------
  *     state     RUN: time stands still; WAIT: time may pass; OUT: asleep
- *               elsewhere, counts as WAIT; GONE: detached
+ *               in the kernel, counts as WAIT; GONE: detached
  *
  * The process is not trusted.  The simulator copies what it reads once and
  * checks the copy, because the process can change the segment at any time.  The

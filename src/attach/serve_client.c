@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client in the simulation: its state, its events, its end. */
+/* State and events of a client in the simulation, and its detaching. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -167,8 +167,8 @@ void att_run(struct att_client *c)
 	if (atomic_load(&c->seg->armed) && atomic_exchange(&c->seg->armed, 0))
 		send(c->sock, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (!runs)
-		/* in state OUT the client polls when it continues, and in state
-		 * GONE it has left */
+		/* no hand-over: in state OUT the client polls when it
+		 * continues, and in state GONE it has left */
 		return;
 	/* a client without pending commands learns the present time, so that
 	 * its next command is not late */

@@ -37,8 +37,8 @@ int att_cmd_aside(struct att_agent *g, struct att_client *c,
 	return 0;
 }
 
-/* Notes that the client waits. Sets the common time when the last client of the
- * job waits. */
+/* Records that the client waits. Sets the common time when the last client of
+ * the job waits. */
 int att_cmd_epoch(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {

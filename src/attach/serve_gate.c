@@ -249,7 +249,8 @@ static void gate_missed(struct att_server *s)
 
 /* ---- agents ---- */
 
-/* Calls agents that wait and have work, at the present time. */
+/* Resumes agents that have work. They continue at the present time. Returns
+ * true if any parked agent continues. */
 static bool gate_call(struct att_server *s)
 {
 	bool any = false;

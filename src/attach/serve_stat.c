@@ -15,9 +15,9 @@
 
 /* ---- calls ---- */
 
-/* Returns the name of a call, copied once and without odd characters, because
- * the client could change it. Appends a number to a name that another call has,
- * because results identify calls by name. */
+/* Returns the name of a call. The name is copied once, because the client could
+ * change it, and odd characters are replaced by '?'. Appends a number to a name
+ * that another call has, because results identify calls by name. */
 static const char *stat_name(struct att_client *c, uint32_t stat)
 {
 	char *name = c->calls.stat[stat].name, number[12];

@@ -77,9 +77,9 @@ static void fds_add(struct fds *v, int fd)
 	vec_push(v, (struct pollfd){ .fd = fd, .events = POLLIN });
 }
 
-/* Returns true if no connection can be accepted now, because too many have not
- * sent a hello or descriptors ran out. New connections wait in the socket's
- * queue. */
+/* Returns true if no connection can be accepted now, because too many
+ * connections have not sent a hello or no descriptor is free. New connections
+ * wait in the socket's queue. */
 static bool watch_deaf(const struct att_server *s)
 {
 	size_t mute = 0;

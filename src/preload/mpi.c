@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, end and clock of MPI. After MPI_Init the ranks are at different
  * simulated times, because PMIx takes real time. Therefore all ranks wait for
- * one simulated time (weft_att_epoch) with no message in flight. At this time,
- * a whole second, the measured part starts. Its start is equal in every run. It
- * ends with MPI_Finalize. */
+ * one simulated time (weft_att_epoch), a whole second, with no message in
+ * flight. The measured part starts at this time, so that its start is equal in
+ * every run. The measured part ends with MPI_Finalize. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>

@@ -37,7 +37,7 @@ struct peer_config {
 	const char *arg[PEER_ARGS];
 	uint32_t nodes;
 };
-/* Runs BookSim2 with a configuration. Returns like the speed of a peer. */
+/* Runs BookSim2 with a configuration. Returns as peer.speed does. */
 int booksim_speed(const struct peer_config *c, double *speed_p,
 		  struct weft_err *err);
 

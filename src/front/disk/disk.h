@@ -54,9 +54,9 @@ struct disk_job {
 	int status; /* exit status of the command; -1: no command has ended */
 };
 extern const struct exec_launcher disk_launcher;
-/* Checks whether the disk can be served. Returns 0, or a negative errno with a
- * message that names the remedy: no nbdkit, no plug-in, or a socket that exists
- * or has too long a name. */
+/* Checks whether the disk can be served. Returns 0. Returns a negative errno
+ * with a message that names the remedy if nbdkit or the plug-in is missing, if
+ * the socket exists, or if its name is too long. */
 int disk_check(const struct disk_job *k, struct weft_err *err);
 
 /* ---- serve.c ---- */

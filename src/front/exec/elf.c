@@ -83,7 +83,7 @@ static FILE *list_open(const char *path, pid_t *pid_p)
 	return f;
 }
 
-/* Returns true if the line is for this library. Lines are "<tab>libmpi.so.12 =>
+/* Returns true if the line names this library. Lines are "<tab>libmpi.so.12 =>
  * /opt/lib/libmpi.so.12 (0x7f...)" or end in "=> not found". */
 static bool elf_is(const char *line, const char *name)
 {

@@ -40,8 +40,8 @@ struct doc_node {
 	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override that gave this value, if it counts as used only when a
-	 * section reads the value (override.c). Otherwise NULL. */
+	/* Override that gave this value, if the override counts as used only
+	 * when a section reads the value (override.c). Otherwise NULL. */
 	struct exp_set *set;
 };
 

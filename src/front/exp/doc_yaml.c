@@ -14,8 +14,8 @@
 
 struct anchor {
 	const char *name;
-	struct doc_node *node; /* node of the anchor; NULL while the node is
-				* open */
+	struct doc_node *node; /* node of the anchor; NULL until the node is
+				* complete */
 };
 
 struct loader {

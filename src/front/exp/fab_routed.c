@@ -224,8 +224,8 @@ static int routed_place(struct routed *d, struct weft_comp *c, uint32_t number,
 	return network_part_place(c, &at, d->map, err);
 }
 
-/* Builds the cables of one latency, with the other settings of the fabric's key
- * `key`. */
+/* Builds the link component of one latency. Its other settings are those of the
+ * fabric's key `key`. */
 static int kind_build(struct routed *d, const char *key, uint32_t latency,
 		      struct weft_comp **c_p, struct weft_err *err)
 {

@@ -60,7 +60,7 @@ static int grid_build(struct exp_build *b, const struct doc_node *map,
 	return direct_build(b, map, &t, err);
 }
 
-/* Takes the number of dimensions from `dims`. Without `dims` the network has as
+/* Reads the number of dimensions from `dims`. Without `dims` the network has as
  * many dimensions as its number of ends needs. */
 static int cube_build(struct exp_build *b, const struct doc_node *map,
 		      struct weft_err *err)

@@ -4,7 +4,7 @@
  *   n0.nic <-> g0 <-> router			a NIC with a link
  *   n0.nic <np> x0 <-> g0 <-> router		a NIC with a switch beside it
  *
- * The class of the NIC names that of the gateway, of the switch and of the
+ * The class of the NIC names the classes of the gateway, the switch and the
  * cable. */
 #include "front/exp/gateways.h"
 

@@ -13,7 +13,7 @@ struct gateways {
 	const struct doc_node *map;
 	const struct weft_class *cls; /* NULL: ends stand in the network */
 	struct weft_comp **at;	      /* by end */
-	/* by end: the switch between NIC and gateway, or NULL */
+	/* for each end: the switch between NIC and gateway, or NULL */
 	struct weft_comp **beside;
 	struct topology *topo;
 };

@@ -99,7 +99,7 @@ int registry_add(struct registry *r, const struct weft_class *cls,
 }
 
 /* Loads and unloads the object in a child process first, because a damaged file
- * can kill a process. Returns how the child died, or NULL if it did not. */
+ * can kill a process. Returns how the child died, or NULL if it survived. */
 static const char *loader_dies(const char *path)
 {
 	pid_t pid = fork();

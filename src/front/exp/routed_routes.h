@@ -7,8 +7,9 @@
 #include "net/routing.h"
 
 /* Reads the key `routes` into g->way, which the graph frees. Does nothing
- * without this key. Returns 0, or a negative errno with a message: the routing
- * uses no table, the table is too large, or the file is malformed. */
+ * without this key. Returns 0, or a negative errno with a message. It is an
+ * error if the routing uses no table, if the table is too large, or if the file
+ * is malformed. */
 int routed_routes_read(const struct doc_node *map, struct net_graph *g,
 		       struct weft_err *err);
 

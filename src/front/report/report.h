@@ -19,8 +19,8 @@ int report_write(const char *out, const char *const *files, size_t n,
  * a negative errno with a message. */
 int report_read(struct json *j, const char *path, struct weft_err *err);
 
-/* The shell, generated, with a mark where the data are put. Empty if web/ was
- * not built. */
+/* The generated shell, with a mark at the position of the data. Empty if web/
+ * was not built. */
 extern const char report_shell[];
 extern const size_t report_shell_len;
 #define REPORT_MARK "/*WEFT-DATA*/"

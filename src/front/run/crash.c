@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports on a crash which component was running and at which time, because
- * most crashes are those of a plug-in or a program. The previous signal handler
- * (a sanitizer's, or none) runs afterwards. */
+ * most crashes happen in a plug-in or a program. The previous signal handler (a
+ * sanitizer's, or none) runs afterwards. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -80,8 +80,8 @@ int set_store(struct run_set *s, size_t i, const void *buf, size_t len,
 int run_workers(struct exp *e, struct run_set *s, uint32_t jobs,
 		struct progress *p, struct weft_err *err);
 
-/* pack.c: convert a result to bytes and back, because results of workers cross
- * a process boundary. */
+/* pack.c. result_pack converts a result to bytes, and result_unpack converts
+ * the bytes back, because results of workers cross a process boundary. */
 void *result_pack(const struct weft_result *r, size_t *len_p);
 struct weft_result *result_unpack(const void *buf, size_t len);
 

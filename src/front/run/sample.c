@@ -60,7 +60,8 @@ static void sampler_line(struct sampler *s, struct line l, const char *name)
 		free(l.name);
 }
 
-/* Adds a line for each counter of c, with its name in the result. */
+/* Adds a struct line for each counter of c, and lines for the frames, the words
+ * and the busy time of each cabled link port. */
 static void sampler_comp(struct sampler *s, const struct weft_comp *c)
 {
 	for (uint32_t k = 0; k < c->cls->n_counters; k++)

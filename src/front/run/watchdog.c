@@ -23,7 +23,8 @@ bool watchdog_barks(struct watchdog *w, struct weft_sim *sim)
 	uint64_t steps = weft_progs_steps(sim);
 	char period[32], text[160];
 
-	/* A program that slept at the last check may have continued since. */
+	/* Only two quiet checks in a row end the run, because a program that
+	 * slept at the last check may have continued since. */
 	if (steps != w->steps || weft_progs_resting(sim, w->period))
 		w->quiet = 0;
 	else if (++w->quiet == 2) {

@@ -100,7 +100,8 @@ static void pkts_free(struct wfi_pkts *q)
 
 /* Sends queued messages and waits until all operations have ended. Waits for
  * half a second at most, because a peer may never receive. Returns true if no
- * message, operation or registration of the hub remains. */
+ * message, operation or registration of the hub remains, or if the simulator
+ * has gone. */
 static bool hub_flush(struct wfi_hub *h)
 {
 	uint64_t end = wfi_real_us() + 500000;

@@ -52,7 +52,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		mr->cntr = container_of(bfid, struct wfi_cntr, fid.fid);
 		mr->cntr->refs++;
 		/* Peers lose direct access, because the NIC would not report
-		 * their accesses. The counter must count them. */
+		 * their accesses, which the counter must count. */
 		wfi_region_gone(mr);
 	} else if (bfid->fclass == FI_CLASS_EP) {
 		mr->ep = container_of(bfid, struct wfi_ep, fid.fid);

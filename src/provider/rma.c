@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of fi_rma, at the process that makes them. */
+/* Calls of fi_rma: the part of the process that makes the call. */
 #include <string.h>
 
 #include "provider/bulk.h"

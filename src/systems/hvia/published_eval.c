@@ -60,7 +60,7 @@ EVAL(hvia_eval_gain_least, published_eval_gain(d, -1))
 EVAL(hvia_eval_gain_most, published_eval_gain(d, 1))
 
 /* Returns the mean difference between blocking and polling. The points of
- * hvia/waits are pairs of the two. */
+ * hvia/waits are pairs, one point for each way of waiting. */
 double hvia_eval_block_mean(const struct repro_data *d)
 {
 	double sum = 0;

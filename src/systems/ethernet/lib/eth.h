@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of eth.nic: rings and buffers in host memory, one frame in each
- * buffer. It takes time only for its accesses to the device, because the stack
- * models the time of its code (stack.h). */
+ * buffer. The driver charges no processor time for its code, because the stack
+ * above it does (stack.h). Only accesses to the device take time. */
 #ifndef SYSTEMS_ETHERNET_LIB_ETH_H
 #define SYSTEMS_ETHERNET_LIB_ETH_H
 
@@ -29,8 +29,8 @@ const uint8_t *eth_address(const struct eth_dev *e);
 
 /* Returns the buffer of the next frame to send, or NULL if all are in use. */
 uint8_t *eth_tx_buf(struct eth_dev *e);
-/* Writes the descriptor of a frame of len bytes without FCS. The device gets it
- * with eth_tx_post(). */
+/* Writes the descriptor of a frame of len bytes without FCS. eth_tx_post()
+ * gives the descriptor to the device. */
 void eth_tx_put(struct eth_dev *e, uint32_t len);
 /* Gives the next n frames of eth_tx_put() to the device. */
 void eth_tx_post(struct eth_dev *e, uint32_t n);

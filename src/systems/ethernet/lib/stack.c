@@ -42,8 +42,8 @@ struct stack {
 	 * rto: present time-out; rto_at, ack_at: times at which the time-out
 	 * expires and an acknowledgement is due */
 	weft_time_t now, rto, rto_at, ack_at;
-	/* buffer of the process's receive call, its size, bytes received so
-	 * far: */
+	/* buffer of the process's receive call, size of the buffer, number of
+	 * bytes received so far */
 	uint8_t *to;
 	uint32_t want, got;
 	int error;
@@ -132,8 +132,8 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 		return;
 	if (g.reset) {
 		weft_host_cpu(s->h, s->c.receive);
-		/* accept a reset with a later number, because bytes before it
-		 * may be lost */
+		/* accept a reset with a later sequence number, because bytes
+		 * before it may be lost */
 		if ((int32_t)(g.seq - s->rx_seq) >= 0 && !s->error)
 			s->error = -ECONNRESET;
 		s->rto_at = WEFT_NEVER;
@@ -191,8 +191,8 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* Lets the process use the processor for time t. Interrupts take their time in
- * addition. */
+/* Occupies the processor until the process has worked for time t. Each
+ * interrupt in between moves the end by the time of its handler. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t now = weft_host_now(s->h), end = now + t;

@@ -56,7 +56,7 @@ struct stack_cost {
 	weft_time_t call;      /* time of library and system call */
 	weft_time_t transmit;  /* time of protocol and driver per frame */
 	weft_time_t interrupt; /* time of interrupt entry and handler */
-	/* time of the interrupt that restarts the transmitter */
+	/* processor time of the interrupt that restarts the transmitter */
 	weft_time_t restart;
 	weft_time_t receive; /* time of the protocol per received frame */
 	weft_time_t detect;  /* time of the poll that finds the message */

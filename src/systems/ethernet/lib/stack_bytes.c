@@ -16,7 +16,8 @@ int stack_bytes_add(struct stack_bytes *b, struct weft_host *h, const void *p,
 	if (!n)
 		return 0;
 	if (b->cap - b->first - b->n < n) {
-		/* move the bytes to the front, or to more memory */
+		/* move the bytes to the start of the memory, or to a larger
+		 * block */
 		while (cap < (uint64_t)b->n + n)
 			cap *= 2;
 		if (cap > UINT32_MAX)

@@ -8,7 +8,8 @@
 
 struct stack_bytes {
 	uint8_t *mem;
-	/* first: offset of the first byte; n: bytes kept; cap: room */
+	/* first: offset of the first byte; n: number of bytes kept; cap:
+	 * allocated bytes */
 	uint32_t first, n, cap;
 };
 

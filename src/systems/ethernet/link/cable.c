@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.cable: 1000BASE-T with the transceivers at both ends (hvia.md 7.1:
- * PHY 100 + 300 ns, cable 10 ns). 1 Gb/s, full duplex. Frames carry their rate
- * themselves (wire.h).
+ * PHY 100 + 300 ns, cable 10 ns). 1 Gb/s, full duplex. The sender stores
+ * the rate in the frame (wire.h).
  *
  * Not modelled: autonegotiation, half duplex, line codes. */
 #include "systems/ethernet/link/wire.h"

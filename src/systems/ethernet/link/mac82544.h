@@ -117,8 +117,8 @@ struct mac *mac_new(struct weft_comp *c, struct weft_port *p,
 void mac_free(struct mac *m);
 /* Resets the MAC as CTRL.RST does. Frames on the line continue. */
 void mac_reset(struct mac *m);
-/* Drops the frames in the MAC. Called at the end of the run, because they have
- * no receiver then. */
+/* Drops the frames in the MAC. Called at the end of the run, when nothing will
+ * receive these frames. */
 void mac_abandon(struct mac *m);
 
 /* Receives a frame that arrives. Takes ownership of f. Called in phase 0. */

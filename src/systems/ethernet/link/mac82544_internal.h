@@ -10,9 +10,9 @@
 
 enum { MAC_TAG_TX, MAC_TAG_RX_END, MAC_TAG_RX_READY, MAC_TAG_INT };
 enum { MAC_RX_CACHE = 64, MAC_RX_FETCH = 16, MAC_PARTS_MAX = 64 };
-/* Largest number of waiting control frames. Each time that the receive FIFO
- * fills and drains, an XOFF and an XON join them. A control frame beyond this
- * number is dropped. */
+/* Largest number of waiting control frames. The receiver queues an XOFF each
+ * time that the receive FIFO fills, and an XON each time that it drains. A
+ * control frame beyond this number is dropped. */
 enum { MAC_CTL_MAX = 4 };
 
 /* Registers that a load does not change. */
@@ -137,7 +137,7 @@ static inline uint32_t mac_ring(const struct mac *m, enum mac_cell len)
 }
 
 /* Returns the index of the descriptor after `index` in the ring. Returns 0 if
- * the ring has no descriptors, because software may set any length. */
+ * software has set a ring length of 0. */
 static inline uint32_t mac_behind(const struct mac *m, enum mac_cell len,
 				  uint32_t index)
 {
@@ -164,7 +164,7 @@ void mac_cause(struct mac *m, uint32_t bits);
 void mac_tally(struct mac *m, enum mac_cell reg, uint64_t *stat);
 
 /* Starts all fetches that the transmitter can make now. Called after each
- * change. */
+ * change of the transmitter's state. */
 void mac_tx_kick(struct mac *m);
 void mac_tx_event(struct mac *m);
 void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);

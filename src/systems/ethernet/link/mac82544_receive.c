@@ -146,8 +146,8 @@ static void frame_look(struct mac *m, struct weft_frame *f)
 			return;
 		mac_tally(m, quanta ? MAC_R_XOFFRXC : MAC_R_XONRXC,
 			  &m->stats.pause_rx);
-		/* hold data frames until the pause ends; a pause of 0 lets them
-		 * go on at once */
+		/* hold data frames until the pause ends; a pause time of 0 ends
+		 * the pause now */
 		m->tx.pause = weft_now(m->comp) + quanta * ETH_PAUSE_QUANTA;
 		mac_tx_next(m);
 	} else if (!is_ours(m, f)) {
@@ -204,7 +204,7 @@ static void mac82544_receive_fetch(struct mac *m)
 /* ---- out of the FIFO ---- */
 
 /* Returns n bytes of the frame from `off` on, as the receiver stores them in
- * memory. A FCS that is stored is computed, even if the FCS on the line was
+ * memory. The receiver stores a correct FCS, even if the FCS on the line was
  * wrong. */
 static struct weft_slice stored_part(const struct mac *m,
 				     const struct weft_frame *f, uint32_t off,
@@ -326,8 +326,8 @@ void mac_rx_ready(struct mac *m)
 		mac82544_receive_store(m);
 }
 
-/* Resets the receiver. Frames on the line stay, because they are checked at
- * their end. */
+/* Resets the receiver. Frames on the line stay, because the receiver checks
+ * them only at their end. */
 void mac_rx_reset(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;

@@ -90,8 +90,7 @@ void mac_tx_next(struct mac *m)
 		mac82544_transmit_retire(m); /* no frame was built from the
 						descriptors of this entry */
 	if (!m->port->peer)
-		return; /* nothing leaves without a cable, because STATUS.LU is
-			   0 */
+		return; /* no frame leaves without a cable: STATUS.LU is 0 */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))
 		return;
 	if (!tx->n_ctl && at < tx->fifo.at[0].ready)
@@ -171,8 +170,8 @@ static struct weft_frame *mac82544_transmit_build(struct mac *m)
 	return f;
 }
 
-/* Ends a descriptor. The last descriptor of a frame also puts the frame into
- * the FIFO. */
+/* Completes the fetch of a descriptor's bytes. The last descriptor of a frame
+ * also puts the frame into the FIFO. */
 static void part_done(struct mac *m)
 {
 	struct mac_tx *tx = &m->tx;

@@ -36,12 +36,13 @@ extern const struct weft_wire eth_wire;
 /* in wire_faults.c */
 extern const struct weft_wire_faults eth_wire_faults;
 extern const struct weft_wire_capture eth_wire_capture;
-/* Classes around stations in a routed network (cable.c). */
+/* Classes of cable and gateway for a network of routers with Ethernet stations
+ * (cable.c). */
 extern const struct weft_network_parts eth_network_parts;
 extern const uint8_t eth_broadcast[ETH_ADDR], eth_pause_group[ETH_ADDR];
 
-/* Returns a frame of len bytes without FCS. The contents are undefined, but
- * padding up to 60 is zero. */
+/* Returns a frame of len bytes without FCS. The len bytes are undefined, but
+ * padding up to 60 bytes is zero. */
 struct weft_frame *eth_frame_new(struct weft_sim *sim, uint32_t len);
 /* Returns a frame whose data are the bytes of s, without padding. Takes over
  * the caller's reference to s. */

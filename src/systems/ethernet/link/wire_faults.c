@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An Ethernet line for faults and captures (weft/wire.h). */
+/* Properties of an Ethernet line, for faults and captures (weft/wire.h). */
 #include "systems/ethernet/link/wire_parts.h"
 
 static uint64_t eth_word_fs(const struct weft_port *p)

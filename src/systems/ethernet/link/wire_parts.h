@@ -11,7 +11,7 @@
 uint32_t eth_encode_parts(const struct weft_frame *f, uint16_t *sym,
 			  uint32_t max);
 /* Copies the first n bytes after the start delimiter as they are on the line,
- * damaged or not. Returns false if there are fewer. */
+ * damaged or not. Returns false if the frame has fewer bytes. */
 bool eth_frame_peek(const struct weft_frame *f, uint8_t *p, uint32_t n);
 
 #endif

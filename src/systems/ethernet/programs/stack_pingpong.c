@@ -98,9 +98,9 @@ static int stack_pingpong_wait(struct pingpong *p, uint64_t seq)
 	return ret;
 }
 
-/* Reads the processor's time when the measurement of a size starts. For the
- * first size that is after the warm-up, in which rings and tables of switches
- * fill. */
+/* Reads the processor's time when the measurement of a size starts. The first
+ * measurement starts after the warm-up, which fills rings and the tables of
+ * switches. */
 static void stack_pingpong_mark(struct pingpong *p)
 {
 	struct stack_pingpong *s = (struct stack_pingpong *)p;

@@ -54,8 +54,8 @@ struct eth_gateway {
 	struct eth_table stations; /* ends by station */
 	struct {
 		RING(struct weft_frame *);
-	} wait; /* frames that wait for a place, with the number of the
-		 * destination's end in u[0] */
+	} wait; /* frames that wait for room in the gateway's queue, with the
+		   number of the destination's end in u[0] */
 	struct {
 		RING(struct out_frame);
 	} q;
@@ -116,8 +116,8 @@ static void line_send(struct eth_gateway *e);
 
 /* ---- pause ---- */
 
-/* Sends a pause frame. Replaces one that has not left yet, because only the
- * newest counts. */
+/* Sends a pause frame. It replaces a waiting pause frame, because only the
+ * newest pause frame counts. */
 static void pause_send(struct eth_gateway *e, uint16_t quanta)
 {
 	if (e->ctl)
@@ -174,7 +174,7 @@ static bool for_us(struct eth_gateway *e, const struct weft_frame *f)
 	return true;
 }
 
-/* Moves waiting frames into the network while there are places. */
+/* Moves waiting frames into the network while the gateway's queue has room. */
 static void copies_send(struct eth_gateway *e)
 {
 	while (!ring_empty(&e->wait) && gateway_room(&e->g, 0)) {
@@ -188,8 +188,8 @@ static void copies_send(struct eth_gateway *e)
 		pause_send(e, 0);
 }
 
-/* Copies a frame to all other ends. Waiting copies take no places, because they
- * share the bytes of the frame. */
+/* Copies a frame to all other ends. The number of waiting copies is not
+ * limited, because they share the bytes of the frame. */
 static void flood(struct eth_gateway *e, struct weft_frame *f)
 {
 	weft_count(e->comp, GW_FLOODED, 1);
@@ -288,7 +288,7 @@ static void line_deliver(struct weft_comp *c, struct weft_frame *f,
 	line_send(e);
 }
 
-/* Asks for an event when the next frame may be on the line. */
+/* Requests an event for the time at which the next frame may be sent. */
 static void line_send(struct eth_gateway *e)
 {
 	weft_time_t t = e->free, now = weft_now(e->comp);

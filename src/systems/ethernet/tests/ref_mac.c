@@ -12,8 +12,8 @@ struct ref {
 	const struct ref_mac_frame *in;
 	struct ref_mac_out *out;
 	uint32_t n;
-	/* transmitter: one fetch in flight, frames that wait, one frame on the
-	 * line */
+	/* transmitter: at most one fetch in flight and one frame on the line.
+	 * held: number of fetched frames whose gap has not ended */
 	enum fetch fetch;
 	uint32_t fetching, fetch_left, held;
 	/* ticks until the MAC starts each fetched frame */

@@ -52,9 +52,9 @@ static void one_frame(void **state)
 }
 
 /* Returns the interval between full frames. If `ahead` is 0, the MAC fetches a
- * frame only after it has sent the one before. If `ahead` is 1, the MAC fetches
- * the next frame while it sends, so that the interval is only the time of the
- * wire. */
+ * frame only after it has sent the frame before. If `ahead` is 1, the MAC
+ * fetches the next frame while it sends, so that the interval is only the time
+ * of a frame on the line. */
 static weft_time_t interval(uint32_t ahead)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;
@@ -83,8 +83,8 @@ static void frames_follow_each_other_at_line_rate(void **state)
 	assert_int_equal(interval(1), ns(12304));
 }
 
-/* T-39: the MACs go around their rings many times. TDT == TDH means empty, and
- * no descriptor is used for two frames at once. */
+/* T-39: both rings wrap many times. TDT == TDH means empty, and no descriptor
+ * is used for two frames at once. */
 static void ring_wraps_without_double_or_lost_descriptors(void **state)
 {
 	struct macrig r;
@@ -176,8 +176,9 @@ static void no_descriptors(void **state)
 	macrig_fini(&r);
 }
 
-/* Software may store any head. No descriptor lies at the end of the ring or
- * behind it, so that the MAC fetches nothing until the head is inside. */
+/* Software may store any value into the head. The ring has no descriptor at an
+ * index of its length or more. Therefore the MAC fetches nothing until the head
+ * is inside the ring. */
 static void nothing_is_fetched_while_the_head_is_outside_the_ring(void **state)
 {
 	static const struct {

@@ -65,9 +65,9 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 	r->s[1]->latency[MAC_RX_BACK] = at(c->back);
 }
 
-/* Grants descriptors frame by frame. weft_sim_run() also runs the events at the
- * time that it gets, therefore a frame is written after a run that ends before
- * its grant. */
+/* Grants descriptors frame by frame. A frame is written one femtosecond before
+ * its grant, because weft_sim_run() also runs the events at the time that it
+ * gets. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {

@@ -120,10 +120,10 @@ static int time_recv(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Clocks of the bus: the store 6, the two reads 35 + 2 and 35 + 8, the two
- * writes 7 + 8 and 7 + 2, the interrupt line to the processor 2. All other
- * times are those of NIC and line. A time that is not a whole number of clocks
- * may wait for an edge. */
+/* Bus clocks of the steps: store 6, two reads 35 + 2 and 35 + 8, two writes 7 +
+ * 8 and 7 + 2, interrupt line to the processor 2. All other times are those of
+ * NIC and line. A step that ends between two clock edges may wait for the next
+ * edge. */
 static void time_of_a_frame(void **state)
 {
 	struct bench *b = bench();
@@ -425,8 +425,8 @@ static struct bench *with_fault(node_fn f, const char *set, const char *value,
 	return b;
 }
 
-/* The receiver notices a gap when the next frame arrives, but a lost last frame
- * only after a second. */
+/* The receiver reports a lost frame when the next frame arrives. It reports a
+ * lost last frame only after the time-out of a second. */
 static void mvia_reports_a_lost_frame(void **state)
 {
 	static const struct {
@@ -444,13 +444,13 @@ static void mvia_reports_a_lost_frame(void **state)
 	}
 }
 
-/* Each frame of the message is lost in turn. It is sent again together with the
- * following frames, which the receiver has not kept. If the first frame is
- * lost, three more frames show the loss at once. If the second or third frame
- * is lost, the frames after it make the receiver acknowledge the frames before
- * it, and the time-out of 200 ms starts then. If the last frame is lost, no
- * frame follows. Then the acknowledgement of the frames before it arrives 40 ms
- * later. */
+/* Each frame of the message is lost in turn. The sender sends it again together
+ * with the following frames, which the receiver has not kept. If the first
+ * frame is lost, three more frames show the loss at once. If the second or
+ * third frame is lost, the frames after it make the receiver acknowledge the
+ * frames before it, and the time-out of 200 ms starts then. If the last frame
+ * is lost, no frame follows it. The receiver then acknowledges the frames
+ * before it only after 40 ms. */
 static void tcp_repeats_a_lost_frame(void **state)
 {
 	static const char *const frame[] = { "1", "2", "3", "4" };

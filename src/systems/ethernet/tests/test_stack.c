@@ -97,8 +97,8 @@ static void tcp_header(void **state)
 	assert_memory_equal(p, tcp_head, 36);
 	assert_memory_equal(p + 38, tcp_head + 38, 14);
 	assert_int_equal(p[56], 0xee);
-	/* flags of segments: with data, without data, the sender has given
-	 * up */
+	/* flags of three segments: with data, without data, and of a sender
+	 * that has given up */
 	g.len = 0;
 	stack_tcpip.put(p, 1, 2, &g);
 	assert_int_equal(p[33], 0x10);

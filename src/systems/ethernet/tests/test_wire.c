@@ -16,8 +16,8 @@ static struct weft_frame *pattern(struct weft_sim *sim, uint32_t len)
 	return f;
 }
 
-/* CRC-32 has this published check value and, over a frame with its FCS, this
- * residue. */
+/* CRC-32 has the published check value. A frame with its FCS leaves the
+ * published residue. */
 static void crc_has_the_published_check_value_and_residue(void **state)
 {
 	uint8_t p[64] = "123456789";

@@ -250,10 +250,10 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
-			/* The store also clears the cause of a completion that
-			 * came after the load of `cause`. After the load of
-			 * `more` the status of that completion is visible.
-			 * Therefore the queues are checked again here. */
+			/* A completion after the load of `cause` may have lost
+			 * its cause to the store. Its status is visible after
+			 * the load of `more`. Therefore the queues are checked
+			 * again here. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}

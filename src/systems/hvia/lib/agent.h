@@ -73,10 +73,11 @@ struct hvia_kvi {
 	/* payload bytes of a frame: the lower of the limits of both cards */
 	uint32_t payload;
 	/* State of the reliable service on this side (mine) and on the remote
-	 * side (theirs): next frame expected, error bits. A disconnect carries
-	 * this state, because the acknowledgement may be lost with the
-	 * connection. theirs.said: a disconnect has brought the remote side's
-	 * state, and that state was not applied yet */
+	 * side (theirs): next frame expected, status bits of an error. A
+	 * disconnect carries this state, because the acknowledgement may be
+	 * lost with the connection. theirs.said is set when a disconnect has
+	 * brought the remote side's state, and cleared when the service applies
+	 * that state. */
 	struct {
 		uint16_t next, error;
 		bool said;
@@ -361,7 +362,8 @@ void agent_vi_flush(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Frees the VIs of a process that has ended. */
 void agent_vi_gone(struct hvia_agent *a, struct weft_host *h,
 		   struct weft_proc *p);
-/* Handles the error interrupt: takes all errors of the card. */
+/* Handles the error interrupt: reads and handles all errors that the card has
+ * queued. */
 void agent_errors(struct hvia_agent *a, struct weft_host *h);
 /* Handles an asynchronous error: notifies the client, and ends the VI if the
  * error requires it. */
@@ -381,8 +383,8 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
  * up. */
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
-/* Sends packets again whose answer is overdue. Gives packets up after their
- * last attempt or deadline. Returns the time of the next call. */
+/* Resends packets whose answer is overdue. Gives a packet up after its last
+ * attempt or its deadline. Returns the time at which to call it again. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to the kernel agent's connections: agent_connections.c (callers),
- * agent_peers.c (packets and time), agent_leave.c (disconnects). */
+/* Private to the kernel agent's connections: agent_connections.c (calls),
+ * agent_peers.c (arriving packets, time-outs), agent_leave.c (disconnects). */
 #ifndef SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
 #define SYSTEMS_HVIA_LIB_CONNECTION_PACKETS_H
 

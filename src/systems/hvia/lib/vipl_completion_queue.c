@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VIPL: completion queues in software. The card has none (hvia.md 6.1, MaxCQ
  * 0), therefore they exist only with the option "+cq". The library enters
- * completions when it polls the work queues. Their order is that of completion,
- * because the card numbers completions of VIs that have such a queue. A full
- * queue loses completions and reports that once (VI_OVERRUN of the queue). */
+ * completions when it polls the work queues. The entries are in the order of
+ * the completions, because the card numbers the completions of VIs with a
+ * completion queue. A full queue loses completions and reports that once
+ * (VI_OVERRUN of the queue). */
 #include <errno.h>
 
 #include "host/times.h"

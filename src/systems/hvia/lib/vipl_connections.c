@@ -238,9 +238,9 @@ VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
 	return VIP_SUCCESS;
 }
 
-/* Returns the address of a node. It is the card's own address with the node's
- * number in the last two bytes, because cards are numbered so
- * (02:00:00:00:hh:ll). */
+/* Returns the address of a node: the card's own address with the node's number
+ * in the last two bytes. The addresses of all cards have the form
+ * 02:00:00:00:hh:ll, where hh:ll is the number of the node. */
 static struct hvia_addr node_addr(const struct vipl_nic *n, uint32_t node)
 {
 	struct hvia_addr a = { 0 };

@@ -114,9 +114,9 @@ struct vipl_cq {
  * program's table and never follows it as a pointer. */
 enum vipl_kind { VIPL_NIC = 1, VIPL_VI, VIPL_CQ, VIPL_CONN, VIPL_PTAG };
 
-/* A slot of that table. `of` is the object. For tags and connection requests
- * `of` is their NIC, and `val` is the tag or the agent's number of the
- * request. */
+/* A slot of the program's table of handles. `of` is the object. For tags and
+ * connection requests `of` is their NIC, and `val` is the tag or the agent's
+ * number of the request. */
 struct vipl_entry {
 	void *of; /* NULL: free */
 	uint64_t val;
@@ -201,7 +201,7 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms);
  * because the tag of such a VI is not valid on this node. */
 void vipl_attr_out(VIP_VI_ATTRIBUTES *to, const struct hvia_vi_attr *a,
 		   const struct vipl_nic *n);
-/* Drops a reference to the VI. The last one frees the VI. */
+/* Drops a reference to the VI. Frees the VI with its last reference. */
 void vipl_vi_drop(struct vipl_vi *v);
 
 /* vipl_post.c */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable delivery and reception of VIPL in software, between vipl_reliable.c
- * (sending, time), vipl_reliable_receive.c (receiving) and vipl_reliable_vi.c
- * (set-up and end of the service of a VI).
+/* Reliable delivery and reception of VIPL in software. The service has three
+ * files: vipl_reliable.c (sending, time-outs), vipl_reliable_receive.c
+ * (receiving) and vipl_reliable_vi.c (set-up and end of the service of a VI).
  *
  * user's descriptors <-> copies <-> frames of the VI's own memory <-> card
  *
  * A frame is a message of one Ethernet frame over the unreliable VI: a header,
  * and as many bytes as both cards allow. Frames are numbered. The receiver
- * takes them in order, acknowledges up to the next frame that it expects, and
- * drops all others. Frames that are not acknowledged in time are sent again. A
- * send is complete when its last frame has been acknowledged. The receiver has
- * stored all bytes of the send by then, so that reliable delivery is reliable
- * reception, too. The kernel agent also sends the receiver's last
+ * accepts them in order, acknowledges all frames before the next frame that it
+ * expects, and drops all others. Frames that are not acknowledged in time are
+ * sent again. A send is complete when its last frame has been acknowledged. The
+ * receiver has stored all bytes of the send by then, so that reliable delivery
+ * is reliable reception, too. The kernel agent also sends the receiver's last
  * acknowledgement with its disconnect, because a process may end as soon as it
  * has its message. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
@@ -132,7 +132,7 @@ void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,
 	      uint32_t bytes);
-/* Returns how many bytes of the user a frame carries. */
+/* Returns the number of the user's bytes that a frame carries. */
 static inline uint32_t rel_data(const struct vipl_rel *r)
 {
 	return rel_payload(r->v->k->payload) -

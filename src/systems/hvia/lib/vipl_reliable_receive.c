@@ -35,8 +35,8 @@ static void in_done(struct vipl_rel *r, struct vipl_posted *p,
 }
 
 /* Returns true if the frame continues the message and fits the message's length
- * and the room of the receive. Frames need this check, because a remote side
- * may send anything. */
+ * and the receive's buffer. Frames need this check, because a remote side may
+ * send anything. */
 static bool reliable_receive_fits(const struct rel_msg *m,
 				  const struct rel_head *h)
 {

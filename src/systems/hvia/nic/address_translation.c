@@ -4,8 +4,9 @@
  *
  * A look-up takes 14 cycles of computing (index 4, check 8, add 2), 9 cycles
  * for level 1 and 7 for level 2. Each further page takes 7 + 2. With
- * CTRL.ATT_HOST the levels are read from host memory instead, 24 and 4 bytes.
- * One look-up runs at a time, and that of the receive engine has priority.
+ * CTRL.ATT_HOST the look-up reads the entries of 24 and 4 bytes from host
+ * memory instead. One look-up runs at a time, and look-ups of the receive
+ * engine have priority.
  *
  * Not modelled: refresh of the SDRAM, its rows. Stores of the host do not delay
  * look-ups. */
@@ -213,7 +214,8 @@ static void att_l2in(struct hv_nic *n)
 	address_translation_go(n, ATT_ADD, n->p.t_add);
 }
 
-/* Runs step 6, and step 7 if the range continues in the next page. */
+/* Runs step 6 of the look-up, and step 7 if the range continues in the next
+ * page. */
 static void att_add(struct hv_nic *n)
 {
 	struct hv_att *a = &n->att;

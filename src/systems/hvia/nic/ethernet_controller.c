@@ -9,8 +9,8 @@
  * receive  the MAC stores the last burst, 18, and the descriptor, 12; the
  *          poll sees DD after 4
  *
- * The local bus has only these times. Transfers of the two directions do not
- * wait for each other. */
+ * The local bus is modelled by these times only. Transfers of the two
+ * directions do not wait for each other. */
 #include <assert.h>
 #include <string.h>
 
@@ -108,8 +108,8 @@ void hv_gec_free(struct hv_nic *n)
 	mac_store(g->mac, MAC_RDT, g->rdt);
 }
 
-/* Takes a frame whose DD is set. A buffer holds any frame that the MAC
- * accepts. */
+/* Queues a received frame, whose DD is set, for the receive engine. The frame's
+ * buffer is large enough for any frame that the MAC accepts. */
 static void ethernet_controller_received(struct hv_nic *n, uint32_t i)
 {
 	struct hv_gec *g = &n->gec;

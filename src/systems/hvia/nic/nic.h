@@ -87,7 +87,8 @@ struct hv_params {
 };
 
 struct hv_nic {
-	/* first member, because rows of parameters have offsets in it */
+	/* first member, because the table of parameters stores offsets into
+	 * struct hv_params */
 	struct hv_params p;
 	struct weft_comp *comp;
 	struct weft_port *bus;

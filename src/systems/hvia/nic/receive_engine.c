@@ -176,7 +176,8 @@ static const char *const recv_name[RECV_STATES] = {
 	[RECV_XD] = "XD",	[RECV_RD] = "RD",	  [RECV_DCHK] = "DCHK",
 };
 
-/* Name of a stage of a message, by the state in which the engine was. */
+/* Names of the stages of a message. The stage of a state ends when the engine
+ * leaves that state. */
 static const char *const waited_for[RECV_STATES] = {
 	[RECV_IDLE] = "waits for the engine",
 	[RECV_HDR] = "to the engine, header",

@@ -70,8 +70,8 @@ enum { IDLE_MASK = HVIA_STATUS_SEND | HVIA_STATUS_RECV | HVIA_STATUS_MOVE };
 static void ctrl_store(struct hv_nic *n, uint64_t val)
 {
 	if (val & HVIA_CTRL_RESET) {
-		/* Engines end their current work. No descriptor is posted or
-		 * known any more. */
+		/* Engines end their current work. The card forgets all
+		 * descriptors, posted or fetched. */
 		memset(n->vi, 0, HVIA_VIS * sizeof(*n->vi));
 		memset(n->pending, 0, sizeof(n->pending));
 		memset(n->heads, 0, sizeof(n->heads));

@@ -80,7 +80,7 @@ enum {
 	HVIA_ATT_DATA = 0x038,
 	/* number of handles of level 1; higher ones are refused */
 	HVIA_ATT_L1_COUNT = 0x040,
-	/* load: takes the next error, in the format of HVIA_ERR_VALID */
+	/* load: removes and returns the next error (HVIA_ERR_VALID) */
 	HVIA_ERR_POP = 0x048,
 	/* token of the error that ERR_POP returned last */
 	HVIA_ERR_INFO = 0x050,
@@ -157,8 +157,8 @@ enum hvia_error {
 
 /* Kernel packets: whole Ethernet frames from the destination address on,
  * without FCS. One buffer sends (2.2) and several receive. The window shows the
- * oldest received packet, and a store to KRX_LENGTH removes it. The layout is
- * own. */
+ * oldest received packet, and a store to KRX_LENGTH removes it. The source does
+ * not print the layout of these registers. */
 enum {
 	/* store: sends so many bytes; load: 0 after they were sent */
 	HVIA_KTX_LENGTH = 0x400,

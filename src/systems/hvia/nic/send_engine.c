@@ -8,8 +8,8 @@
  * LAST  last byte in Tx buffer   COMPL engine's own time    NEXT link
  * DONE  status written
  *
- * The engine handles one descriptor at a time from beginning to end, then that
- * of the next VI. */
+ * The engine handles one descriptor at a time. After each descriptor it serves
+ * the next VI that has one. */
 #include <string.h>
 
 #include "systems/hvia/nic/nic.h"
@@ -64,7 +64,7 @@ static void send_scan(struct hv_nic *n)
 		return;
 	}
 	s->at = hv_send_vi(n)->q[HVIA_Q_SEND].head;
-	/* takes the message of the VI's oldest doorbell */
+	/* removes the message of the VI's oldest doorbell from `bells` */
 	s->trace = 0;
 	for (size_t i = 0; i < n->bells.n; i++)
 		if (n->bells.at[i].vi == s->vi) {
@@ -275,7 +275,8 @@ static const char *const send_name[SEND_STATES] = {
 	[SEND_NEXT] = "NEXT", [SEND_DONE] = "DONE",
 };
 
-/* Name of a stage of a message, by the state in which the engine was. */
+/* Names of the stages of a message. The stage of a state ends when the engine
+ * leaves that state. */
 static const char *const waited_for[SEND_STATES] = {
 	[SEND_IDLE] = "waits for the engine",
 	[SEND_SCAN] = "finds the doorbell",

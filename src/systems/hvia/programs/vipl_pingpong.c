@@ -177,8 +177,8 @@ static int vipl_pingpong_wait(struct pingpong *p, uint64_t seq)
 }
 
 /* Makes the partner read the clock and its processor time before each message.
- * Node 0 reads both before each round trip, and readings take time on both
- * nodes. */
+ * The readings take time, and node 0 makes the same readings before each round
+ * trip. */
 static void vipl_pingpong_ready(struct pingpong *p)
 {
 	if (!p->begins) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registered region whose pages are in memory in any order, and a walk
- * through them that does not use the card's table. */
+/* A registered region whose pages are in memory in any order. hvarea_at() finds
+ * a byte of the region without the card's table. */
 #ifndef HVIA_TESTS_HVAREA_H
 #define HVIA_TESTS_HVAREA_H
 

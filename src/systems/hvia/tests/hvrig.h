@@ -55,7 +55,7 @@ void *hvrig_mem(struct hvrig *r, uint32_t len, uint32_t rights,
 		uint32_t *handle_p);
 void hvrig_unmap(struct hvrig *r, uint32_t handle);
 
-/* Connects VI `vi` of this node with `peer` of the other. */
+/* Connects VI `vi` of this node with VI `peer` of the other node. */
 void hvrig_vi(struct hvrig *r, uint32_t vi, uint32_t peer, uint32_t flags);
 void hvrig_vi_state(struct hvrig *r, uint32_t vi, uint32_t peer,
 		    enum hvia_vi_state state, uint32_t flags);

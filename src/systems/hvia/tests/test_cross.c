@@ -173,8 +173,8 @@ static int names_wrong_entries(struct weft_host *h, struct bench *b)
 
 	assert_non_null(r->host_l1);
 	hvarea_meet(h, &turn);
-	/* an entry that does not exist, one with fewer pages than its length,
-	 * and one whose page does not exist */
+	/* refused: an entry that does not exist, an entry with fewer pages than
+	 * its length, and an entry whose page does not exist */
 	assert_int_equal(hvduo_try_data(va, two + 1, 4), bad);
 	r->host_l1[two].pages = 1;
 	assert_int_equal(hvduo_try_data(va + HVIA_PAGE - 4, two, 4), OK);

@@ -222,8 +222,8 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
-	/* 5 packets; the second crosses the page border at 4096, the fifth that
-	 * at 8192 */
+	/* 5 packets; the second crosses the page border at 4096, and the fifth
+	 * crosses the page border at 8192 */
 	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
 	weft_host_sleep(h, weft_host_now(h) + 200 * WEFT_US);

@@ -95,7 +95,7 @@ static int victim(struct weft_host *h, struct bench *b)
 	hvrig_store(r, HVIA_INT_CAUSE, HVIA_INT_PACKET);
 	hvarea_meet(h, &turn);
 	/* Each frame of wrong length consumed a descriptor, because its header
-	 * is valid. The others did not. */
+	 * is valid. The other frames consumed no descriptor. */
 	for (uint32_t i = 0; i < LONGER; i++)
 		assert_int_equal(d[i]->d.status, HVIA_ST_DONE |
 							 HVIA_ST_RECEIVE |

@@ -7,7 +7,8 @@
 
 /* ---- fetched descriptors ---- */
 
-/* Tests the first VI, the last, and some others. */
+/* Checks that the card drops the fetched descriptors of the first VI, the last
+ * VI and some others when the descriptors' region is removed. */
 static int forgets(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vi[] = { 0, 63, 64, 500, HVIA_VIS - 1 };

@@ -438,7 +438,7 @@ static int stopped(struct weft_host *h, struct bench *b)
 	assert_true(hvrig_load(r, HVIA_STATUS) & HVIA_STATUS_IDLE);
 	hvrig_store(r, HVIA_CTRL, hvrig_load(r, HVIA_CTRL) & ~HVIA_CTRL_STOP);
 	hvarea_meet(h, &turn);
-	/* the first packets arrived, and so did those after the lost packet */
+	/* the first eight packets that were not lost have arrived */
 	for (uint32_t i = 0, k = 0; i < 8; i++, k++) {
 		assert_int_equal(r->desc[i].d.status,
 				 HVIA_ST_DONE | HVIA_ST_RECEIVE |

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trace of a message in the cards (weft/trace.h): each step of hvia.md 5.2 and
- * 5.3 is a stage, in the order of 7.1; states of both engines. */
+/* Trace of a message in the cards (weft/trace.h). Each step of hvia.md 5.2
+ * and 5.3 is a stage, in the order of 7.1. The trace also has the states of
+ * both engines. */
 #include "hvduo.h"
 
 #include <stdio.h>
@@ -108,8 +109,7 @@ static void a_message_tells_the_steps_of_a_miss(void **state)
 					    "n1 translates the data's address",
 					    FROM_THE_WRITE NULL };
 
-	/* one message only, because the card fetches the next descriptor after
-	 * a message */
+	/* one message: a second one would find its descriptor fetched */
 	messages = 1;
 	told(WEFT_TRACE_MARK, NULL, "0", want);
 }

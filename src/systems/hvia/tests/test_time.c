@@ -190,8 +190,8 @@ static double latency(uint32_t n, uint32_t op, const char *param,
 
 /* Section 7.4. Messages of both kinds arrive in the same phase of the clock, so
  * that their times differ by whole cycles. At 16 KB the last packet is so short
- * that it waits for the writes of the previous packet. Without prefetch it
- * reads its segment only after that. */
+ * that it waits for the writes of the previous packet. Without prefetch the
+ * card reads the last packet's segment only after those writes. */
 static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 {
 	static const struct {
@@ -213,8 +213,8 @@ static void rdma_write_is_six_cycles_faster_than_a_send(void **state)
 }
 
 /* Section 7.3: a translation takes 30 cycles, or 88 with the table in host
- * memory. The sending side makes two, and for RDMA the other side makes a
- * third. */
+ * memory. The sending card makes two translations. For RDMA the receiving card
+ * makes a third. */
 static void att_in_host(void **state)
 {
 	double t[2];

@@ -267,8 +267,8 @@ static VIP_RETURN peer(struct side *s, const char *disc, VIP_ULONG ms)
 	return VipConnectPeerRequest(s->vi, &local.a, &remote.a, ms);
 }
 
-/* Both sides request the connection, at times that differ by `gap`. In the end
- * only one side requests it. */
+/* Both sides request the connection, at times that differ by `gap`. After the
+ * last gap one side requests it alone and times out. */
 static int peers(struct weft_host *h, struct bench *b)
 {
 	static const int gap[] = { 0, 1, -1, 20, -20, 150000, -150000 };

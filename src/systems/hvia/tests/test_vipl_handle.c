@@ -182,8 +182,8 @@ static void handles(struct things *t, void *x[KINDS])
 	memcpy(x, all, sizeof(all));
 }
 
-/* Runs the other node. Its handles serve as wrong ones on the tested node. Its
- * request for a connection is refused in the end. */
+/* Runs the other node. The tested node uses this node's handles as wrong
+ * handles, and refuses this node's request for a connection. */
 static int asker(struct weft_host *h, struct bench *b)
 {
 	union vip_addr here, there;
@@ -273,8 +273,8 @@ static void test_false_handles_are_refused(void **state)
 	viprig_run(*state, false_handles, asker);
 }
 
-/* Two programs of a node make the same kinds of objects in the same order. Each
- * refuses the handles of the other. */
+/* Runs one of two programs of a node, which make the same kinds of objects in
+ * the same order. The library refuses the handles of the other program. */
 static int neighbour(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = (uint32_t)b->v[8]++;

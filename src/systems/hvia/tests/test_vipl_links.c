@@ -4,7 +4,7 @@
  * its own. Therefore descriptors return in the order in which they were posted,
  * whatever the links contain. The card follows the links (hvia.md 2.3). After a
  * wrong link it reports POST_DESC or takes another descriptor of the same
- * process. Both affect only messages of this VI. */
+ * process. A wrong link affects only messages of this VI. */
 #include "viprig.h"
 
 enum { MESSAGES = 40, BYTES = 16 };

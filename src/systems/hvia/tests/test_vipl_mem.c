@@ -28,7 +28,7 @@ static struct hvia_agent *agent_of(struct side *s)
 }
 
 /* Replaces the agent's allocator by one whose table has only `left` bytes. All
- * regions keep their handles and places. */
+ * regions keep their handles and their blocks of level 2. */
 static void squeeze(struct side *s, uint32_t left)
 {
 	struct hvia_agent *a = agent_of(s);

@@ -94,7 +94,8 @@ static void addresses(VIP_NIC_HANDLE nic)
 			 VIP_INVALID_PARAMETER);
 }
 
-/* Returns as many stations as the caller has room for. */
+/* Checks that the list of stations is filled up to the caller's room, and that
+ * it reports all `nodes` stations in any case. */
 static void discovery(VIP_NIC_HANDLE nic, VIP_ULONG nodes)
 {
 	union vip_addr a[LISTED];

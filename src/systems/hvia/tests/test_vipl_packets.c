@@ -208,7 +208,7 @@ static int peer(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* The side with the lower address answers the request of the other. */
+/* The peer with the lower address answers the other peer's request. */
 static void peers_ask_each_other_and_the_lower_one_accepts(void **state)
 {
 	run(peer, peer);

@@ -201,10 +201,11 @@ static int takes_no_more_than_was_said(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* A wrong packet holds a whole message, but more or fewer bytes than its
- * length. Or it continues a message with more bytes than are left, or ends the
- * message too early. Or it begins a message inside another, or ends one that
- * never began. */
+/* Each row is a wrong packet. The first two hold a whole message, but more or
+ * fewer bytes than its length. The next two end a message with too many bytes,
+ * or with too few. The fifth continues a message with more bytes than are left.
+ * The sixth begins a message inside another one. The last one ends a message
+ * that never began. */
 static void a_message_is_as_long_as_it_says(void **state)
 {
 	static const struct rel_head wrong[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous errors of VIPL as the program gets them (hvia.md 5.6), row by
- * row, and deadlines of its waits. */
+/* Asynchronous errors of VIPL as the program gets them (hvia.md 5.6), one test
+ * row for each error, and deadlines of the program's waits. */
 #include "viprig.h"
 
 #include "systems/hvia/lib/vipl_internal.h"

@@ -62,7 +62,7 @@ void side_open(struct side *s, struct weft_host *h, struct bench *b,
  * registering many pages takes time. */
 void side_open_few(struct side *s, struct weft_host *h, struct bench *b,
 		   const char *nic, uint32_t descs, uint32_t bytes);
-/* Disconnects and takes all posted descriptors. */
+/* Disconnects and removes all posted descriptors. */
 void side_drain(struct side *s);
 /* Drains the side, then frees all objects of it. */
 void side_close(struct side *s);

@@ -361,8 +361,8 @@ static void part_calls(void)
 	meet();
 }
 
-/* Sleeps on the descriptor. The process is woken when it can see an event, even
- * if it polls just before the hand-over. */
+/* Sleeps in poll() on the socket of the attachment. An event wakes the process,
+ * even if the process polls just before the hand-over. */
 static void part_descriptor(void)
 {
 	struct pollfd p = { .fd = weft_att_fd(att), .events = POLLIN };

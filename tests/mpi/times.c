@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of MPI as a program measures them, in nanoseconds.
  *
- * times pingpong SIZE ROUNDS       half of each round trip of ranks 0 and 1
- * times mean SIZE ROUNDS           mean of these halves, from two clock
- * readings times swap SIZE COUNT            pairs of ranks, each in both
- * directions at once; all contents are checked times put SIZE COUNT puts of
- * rank 0 into a window of rank 1 times streams SIZE COUNT A:B...  all streams
- * at once, each from rank A to rank B; times at which B had received parts
- */
+ * times pingpong SIZE ROUNDS
+ *     half of each round trip of ranks 0 and 1
+ * times mean SIZE ROUNDS
+ *     mean of these halves, from two clock readings
+ * times swap SIZE COUNT
+ *     pairs of ranks, each in both directions at once; all contents are
+ *     checked
+ * times put SIZE COUNT
+ *     puts of rank 0 into a window of rank 1
+ * times streams SIZE COUNT A:B...
+ *     all streams at once, each from rank A to rank B; times at which B had
+ *     received parts */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints where ranks run. Each rank prints its node, the number of ranks on
  * that node and the sum in its window. Rank 0 also prints its distances to the
- * others. */
+ * other ranks. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -166,7 +166,8 @@ int weft_disk_wait(struct weft_disk *d, weft_time_t deadline)
 	return 0;
 }
 
-/* The linker hands calls of pthread_join() to this one. */
+/* The linker redirects calls of pthread_join() to __wrap_pthread_join(). The
+ * real function is __real_pthread_join(). */
 int __real_pthread_join(pthread_t t, void **p);
 int __wrap_pthread_join(pthread_t t, void **p);
 

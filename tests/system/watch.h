@@ -13,7 +13,7 @@ enum { WATCH_NODES = 8, WATCH_LINKS = 4, WATCH_READS = 64 };
 struct watch_pkt {
 	uint64_t hdr;
 	/* past: bus clock (pc) at which the packet is in memory or known to be
-	 * lost. WATCH_NEVER as long as neither is so. */
+	 * lost, or WATCH_NEVER before that time */
 	uint64_t past;
 	uint8_t path;
 	bool came, lost, told; /* told: the packet's group has been notified */

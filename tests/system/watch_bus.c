@@ -131,8 +131,8 @@ static void check_remote(struct watch *w, uint64_t pc, uint64_t word)
 	check_time(w, pc, d.may);
 }
 
-/* The NIC starts to write a packet at bus clock pc. Checks that no notification
- * is allowed by then, because a packet must not overtake a waiting
+/* Called when the NIC starts to write a packet, at bus clock pc. Checks that no
+ * notification is allowed by then, because a packet must not overtake a waiting
  * notification. */
 static void check_none_waits(struct watch *w, uint64_t pc)
 {

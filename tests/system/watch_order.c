@@ -80,7 +80,7 @@ void watch_sent(struct watch *w, uint32_t src, uint32_t path, uint64_t hdr)
 
 /* ---- arrival ---- */
 
-/* Takes the arrival of a packet. Earlier packets of its path that have not
+/* Records the arrival of a packet. Earlier packets of its path that have not
  * arrived are lost, because a path keeps the order. */
 void watch_heard(struct watch *w, uint32_t path, uint64_t hdr, uint64_t pc)
 {

@@ -21,7 +21,8 @@ struct part {
 	char name[16];
 };
 
-/* A kind of part: one for each node if its name has %u, or one in total. */
+/* A kind of component: one component for each node if its name has %u,
+ * otherwise one in total. */
 struct kind {
 	const char *cls, *name, *preset, *set;
 };

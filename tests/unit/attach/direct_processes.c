@@ -154,8 +154,8 @@ void post(struct process *w, uint32_t to, const void *p, size_t len,
 	CHECK(!ret);
 }
 
-/* Sends END to all processes and waits until all have sent it, because the
- * others would count an earlier end as a death. Returns the exit status. */
+/* Sends END to all processes and waits until all have sent END. Other processes
+ * would count an earlier end as a death. Returns the exit status. */
 int finish(struct process *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)

@@ -344,8 +344,8 @@ static void wakes(int sig)
 {
 }
 
-/* The agent plans with the deadline that a client had when the client began to
- * wait. Therefore a new deadline must ring the agent's bell. */
+/* The agent plans its work by the deadline that a client had when the client
+ * began to wait. Therefore a new deadline must ring the agent's bell. */
 static void new_deadline_of_a_waiting_client_rings_the_bell(void **state)
 {
 	/* a signal ends a sleep of a second */

@@ -57,7 +57,8 @@ static void death_arrives_after_the_last_message(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* Lets a process that has asked for a descriptor sleep in poll. */
+/* Lets process 0 arm its socket and sleep in poll() until process 1 sends a
+ * message. */
 static int armed_main(struct process *w)
 {
 	struct pollfd p = { .events = POLLIN };

@@ -126,8 +126,8 @@ static void ranks_of_a_job_start_and_end_at_one_time(struct serve_rig *r)
 	assert_int_equal(r->measured[1], 1);
 }
 
-/* Checks that a client at the start of the measured part does not meet a client
- * at its end, and does not wait for a client that has gone. */
+/* Checks that a client that ends its measurement does not count as a client
+ * that starts one. Checks that a start does not wait for a dead client. */
 static void start_waits_for_every_live_rank_of_its_job(struct serve_rig *r)
 {
 	rig_do(&r->c[0], epoch(7, 2, false));

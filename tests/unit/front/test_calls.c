@@ -57,8 +57,8 @@ static void table_of_calls_leaves_out_libfabric_below_mpi(void **state)
 	calls_free(&c);
 }
 
-/* Checks a table without a measurement, units, and a call that was never
- * made. */
+/* Checks a table without a measurement. Its times have several units, and one
+ * call was never made. */
 static void table_of_calls_scales_units_and_omits_shares(void **state)
 {
 	struct calls c = { 0 };

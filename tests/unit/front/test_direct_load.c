@@ -25,7 +25,7 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(net_metric(&g, "net.latency_ci") <
 		    0.05 * net_metric(&g, "net.latency"));
 	/* A packet crosses 2.1 links in the mean, and a node has four links.
-	 * Only the window counts. */
+	 * The share of busy time is that of the measured window only. */
 	assert_true(net_metric(&g, "net.link_busy") > 0.10 &&
 		    net_metric(&g, "net.link_busy") < 0.16);
 	net_close(&g);

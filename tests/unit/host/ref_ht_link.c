@@ -196,7 +196,8 @@ static uint64_t block_end(uint64_t a, uint64_t end)
 	return b < end ? b : end;
 }
 
-/* Cuts the next packet off a transaction. The rest stays in the queue. */
+/* Cuts the next packet off a transaction. The remaining bytes stay in the
+ * queue. */
 static struct pkt cut(struct ref *r, struct link *l, struct list *q,
 		      uint32_t *dwords_p)
 {

@@ -90,7 +90,7 @@ static void dev_answer(struct rig_dev *d)
 		bus->tagged_reply(d->port, NULL, 0, b->off / 4096 % 2);
 }
 
-/* Takes a load or store of the host. Holds a store, or delays the answer to a
+/* Handles a load or store of the host. Holds a store, or delays the answer to a
  * load, for the time in the script. */
 static void dev_access(struct weft_comp *c, const struct weft_bus_note *b)
 {

@@ -9,7 +9,8 @@
 
 extern const struct weft_class weft_class_bus_ht;
 
-/* Wake-ups of a device: for its list, for an answer, for a store. */
+/* Wake-ups of a device: to submit the next operation of its list, to answer a
+ * load, and to consume a store. */
 enum { TAG_LIST, TAG_ANSWER, TAG_EAT };
 
 struct dev {

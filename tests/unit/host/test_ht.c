@@ -247,8 +247,8 @@ static void read_sees_earlier_writes_and_later_ones_pass(void **state)
 	bench_run(b);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_WRITE, 0), 2 * 149);
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_MEM_READ, 0), 2 * 170);
-	/* the second write passes the second read: it is on the link from 80 ns
-	 * on, and the read much later */
+	/* the second write passes the second read, because the write is on the
+	 * link at 80 ns, long before the read */
 	assert_int_equal(done(b, 1), 2 * 90);
 	assert_int_equal(done(b, 2), 2 * 237 + 1);
 	assert_int_equal(done(b, 3), 2 * (237 + 5 + 90 + 7 + 60) + 2);

@@ -76,8 +76,8 @@ static void hold_is_of_own_pages(void **state)
 	struct mem m;
 
 	mem_init(&m, BASE, BYTES);
-	/* p[0] ends in the page of p[1] and p[2], and p[3] is in the page
-	 * behind them */
+	/* p[0] ends in the page that holds p[1] and p[2]. p[3] is in the next
+	 * page. */
 	mem_alloc(&m, PAGE + 64, PAGE, &p[0]);
 	mem_alloc(&m, 64, 0, &p[1]);
 	mem_alloc(&m, PAGE - 128, 0, &p[2]);

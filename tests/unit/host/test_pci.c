@@ -200,7 +200,8 @@ static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 }
 
 /* A write of n bytes takes 7 + ceil(n / 8) clocks, and its bytes are in memory
- * 20 clocks later. This holds for the part in each page separately. */
+ * 20 clocks later. If the write crosses a page border, each page is a write of
+ * its own. */
 static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;
@@ -250,7 +251,8 @@ static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_SPLIT, 0));
 }
 
-/* Memory is read when the bridge reads it, which is after posted writes. */
+/* The bridge reads memory for a read only after it has written earlier posted
+ * writes. */
 static void memory_is_read_behind_posted_writes(void **state)
 {
 	struct bench *b = *state;

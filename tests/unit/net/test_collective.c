@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collective operations: the values that each node has at the end, and the time
- * of the operation when each packet takes a fixed time and packets never
- * meet. */
+ * of the operation if each packet takes a fixed time and no packet delays
+ * another. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -199,7 +199,7 @@ static void both_directions_of_a_cable_agree(void **state)
 	}
 }
 
-/* Each smaller shape that the search for circles may take can be built. */
+/* Checks that every smaller shape that reduce() returns can be built. */
 static void reduced_shapes_are_shapes(void **state)
 {
 	for (uint32_t i = 0; i < NETS; i++) {
@@ -363,7 +363,7 @@ static void shortest_ways_have_the_fewest_cycles(void **state)
 	net_graph_fini(&g);
 }
 
-/* In a ring of 6 the tree of router 0 lacks cable 3-4 alone. */
+/* In a ring of 6 the tree of router 0 has all cables except 3-4. */
 static void up_down_takes_the_shortest_of_its_ways(void **state)
 {
 	struct weft_err err = { 0 };

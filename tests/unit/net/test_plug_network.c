@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies and routings of shared objects: each of their errors is refused.
- */
+/* Topologies and routings that a shared object adds: each of their errors is
+ * refused. */
 #include "../cmocka_all.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of networks and their routings. Every cable leads back from its other
- * end. Packets arrive, on a shortest way where the routing promises that.
- * Circles of channels are found. The message that refuses a wrong combination
- * names one that works. */
+/* Graphs of networks and their routings. The far port of every cable leads back
+ * to the near port. Packets arrive, on a shortest way where the routing
+ * promises that. Circles of channels are found. The message that refuses a
+ * wrong combination names one that works. */
 #include "../cmocka_all.h"
 
 #include <string.h>

@@ -125,9 +125,10 @@ static void ugal_compares_the_first_outputs(void **state)
 	bed_fini(&b);
 }
 
-/* Groups of 4 routers with one cable each, 3 groups: two cables between any
- * two. Router 0 has a cable to one other group, and two ways to the other one,
- * over ports of which a packet draws one. */
+/* Three groups of 4 routers, with one cable of each router to another group, so
+ * that two cables join any two groups. Router 0 has a cable to one of the other
+ * groups. It reaches the third group through two ports, of which a packet draws
+ * one. */
 static void ugal_goes_the_minimal_way_that_it_compared(void **state)
 {
 	struct net_shape three = { 3, { 4, 1, 3 }, 1 };
@@ -195,7 +196,8 @@ static void progressive_decides_again_at_the_cable_to_the_group(void **state)
 	load(&b, 2, TRUNK, 9);
 	assert_int_equal(first_port(&b, &r), TO_FIVE);
 	full = r;
-	/* router 2 reaches router 3, with the cable to group 7, by port 2 */
+	/* router 2 sends through port 2 to router 3, which has the cable to
+	 * group 7 */
 	c = choice_at(&b, &full, 2, 0);
 	assert_int_equal(c.port, 2);
 	assert_int_equal(c.first, 2);
@@ -223,7 +225,7 @@ static void a_detour_is_final(void **state)
 
 static void ugal_of_a_hyperx_weighs_loads_with_hops(void **state)
 {
-	/* from (0, 0) to (1, 1) or over (2, 2): 2 or 4 hops */
+	/* from (0, 0) to (1, 1): 2 hops, or 4 hops over (2, 2) */
 	struct net_route r = { .src = 0, .dest = 5, .mid = 10 };
 	struct bed b;
 

@@ -30,7 +30,7 @@ static void distances(const struct topology *t, uint32_t d, uint32_t *dist)
 	free(todo);
 }
 
-/* Checks that each cable leads back from its other end. */
+/* Checks that the far port of each cable leads back to the near port. */
 static void check_cables(const struct topology *t)
 {
 	for (uint32_t s = 0; s < t->nodes; s++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: requests sent, received, accepted and rejected in each state;
- * user data; ends. */
+/* Connections: requests sent, received, accepted and rejected in each state,
+ * user data, and connections that end. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>

@@ -484,8 +484,8 @@ static void hints_give_source_and_destination(void **state)
 	assert_int_equal(kinds(), 0);
 }
 
-/* The provider is offered to processes of a run, and utility providers if they
- * are allowed. */
+/* Only a process of a run (WEFT_SOCKET) gets the provider. A utility provider
+ * gets it only if the parameter `layer` is set. */
 static void only_processes_of_a_run_have_the_provider(void **state)
 {
 	struct fi_info *info;

@@ -97,7 +97,7 @@ static void run_named(const char *const *names, uint32_t n, const char *plan)
 }
 
 /* Phase 0 of all components runs first, then phase 1 by component and by tag. A
- * wake-up for "now" from phase 0 joins phase 1. */
+ * wake-up that phase 0 requests for the present time runs in phase 1. */
 static void order_of_events_is_total(void **state)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" };

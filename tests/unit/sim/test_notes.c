@@ -43,8 +43,8 @@ static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	}
 }
 
-/* Polls the notes, although no arrival was reported, or asks for arrivals if
- * tag is set. */
+/* Without a tag polls the notes, although no arrival was reported. With a tag
+ * requests arrivals. */
 static void ear_event(struct weft_comp *c, uint32_t tag)
 {
 	if (tag)

@@ -91,7 +91,7 @@ static bool number(struct toy_line *l, uint8_t seq)
 	return true;
 }
 
-/* Takes a frame. A credit takes effect when its first symbol arrives. */
+/* Receives a frame. A credit takes effect when its first symbol arrives. */
 void toy_line_arrive(struct toy_line *l, struct weft_frame *f)
 {
 	if (!toy_decode(f)) {

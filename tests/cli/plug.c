@@ -108,8 +108,8 @@ static const struct weft_port_decl hub_ports[] = {
 	{ "port%u", WEFT_PORT_LINK, "ports", &test_wire, true, "a link" }, { 0 }
 };
 
-/* Lets frames overlap at each port, because several ports may forward to
- * one. */
+/* Lets frames overlap at each port, because several ports may forward to one
+ * port. */
 static int hub_init(struct weft_comp *c, struct weft_err *err)
 {
 	for (uint32_t i = 0; i < c->n_ports; i++)

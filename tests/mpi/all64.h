@@ -22,7 +22,7 @@ struct all_case {
 void all_check(struct all *a, bool ok, const char *what, int line);
 #define CHECK(a, ok) all_check((a), (ok), #ok, __LINE__)
 
-/* Lists of cases. Each ends with a name of NULL. */
+/* Lists of cases. Each list ends with an element whose name is NULL. */
 extern const struct all_case all_pt2pt[], all_coll[], all_icoll[], all_reduce[],
 	all_ireduce[], all_neigh[], all_types[], all_onesided[], all_dynamic[],
 	all_groups[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One-sided access: put, get and all operations that compute at the target,
- * under each kind of synchronisation, on windows made in each way. */
+ * under each kind of synchronisation, on windows that are created, allocated or
+ * dynamic. */
 #include "all64.h"
 
 #include <stdlib.h>

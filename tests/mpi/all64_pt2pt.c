@@ -107,8 +107,8 @@ static void modes(struct all *a)
 	free(buf);
 }
 
-/* Checks that messages of a pair stay in order, and that tags select among
- * them. */
+/* Checks that messages between two ranks stay in order, and that tags select
+ * among them. */
 static void order(struct all *a)
 {
 	enum { N = 24 };

@@ -27,7 +27,7 @@ static void set(int type, void *p, int val)
 		*(long *)p = val;
 }
 
-/* Increments a word that was i, and checks the old value. */
+/* Increments a word whose value must be i, and checks the old value. */
 static void one(MPI_Win win, int type, int i, int fop)
 {
 	const MPI_Datatype types[] = { MPI_SIGNED_CHAR, MPI_INT, MPI_LONG };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An MPI program that ends, or is ended, in one of several ways. The name of
- * the process tells its phase, so that a test can kill it in that phase.
+ * the process shows its phase, so that a test can kill it in that phase.
  *
  * ends WAY[,WAY...] [ROUNDS]
  *

@@ -354,8 +354,8 @@ static void ep_hear(void *arg, uint32_t round)
 		check(e->in, 40, !me, round);
 }
 
-/* Makes progress until a time, because operations of the other node need the
- * progress of this endpoint. */
+/* Makes progress until time `until`, because operations of the other node need
+ * the progress of this endpoint. */
 static void ep_rest(struct ep *e, weft_time_t until)
 {
 	struct weft_ep_event ev;

@@ -83,7 +83,7 @@ static bool holds(const uint8_t *p, uint32_t rank, uint32_t round)
 	return true;
 }
 
-/* Main function of a second thread, which never ends by itself. */
+/* Main function of a second thread, which sleeps for ever. */
 static int sleeper(struct weft_host *h, void *arg)
 {
 	MUST(weft_proc_self(h));

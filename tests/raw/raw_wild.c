@@ -26,7 +26,7 @@ static uint64_t rnd(void)
 	return state_ ^= state_ << 17;
 }
 
-/* Returns a value that is often small or at an edge. */
+/* Returns a value that is often small or near a limit. */
 static uint64_t value(const struct weft_host *h)
 {
 	const uint64_t edge[] = { 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: hvia.md section 8. The numbers come from the programs of its
- * experiments. Values computed from several of them are in published_eval.c,
- * the rows of M-VIA and TCP/IP in published_stacks.h. */
+/* HVIA-GE: rows of hvia.md section 8. The numbers are metrics of the system's
+ * experiments. Values computed from several metrics are in published_eval.c,
+ * and the rows of M-VIA and TCP/IP are in published_stacks.h. */
 #include "systems/hvia/published_eval.h"
 #include "systems/hvia/published_stacks.h"
 

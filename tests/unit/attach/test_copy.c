@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies that a process makes of its own memory (attach/copy.h). One process
- * answers at once, another process sends one byte at a time. */
+ * answers a request at once, another process sends one byte at a time. */
 #include "../cmocka_all.h"
 
 #include <stdlib.h>

@@ -236,7 +236,7 @@ static void messages_wait_for_a_process_that_joins_later(void **state)
 	direct_unmake(&r.hub);
 }
 
-/* Fills the whole ring to a peer with marks of messages and dies. The peer
+/* Marks every unit of the ring to a peer as a message, and dies. The peer
  * always finds another message, but must be notified of the death
  * nevertheless. */
 static int round_main(struct process *w)

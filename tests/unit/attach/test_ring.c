@@ -243,8 +243,8 @@ static void impossible_word_breaks_the_ring(void **state)
 	}
 }
 
-/* Memory may get descriptor 0, because a process need not have a standard
- * input. */
+/* The file descriptor of the memory may be 0, because a process need not have a
+ * standard input. */
 static void shared_memory_is_sealed_against_growth_and_writers(void **state)
 {
 	int keep = dup(0), fd;

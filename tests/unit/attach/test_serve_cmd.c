@@ -205,9 +205,9 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 		assert_int_equal(r->count[AGENT_C_STALLS], i);
 		assert_int_equal(c->cmd_head, 0);
 		assert_int_equal(r->g[0].n_ops, 0);
-		/* The agent has processed the RELEASE and the NOW although they
-		 * are behind the send. It processes them in the first of the
-		 * three tries only. */
+		/* The agent has processed the RELEASE and the NOW, although
+		 * they were posted after the send. It processes them in the
+		 * first of the three tries only. */
 		assert_int_equal(c->n_free, ATT_RX_SLOTS - 1);
 		assert_int_equal(c->reply_seq, 3);
 		assert_int_equal(r->calls, i);
@@ -215,7 +215,8 @@ static void refused_send_is_retried_and_charged_once(struct serve_rig *r)
 	/* the client's busy time counts once */
 	assert_int_equal(r->srv.measure.sum.software, 50 * WEFT_NS);
 	assert_true(weft_prog_time(r->g[0].prog) - t >= 50 * WEFT_NS);
-	/* a slot that the client releases by a bit counts once, too */
+	/* a slot that the client releases by a bit of seg->released counts
+	 * once, too */
 	atomic_store(&c->seg->released, 1);
 	assert_false(rig_serve(c));
 	assert_int_equal(c->n_free, ATT_RX_SLOTS);

@@ -68,7 +68,8 @@ static void segment_describes_rings_costs_and_endpoint(struct serve_rig *r)
 	assert_string_equal(i->nic, "rig");
 }
 
-/* Refuses messages that are too large, and nodes without an endpoint. */
+/* Checks that messages that are too large, and nodes without an endpoint, are
+ * refused. */
 static void segment_has_room_for_the_largest_message(struct serve_rig *r)
 {
 	static const struct {
@@ -151,7 +152,8 @@ static void messages_beyond_64_wait_for_a_released_slot(struct serve_rig *r)
 
 	for (uint32_t i = 0; i < ATT_RX_SLOTS + 2; i++)
 		message(c, i);
-	/* waits behind the last two messages, because events stay in order */
+	/* this event waits behind the last two messages, because events stay in
+	 * order */
 	push(c, 7);
 	assert_int_equal(rig_events(c), ATT_RX_SLOTS);
 	assert_int_equal(ring_count(&c->late), 3);
@@ -207,7 +209,8 @@ static void resumed_client_runs_and_sees_its_events(struct serve_rig *r)
 	rig_post(c, (struct att_cmd){ .kind = ATT_C_NOP });
 	att_run(c);
 	assert_true(c->resumed);
-	/* a hand-over to a client that is aside is not counted */
+	/* a hand-over to a client that stands aside (weft_att_aside) is not
+	 * counted */
 	c->aside = true;
 	att_run(c);
 	assert_int_equal(r->srv.measure.sum.handovers, 3);

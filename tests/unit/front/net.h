@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fabric from text, and walks through its routing tables. */
+/* A fabric from text, and paths through its routing tables. */
 #ifndef TESTS_FRONT_NET_H
 #define TESTS_FRONT_NET_H
 

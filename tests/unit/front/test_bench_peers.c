@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Benches that compare with other programs. Simulators and processes are
- * scripts. */
+/* Benches that compare Weft with other programs. Scripts stand for simulators
+ * and processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

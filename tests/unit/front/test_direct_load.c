@@ -35,7 +35,7 @@ static void run_is_steady_below_capacity_and_saturated_above(void **st)
 	assert_true(fabs(net_metric(&g, "net.offered") - 0.3) < 0.01);
 	assert_true(fabs(net_metric(&g, "net.accepted") - 0.3) < 0.01);
 	net_close(&g);
-	/* all nodes send to one, which takes one flit per cycle */
+	/* all nodes send to one node, which receives one flit per cycle */
 	net_run(&g, 16,
 		"preset: plain, flits: 8, load: 0.3, pattern: fixed, "
 		"dest: 5",

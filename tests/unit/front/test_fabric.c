@@ -131,8 +131,9 @@ static void paths_of_a_pair_use_different_links(void **state)
 	}
 }
 
-/* Packets without a path are spread by destination (7.1): of the twelve ends
- * outside leaf 0, each spine gets the packets for three. */
+/* Packets without a path are spread over the spines by destination (7.1). Of
+ * the twelve ends outside leaf 0, each spine gets the packets for three
+ * ends. */
 static void path_zero_spreads(void **state)
 {
 	uint32_t used[4] = { 0 }, d;
@@ -308,7 +309,7 @@ static void overloaded_fabric_drains_under_every_balancing(void **state)
 
 /* Offers admissible traffic (forth.md 7.1). A permutation whose static paths
  * collide runs at line rate when every flow is spread over the spines, because
- * then no link is asked for more than its rate. */
+ * then no link is offered more than its rate. */
 static void spread_flows_run_at_line_rate_static_ones_collide(void **state)
 {
 	static const char *const policy[] = { "packet", "destination",

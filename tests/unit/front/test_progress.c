@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line on the terminal during a run, with the test's own clock and
+/* The progress line on the terminal during a run, with the test's own clock and
  * terminal. */
 #include "../cmocka_all.h"
 

@@ -114,7 +114,7 @@ static void completion_over(struct ref *r)
 }
 
 /* PCI: ends the tenure of a read. The read is done, or requests the bus again
- * for the rest of its data. */
+ * for its remaining data. */
 static void read_data_over(struct ref *r)
 {
 	struct stream *st = &r->rd[r->dev];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault.bus in front of a device. Without settings it has no effect. With
- * settings it holds requests or slows the bridge, by exact clocks. */
+ * settings it holds requests or slows the bridge, by an exact number of
+ * clocks. */
 #include "../cmocka_all.h"
 
 #include <stdio.h>

@@ -357,7 +357,7 @@ static void turns_and_walks_cost_processor_time(void **state)
 	assert_in_range(b->t[1], 64 * 1950ull * WEFT_NS - 60 * WEFT_NS,
 			64 * 1950ull * WEFT_NS + 60 * WEFT_NS);
 	assert_int_equal(counter(b, "page_walks"), 128);
-	/* two processors overlap in everything except the bus */
+	/* the work of two processors overlaps, except on the bus */
 	assert_in_range(b->t[0], 32 * 1950ull * WEFT_NS,
 			33 * 2030ull * WEFT_NS);
 }

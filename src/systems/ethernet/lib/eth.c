@@ -24,9 +24,9 @@ struct eth_dev {
 	struct weft_io io;
 	uint8_t addr[ETH_STATION];
 	struct ring tx, rx;
-	/* Transmit side, numbers of frames since the start: put into
-	 * descriptors, posted to the device, cleaned after sending. clean <=
-	 * posted <= put. */
+	/* Transmit side: numbers of frames put into descriptors, posted to the
+	 * device, and cleaned after sending, since the start. clean <= posted
+	 * <= put. */
 	uint32_t put, posted, clean;
 	uint32_t rx_next, rx_tail;
 };

@@ -32,7 +32,7 @@ uint8_t *eth_tx_buf(struct eth_dev *e);
 /* Writes the descriptor of a frame of len bytes without FCS. eth_tx_post()
  * gives the descriptor to the device. */
 void eth_tx_put(struct eth_dev *e, uint32_t len);
-/* Gives the next n frames of eth_tx_put() to the device. */
+/* Posts the next n frames that eth_tx_put() has written into descriptors. */
 void eth_tx_post(struct eth_dev *e, uint32_t n);
 /* eth_tx_clean() frees the buffers of sent frames and returns the number of
  * frames in the device. eth_tx_kept() returns the number of frames put and not

@@ -27,13 +27,13 @@ struct stack {
 	uint32_t tx_seq, rx_seq; /* next byte to send, to receive */
 	bool asleep, tx_irq;
 	weft_time_t uncharged;
-	/* Bytes from number `una` on that are sent or about to be sent, and not
-	 * acknowledged. M-VIA drops them after sending. */
+	/* Unacknowledged bytes, sent or about to be sent. The first one has
+	 * number `una`. M-VIA drops bytes after sending. */
 	struct stack_bytes sent;
 	uint32_t una, same_acks, tries;
 	uint32_t acks;	 /* acknowledgements that must be sent at once */
 	uint32_t probes; /* probes sent in a row without an answer */
-	/* time of the next probe, or NEVER if no receiver waits */
+	/* time of the next probe, or NEVER if no receive call waits */
 	weft_time_t keep_at;
 	/* the sender has given up; therefore all of its segments carry a
 	 * reset */
@@ -91,8 +91,8 @@ static void stack_deliver(struct stack *s, const uint8_t *p, uint32_t n)
 /* ---- acknowledgements ---- */
 
 /* Handles the acknowledgement of a segment. Restarts keep-alive, because a
- * segment shows that the peer is alive. Answers a probe: a segment without data
- * whose number is one less than the expected number. */
+ * segment shows that the peer is alive. Answers a probe, which is a segment
+ * without data whose number is one less than the expected number. */
 static void stack_heard(struct stack *s, const struct stack_seg *g)
 {
 	uint32_t n = g->ack - s->una;
@@ -191,8 +191,8 @@ static void stack_interrupted(struct stack *s)
 	}
 }
 
-/* Occupies the processor until the process has worked for time t. Each
- * interrupt in between moves the end by the time of its handler. */
+/* Occupies the processor until the process has worked for time t. Interrupt
+ * handlers do not count as work of the process. */
 static void stack_work(struct stack *s, weft_time_t t)
 {
 	weft_time_t now = weft_host_now(s->h), end = now + t;

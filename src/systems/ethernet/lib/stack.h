@@ -69,8 +69,8 @@ struct stack_cost {
 	uint32_t window;
 	uint32_t ring;
 	uint32_t mtu; /* MTU of the line, or 0 for 1500 */
-	/* TCP: first time until bytes are resent, 0 for 200 ms. M-VIA: time
-	 * until a receiver gives up, 0 for 1 s */
+	/* TCP: time until the first resend, 0 for 200 ms. M-VIA: time until a
+	 * receiver gives up, 0 for 1 s. */
 	weft_time_t timeout;
 };
 

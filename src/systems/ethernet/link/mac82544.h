@@ -6,9 +6,9 @@
  * The owner forwards arrivals of its link port (mac_arrive) and its wake-ups
  * with tags cfg.tag .. cfg.tag + MAC_TAGS - 1 (mac_event), and accesses the
  * registers with mac_load and mac_store. The memory behind the MAC belongs to
- * the owner: the MAC requests movements of bytes (ops.move), of each kind one
- * at a time. The owner decides the time of a movement and reports its end
- * (mac_moved). The MAC's own times are:
+ * the owner. The MAC requests movements of bytes (ops.move), at most one
+ * movement of each kind at a time. The owner decides the time of a movement and
+ * reports its end (mac_moved). The MAC's own times are:
  *
  *   send     TDT written -> request the descriptor -> request the bytes ->
  *            cfg.start (266 ns) -> preamble, frame, FCS, gap -> ops.sent, then

@@ -171,8 +171,9 @@ void mac_tx_moved(struct mac *m, enum mac_kind kind, struct weft_slice data);
 /* Sends a control frame ahead of the data frames in the FIFO. Takes ownership
  * of f, and drops f if MAC_CTL_MAX control frames wait. */
 void mac_tx_control(struct mac *m, struct weft_frame *f);
-/* Sends the next frame if the line is free, otherwise wakes when the line
- * becomes free. Called after each change of the queue or of the pause. */
+/* Sends the next frame if the line is free, otherwise requests a wake-up for
+ * the time at which the line becomes free. Called after each change of the
+ * queue or of the pause. */
 void mac_tx_next(struct mac *m);
 void mac_tx_reset(struct mac *m);
 

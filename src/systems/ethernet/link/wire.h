@@ -70,7 +70,7 @@ static inline weft_time_t eth_frame_time(const struct weft_frame *f)
 {
 	return f->words * ETH_BYTE_FS;
 }
-/* Returns the time at which the FCS ends at the receiver. */
+/* Returns the time at which the last byte of the FCS has arrived. */
 static inline weft_time_t eth_frame_end(const struct weft_frame *f)
 {
 	return f->time + eth_frame_time(f);
@@ -98,8 +98,9 @@ enum eth_verdict {
 	ETH_RUNT,
 	ETH_GIANT, /* longer than `max` */
 };
-/* Checks a frame like a receiver. Decodes the bytes of a damaged frame into its
- * payload if possible. Drops the line symbols of a frame without an error. */
+/* Checks a frame as a receiver does. Decodes the bytes of a damaged frame into
+ * its payload if possible. Drops the line symbols of a frame without an
+ * error. */
 enum eth_verdict eth_frame_check(struct weft_frame *f, uint32_t max);
 /* Declares that the last four bytes of a frame are its FCS, which may be
  * wrong. */

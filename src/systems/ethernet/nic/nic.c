@@ -6,8 +6,8 @@
  *        +- descriptors and bytes, one read and one write at a time
  *
  * The MAC's movements are bus transactions in the order of their requests.
- * Times of the MAC are those of hvia.md 7.1, interrupt moderation that of
- * 6.6. */
+ * Times of the MAC are those of hvia.md 7.1. The interrupt moderation is that
+ * of 6.6. */
 #include <errno.h>
 #include <string.h>
 
@@ -317,8 +317,8 @@ static int nic_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Drops the frames that are left at the end of the run, because they have no
- * receiver then. */
+/* Drops the frames that are left when the run ends, because nothing will
+ * receive them. */
 static int nic_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct eth_nic *n = c->state;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs mvia.pingpong and tcpip.pingpong: the comparison stacks of hvia.md
- * 6.6 on eth.nic. They play ping-pong between node 0 and a partner (6.5:
- * latency = half a round trip, bandwidth = size / latency). They also report
- * the processor's utilisation (7.5): time charged to the process divided by
- * elapsed time, and all processor time divided by elapsed time.
+/* Programs mvia.pingpong and tcpip.pingpong: the comparison stacks of
+ * hvia.md 6.6 on eth.nic. They play ping-pong between node 0 and a partner
+ * (6.5: latency = half a round trip, bandwidth = size / latency). They also
+ * report the processor's utilisation (7.5): time charged to the process divided
+ * by elapsed time, and all processor time divided by elapsed time.
  *
  * Times are those of hvia.md. Two of these times are calibrated again, because
- * here the code runs on a model of the NIC. The time of copies makes
- * the processor time of a full frame 6.63 and 15.86 ns a byte (6.6). The time
- * of TCP's restart makes the time of a frame 19.93 us. */
+ * here the code runs on a model of the NIC. The copy rates are chosen so that a
+ * full frame costs 6.63 ns (M-VIA) or 15.86 ns (TCP/IP) of processor time per
+ * byte (6.6). TCP's restart time is chosen so that a further frame takes 19.93
+ * us. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.gateway: joins an Ethernet station to an end of a network of
  * routers (systems/router/network/gateway.h). All gateways together are a
- * learning bridge: a gateway learns behind which end a station is from the
- * frames that come from there. A frame to an unknown station or a group is
- * copied to all other ends.
+ * learning bridge. A gateway reads the source addresses of frames and learns at
+ * which end of the network each station is. A frame to an unknown station or a
+ * group is copied to all other ends.
  *
- * Frames are checked like those of a switch that stores and forwards. A full
- * gateway loses the frame (full: drop), or pauses the station (802.3x). The
- * pause begins when `xoff` frames wait and ends when only `xon` frames wait.
- * Towards the station the gateway obeys pause frames. With full: drop it loses
- * a frame for the station when `out` frames wait.
+ * A gateway checks frames as a store-and-forward switch does. A full gateway
+ * loses the frame (full: drop), or pauses the station (802.3x). The pause
+ * begins when `xoff` frames wait and ends when only `xon` frames wait. Towards
+ * the station the gateway obeys pause frames. With full: drop it loses a frame
+ * for the station when `out` frames wait.
  *
  * Not modelled: spanning tree, VLANs, priorities. */
 #include <errno.h>
@@ -134,8 +134,8 @@ static uint32_t waiting(const struct eth_gateway *e)
 	return e->g.queue[0].n + ring_count(&e->wait);
 }
 
-/* Sends the station a pause frame when `xoff` frames wait. Sends another one
- * after half of the pause's time, because the station must stay paused. */
+/* Sends the station a pause frame when `xoff` frames wait. Repeats the pause
+ * frame after half of its pause time, so that the station stays paused. */
 static void pause_above(struct eth_gateway *e)
 {
 	weft_time_t half = e->quanta * ETH_PAUSE_QUANTA / 2;

@@ -54,9 +54,9 @@ struct esw_port {
 	struct weft_frame *ctl; /* a pause frame that waits to be sent */
 	struct esw_item *now;	/* frame on the line, or NULL */
 	bool ctl_now;
-	/* end: time at which the frame on the line ends; on a free line, the
-	 * end of the last frame. pause: time until which the port may not
-	 * send */
+	/* end: time at which the frame on the line ends, or at which the last
+	 * frame ended if the line is free. pause: time until which the port may
+	 * not send */
 	weft_time_t end, pause;
 	bool xoff;
 	weft_time_t xoff_at;
@@ -74,8 +74,8 @@ struct esw {
 	uint8_t addr[ETH_ADDR];
 };
 
-/* Order of events at one time: all decisions first, then all ends, then all
- * starts. */
+/* Order of events at one time: decisions, then ends of frames, then starts of
+ * frames. */
 #define ESW_TAG_DONE(w, i)  ((w)->ports + (i))
 #define ESW_TAG_START(w, i) (2 * (w)->ports + (i))
 
@@ -83,10 +83,11 @@ struct esw {
  * ETH_NO_PORT, queues f for all ports except `in`. Takes ownership of f. */
 void esw_forward(struct esw *w, struct weft_frame *f, uint32_t in, uint32_t to,
 		 weft_time_t ready);
-/* Arms the start of the next frame of port i. Called after each change of its
- * queue or of the pause. */
+/* Requests the event that starts the next frame of port i. Called after each
+ * change of the port's queue or pause. */
 void esw_out_next(struct esw *w, uint32_t i);
-/* Handle the end of the frame on the line, and the start of the next one. */
+/* esw_done_event() handles the end of the frame on the line. esw_start_event()
+ * starts the next frame. */
 void esw_done_event(struct esw *w, uint32_t i);
 void esw_start_event(struct esw *w, uint32_t i);
 /* Implements ops.waiting: reports the frames in the queue of a port. */

@@ -65,8 +65,8 @@ static void pause_above(struct esw *w, uint32_t i)
 
 /* ---- buffer ---- */
 
-/* Drops one copy of a frame. The last copy frees the buffer bytes of the frame,
- * which may end pauses. */
+/* Drops one copy of a frame. After the last copy, frees the buffer bytes of the
+ * frame, which may end pauses. */
 static void item_put(struct esw *w, struct esw_item *it)
 {
 	if (--it->refs)
@@ -159,8 +159,8 @@ static void start(struct esw *w, uint32_t i)
 	weft_timer_arm(w->comp, &p->done, ESW_TAG_DONE(w, i), p->end);
 }
 
-/* Returns true if a frame waits, and stores the earliest time of its start in
- * at. */
+/* Returns true if a frame waits, and stores in *at the earliest time at which
+ * the frame may start. */
 static bool next_at(const struct esw_port *p, weft_time_t *at)
 {
 	*at = p->end ? p->end + ETH_GAP * ETH_BYTE_FS : 0;

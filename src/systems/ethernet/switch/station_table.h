@@ -24,7 +24,7 @@ struct eth_table {
 
 enum eth_learned { ETH_KNOWN, ETH_NEW, ETH_MOVED, ETH_EVICTED };
 
-/* Notes that station addr is at `port`. Returns the change in the table. */
+/* Records that station addr is at `port`. Returns the change in the table. */
 enum eth_learned eth_table_learn(struct eth_table *t, uint64_t addr,
 				 uint32_t port, weft_time_t now);
 /* Returns the port, or ETH_NO_PORT if addr is unknown or aged. */

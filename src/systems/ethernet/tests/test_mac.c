@@ -416,7 +416,7 @@ static void no_loss(void **state)
 }
 
 /* RXT0 is raised after the moderation time, once for several frames. A load of
- * ICR clears it, and ITR separates interrupts. */
+ * ICR clears RXT0. ITR sets the shortest interval between interrupts. */
 static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 {
 	struct mac_cfg cfg = MAC_CFG_DEFAULT;

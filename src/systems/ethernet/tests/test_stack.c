@@ -134,7 +134,7 @@ static void tcp_lengths(void **state)
 	}
 }
 
-/* The checks notice each single bit that changes. */
+/* The checks detect every single-bit error. */
 static void tcp_damage(void **state)
 {
 	struct stack_seg g = { 1000, 20, 2000, false };
@@ -372,9 +372,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The sender sends four segments, then the first one again. It also sends the
- * second one again, but without bytes, because all bytes have been acknowledged
- * when the work for it is done. A segment with the last byte follows. */
+/* The sender sends four segments, then the first one again. Before it sends the
+ * second one again, an acknowledgement of all bytes arrives, so that this
+ * segment has no bytes. A segment with the last byte follows. */
 static void a_late_answer_ends_the_repetition(void **state)
 {
 	struct bench *b = run(answers_late, 0);

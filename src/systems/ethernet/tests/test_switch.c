@@ -111,7 +111,7 @@ static void small_table(void **state)
 	feed_fini(&d);
 }
 
-/* T-38: two ports send at full rate to one. They fill 512 KiB, then every
+/* T-38: two ports send at full rate to one port. They fill 512 KiB, then every
  * second frame is lost, exact to the byte. */
 static void full_memory_drops_every_second_frame(void **state)
 {
@@ -167,7 +167,7 @@ static void overloaded_switch_sends_pause_frames(void **state)
 	feed_fini(&d);
 }
 
-/* A paused port sends nothing, exact to the nanosecond. */
+/* A paused port sends nothing until the pause ends, exact to the nanosecond. */
 static void paused_port_is_silent_to_the_nanosecond(void **state)
 {
 	const char *set[] = { "full", "pause", NULL };
@@ -224,8 +224,8 @@ static void frames_for_the_reserved_group_stay(void **state)
 	feed_fini(&d);
 }
 
-/* All addresses from 01:80:c2:00:00:00 to 0f are reserved, but 10 is an
- * ordinary group. */
+/* All addresses from 01:80:c2:00:00:00 to 0f are reserved, but
+ * 01:80:c2:00:00:10 is an ordinary group. */
 static void no_reserved_group_is_forwarded(void **state)
 {
 	struct feed d;

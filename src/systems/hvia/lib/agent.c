@@ -92,7 +92,8 @@ typedef int (*agent_fn)(struct hvia_agent *a, struct weft_host *h, void *arg);
 
 static const struct {
 	agent_fn fn;
-	/* the call waits, therefore it takes the lock itself */
+	/* the call may sleep, therefore it takes and releases the lock
+	 * itself */
 	bool waits;
 	uint8_t vi, client;
 } agent_calls[HVIA_CALLS] = {
@@ -250,10 +251,10 @@ static int agent_interrupts(struct weft_host *h, void *arg)
 			agent_store(a, h, HVIA_INT_CAUSE, cause);
 			agent_causes(a, h, cause);
 			more = agent_load(a, h, HVIA_INT_CAUSE);
-			/* A completion after the load of `cause` may have lost
-			 * its cause to the store. Its status is visible after
-			 * the load of `more`. Therefore the queues are checked
-			 * again here. */
+			/* The store may have cleared the cause of a completion
+			 * that arrived after the load of `cause`. The status of
+			 * that completion is visible after the load of `more`.
+			 * Therefore the queues are checked again here. */
 			agent_causes(a, h, cause & HVIA_INT_COMPLETION);
 		}
 	}

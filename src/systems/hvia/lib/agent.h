@@ -45,7 +45,7 @@ struct hvia_async {
 enum hvia_conn_state {
 	HVIA_CONN_NONE,
 	HVIA_CONN_ASKED, /* request sent */
-	/* the accept was sent, its acknowledgement has not arrived */
+	/* the accept was sent, but its acknowledgement has not arrived */
 	HVIA_CONN_ACCEPTED,
 	HVIA_CONN_UP,
 	HVIA_CONN_ENDED, /* with `result` */
@@ -371,7 +371,8 @@ void agent_error(struct hvia_agent *a, struct weft_host *h,
 		 const struct hvia_async *e);
 
 /* agent_connections.c */
-/* Calls of enum hvia_call. They take the lock themselves, because they wait. */
+/* Calls of enum hvia_call. They may sleep, therefore they take and release the
+ * lock themselves. */
 int agent_listen(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_accept(struct hvia_agent *a, struct weft_host *h, void *arg);
 int agent_reject(struct hvia_agent *a, struct weft_host *h, void *arg);

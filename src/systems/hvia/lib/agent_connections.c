@@ -10,7 +10,7 @@
  * IDLE     <-- CONN_ACK -----------
  *
  * Two peers both send CONN_REQ, and the peer with the lower address answers the
- * request of the other. A packet without an answer is sent again
+ * other peer's request. A packet without an answer is sent again
  * (connection_packets.h). Both sides of a connection start with the low 16 bits
  * of its id as sequence number, so that frames of an earlier connection are out
  * of sequence. */

@@ -8,8 +8,9 @@
 
 /* ---- requests ---- */
 
-/* Picks the entry to reuse: the oldest answered request, because an open one is
- * still needed. If none has been answered, picks the oldest of all. */
+/* Picks the entry to reuse: the oldest answered request, because a request
+ * without an answer is still needed. If none has been answered, picks the
+ * oldest of all. */
 static struct hvia_request *request_new(struct hvia_agent *a,
 					const struct hvia_pkt *p)
 {

@@ -49,11 +49,11 @@ void conn_answer(struct hvia_agent *a, struct weft_host *h,
 /* Connects the VI to the sender of a request and sends the accept. */
 void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		 struct hvia_request *r);
-/* Notifies the remote side that the connection has ended, again and again until
- * the remote side confirms. */
+/* Notifies the remote side that the connection has ended. Repeats the packet
+ * until the remote side confirms it. */
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Sends the disconnects that are due, as many as may be in flight. Returns the
- * time of the next call. */
+ * time at which to call it again. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
 /* Handles the confirmation of a disconnect. */
 void conn_left(struct hvia_agent *a, struct weft_host *h,

@@ -203,10 +203,10 @@ static void hvia_ep_poll(struct ep *e)
 	}
 }
 
-/* Waits for an event like a loop that polls all queues in turn, at the cost of
- * that loop. The next poll leaves out the queues that the loop would have
- * polled before the event. For the first of the other queues it charges only
- * the time of the loop's poll that follows the event. */
+/* Waits for an event at the cost of a loop that polls all queues in turn. The
+ * next poll leaves out the queues that the loop would have polled before the
+ * event. For its first queue it charges only the part of the loop's poll that
+ * follows the event. */
 static bool spin(struct hvia_ep *x, weft_time_t deadline)
 {
 	struct weft_host *h = x->core.h;
@@ -223,9 +223,9 @@ static bool spin(struct hvia_ep *x, weft_time_t deadline)
 		weft_host_cpu(h, poll - into);
 		return true;
 	}
-	/* A poll that ends at the moment of the event misses the event, because
-	 * the library's threads are younger than the calling thread and run
-	 * after it. */
+	/* A poll that ends at the time of the event misses the event, because
+	 * at equal times the library's threads, which were started later, run
+	 * after the calling thread. */
 	at = (uint32_t)(into / poll) + 1;
 	x->skip = at - 1;
 	x->first = at * poll - into;

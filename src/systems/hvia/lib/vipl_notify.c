@@ -103,7 +103,7 @@ void vipl_notify_drop(struct vipl_notify **list)
 }
 
 /* Removes and returns the oldest request before its handler runs, because the
- * handler may make a new one. */
+ * handler may make a new request. */
 static struct vipl_notify notify_pop(struct vipl_notify **list)
 {
 	struct vipl_notify *n = *list, copy = *n;

@@ -77,8 +77,8 @@ static void send_again(struct vipl_rel *r)
 		return;
 	if (++r->tries > REL_TRIES) {
 		rdma = rel_slot(r, r->base % REL_WINDOW)->head.flags & REL_RDMA;
-		/* The oldest send that is not done gets the error. The sends
-		 * behind it are flushed. */
+		/* The oldest send that is not done gets the error. All later
+		 * sends are flushed. */
 		for (uint64_t i = q->first;; i++) {
 			p = vipl_queue_at(q, i);
 			if (!p || p->open)

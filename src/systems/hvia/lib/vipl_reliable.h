@@ -39,7 +39,7 @@ enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
 struct rel_head {
 	uint32_t seq; /* sequence number of a frame with data */
 	uint32_t ack; /* next frame that the sender of this header expects */
-	/* flags of the data, or 0 for an acknowledgement only */
+	/* flags of the data, or 0 for a frame with only an acknowledgement */
 	uint16_t flags;
 	uint16_t bytes;
 	/* status bits with which the receiver refused the send, or 0 */
@@ -114,8 +114,8 @@ uint32_t rel_check(const struct vipl_vi *v, const VIP_DESCRIPTOR *d,
 /* Returns the oldest descriptor of a queue whose message is not complete, or
  * NULL. */
 struct vipl_posted *rel_current(struct vipl_rel *r, uint32_t dir);
-/* Copies the descriptor. Returns false if the card could not fetch it. The
- * error has then been reported and the VI is in error. */
+/* Copies the descriptor. Returns false if the card could not fetch it. In that
+ * case the error has been reported and the VI is in error. */
 bool rel_begin(struct vipl_rel *r, uint32_t dir, const struct vipl_posted *p);
 
 static inline void rel_next(struct vipl_rel *r, uint32_t dir)
@@ -127,7 +127,8 @@ static inline void rel_next(struct vipl_rel *r, uint32_t dir)
 /* Completes the user's descriptor with a length and status bits. */
 void rel_complete(struct vipl_rel *r, uint32_t dir, struct vipl_posted *p,
 		  uint32_t length, uint32_t status);
-/* Reports an error to the program. `end` also ends the connection. */
+/* Reports an error to the program. If `end` is set, also ends the
+ * connection. */
 void rel_fail(struct vipl_rel *r, uint32_t code, bool end);
 /* Posts a slot to the card. */
 void rel_post(struct vipl_rel *r, uint32_t dir, struct rel_slot *s,

@@ -87,7 +87,8 @@ struct hv_where {
 	bool by_offset;
 };
 
-/* Message of a send doorbell that the send engine has not picked up yet. */
+/* Message whose send doorbell was rung, but whose descriptor the send engine
+ * has not chosen yet. */
 struct hv_bell {
 	uint64_t id;
 	uint32_t vi;

@@ -4,10 +4,11 @@
  * All units run at the card's clock. The card uses the clock of the host bus if
  * both clocks have the same frequency. The local bus between GEC and MAC has a
  * clock of the card's frequency and unknown phase, so that its cycles count
- * from the event that starts them. A unit does one thing at a time and has one
- * wake-up: `go(state, cycles)` sets the next state and its time. Wake-ups of
- * one edge run in the order of enum hv_unit, so that the receive engine
- * precedes the send engine, and address translation runs after both. */
+ * from the event that starts them. A unit is in one state at a time and has one
+ * wake-up: `go(state, cycles)` sets the next state and the time at which its
+ * function runs. Wake-ups of one edge run in the order of enum hv_unit, so that
+ * the receive engine precedes the send engine, and address translation runs
+ * after both. */
 #ifndef SYSTEMS_HVIA_NIC_NIC_H
 #define SYSTEMS_HVIA_NIC_NIC_H
 
@@ -218,7 +219,8 @@ void hv_move_event(struct hv_nic *n);
 /* doorbells.c */
 /* Handles a doorbell: counts a posted descriptor if the card is enabled. */
 void hv_doorbell(struct hv_nic *n, uint32_t vi, uint32_t queue, uint64_t token);
-/* Hooks of the VI table, four words for each VI. */
+/* Hooks for loads and stores of the VI table, which has four words for each
+ * VI. */
 uint64_t hv_vi_read(struct weft_comp *c, uint32_t i);
 void hv_vi_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* Fetches the head of the receive queue if needed, or marks the send queue for
@@ -251,8 +253,8 @@ void hv_q_take(struct hv_nic *n, uint32_t vi, uint32_t q,
 /* Counts a completion and raises the interrupt if the queue is armed. */
 void hv_vi_done(struct hv_nic *n, uint32_t vi, uint32_t q);
 /* Writes {stamp or 0, immediate, length, status} to the descriptor at pa.
- * Writes the first two only if completions of the VI are numbered or `wide` is
- * set. */
+ * Writes the first two fields only if completions of the VI are numbered or
+ * `wide` is set. */
 void hv_vi_status(struct hv_nic *n, uint32_t vi, struct hv_dma *d,
 		  weft_phys_t pa, uint32_t w[4], bool wide);
 /* Drops descriptors fetched from a region, except those that an engine is
@@ -296,7 +298,7 @@ static inline void hv_send_kick(struct hv_nic *n)
 bool hv_send_uses(const struct hv_nic *n, uint32_t handle);
 
 /* send_packet.c */
-/* States of the send engine that build a packet. */
+/* Functions of the states in which the send engine builds a packet. */
 void hv_packet_next(struct hv_nic *n);
 void hv_packet_buf(struct hv_nic *n);
 void hv_packet_xa(struct hv_nic *n);
@@ -339,13 +341,14 @@ void hv_recv_refused(struct hv_nic *n, uint32_t status);
 void hv_recv_handed(struct hv_nic *n);
 
 /* packet_filter.c: checks of packets */
-/* States of the receive engine that check a packet. */
+/* Functions of the states in which the receive engine checks a packet. */
 void hv_recv_hdr(struct hv_nic *n);
 void hv_recv_chk(struct hv_nic *n);
 void hv_recv_accept(struct hv_nic *n);
 
 /* receive_address.c: addresses of the bytes */
-/* States of the receive engine, from the look-up in the prefetch buffer on. */
+/* Functions of the receive engine's states, from the look-up in the prefetch
+ * buffer on. */
 void hv_place_lookup(struct hv_nic *n);
 void hv_place_more(struct hv_nic *n);
 void hv_place_xs(struct hv_nic *n);
@@ -361,7 +364,8 @@ void hv_apb_forget_vi(struct hv_nic *n, uint32_t vi);
 void hv_apb_forget(struct hv_nic *n, uint32_t handle);
 
 /* receive_descriptor.c: receive descriptors */
-/* States of the receive engine that fetch and check the head. */
+/* Functions of the states in which the receive engine fetches and checks the
+ * head. */
 void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);

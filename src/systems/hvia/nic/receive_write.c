@@ -147,8 +147,8 @@ static void book_book(struct hv_nic *n)
 
 /* ---- completion ---- */
 
-/* Writes {Reserved, ImmediateData, Length, Status}. Omits the first two if the
- * message has no immediate data (3.1). */
+/* Writes {Reserved, ImmediateData, Length, Status}. Omits the first two fields
+ * if the message has no immediate data (3.1). */
 static void write_status(struct hv_nic *n)
 {
 	struct hv_job *j = ring_front(&n->book.q);

@@ -84,23 +84,24 @@ enum {
 	HVIA_ERR_POP = 0x048,
 	/* token of the error that ERR_POP returned last */
 	HVIA_ERR_INFO = 0x050,
-	/* Own, 6.2. A store of a handle makes the card drop the addresses that
-	 * it has prefetched from the region, and the receive descriptors that
-	 * it has fetched from the region. A load returns 1 while an engine
-	 * works with the region. */
+	/* Own choice, 6.2. A store of a handle makes the card drop the
+	 * addresses that it has prefetched from the region, and the receive
+	 * descriptors that it has fetched from the region. A load returns 1
+	 * while an engine works with the region. */
 	HVIA_ATT_BUSY = 0x058,
-	/* Own, 6.2: compaction by level-2 indices. A store to COUNT moves so
-	 * many entries, lowest index first, in 2 cycles each. A load of COUNT
-	 * returns the number left. Engines must be stopped (CTRL.STOP,
-	 * STATUS.IDLE), because they could read a half-moved table. */
+	/* Own choice, 6.2: compaction by level-2 indices. A store to COUNT
+	 * starts a move of that number of entries, lowest index first, in 2
+	 * cycles each. A load of COUNT returns the number left. Engines must be
+	 * stopped (CTRL.STOP, STATUS.IDLE), because they could read a
+	 * half-moved table. */
 	HVIA_MOVE_FROM = 0x060,
 	HVIA_MOVE_TO = 0x068,
 	HVIA_MOVE_COUNT = 0x070,
-	/* Own: sets one level-2 entry, by a store of index << 32 | page
+	/* Own choice: sets one level-2 entry, by a store of index << 32 | page
 	 * address. */
 	HVIA_ATT_L2 = 0x078,
-	/* Own, CTRL.ATT_HOST: bus addresses of the levels in host memory.
-	 * Handle h is at L1 + 24 h, index i at L2 + 4 i. */
+	/* Own choice, CTRL.ATT_HOST: bus addresses of the levels in host
+	 * memory. Handle h is at L1 + 24 h, index i at L2 + 4 i. */
 	HVIA_ATT_HOST_L1 = 0x080,
 	HVIA_ATT_HOST_L2 = 0x088,
 	HVIA_PAYLOAD_MAX = 0x090, /* own: largest payload of a frame in bytes */
@@ -160,7 +161,8 @@ enum hvia_error {
  * oldest received packet, and a store to KRX_LENGTH removes it. The source does
  * not print the layout of these registers. */
 enum {
-	/* store: sends so many bytes; load: 0 after they were sent */
+	/* store: sends a packet of that many bytes; load: 0 after the packet
+	 * was sent */
 	HVIA_KTX_LENGTH = 0x400,
 	/* load: bytes of the oldest packet, or 0 for none; store: removes it */
 	HVIA_KRX_LENGTH = 0x408,
@@ -188,9 +190,9 @@ enum {
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */
 	HVIA_VI_2 = 16, /* maximum transfer size; numbers of posted sends and
 			   receives (RO) */
-	/* Own (reserved in 3.4): command. A store sets the flags whose bits in
-	 * 7:0 are ones, and clears the flags whose bits in 15:8 are ones. A
-	 * load returns the flags. */
+	/* Own choice (reserved in 3.4): command. A store sets the flags whose
+	 * bits in 7:0 are ones, and clears the flags whose bits in 15:8 are
+	 * ones. A load returns the flags. */
 	HVIA_VI_3 = 24,
 };
 
@@ -202,12 +204,12 @@ enum hvia_vi_state {
 };
 enum {
 	HVIA_VIF_RDMA_WRITE = 1 << 0,
-	/* the next completion of the send queue interrupts */
+	/* the next completion of the send queue raises an interrupt */
 	HVIA_VIF_IRQ_SEND = 1 << 1,
 	HVIA_VIF_IRQ_RECV = 1 << 2, /* the card clears both interrupt flags when
-				       it interrupts */
-	/* Own: completes posted descriptors with DESC_FLUSHED. The card then
-	 * clears the flag. */
+				       it raises the interrupt */
+	/* Own choice: completes posted descriptors with DESC_FLUSHED. The card
+	 * then clears the flag. */
 	HVIA_VIF_FLUSH_SEND = 1 << 3,
 	HVIA_VIF_FLUSH_RECV = 1 << 4,
 	HVIA_VIF_FLUSH = HVIA_VIF_FLUSH_SEND | HVIA_VIF_FLUSH_RECV,

@@ -54,7 +54,7 @@ static bool vip_ok(struct vipl_pingpong *v, const char *what, VIP_RETURN ret)
 /* ---- messages ---- */
 
 /* Returns the last byte of a message. The target of an RDMA write detects the
- * arrival by it alone. */
+ * arrival by this byte alone. */
 static uint8_t vipl_pingpong_last(uint64_t seq)
 {
 	return (uint8_t)(seq % 255 + 1);
@@ -197,8 +197,8 @@ static void vipl_pingpong_done(struct pingpong *p, uint64_t seq)
 
 /* ---- a NIC, registered memory, a connection ---- */
 
-/* Opens the NIC of the parameter, makes a protection tag, and publishes the
- * node's address. Returns false after a failed check. */
+/* Opens the NIC that the parameter names, makes a protection tag, and publishes
+ * the node's address. Returns false after a failed check. */
 static bool vip_open(struct vipl_pingpong *v)
 {
 	uint64_t mac = 0;
@@ -246,7 +246,8 @@ static void vip_address(struct vipl_pingpong *v, uint32_t node,
 	memcpy(to->bytes + 10, &disc, 4);
 }
 
-/* Connects to the partner. The lower node listens, and the other requests. */
+/* Connects to the partner. The node with the lower number listens, and the
+ * other node sends the request. */
 static bool vip_connect(struct vipl_pingpong *v)
 {
 	union vip_address local, remote;

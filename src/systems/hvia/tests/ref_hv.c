@@ -17,7 +17,7 @@ struct piece {
 struct frame {
 	uint32_t msg, len;
 	bool first, last;
-	/* clock in which the Tx descriptor can be handed over */
+	/* clock in which the Tx descriptor can be handed to the MAC */
 	uint64_t ready;
 	uint64_t polled; /* fs */
 };
@@ -442,7 +442,7 @@ static bool book_step(void)
 	return false;
 }
 
-/* Notes that the head descriptor and the address of its first bytes are
+/* Records that the head descriptor and the address of its first bytes are
  * known. */
 static void receive_ready(void)
 {

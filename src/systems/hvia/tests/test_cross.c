@@ -237,8 +237,8 @@ static int moves(struct weft_host *h, struct bench *b)
 	assert_int_equal(hvrig_load(r, HVIA_MAC), address_of(0));
 	hvarea_meet(h, &turn);
 	hvarea_meet(h, &turn);
-	/* reported as a gap, because its sequence number is 2 and two frames
-	 * are missing */
+	/* this message is reported as a gap, because its sequence number is 2
+	 * and two frames are missing */
 	assert_int_equal(hvduo_sent(hvduo_simple(2, 8)), OK);
 	later(h);
 	hvarea_meet(h, &turn);

@@ -38,8 +38,8 @@ struct line {
 	weft_time_t end;
 };
 
-/* Passes a frame when it ends, because the MAC takes it then and frames must
- * stay in order. */
+/* Passes a frame when it ends, because the MAC receives a frame at its end and
+ * frames must stay in order. */
 static void line_pass(struct weft_comp *c, struct weft_frame *f)
 {
 	struct line *l = c->state;
@@ -399,7 +399,8 @@ static int rdma_receiver(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-14 for RDMA (5.5): reports RDMAW_ABORT, and the next messages arrive. */
+/* T-14 for RDMA (5.5): the card reports RDMAW_ABORT, and the next messages
+ * arrive. */
 static void rdma_lost(void **state)
 {
 	struct bench *b = bench(rdma_sender, rdma_receiver);

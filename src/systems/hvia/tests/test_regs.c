@@ -249,7 +249,7 @@ static int sdram(struct weft_host *h, struct bench *b)
 		assert_int_equal(hvrig_load(&rig, HVIA_ATT_DATA),
 				 0x1111111111111111 * i);
 	assert_int_equal(hvrig_load(&rig, HVIA_ATT_ADDR), 16);
-	/* level 2 starts at the other end, with 4 bytes per entry */
+	/* level 2 starts at the end of the SDRAM, with 4 bytes per entry */
 	hvrig_store(&rig, HVIA_ATT_L2, 0ull << 32 | 0xaaaa1000);
 	hvrig_store(&rig, HVIA_ATT_L2, 1ull << 32 | 0xbbbb2000);
 	hvrig_store(&rig, HVIA_ATT_ADDR, end - 8);
@@ -532,7 +532,7 @@ static void spoil(const uint32_t *vis, uint32_t n)
 	assert_int_equal(hvrig_load(&rig, HVIA_INT_CAUSE), HVIA_INT_ERROR);
 }
 
-/* After the reset no stored value and no event is left. */
+/* Checks that the reset has left no stored value and no event. */
 static int afterwards(struct weft_host *h, struct bench *b)
 {
 	static const uint32_t vis[] = { 0, 1, 7, 63, 64, 511, 512, 1023 };

@@ -352,8 +352,8 @@ static void test_stale_handles_are_refused(void **state)
 	viprig_run(*state, stale_handles, asker);
 }
 
-/* Checks that tags, VIs and requests of one NIC are invalid for another, and
- * that closing a NIC frees them. */
+/* Checks that tags, VIs and requests of one NIC are invalid for another NIC,
+ * and that closing a NIC frees them. */
 static int other_nic(struct weft_host *h, struct bench *b)
 {
 	VIP_MEM_ATTRIBUTES m = { 0 };

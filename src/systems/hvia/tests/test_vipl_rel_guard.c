@@ -340,7 +340,7 @@ static int sends_all(struct weft_host *h, struct bench *b)
 	weft_host_exit(h, 0);
 }
 
-/* The receiver ends right after its last receive. */
+/* The receiving process ends right after its last receive. */
 static int takes_and_goes(struct weft_host *h, struct bench *b)
 {
 	VIP_DESCRIPTOR *d;

@@ -166,8 +166,8 @@ static void only_what_was_sent_can_be_acknowledged(void **state)
 
 static struct rel_head odd;
 
-/* Sends the packet `odd` as the beginning of a message, or behind the packet
- * `first`. */
+/* Sends the packet `odd`, either as the beginning of a message or after the
+ * packet `first`. */
 static int lies_about_lengths(struct weft_host *h, struct bench *b)
 {
 	const struct rel_head first = { .flags = REL_FIRST,

@@ -195,7 +195,7 @@ static void a_descriptor_is_named_by_its_place(void **state)
 
 /* ---- deadlines ---- */
 
-/* Checks deadlines. A call of the clock takes a nanosecond. */
+/* Checks deadlines. Reading the clock takes a nanosecond. */
 static int deadlines(struct weft_host *h, struct bench *b)
 {
 	static const VIP_ULONG ms[] = { 0, 1, 12345 };

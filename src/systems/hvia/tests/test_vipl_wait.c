@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- T-29: a completion at every moment of falling asleep ---- */
+/* ---- T-29: a completion at every moment while a process falls asleep ---- */
 
 enum { SWEEP = 120 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over toy.nic: messages by its registers. A message is
- * sent when its stores are done. A received message is copied by loads and
- * stays in one of rx_slots slots until it is released. Regions have keys only
- * because weft/ep.h demands them. The NIC reaches no memory. */
+/* The common endpoint over toy.nic, which sends and receives messages through
+ * its registers. A message is sent when its stores are done. A received message
+ * is copied by loads and stays in one of rx_slots slots until it is released.
+ * Regions have keys only because weft/ep.h demands them. The NIC reaches no
+ * memory. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"
@@ -90,7 +91,7 @@ static struct toy_slot *slot_free(struct toy_ep *e)
 	return NULL;
 }
 
-/* Takes the oldest message of the NIC, if the NIC has one. */
+/* Receives the oldest message of the NIC, if the NIC has one. */
 static bool receive(struct toy_ep *e, struct weft_ep_event *ev)
 {
 	struct toy_slot *s = slot_free(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conformance of every class of components.c: its tables of parameters, ports,
- * counters and registers must be complete and consistent. The test takes all
- * classes, so that a new class is tested without an edit. */
+ * counters and registers must be complete and consistent. The test covers all
+ * classes of the list, so that a new class is tested without an edit. */
 #include "cmocka_all.h"
 
 #include <string.h>

@@ -225,8 +225,8 @@ static void page(const uint8_t *p, uint64_t number)
 		add(OUTCOME_MEMORY, mix_bytes(mix(START, number), p, MEM_PAGE));
 }
 
-/* Adds the memory of a host. Skips pages that were never touched, so that they
- * stay untouched. */
+/* Adds the memory of a host to the outcome. Skips pages that were never
+ * touched, so that they stay untouched. */
 static void memory(const struct mem *m, uint32_t id)
 {
 	uint64_t pages = (m->touched + MEM_PAGE - 1) / MEM_PAGE;

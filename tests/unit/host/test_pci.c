@@ -200,8 +200,8 @@ static void read_takes_35_clocks_and_one_for_each_qword(void **state)
 }
 
 /* A write of n bytes takes 7 + ceil(n / 8) clocks, and its bytes are in memory
- * 20 clocks later. If the write crosses a page border, each page is a write of
- * its own. */
+ * 20 clocks later. If the write crosses a page border, each page is a
+ * separate write. */
 static void write_takes_7_clocks_and_one_for_each_qword(void **state)
 {
 	struct bench *b = *state;

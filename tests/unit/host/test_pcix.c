@@ -145,7 +145,7 @@ static void stores_of_words_take_10_clocks_a_line_24(void **state)
 	assert_int_equal(rig_counter(&b->rig, "pio_store_bytes"), 104);
 }
 
-/* the counts are in clocks, at any frequency. */
+/* an access takes an equal number of clocks at any frequency. */
 static void clock_counts_do_not_depend_on_the_clock(void **state)
 {
 	static const uint64_t period[] = { 7500000, 15000000 };
@@ -344,7 +344,8 @@ static void read_beyond_memory_ends_without_a_split(void **state)
 	assert_int_equal(n->time / PC, 6 + 4 + 1 + 4);
 }
 
-/* Loads from an empty slot, and from a device that does not decode. */
+/* Loads from an empty slot, and from a device that does not decode the
+ * address. */
 static void load_of_an_empty_slot_is_aborted(void **state)
 {
 	struct bench *b = *state;

@@ -240,8 +240,8 @@ static void access_to_a_killed_process_gives_all_ones(void **state)
 	mem_fini(&m);
 }
 
-/* The process has ended, and a later process has its number. Therefore the
- * memory must not use the number. */
+/* The process has ended, and a later process has the same process id. Therefore
+ * accesses to its memory must not use the id. */
 static void number_of_an_ended_process_reaches_no_other(void **state)
 {
 	struct child *c = *state;
@@ -310,7 +310,7 @@ static void bytes_of_devices_arrive_together_in_order(void **state)
 	mem_store(&m, s + 64, buf, 1);
 	assert_false(m.far_due);
 	c->owner.settles = false;
-	/* a collected store must not be lost with the shadow */
+	/* the removal of a shadow must not lose a collected store */
 	mem_store(&m, s, buf, 1);
 	assert_true(m.far_due);
 	assert_true(mem_far_del(&m, s));

@@ -46,8 +46,9 @@ static const struct {
 	{ "graph", { .cables = &ring }, 6, 6, 8, 3, 3 },
 	{ "hypercube", { 1, { 1 }, 3 }, 2, 6, 1, 1, 1 },
 	{ "hypercube", { 1, { 6 } }, 64, 64, 192, 6, 6 },
-	/* 2 q^2 routers of degree (3 q - d) / 2, diameter 2 (Besta and Hoefler
-	 * 2014): primes and powers, d of -1, 0 and 1 */
+	/* Slim flies have 2 q^2 routers of degree (3 q - d) / 2 and diameter 2
+	 * (Besta and Hoefler 2014). q is a prime or a power of a prime, and d
+	 * is -1, 0 or 1. */
 	{ "slim_fly", { 1, { 3 } }, 18, 54, 45, 5, 2 },
 	{ "slim_fly", { 1, { 4 } }, 32, 96, 96, 6, 2 },
 	{ "slim_fly", { 1, { 5 } }, 50, 200, 175, 7, 2 },

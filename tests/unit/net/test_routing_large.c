@@ -33,7 +33,8 @@ static void graph_make(struct net_graph *g, uint32_t n, uint32_t far)
 	free(l.at);
 }
 
-/* Checks a routing, which is refused with this text, in little time. */
+/* Checks that a routing is refused with this text, and that the refusal takes
+ * little time. */
 static void refused_soon(struct net_graph *g, const char *routing,
 			 const char *text)
 {

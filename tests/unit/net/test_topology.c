@@ -275,8 +275,8 @@ static void route_takes_the_other_way_round_a_cut(void **st)
 	assert_int_equal(topo_hops(&t, 2, 0), 3);
 	assert_int_equal(topo_hops(&t, 6, 7), 1);
 	assert_int_equal(topo_hops(&t, 4, 9), 3);
-	/* cuts the cable from (4,0) to (0,0), so that the first row falls into
-	 * two lines */
+	/* cuts the cable from (4,0) to (0,0), so that the first row becomes two
+	 * separate lines */
 	assert_true(topo_cut(&t, 4, 3));
 	assert_int_equal(topo_hops(&t, 1, 2), UINT32_MAX);
 	assert_int_equal(topo_hops(&t, 1, 0), 1);

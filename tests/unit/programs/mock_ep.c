@@ -284,7 +284,8 @@ static int m_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	return 0;
 }
 
-/* Returns the word of an atomic, or NULL if the atomic must be refused. */
+/* Returns the word that an atomic accesses, or NULL if the atomic must be
+ * refused. */
 static uint64_t *word(uint32_t dst, uint64_t raddr, uint64_t rkey)
 {
 	if (!place(dst, raddr, 8, rkey, FADD_BEYOND, MOCK_NONE) ||

@@ -79,7 +79,7 @@ static void late_or_busy_endpoint_passes_as_well(void **state)
 	well("group=3");
 }
 
-/* Node 0 takes 20 us for a message, and other nodes take no time. */
+/* Node 0 needs 20 us for each message, and the other nodes need no time. */
 static void slow_receiver_takes_20_us_for_each_message(void **state)
 {
 	reset(MOCK_NONE);

@@ -95,9 +95,9 @@ static struct weft_att *peer_of(struct weft_att *a, uint32_t dst, void *ctx)
 	return NULL;
 }
 
-/* Begins an operation and returns its peer. Returns NULL with -EAGAIN in *ret_p
- * if the transport is full, or with 0 if the peer is dead, which an event
- * reports. */
+/* Begins an operation and returns its peer. If the transport is full, returns
+ * NULL with -EAGAIN in *ret_p. If the peer is dead, reports that by an event
+ * and returns NULL with 0 in *ret_p. */
 static struct weft_att *op_begin(struct weft_att *a, uint32_t dst, void *ctx,
 				 int *ret_p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between two endpoints of the provider: matching, long messages,
- * several per buffer, peeking, and errors. */
+ * several messages in one buffer, peeking, and errors. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -200,8 +200,8 @@ static void read_and_message_calls_are_counted_and_charged(void **state)
 	EQ(st->bytes, 0);
 	EQ(double_charged(0), 70);
 	EQ(double_got_on(0), 1);
-	/* Messages count by kind. A send that returns -FI_EAGAIN does not
-	 * count. */
+	/* Each kind of call has its own count. A send that returns
+	 * -FI_EAGAIN does not count. */
 	EQ(fi_send(s->ep, e, 8, NULL, s->to, NULL), 0);
 	EQ(double_stat(0, "fi_send")->bytes, 8);
 	EQ(fi_tsend(s->ep, e, 9, NULL, s->to, 1, NULL), 0);

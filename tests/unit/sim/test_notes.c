@@ -89,7 +89,7 @@ static WEFT_COMPONENT(mouth, .name = "test.mouth", .kind = WEFT_KIND_BUS,
 			       .arrive = mouth_arrive,
 			       .event = mouth_event });
 
-/* Runs to time 100. At time `look` the receiver polls (tag 0) or asks for
+/* Runs to time 100. At time `look` the receiver polls (tag 0) or requests
  * arrivals (tag 1). */
 static struct ear hear(struct ear init, uint32_t tag, weft_time_t look)
 {

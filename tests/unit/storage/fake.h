@@ -19,9 +19,9 @@ struct fake_rules {
 	/* max_put: bytes of the longest put. room: largest number of packets
 	 * that may wait to depart. */
 	uint32_t max_put, room;
-	/* number of a million packets that are lost, damaged or repeated */
+	/* number of packets per million that are lost, damaged or repeated */
 	uint32_t lost, damaged, repeated;
-	/* records of a million with a wrong field, but a right CRC */
+	/* number of records per million with a wrong field, but a right CRC */
 	uint32_t forged;
 	/* puts to memory outside all regions return -EINVAL */
 	bool refuses;
@@ -31,7 +31,7 @@ struct fake_rules {
 
 struct fake_stats {
 	uint64_t packets, lost, damaged, repeated, strays;
-	/* records of a FLUSH with an offset or a length */
+	/* number of FLUSH records that have an offset or a length */
 	uint64_t odd;
 };
 

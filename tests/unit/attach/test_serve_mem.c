@@ -216,8 +216,8 @@ static void only_its_owner_deregisters_a_region(struct serve_rig *r)
 	assert_ptr_equal(r->g[0].mrs.at[0].c, &r->c[1]);
 	assert_int_equal(r->g[0].shadows.n, 1);
 	assert_ptr_equal(r->g[0].shadows.at[0].c, &r->c[1]);
-	/* A command waits if the endpoint has no room now, and fails if it
-	 * never can have room. */
+	/* A command waits if the endpoint has no room now, and fails if it can
+	 * never have room. */
 	r->answer[RIG_REG] = -EAGAIN;
 	assert_false(rig_do(c, region(ATT_C_MR_REG, 7)));
 	assert_int_equal(r->g[0].shadows.n, 1);

@@ -47,7 +47,7 @@ static void insert_keeps_the_order_while_the_ring_grows(void **state)
 	ring_free(&r);
 }
 
-/* Inserts packets in order of time, a new packet behind packets of equal time.
+/* Inserts packets in order of time, a new packet after packets of equal time.
  * Meanwhile the oldest packets leave. */
 static void ring_sorts_as_an_array_does(void **state)
 {

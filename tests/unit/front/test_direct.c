@@ -122,8 +122,8 @@ static void random_ties_keep_order_where_it_is_promised(void **st)
 	net_run(&g, 4, "packets: 300, load: 0.1, pattern: fixed, dest: 2",
 		ring);
 	net_good(&g);
-	/* node 0 sends through nodes 1 and 3, which also send packets of their
-	 * own */
+	/* node 0 sends through nodes 1 and 3, which also send their own
+	 * packets */
 	assert_in_range(net_counter(&g, "s1.packets"), 300 + 110, 300 + 190);
 	assert_in_range(net_counter(&g, "s3.packets"), 300 + 110, 300 + 190);
 	net_close(&g);

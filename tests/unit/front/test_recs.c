@@ -158,8 +158,8 @@ static void oldest_arrived_message_makes_room_for_a_new_one(void **state)
 	recs_fini(&r);
 }
 
-/* If all messages are in flight, a new one replaces the oldest. After many
- * replacements only every second message is watched. */
+/* If all messages are in flight, a new message replaces the oldest one. After
+ * many replacements only every second message is watched. */
 static void full_table_drops_oldest_and_watches_every_second(void **state)
 {
 	const uint64_t flag = UINT64_C(1) << 63;

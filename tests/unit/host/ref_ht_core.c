@@ -71,8 +71,8 @@ void ref_ht_dev_acts(struct ref *r, struct link *l, weft_time_t limit)
 		}
 }
 
-/* Lets the device take the load that it is notified of at this slot. No answer
- * leaves before the target's access time is over. */
+/* Makes the device process the load of which the core notifies it at this slot.
+ * No answer leaves before the target's access time is over. */
 void ref_ht_dev_load(struct ref *r, struct link *l)
 {
 	weft_time_t after = r->s->answer[l->loads % HT_CYCLE];

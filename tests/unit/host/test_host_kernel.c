@@ -100,7 +100,7 @@ static int spins(struct weft_host *h, struct bench *b)
 
 	start = weft_host_now(h);
 	clock = weft_host_now(h) - start;
-	/* the spin ends with the first iteration that ends behind the
+	/* the spin ends with the first iteration that ends after the
 	 * deadline */
 	start = weft_host_now(h);
 	assert_true(weft_host_spin(h, &word, 0, turn, start + 250 * WEFT_NS) ==

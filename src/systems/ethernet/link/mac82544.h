@@ -43,7 +43,7 @@ enum mac_kind {
 /* One movement of bytes, by DMA of the MAC. `data` always refers to a buffer.
  * For a read the owner fills the buffer before mac_moved(). For a write the
  * buffer holds the bytes. The MAC keeps its reference to the buffer, so that
- * the owner needs a reference of its own to use the bytes after mac_moved(). */
+ * the owner needs its own reference to use the bytes after mac_moved(). */
 struct mac_move {
 	enum mac_kind kind;
 	uint64_t addr;

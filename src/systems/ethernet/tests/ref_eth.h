@@ -30,9 +30,9 @@ struct ref_eth_out {
 	uint32_t port, id;
 };
 
-/* Runs the switch. `in` holds the frames of all ports, those of each port in
- * order of time. Writes at most `max` outputs. Returns the number of outputs,
- * and the number of frames dropped. */
+/* Runs the switch. `in` holds the frames of all ports. The frames of each port
+ * are in order of time. Writes at most `max` outputs. Returns the number of
+ * outputs, and the number of frames dropped. */
 uint32_t ref_eth_run(const struct ref_eth_cfg *cfg,
 		     const struct ref_eth_frame *in, uint32_t n,
 		     struct ref_eth_out *out, uint32_t max, uint32_t *dropped);

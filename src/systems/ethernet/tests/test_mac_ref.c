@@ -66,8 +66,7 @@ static void open_rig(struct macrig *r, const struct ref_mac_cfg *c)
 }
 
 /* Grants descriptors frame by frame. A frame is written one femtosecond before
- * its grant, because weft_sim_run() also runs the events at the time that it
- * gets. */
+ * its grant, because weft_sim_run() also runs the events at its end time. */
 static void send_all(struct macrig *r)
 {
 	for (uint32_t i = 0; i < FRAMES; i++) {

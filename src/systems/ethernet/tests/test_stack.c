@@ -304,8 +304,7 @@ static void silence_begins_with_the_last_segment(void **state)
 {
 	struct bench *b = run(talks_rarely, 0);
 
-	/* the receiver sends one acknowledgement, of the first byte, and no
-	 * probe */
+	/* the receiver acknowledges the first byte and sends no probe */
 	assert_int_equal(bench_counter(b->node[1].dev, "tx_frames"), 1);
 	bench_free(b);
 }

@@ -119,7 +119,8 @@ static void tx_event(struct eth_gen *g)
 		struct traffic_packet p = traffic_draw(&g->source, rng);
 		struct weft_frame *f = generator_make(g, &p);
 
-		/* delay later frames, too, if a pause has delayed this frame */
+		/* if a pause has delayed this frame, later frames are delayed,
+		 * too */
 		arrivals_wait(&g->source.arrivals, now);
 		traffic_step(
 			&g->source,

@@ -24,9 +24,9 @@ int agent_mem_init(struct hvia_agent *a, struct weft_host *h)
 	if (!a->host.l1 || !a->host.l2)
 		return -ENOMEM;
 	hvia_att_fini(&a->att);
-	/* Each level has memory of its own here. The allocator takes the size
-	 * of level 1 as the limit for both levels together, so that neither
-	 * level exceeds its memory. */
+	/* Each level has its own memory here. The allocator takes the size of
+	 * level 1 as the limit for both levels together, so that neither level
+	 * exceeds its memory. */
 	hvia_att_init(&a->att, REGIONS * HVIA_L1_BYTES);
 	agent_store(a, h, HVIA_ATT_HOST_L1, l1);
 	agent_store(a, h, HVIA_ATT_HOST_L2, l2);

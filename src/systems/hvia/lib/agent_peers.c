@@ -44,8 +44,8 @@ static bool peer_wants(const struct hvia_kvi *k, const struct hvia_request *r)
 }
 
 /* Connects two peers that have both requested the connection. The peer with the
- * lower address answers and the other waits for the answer, because otherwise
- * both would accept. */
+ * lower address answers and the other peer waits for the answer, because
+ * otherwise both would accept. */
 static void peer_meet(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
 		      struct hvia_request *r)
 {
@@ -139,8 +139,8 @@ static bool agent_peers_about(const struct hvia_kvi *k,
 }
 
 /* Handles an accept. A peer's accept carries the id of the request of this
- * node, although the peer has sent a request of its own. Both peers use the id
- * of the accept from then on. */
+ * node, although the peer has sent its own request. Both peers use the id of
+ * the accept from then on. */
 static void got_accept(struct hvia_agent *a, struct weft_host *h,
 		       const struct hvia_pkt *p)
 {

@@ -47,8 +47,8 @@ struct vipl_queue {
 	uint32_t open;
 	/* a thread has linked a descriptor and not rung its doorbell yet */
 	bool posting;
-	/* the queue holds descriptors that the reliable service itself gives to
-	 * the card, not those of the program */
+	/* the queue holds descriptors that the reliable service posts to the
+	 * card, and not the program's descriptors */
 	bool raw;
 	struct vipl_notify *notify;
 	/* Completion queue. */

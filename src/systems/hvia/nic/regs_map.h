@@ -78,7 +78,7 @@ enum {
 	HVIA_ATT_ADDR = 0x030, /* SDRAM byte address, a multiple of 8 */
 	/* The 64 bits at ATT_ADDR. Each access increments ATT_ADDR by 8. */
 	HVIA_ATT_DATA = 0x038,
-	/* number of handles of level 1; higher ones are refused */
+	/* number of handles of level 1; higher handles are refused */
 	HVIA_ATT_L1_COUNT = 0x040,
 	/* load: removes and returns the next error (HVIA_ERR_VALID) */
 	HVIA_ERR_POP = 0x048,
@@ -181,10 +181,10 @@ static inline uint64_t hvia_vi_entry(uint32_t vi, uint32_t byte)
 	return HVIA_VI_TABLE + (uint64_t)vi * HVIA_VI_STRIDE + byte;
 }
 
-/* Quadwords of an entry, accessed by 8 bytes. A store of the first one sets
- * state, flags (except those that the card sets), protection tag, remote VI and
- * the first two bytes of the remote address. It is stored last, because it
- * makes the entry valid. */
+/* Quadwords of an entry, accessed by 8 bytes. A store of the first quadword
+ * sets state, flags (except those that the card sets), protection tag, remote
+ * VI and the first two bytes of the remote address. The first quadword is
+ * stored last, because it makes the entry valid. */
 enum {
 	HVIA_VI_0 = 0,	/* state, flags, ptag, remote VI, MAC[0..1] */
 	HVIA_VI_1 = 8,	/* MAC[2..5], tx sequence, rx sequence */

@@ -27,7 +27,7 @@ struct ref_hv_msg {
 struct ref_hv {
 	struct ref_hv_msg msg[REF_HV_MSGS];
 	uint32_t n;
-	/* clock in which the send engine first sees the chain */
+	/* clock from which the send engine can find the chain */
 	uint64_t start;
 };
 

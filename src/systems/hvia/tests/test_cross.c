@@ -217,8 +217,8 @@ static uint64_t address_of(uint32_t node)
 }
 
 /* The VIs use the default station addresses. Both cards have other addresses at
- * first, so that no frame is received until the cards have the default ones,
- * too. */
+ * first, so that no frame is received until the cards have the default
+ * addresses, too. */
 static int moves(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[0];

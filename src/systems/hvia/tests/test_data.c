@@ -277,8 +277,8 @@ static void segments_gather_and_scatter_within_bounds(void **state)
 	bench_free(b);
 }
 
-/* Tests options of the card: no prefetch buffer, one with more entries, the
- * table in host memory (T-41), long frames. */
+/* Tests options of the card: no prefetch buffer, a prefetch buffer with more
+ * entries, the table in host memory (T-41), long frames. */
 static void data_are_exact_with_every_option_of_the_card(void **state)
 {
 	static const char *const opt[][2] = { { "prefetch", "0" },

@@ -82,7 +82,7 @@ static void post(struct hvrig *r, uint32_t i, uint32_t vi, uint32_t q,
 	hvrig_post(r, vi, q, d);
 }
 
-/* Stops the engines, so that they see a chain of descriptors only when it is
+/* Stops the engines, so that they find a chain of descriptors only when it is
  * complete. */
 static void stop(struct hvrig *r, bool on)
 {

@@ -308,8 +308,8 @@ static int moves(struct weft_host *h, struct bench *b)
 		hvrig_store(&rig, HVIA_MOVE_COUNT, wrong[i].count);
 		assert_int_equal(bad(b), i + 1);
 	}
-	/* moves entries up to the end of the table; a second move meanwhile is
-	 * refused */
+	/* moves entries up to the end of the table; a second move during this
+	 * move is refused */
 	hvrig_store(&rig, HVIA_MOVE_FROM, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_TO, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_COUNT, 5000);
@@ -407,7 +407,7 @@ static int alone(struct weft_host *h, struct bench *b)
 }
 
 /* Checks that the card uses the clock of a bus of equal frequency, and
- * otherwise a clock of its own. */
+ * otherwise its own clock. */
 static int in_step(struct weft_host *h, struct bench *b)
 {
 	const struct hv_nic *n = b->node[0].dev->state;

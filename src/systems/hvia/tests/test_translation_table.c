@@ -62,7 +62,7 @@ static uint32_t ref_l1(const struct ref *r)
 }
 
 /* Finds the first gap that is large enough. Returns the number of the block
- * behind the gap. */
+ * after the gap. */
 static uint32_t ref_fit(const struct ref *r, uint32_t pages, uint32_t *at_p)
 {
 	uint32_t i;

@@ -259,8 +259,8 @@ static int stranger(struct weft_host *h, struct bench *b)
 	side_open(&s, h, b, "hvia0", 4096);
 	v = vipl_vi(s.vi);
 	io = v->k->page;
-	/* accesses the page behind the VI's page, then the page of a VI that
-	 * was destroyed */
+	/* accesses the page after the VI's page, then the page of a VI that was
+	 * destroyed */
 	io.off += 4096;
 	weft_io_store64(h, &io, HVIA_DB_SEND, hvia_token(s.handle, 0));
 	assert_int_equal(bench_counter(b->node[0].host, "page_faults"),

@@ -138,7 +138,8 @@ static int op_add(struct reader *r, struct block_op op)
 
 /* ---- blkparse ---- */
 
-/* Splits off the next word.  It is empty at the end of the line. */
+/* Removes the next word from the line and returns it. The word is empty at the
+ * end of the line. */
 static struct text word(struct reader *r)
 {
 	struct text t;
@@ -402,7 +403,7 @@ static int op_cmp(const void *a, const void *b)
 		return p->time < q->time ? -1 : 1;
 	if (p->line != q->line)
 		return p->line < q->line ? -1 : 1;
-	/* Of the requests of one line the FLUSH is first. */
+	/* Sorts the FLUSH of a line before the other requests of the line. */
 	return (q->code == WEFT_DISK_FLUSH) - (p->code == WEFT_DISK_FLUSH);
 }
 

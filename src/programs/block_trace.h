@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to a disk at given times, from text.
+/* Reads a list of disk requests and their times from a text in one of two
+ * formats.
  *
- * Output of blkparse in its default format; the requests are the lines of one
- * event (Q queued, D given to the drive, C ended).  Its summary is ignored:
+ * The first format is the default output of blkparse. Each line of one event (Q
+ * queued, D given to the drive, C ended) is a request. The summary of blkparse
+ * is ignored:
  *
  *	8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
  *
- * Or values with commas.  Times are seconds, offsets and lengths bytes; the
- * operation is R, W, WF (write with FUA), F (flush), T (trim) or Z (write
- * zeros).  A first line of names is ignored, and so is the rest of a line
- * behind #:
+ * The second format has values separated by commas. Times are in seconds,
+ * offsets and lengths in bytes. The operation is R, W, WF (write with FUA), F
+ * (flush), T (trim) or Z (write zeros). A first line of names is ignored, and
+ * so is any text behind #:
  *
  *	time,op,offset,bytes
  *	0,W,0,4096
  *	0.000125,F,,
  *
- * Not read: the binary files of blktrace, and requests of kind N, which have no
- * data and never reach the medium. */
+ * Binary files of blktrace are not supported. Requests of kind N are skipped,
+ * because they have no data and never reach the medium. */
 #ifndef PROGRAMS_BLOCK_TRACE_H
 #define PROGRAMS_BLOCK_TRACE_H
 
@@ -50,8 +52,9 @@ struct block_trace {
 	uint32_t n;
 };
 
-/* Each reads a trace.  block_trace_parse keeps no reference to text.  Returns a
- * trace for block_trace_free, or NULL with "LABEL:LINE: message". */
+/* block_trace_load reads a trace from a file, block_trace_parse from text, to
+ * which it keeps no reference. Both return a trace for block_trace_free, or
+ * NULL with "LABEL:LINE: message". */
 struct block_trace *block_trace_load(const char *path,
 				     const struct block_attr *attr,
 				     struct weft_err *err);

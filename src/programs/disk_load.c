@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program disk.load: requests to a remote disk (docs/storage.md), sequential or
- * random, read, written, flushed, trimmed.  With `verify` every byte that is
- * read is compared with a model of the writes that have ended, and at the end
- * all of the range is read. */
+/* Program disk.load: sends sequential or random requests (read, write, flush,
+ * trim) to a remote disk (docs/storage.md). With `verify` the program compares
+ * every byte that it reads with a model of the writes that have ended, and
+ * reads the whole range at the end. */
 #include <errno.h>
 
 #include "base/minmax.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program disk.replay: the requests of a recorded trace to a remote disk
- * (docs/storage.md), at their recorded times or as fast as the disk takes them.
+/* Program disk.replay: sends the requests of a recorded trace to a remote disk
+ * (docs/storage.md), at their recorded times or as fast as the disk accepts
+ * them.
  *
  * The model of the bytes covers the ranges that the trace touches, not the
- * whole disk, because a trace of hours touches little of a large one. A request
- * that overlaps one in flight waits for its end, because the order in the trace
- * says which bytes are right. */
+ * whole disk, because a trace of hours touches little of a large one. The
+ * program submits a request that overlaps a request in flight only after that
+ * request has ended, because the order in the trace says which bytes are
+ * right. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

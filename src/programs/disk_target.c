@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program disk.target: a drive that the initiators of other nodes use
- * (docs/storage.md).  It ends when all of them have logged out.  Its software
- * can die and start again, its drive lose power or vanish, at given times. */
+/* Program disk.target: exports a drive to the initiators of other nodes
+ * (docs/storage.md). The program ends when all initiators have logged out. At
+ * given times its software can die and restart, and its drive can lose power or
+ * vanish. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -24,8 +25,8 @@ struct disk_target {
 	struct storage_target *t;
 };
 
-/* Texts of the library for the parameters `link` and `notify`, by the value of
- * the parameter. */
+/* Names that the library uses for the values of parameters `link` and
+ * `notify`. */
 static const char *const links[] = { NULL, "native", "ep" };
 static const char *const notifies[] = { "request", "page", "packet" };
 

@@ -204,8 +204,8 @@ bool disk_user_submit(struct disk_user *u, struct disk_job *j)
 		return false;
 	if (j->op.code == WEFT_DISK_READ || j->op.code == WEFT_DISK_WRITE)
 		segs_make(u, j);
-	/* Without room, handles ended requests, because their end makes
-	 * room. */
+	/* Handles ended requests while the library has no room for another
+	 * request. */
 	while ((ret = weft_disk_submit(u->d, &j->op)) == -EAGAIN)
 		disk_user_poll(u, weft_host_now(u->w.h) +
 					  weft_host_time(u->w.h, T_disk_again));

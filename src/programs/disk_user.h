@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Use of a remote disk by a program: opening it, requests in flight with
- * buffers of their own, comparison of every byte with a model. */
+/* Use of a remote disk by a program. Opens the disk, keeps requests with their
+ * own buffers in flight, and compares every byte with a model. */
 #ifndef PROGRAMS_DISK_USER_H
 #define PROGRAMS_DISK_USER_H
 
@@ -104,10 +104,10 @@ int disk_user_open(struct disk_user *u, struct weft_comp *c);
  * Returns 0, -ENOMEM, or an error of weft_disk_reg. */
 int disk_user_jobs(struct disk_user *u, const struct disk_bufs *b,
 		   uint64_t sectors);
-/* Closes the disk and frees everything; open may have failed. */
+/* Closes the disk and frees everything. May be called after a failed open. */
 void disk_user_close(struct disk_user *u);
 
-/* Takes a job, polling until one is free; its op is empty. */
+/* Returns a free job, whose op is empty. Polls until a job is free. */
 struct disk_job *disk_user_take(struct disk_user *u);
 /* Gives back a job that was not submitted. */
 void disk_user_untake(struct disk_user *u, struct disk_job *j);
@@ -124,10 +124,10 @@ void disk_user_drain(struct disk_user *u);
  * requests. */
 void disk_user_flush(struct disk_user *u);
 
-/* Write metrics. disk_user_report_codes writes for each code up to `last` how
- * many requests have ended. disk_user_report_rates writes bandwidth and rate:
- * `requests` requests ended within the time `took`. disk_user_report_library
- * writes the work and the errors of the library. */
+/* Three functions that write metrics. disk_user_report_codes writes for each
+ * code up to `last` how many requests have ended. disk_user_report_rates writes
+ * bandwidth and rate of `requests` requests that ended within the time `took`.
+ * disk_user_report_library writes the work and the errors of the library. */
 void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last);
 void disk_user_report_rates(struct disk_user *u, weft_time_t took,
 			    uint64_t requests);

@@ -67,8 +67,8 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 		  " of node %u (%zu bytes at %zu) is not in "
 		  "place",
 		  e->name, seq, ev->src, len, off);
-	/* acknowledged later, because a send that waits for room here would
-	 * handle later events first */
+	/* Queues the acknowledgement, because a send that waits for room here
+	 * would handle later events first. */
 	e->owed[ev->src]++;
 }
 
@@ -87,8 +87,8 @@ static void conformance_recv(struct ec *e, const struct weft_ep_event *ev)
 	default:
 		weft_check_failed(e->w.c, "%s: unknown message", e->name);
 	}
-	/* Keeps some messages for a while, because the contract allows releases
-	 * in any order. */
+	/* Delays the release of some messages, because the contract allows
+	 * releases in any order. */
 	if (e->n_held < e->hold && ev->imm >> 56 == EC_DATA) {
 		e->held[e->n_held++] = *ev;
 		return;
@@ -253,8 +253,8 @@ static int conformance_main(struct weft_comp *c)
 		conformance_barrier(e);
 		ran++;
 	}
-	/* The last message leaves only if the program calls its endpoint,
-	 * therefore the program serves events until then. */
+	/* Serves events until all sends are done, because the last message
+	 * leaves only while the program calls its endpoint. */
 	while (e->done_sends < e->sends && conformance_serve(e, true))
 		;
 	weft_metric(c, "tests", "", ran);

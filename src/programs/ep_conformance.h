@@ -81,10 +81,11 @@ bool conformance_serve(struct ec *e, bool block);
 /* Handles events until op has ended. Sets the status of op to -ETIMEDOUT if the
  * tests give up. */
 void conformance_wait(struct ec *e, struct conformance_op *op);
-/* Returns n zeroed operations in a row. They are not reused soon, because a
- * faulty endpoint may end one twice or late. */
+/* Returns n consecutive zeroed operations. They are not reused soon, because a
+ * faulty endpoint may complete an operation twice or late. */
 struct conformance_op *conformance_ops(struct ec *e, uint32_t n);
-/* Waits until all nodes have called it, by messages over the endpoint. */
+/* Exchanges messages over the endpoint until all nodes have called this
+ * function. */
 void conformance_barrier(struct ec *e);
 /* Returns a random number in [0, below). */
 uint64_t conformance_random(struct ec *e, uint64_t below);
@@ -99,7 +100,7 @@ void conformance_key(const struct ec *e, const char *what, char *key, size_t n);
 int conformance_memory(struct ec *e);
 /* Frees all buffers. */
 void conformance_memory_free(struct ec *e);
-/* Returns the address by which the endpoint knows p. */
+/* Returns the address that the endpoint uses for p. */
 void *conformance_at(const struct ec *e, const void *p);
 /* Test: opens and closes many regions. */
 void conformance_regs(struct ec *e);

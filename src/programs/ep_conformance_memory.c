@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ep.conformance: its memory, and the tests of regions.
+/* ep.conformance: memory of the program, and tests of regions.
  *
- * With `far` the endpoint gets a shadow, as for memory of another process. The
- * bytes are at another address, so that an endpoint that touches the shadow
- * directly fails. */
+ * With `far` the endpoint gets the address of a shadow, as it does for memory
+ * of an attached process. The bytes lie at another address, so that an endpoint
+ * that accesses the shadow directly fails. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,8 +82,8 @@ static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
 				  mr_p);
 }
 
-/* Opens more regions than any table can hold, a few at a time. Another region
- * must still be usable after the last one was closed. */
+/* Opens more regions than any table can hold, at most four at a time. Closing a
+ * region for the second time must fail. */
 void conformance_regs(struct ec *e)
 {
 	struct weft_ep_mr mr[4] = { 0 };

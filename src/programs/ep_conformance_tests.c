@@ -221,9 +221,9 @@ static uint64_t conformance_atomic(struct ec *e, uint32_t code,
 	return op->result;
 }
 
-/* Tests fetch and add. Each call must get another old value. Therefore the old
- * values that one node gets must increase. The final value must be the sum of
- * all additions. */
+/* Tests fetch and add. Each call must return a different old value, therefore
+ * the old values that one node gets must increase. The final value must be the
+ * sum of all additions. */
 static void conformance_fadds(struct ec *e)
 {
 	uint64_t start, last = 0, old, total;

@@ -87,8 +87,8 @@ static int ep_pingpong_wait(struct pingpong *p, uint64_t seq)
 
 /* ---- as a library above the endpoint ---- */
 
-/* Models the receive of a layer above: it posts a buffer, then takes the
- * completion, each at the cost of a call. */
+/* Models the receive call of a layer above the endpoint. Charges one call for
+ * posting a buffer and one for polling the completion. */
 static int ep_pingpong_layer_wait(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;

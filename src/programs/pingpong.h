@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ping-pong between node 0 and a partner over any library. The common part has
  * rounds, sizes, clocks, the payload and its comparison, and the results. A
- * system adds a table of operations, and parameters of its own.
+ * system adds a table of operations, and its own parameters.
  *
- *   half_rtt              metric and curve over the size: half of a round
- *                         trip, mean
- *   half_rtt_min, _max    with PINGPONG_EACH; a histogram half_rtt then has all
- *                         rounds
- *   latency               whole time of an operation, in place of half_rtt,
- *                         if one node alone starts and ends it
- *   rounds                round trips of all sizes */
+ *   half_rtt              mean of half a round trip, as a metric and as a curve
+ *                         over the size
+ *   half_rtt_min, _max    extremes of half a round trip, with PINGPONG_EACH
+ * only, which also writes a histogram half_rtt of all rounds latency time of a
+ * whole operation, in place of half_rtt, if one node alone starts and ends the
+ * operation rounds                round trips of all sizes */
 #ifndef PROGRAMS_PINGPONG_H
 #define PROGRAMS_PINGPONG_H
 
@@ -44,8 +43,7 @@ enum {
 	PINGPONG_EACH = 1,
 	/* The partner reads its clock and reports, too. */
 	PINGPONG_BOTH = 2,
-	/* The first round is left out of the mean, because caches and tables
-	 * are cold. */
+	/* One more round runs before the `count` rounds, and is not timed. */
 	PINGPONG_FIRST_APART = 4,
 	/* One more round runs in front of the `count` rounds, and is not
 	 * timed. */
@@ -66,7 +64,8 @@ struct pingpong_ops {
 	uint32_t head, tail;
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);
-	/* Called after the clock of a size has started (not PINGPONG_EACH). */
+	/* Called after the clock of a size has started. Not called with
+	 * PINGPONG_EACH. */
 	void (*start)(struct pingpong *p);
 	/* Called before a round, outside its time. May be NULL. */
 	void (*ready)(struct pingpong *p);
@@ -79,8 +78,8 @@ struct pingpong_ops {
 	int (*wait)(struct pingpong *p, uint64_t seq);
 	/* Called after a round, when its message was compared. May be NULL. */
 	void (*done)(struct pingpong *p, uint64_t seq);
-	/* Called after the rounds of a size with half a round trip in ns, for
-	 * further results. May be NULL. */
+	/* Called after the rounds of a size, so that the program can write more
+	 * metrics. `ns` is half a round trip. May be NULL. */
 	void (*sized)(struct pingpong *p, double ns);
 	/* Closes the library at the end of the program. */
 	void (*close)(struct pingpong *p);

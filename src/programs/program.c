@@ -162,8 +162,8 @@ int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
 	const uint64_t *q = p;
 	uint64_t bad = 0, want = base + from * PROGRAM_STEP;
 
-	/* The loop has no branch for each qword, because it runs over all
-	 * payload. */
+	/* The loop has no branch for each qword, because it checks all payload
+	 * of a run. */
 	for (uint32_t i = from; i < qwords; i++, want += PROGRAM_STEP)
 		bad |= q[i] ^ want;
 	if (!bad)

@@ -20,26 +20,27 @@ struct program program_from(struct weft_comp *c);
  * remedy. */
 const char *program_why(int err);
 
-/* Each marks a message for listeners (weft/trace.h): sent to a node now, or
- * received from a node now. */
+/* Mark a message for listeners (weft/trace.h). program_sent marks it as sent to
+ * a node now, program_got as received from a node now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 
-/* Each uses a value under the out-of-band name "<key>.<node>". program_put sets
- * this node's value. program_get waits until the other node has set its value.
- * program_there returns true if the other node has set its value. */
+/* Three functions for values with the out-of-band name "<key>.<node>".
+ * program_put sets this node's value. program_get waits until the other node
+ * has set its value. program_there returns true if the other node has set its
+ * value. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
-/* Waits for all nodes. Each barrier of a run needs a name of its own, because a
- * name stays set. */
+/* Waits until all nodes have called it with this name. Each barrier of a run
+ * needs a different name, because a name stays set until the run ends. */
 void program_barrier(struct program *w, const char *name);
 /* Waits for all nodes as program_barrier does, under `name` with number k, for
  * repeated use. */
 void program_barrier_n(struct program *w, const char *name, uint32_t k);
 
-/* Parses "0,2,4..6", "all", "others", "self", "next" or "none" into nodes in
- * order. Returns their number, or -1 after a failed check. */
+/* Parses "0,2,4..6", "all", "others", "self", "next" or "none" into nodes, in
+ * the order of the text. Returns their number, or -1 after a failed check. */
 int program_nodes(struct program *w, const char *text, uint32_t *node_p,
 		  uint32_t max);
 

@@ -29,8 +29,9 @@ static weft_time_t stream_end(struct stream *s)
 	return sends ? program_get(&s->w, s->ops->key, s->partner) : now;
 }
 
-/* Measures at each end by the end's own clock. The partner's clock starts with
- * the first message, because the partner cannot know when the sender starts. */
+/* Measures the stream at both nodes, each by its own clock. The partner's clock
+ * starts with the first message, because the partner cannot know when the
+ * sender starts. */
 static void stream_received(struct stream *s)
 {
 	uint64_t n = s->count - (s->w.me != 0);

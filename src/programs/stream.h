@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream over any library: node 0 posts messages (or gets) to a partner as
- * fast as the library takes them. The common part has count, size, clocks and
+ * fast as the library accepts them. The common part has count, size, clocks and
  * results. A system adds a table of operations.
  *
  *   bandwidth   MB/s, from the first post until the last message is complete,
- *               and as a curve over the size
- *   rate        messages per second in that time; with STREAM_RECEIVED by the
- *               partner's clock, from its first message on
- *   send_rate   messages per second with STREAM_RECEIVED by node 0's clock,
- *               which measures its posts */
+ *               also as a curve over the size
+ *   rate        messages per second in the same time. With STREAM_RECEIVED the
+ *               partner's clock measures it from the partner's first message.
+ *   send_rate   messages per second of node 0's posts by node 0's clock, with
+ *               STREAM_RECEIVED only */
 #ifndef PROGRAMS_STREAM_H
 #define PROGRAMS_STREAM_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of a drive: their plan, their ends, and the order of both.
+/* Requests of a drive: computes when they end, and applies their effects then.
  *
- * A late call does not change the order of events, which is that of their
- * times. Of events at one time, ends of destages come first, then ends of
- * requests, then new destages. A destage begins on an idle channel only before
- * `now`, because a request that is submitted at `now` has precedence. */
+ * Events run in the order of their times, even if the caller polls late. At one
+ * time, destages end first, then requests end, then new destages begin. A
+ * destage begins on an idle channel only before `now`, because a request that
+ * is submitted at `now` has precedence. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -225,7 +225,7 @@ static int op_effect(struct drive *d, const struct drive_op *op)
 	return 0;
 }
 
-/* Ends the first request, and plans writes that waited for its room. */
+/* Ends the first request, and plans waiting writes while the cache has room. */
 static void op_end(struct drive *d)
 {
 	struct drive_op op = d->ops.at[0];

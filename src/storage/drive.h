@@ -114,7 +114,7 @@ enum drive_code {
 struct drive_request {
 	enum drive_code code;
 	bool fua;
-	/* whole sectors inside the drive: checked by the caller */
+	/* whole sectors inside the drive, which the caller has checked */
 	uint64_t offset, length;
 	void *data; /* READ, WRITE: valid until the request ends */
 	void *ctx;
@@ -148,8 +148,8 @@ struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
 void drive_free(struct drive *d);
 /* Returns the drive's parameters. */
 const struct drive_config *drive_config(const struct drive *d);
-/* Starts a request at `now`, not earlier than the last call.  Returns false if
- * the queue is full. */
+/* Starts a request at `now`, which must not be earlier than in the last call.
+ * Returns false if the queue is full. */
 bool drive_submit(struct drive *d, weft_time_t now,
 		  const struct drive_request *r);
 /* Takes the earliest end that is due at `now`. Returns false if no end is

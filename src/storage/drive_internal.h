@@ -30,7 +30,8 @@ struct drive_channel {
 struct drive_op {
 	struct drive_request r;
 	weft_time_t end;
-	int status;    /* status known at the start: error of a bad sector */
+	int status;    /* error of a bad sector, which is known at the start, or
+			* 0 */
 	bool media;    /* the request has a pass */
 	bool cached;   /* the request ends in the cache */
 	uint64_t room; /* bytes reserved in the cache */
@@ -107,8 +108,8 @@ struct drive_span drive_move(struct drive *d, weft_time_t from, uint64_t n);
  * between `from` and `to`. The transfer does not end before `to`. */
 struct drive_span drive_move_behind(struct drive *d, weft_time_t from,
 				    weft_time_t to, uint64_t n);
-/* Returns the channel that is free first, from t on. If several channels are,
- * returns one whose arm is at byte `at`. */
+/* Returns the channel that is free earliest at or after t. If several channels
+ * are free at that time, returns one whose arm is at byte `at`. */
 uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at);
 /* Reserves a channel from t on for `len` bytes at `at`. `ready`: the first byte
  * to write is available at ready.from, the last byte at ready.to. { 0 }: all
@@ -123,19 +124,21 @@ uint64_t drive_moved(const struct drive *d, weft_time_t from, weft_time_t to,
 
 /* ---- drive_cache.c ---- */
 
-/* Plans to destage one extent from t on.  Returns its end. */
+/* Plans to destage one extent from t on. Returns the time at which the destage
+ * ends. */
 weft_time_t drive_destage(struct drive *d, weft_time_t t);
 /* Reserves room in the cache at t, and stores in *from_p the time from which
  * the room is free. Destages dirty bytes if necessary. Returns false if the
  * room does not suffice even then. */
 bool drive_room(struct drive *d, weft_time_t t, uint64_t room,
 		weft_time_t *from_p);
-/* Returns true if the cache holds all of these bytes. */
+/* Returns true if the cache has all bytes of [at, at + len). */
 bool drive_holds(const struct drive *d, uint64_t at, uint64_t len);
 /* Stores bytes of a request that has ended in the cache. */
 void drive_cache_put(struct drive *d, const struct drive_request *r,
 		     uint64_t len);
-/* Reads the newest bytes.  Returns 0 or the medium's error. */
+/* Reads the bytes of a request, from the cache where it has newer ones. Returns
+ * 0 or the medium's error. */
 int drive_read(struct drive *d, const struct drive_request *r);
 /* Writes the first bytes of a request to the medium, and forgets older ones in
  * the cache.  Returns 0 or the medium's error. */

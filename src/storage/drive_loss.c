@@ -19,9 +19,9 @@ static bool writes(const struct drive_op *op)
 	       op->r.code != DRIVE_FLUSH;
 }
 
-/* Keeps the bytes that the interrupted requests have moved. Writes bytes for
- * the media to the medium. Puts bytes for the cache into the cache with
- * `cache`, otherwise drops them. */
+/* Applies the bytes that interrupted writes have moved. Bytes of writes to the
+ * media go to the medium. Bytes of writes to the cache go to the cache if
+ * `cache` is true, otherwise they are lost. */
 static void cut_short(struct drive *d, weft_time_t now, bool cache)
 {
 	vec_foreach (&d->ops, struct drive_op, op) {

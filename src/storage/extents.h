@@ -39,8 +39,9 @@ bool extents_overwrite(struct extents *e, uint64_t at, const void *p,
 		       size_t len);
 /* Removes a range. */
 void extents_cut(struct extents *e, uint64_t at, uint64_t len);
-/* Removes the first extent that begins at `from` or behind, else the first of
- * all, and gives it to the caller.  Returns false if there is none. */
+/* Removes an extent and gives it to the caller: the first one that begins at or
+ * after `from`, or the first of all if none does. Returns false if the tree is
+ * empty. */
 bool extents_take(struct extents *e, uint64_t from, struct extent *x_p);
 /* Returns the extent that holds a byte, or NULL. */
 const struct extent *extents_find(const struct extents *e, uint64_t at);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remote disks: opening, requests of the user, waiting.  See initiator.h. */
+/* Remote disks: opens them, accepts requests of the user, and waits for their
+ * ends. See initiator.h. */
 #include <errno.h>
 #include <string.h>
 

@@ -79,7 +79,7 @@ struct part {
 	struct request *request;
 	enum part_state state;
 	bool queued;   /* the part is in store.send */
-	bool data_due; /* data are to be sent, by this node or the target */
+	bool data_due; /* true while this node or the target has to send data */
 	bool fresh;    /* READ: the target is to serve it again */
 	bool sent;     /* the record was sent in this session */
 	bool damaged;  /* the last answer reported damaged data */
@@ -172,7 +172,7 @@ weft_time_t disk_next(const struct weft_disk *d);
 
 /* ---- initiator_divide.c ---- */
 
-/* Makes parts of waiting requests while there is room. */
+/* Makes parts of waiting requests while tags and memory are free. */
 void disk_divide(struct weft_disk *d);
 
 /* ---- initiator_part.c: from the first byte to the answer ---- */
@@ -197,7 +197,7 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 void disk_send(struct weft_disk *d, struct store *s);
 /* Handles all parts whose deadline has passed. */
 void disk_expire(struct weft_disk *d);
-/* Returns the CRC of a part's data, and charges its cost. */
+/* Returns the CRC of a part's data, and charges the processor's time for it. */
 uint32_t disk_part_crc(struct weft_disk *d, const struct part *p);
 
 /* ---- initiator_answer.c ---- */

@@ -122,8 +122,8 @@ static bool bounce_get(struct weft_disk *d, struct part *p, uint64_t n)
 	return true;
 }
 
-/* Finds memory for the next bytes of a READ or WRITE.  Returns their number, or
- * 0 without room. */
+/* Finds memory for the next bytes of a READ or WRITE. Returns the number of
+ * these bytes, or 0 if no memory is free. */
 static uint64_t memory_get(struct weft_disk *d, struct store *s,
 			   struct request *r, struct part *p, uint64_t max)
 {

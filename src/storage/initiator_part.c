@@ -211,7 +211,7 @@ void disk_part_queue(struct store *s, struct part *p)
 	s->send_tail = &p->next;
 }
 
-/* Puts the data of a WRITE.  Returns false without room. */
+/* Puts the data of a WRITE. Returns false if the link has no room. */
 static bool data_send(struct weft_disk *d, struct store *s, struct part *p)
 {
 	uint64_t to = s->stage + (uint64_t)p->stage.first * STORAGE_PAGE;

@@ -4,7 +4,7 @@
  *   LOGIN   sends LOGIN until HELLO names the epoch
  *   QUIET   unordered links: waits for puts of the previous session
  *   UP      sends requests
- *   LOGOUT  sends LOGOUT until DONE says that the target has ended everything
+ *   LOGOUT  sends LOGOUT until DONE says that the target has ended all requests
  *
  * A session ends when the target says that it does not know the epoch, and when
  * a request ends with -ETIMEDOUT, because the target begins the next session
@@ -24,8 +24,8 @@ enum {
 void disk_login(struct weft_disk *d, struct store *s)
 {
 	s->state = STORE_LOGIN;
-	/* The number must also be larger than in earlier openings of disks by
-	 * this node, therefore it grows with the time. */
+	/* The number also grows with time, because it must be larger than in
+	 * all LOGINs for disks that this node opened earlier. */
 	s->number = max_of(s->number + 1, (uint32_t)(d->now / WEFT_US >> 4));
 	s->login_tries = 0;
 	s->patience = d->attr.timeout;

@@ -71,9 +71,9 @@ struct storage_link_ops {
 	 * table is lost. */
 	int (*record)(struct storage_link *l, uint32_t peer, uint32_t slot,
 		      const struct storage_record *rec);
-	/* Each returns a number of puts to `peer` since open. `started` counts
-	 * all puts that were started. `departed` returns the largest n for
-	 * which the memory of the first n puts is free again. */
+	/* Counts of puts to `peer` since open. `started` returns the number of
+	 * puts that were started. `departed` returns the largest n for which
+	 * the memory of the first n puts is free again. */
 	uint64_t (*started)(struct storage_link *l, uint32_t peer);
 	uint64_t (*departed)(struct storage_link *l, uint32_t peer);
 	/* Continues transfers and returns up to max events in ev. Returns their
@@ -104,7 +104,8 @@ struct storage_link {
 	struct storage_link_info info;
 };
 
-/* A link of a system's own.  STORAGE(id) in system.def lists it. */
+/* Link that a system provides for its NIC. STORAGE(id) in system.def lists
+ * it. */
 struct storage_native {
 	/* Returns true if d is a NIC of this system, in a mode that the link
 	 * serves. */

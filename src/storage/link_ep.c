@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The link over the common endpoint: a record is a message whose imm is its
- * slot, data are a put with notification whose imm is their mark.
+/* The link over the common endpoint. A record is a message whose imm is its
+ * slot. Data are a put with notification whose imm is their mark.
  *
  * The endpoint loses nothing and repeats nothing, but puts and messages may
  * overtake each other. Therefore the link is unordered.
  *
- * Not covered: a link beside another endpoint of the same node, because an
- * endpoint has the NIC to itself. */
+ * A node cannot have this link beside another endpoint, because an endpoint
+ * does not share the NIC. */
 #include <errno.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static int epl_record(struct storage_link *l, uint32_t peer, uint32_t slot,
 	ret = weft_ep_send(e->ep, peer, op->rec, n, slot, op);
 	if (ret)
 		op_put(e, op);
-	/* A message that the peer refuses counts as lost. */
+	/* The link treats a message that the peer refuses as lost. */
 	return ret == -EAGAIN ? -EAGAIN : 0;
 }
 

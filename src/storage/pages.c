@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of pages, next fit. Runs that are taken one after the other are
- * neighbours in the buffer, and are usually given back at about the same time.
- * Therefore free pages form long runs. */
+/* Allocator of runs of pages, next fit. Runs that are allocated one after the
+ * other are neighbours in the buffer, and their owners usually free them at
+ * about the same time. Therefore free pages form long runs. */
 #include "storage/pages.h"
 
 #include <string.h>

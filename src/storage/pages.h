@@ -19,8 +19,8 @@ struct pages_run {
  * without memory. pages_free frees the allocator. */
 bool pages_make(struct weft_host *h, struct pages *p, uint64_t bytes);
 void pages_free(struct weft_host *h, struct pages *p);
-/* Takes pages for `bytes` bytes, at least one.  Returns false if no run of free
- * ones is long enough. */
+/* Allocates a run of pages for `bytes` bytes, at least one page. Returns false
+ * if no run of free pages is long enough. */
 bool pages_get(struct pages *p, uint64_t bytes, struct pages_run *run_p);
 /* Gives a run back and clears it. */
 void pages_put(struct pages *p, struct pages_run *run);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of the block protocol (docs/storage.md): little endian, sealed with a
- * CRC-32C, so that a record that is lost in part, or written over while it is
- * read, is not taken for a valid one.
+/* Records of the block protocol (docs/storage.md): little endian and sealed
+ * with a CRC-32C. By the CRC the receiver rejects a record that has arrived
+ * only in part, or that was overwritten while the receiver read it.
  *
  * A request has an epoch (session of the target), a tag (its slot), a number
  * that grows with each request of the slot, and an attempt, which grows each
- * time the initiator sends it again.  The answer repeats all four. */
+ * time the initiator sends it again. The answer repeats all four. */
 #ifndef STORAGE_RECORD_H
 #define STORAGE_RECORD_H
 
@@ -69,9 +69,9 @@ struct storage_record {
 			    * staging */
 	uint32_t data_crc; /* WRITE, DONE of READ: CRC of the data if
 			    * STORAGE_CHECK */
-	/* WRITE, DONE of READ: puts that carried data of this request so far,
-	 * all attempts together; the receiver of an unordered link waits for
-	 * as many */
+	/* WRITE, DONE of READ: number of puts that have carried data of this
+	 * request, in all attempts together. The receiver of an unordered link
+	 * waits until this number of puts has landed. */
 	uint32_t puts;
 	/* WRITE: offset of the data in the initiator's part of the staging.
 	 * LOGIN: address of the initiator's table of slots.  HELLO: address of
@@ -99,7 +99,8 @@ void storage_record_seal(struct storage_record *r);
 /* Copies n bytes from `from` into *r, clears the rest, and returns true if they
  * are a whole record: magic, number of segments, length, CRC. */
 bool storage_record_read(struct storage_record *r, const void *from, size_t n);
-/* Returns the CRC-32C of n more bytes behind those of `crc` (0 at first). */
+/* Returns the CRC-32C of data that n bytes at p extend. `crc` is the CRC of the
+ * data before these bytes, or 0 if there are none. */
 uint32_t storage_crc(uint32_t crc, const void *p, size_t n);
 
 #endif

@@ -5,10 +5,11 @@
  *
  *   half_rtt              mean of half a round trip, as a metric and as a curve
  *                         over the size
- *   half_rtt_min, _max    extremes of half a round trip, with PINGPONG_EACH
- * only, which also writes a histogram half_rtt of all rounds latency time of a
- * whole operation, in place of half_rtt, if one node alone starts and ends the
- * operation rounds                round trips of all sizes */
+ *   half_rtt_min, _max    extremes of half a round trip with PINGPONG_EACH,
+ *                         which also writes a histogram half_rtt of all rounds
+ *   latency               time of a whole operation, in place of half_rtt, if
+ *                         one node alone starts and ends the operation
+ *   rounds                round trips of all sizes */
 #ifndef PROGRAMS_PINGPONG_H
 #define PROGRAMS_PINGPONG_H
 

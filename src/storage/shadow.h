@@ -33,14 +33,15 @@ void shadow_fill(const struct shadow *s, void *p, uint64_t first, uint64_t n,
 enum shadow_end {
 	SHADOW_ENDED,
 	SHADOW_SAFE,  /* FUA: a loss of the cache does not revert the write */
-	SHADOW_MAYBE, /* the write failed: it happened, or not, or in part */
+	SHADOW_MAYBE, /* the write failed, and may have changed its sectors
+		       * fully, in part or not at all */
 };
 
 /* Records the end of a write. */
 void shadow_wrote(struct shadow *s, uint64_t first, uint64_t n,
 		  uint32_t version, enum shadow_end end);
-/* Checks bytes that were read.  Returns the first sector that holds none of its
- * versions, or -1. */
+/* Checks bytes that were read. Returns the first sector whose bytes match none
+ * of the sector's possible versions, or -1. */
 int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
 		     uint64_t n);
 /* shadow_flush returns the mark of a FLUSH that is submitted now.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Target of the block protocol: opening, serving, restart.  See
- * target_internal.h. */
+/* Target of the block protocol: opens the link, serves requests, and restarts.
+ * See target_internal.h. */
 #include <errno.h>
 
 #include "base/minmax.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol: serves a drive to initiators of other nodes.
- * One thread drives it by storage_target_serve.  Everything in a record or in a
- * slot is hostile until checked. */
+ * One thread runs the target by calls of storage_target_serve. The target
+ * trusts nothing in a record or a slot that it has not checked. */
 #ifndef STORAGE_TARGET_H
 #define STORAGE_TARGET_H
 
@@ -40,7 +40,7 @@ void storage_target_free(struct storage_target *t);
  * true. */
 bool storage_target_serve(struct storage_target *t, uint32_t initiators,
 			  weft_time_t until);
-/* Lets the software of the target die, and start again after the time `down`
+/* Kills the software of the target, and starts it again after the time `down`
  * with a new epoch. The software forgets all sessions and requests. Memory of
  * link and staging keeps its address, because a driver would reserve it at
  * boot. With `power` the drive loses its power, too. */

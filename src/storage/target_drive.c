@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Target of the block protocol: in front of the drive.
+/* Target of the block protocol: queues of requests to the drive.
  *
- * READs are given to the drive in pieces, each with a chunk of the pool, so
- * that data leave while the drive reads the next ones.  READs wait for chunks
- * in the order of their arrival, and do not hold up other requests. */
+ * The target divides a READ into pieces. It submits each piece to the drive
+ * with a chunk of the pool, so that data leave while the drive reads the next
+ * pieces. READs wait for chunks in the order of their arrival. Other requests
+ * do not wait for a READ that lacks chunks. */
 #include "base/minmax.h"
 #include "storage/target_internal.h"
 
@@ -98,8 +99,8 @@ void target_drive_drop(struct storage_target *t)
 
 /* ---- to the drive ---- */
 
-/* Gives the drive the next piece of the first READ.  Returns false without a
- * READ, a chunk, or room in the drive. */
+/* Submits the next piece of the first READ to the drive. Returns false if no
+ * READ waits, no chunk is free, or the drive's queue is full. */
 static bool read_submit(struct storage_target *t)
 {
 	struct slot *sl = t->reads.head;

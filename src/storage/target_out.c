@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol: data and answers.
  *
- * Data of a READ leave in order, because their CRC is computed while they
- * leave. If a READ is served again, its CRC is computed again. The answer
+ * The target sends the data of a READ in order, and computes their CRC while it
+ * sends them. If a READ is served again, its CRC is computed again. The answer
  * follows the data. */
 #include <errno.h>
 
@@ -58,7 +58,7 @@ static int chunk_put(struct storage_target *t, struct session *se,
 	return 0;
 }
 
-/* Sends the first chunk of a READ.  Returns false without room. */
+/* Sends the first chunk of a READ. Returns false if the link has no room. */
 static bool chunk_send(struct storage_target *t, struct session *se,
 		       struct slot *sl)
 {
@@ -121,7 +121,7 @@ static void served(struct storage_target *t, struct slot *sl)
 		t->stats.write_bytes += sl->rec.length;
 }
 
-/* Sends data and answers of a slot. Returns false without room. */
+/* Sends data and answers of a slot. Returns false if the link has no room. */
 static bool slot_send(struct storage_target *t, struct session *se,
 		      struct slot *sl)
 {

@@ -44,7 +44,7 @@ static bool segs_good(const struct storage_target *t,
 	return sum == r->length && r->length <= t->attr.max_request;
 }
 
-/* Returns 0, or the status of a request that is not served. */
+/* Returns 0, or the status with which the target refuses the request. */
 static int request_check(const struct storage_target *t,
 			 const struct storage_record *r)
 {
@@ -149,10 +149,9 @@ static void request_repeat(struct storage_target *t, struct session *se,
 		target_out(se, sl);
 		break;
 	case SLOT_AGAIN:
-		/* Data are checked again only if new puts have arrived.
-		 * Otherwise late data may still be on their way: the staging
-		 * may match the CRC now, but the remaining data could damage it
-		 * later. */
+		/* Checks data again only if new puts have arrived. Otherwise
+		 * puts may still be in flight: the staging may match the CRC
+		 * now, but the remaining data could damage it later. */
 		if (rec->puts == sl->again)
 			target_out(se, sl);
 		else

@@ -2,8 +2,8 @@
 /* Target of the block protocol: sessions.
  *
  * A LOGIN begins a new epoch after all requests in service for the initiator
- * have ended and all data for it have left, so that nothing of the previous
- * session happens in the new one. No epoch is used twice.
+ * have ended and all data for it have left, so that no request or transfer of
+ * the previous session takes effect in the new one. No epoch is used twice.
  *
  * HELLO without segments says that the epoch of a request is not known. */
 #include <errno.h>

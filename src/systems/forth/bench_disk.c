@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block data per second of real time. An initiator reads and writes a target
- * at random offsets over the native link: half of the requests are reads, the
- * other half writes.
+/* Block data per second of real time. An initiator reads and writes a target at
+ * random offsets over the native link. Half of the requests are reads, the
+ * other half are writes.
  *
  * simulated, verified: program disk.load with 32 requests in flight, without
- * and with its check of the bytes. Measured is the processor time of the
+ * and with its check of the bytes. The bench measures the processor time of the
  * simulator.
  *
  * client, plain: fio with 16 requests in flight on experiment
  * forth/storage-sizes, through `weft disk --clock none`, and on the memory disk
- * of nbdkit. Measured is the real time of client, nbdkit and simulator, which
- * share one core. */
+ * of nbdkit. The bench measures the real time of client, nbdkit and simulator,
+ * which share one core. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>

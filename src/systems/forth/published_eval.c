@@ -142,8 +142,9 @@ static double packet_cc(const struct repro_data *d, const char *point)
 	return repro_value(d, point, "n0.prog0.packet_cc");
 }
 
-/* Stream `longer` has more transfers than a stream of 100. Returns the time in
- * ns of these additional transfers. The time for start and end cancels. */
+/* Returns the time in ns of the transfers that stream `longer` has beyond the
+ * 100 transfers of STREAM. The times of start and end cancel in the
+ * difference. */
 static double transfers_ns(const struct repro_data *d, const char *longer)
 {
 	return (repro_value(d, longer, "n1.prog0.stream") -

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the FORTH NIC: opening, puts, waiting. See
- * endpoint.h.
+/* The common endpoint over the FORTH NIC: opens the endpoint, puts data, and
+ * waits for events. See endpoint.h.
  *
  * The NIC has no table of regions and writes to any address of the node.
  * Therefore each key carries base and length of its region, and the endpoint
- * refuses a put outside the region before the NIC gets the put.
+ * refuses a put outside the region before it posts the put to the NIC.
  *
- * Not covered: recovery of lost packets, because the network does not lose
+ * The endpoint does not recover lost packets, because the network does not lose
  * any. */
 #include <errno.h>
 
@@ -19,10 +19,12 @@ enum { FORTH_EP_KEY_BITS = 32 };
 
 /* ---- puts of whole qwords ---- */
 
-/* Prepares a put or get: decides which bytes the NIC writes directly to their
- * address. For a put to an aligned address these bytes are the whole qwords;
- * the NIC reads them from buf if it can. For the answer to a get they are the
- * whole qwords, if the addresses at both nodes are aligned. */
+/* Prepares a put, a get, or the answer to a get (h is not NULL). op->direct is
+ * the number of bytes that the NIC writes directly to their address. For a put
+ * these are the whole qwords if the address is aligned. For the answer to a get
+ * they are the whole qwords if the addresses at both nodes are aligned.
+ * op->local is the bus address of the local buffer, or 0 if the NIC cannot
+ * access the buffer. */
 static void forth_ep_prepare(struct ep *e, struct ep_op *op,
 			     const struct ep_head *h)
 {
@@ -194,8 +196,8 @@ static int forth_ep_start(struct ep *e)
 		return ret;
 	if (x->block_phys + x->block_bytes > UINT32_MAX)
 		return -ENOMEM;
-	/* With notifications by counting the endpoint is refused, because
-	 * messages need notifications in order. */
+	/* Refuses a NIC that notifies by counting, because messages need
+	 * notifications in order. */
 	if (weft_forth_info(x->f)->groups)
 		return -EOPNOTSUPP;
 	x->paths = weft_forth_info(x->f)->multipath;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over the FORTH NIC (forth.md 3). The hardware only writes
- * aligned qwords to 32-bit physical addresses. Therefore software does the rest
- * here: messages, the bytes of a put that do not fill a qword, gets, atomics.
+ * aligned qwords to 32-bit physical addresses. Therefore software implements
+ * messages, the bytes of a put that do not fill a qword, gets, and atomics.
  *
  * Each ordered pair of nodes has one ring of slots in the receiver's memory. A
  * message lies at the end of its slot, so that its last qword, the sequence
@@ -15,11 +15,12 @@
  * Over several paths packets overtake each other, so that a message may lack
  * words although its sequence number has arrived. Only notifications keep the
  * order of posting (forth.md 7.4), and one word counts the notifications of all
- * senders. Therefore every message requests a notification. The endpoint
- * counts the messages that have arrived, in each ring up to its first gap, and
+ * senders. Therefore every message requests a notification. The endpoint counts
+ * the messages that have arrived, in each ring up to its first gap, and
  * subtracts the number of notifications. If the difference is k, at most k
  * messages are incomplete, and each of them is among the last k of its ring.
- * Therefore the endpoint leaves the last k messages in every ring. */
+ * Therefore the endpoint does not yet process the last k messages of any
+ * ring. */
 #ifndef SYSTEMS_FORTH_LIB_ENDPOINT_H
 #define SYSTEMS_FORTH_LIB_ENDPOINT_H
 
@@ -114,10 +115,10 @@ static inline size_t forth_ep_slot(const struct forth_ep *x, uint32_t peer,
  * because the ring or the request queue has no room. */
 bool forth_ep_message(struct ep *e, uint32_t dst, const struct ep_head *h,
 		      const void *data);
-/* Takes the credits that the peer has written into its credit word. */
+/* Reads the credits that the peer has written into its credit word. */
 void forth_ep_credits(struct ep *e, uint32_t dst);
-/* Handles all messages that have arrived. Each call begins with another
- * peer. */
+/* Handles all messages that have arrived. Each call begins with a different
+ * peer than the call before. */
 void forth_ep_poll(struct ep *e);
 /* Returns whether a message has arrived from any peer. */
 bool forth_ep_ready(struct ep *e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoint over the FORTH NIC: messages in rings. All transfers to one peer use
  * one request queue, so that they arrive in the order of posting (forth.md
- * 3.8). Over several paths the NIC notifies in that order (7.4). */
+ * 3.8). Over several paths they may arrive in any order, but the NIC notifies
+ * in the order of posting (7.4). */
 #include <string.h>
 
 #include "systems/forth/lib/endpoint.h"

@@ -169,8 +169,8 @@ static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 	return f->info.queues == 1 ? 0 : dst % f->info.queues;
 }
 
-/* Takes the count of departed transfers from the word that the NIC wrote about
- * a queue. */
+/* Reads the count of departed transfers from the word that the NIC writes for a
+ * queue. */
 static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 {
 	struct forth_queue *fq = &f->queue[q];
@@ -181,9 +181,10 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	if (!word)
 		return fq;
 	/* The NIC counts departures from power-up, but the library's pointers
-	 * start at 0. The first word comes while the head makes its first pass
-	 * through the ring. Therefore the head is the number of departures of
-	 * this library. All other departures in the NIC's count are older. */
+	 * start at 0. The NIC writes the first word while the head makes its
+	 * first pass through the ring. Therefore the head is the number of
+	 * departures of this library. All other departures in the NIC's count
+	 * are older. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);

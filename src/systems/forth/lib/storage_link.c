@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The storage link over the FORTH NIC: opening, regions, waiting. See
- * storage_link.h.
+/* The storage link over the FORTH NIC: opens it, registers regions, and waits.
+ * See storage_link.h.
  *
- * Not covered: NICs with several paths or with notifications by counting, where
- * a record may overtake its data. On such NICs the block protocol uses the link
- * over the common endpoint. */
+ * The link does not support NICs with several paths or with notifications by
+ * counting, where a record may overtake its data. On such NICs the block
+ * protocol uses the link over the common endpoint. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -375,9 +375,9 @@ static int forth_storage_open(struct weft_host *h,
 	return 0;
 }
 
-/* Returns whether the NIC keeps records behind their data. Reads the build
- * register, because the driver is not open yet, and refuses NICs with several
- * paths or with notifications by counting. */
+/* Returns whether the NIC writes each record after the data posted before it,
+ * which NICs with several paths or with notifications by counting do not. Reads
+ * the build register, because the driver is not open yet. */
 static bool forth_storage_probe(struct weft_host *h, struct weft_dev *d)
 {
 	struct weft_io io;

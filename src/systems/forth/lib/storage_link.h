@@ -2,16 +2,16 @@
 /* The link of the block protocol over the FORTH NIC (forth.md 3, 13).
  *
  * Each node has a table of slots for each peer, in memory that the peer's NIC
- * writes. Everything for one peer uses one request queue, so that data land
- * before the record behind them (forth.md 3.8).
+ * writes. All puts and records for one peer use one request queue, so that data
+ * land before the record behind them (forth.md 3.8).
  *
  *       descriptors of a queue, oldest first
  *
  *       | departed | released: NIC serves them | pending: in the library |
  *
- * A release gives pending descriptors to the NIC as one cluster: only the last
- * of them has the start flag (forth.md 3.3). The last descriptor of a put or of
- * a release requests a local notification, by which the library learns of
+ * A release writes the pending descriptors to the NIC as one cluster. Only the
+ * last of them has the start flag (forth.md 3.3). The last descriptor of a put
+ * or of a release requests a local notification, so that the library can count
  * departures without a load. */
 #ifndef SYSTEMS_FORTH_LIB_STORAGE_LINK_H
 #define SYSTEMS_FORTH_LIB_STORAGE_LINK_H
@@ -21,8 +21,8 @@
 
 enum {
 	FORTH_STORAGE_QUEUES = 8,
-	/* number of records to one peer of which a copy is kept until the
-	 * record has departed */
+	/* number of records to one peer that can be in flight: each needs a
+	 * copy until it has departed */
 	FORTH_STORAGE_RECORDS = 64,
 	FORTH_STORAGE_TABLE = STORAGE_SLOTS * STORAGE_SLOT_BYTES,
 };
@@ -42,9 +42,9 @@ struct forth_storage_peer {
 	uint64_t started, departed; /* puts */
 	uint8_t *slots;		    /* slots here that the peer writes */
 	uint32_t expect;	    /* slot of the peer's next record */
-	/* out: ring of copies of records, which the DMA reads; record_end: for
-	 * each copy, the value that `departed` of the queue must reach before
-	 * the copy may be overwritten */
+	/* out: ring of copies of records, which the DMA reads. record_end:
+	 * value that `departed` of the queue must reach before the copy with
+	 * this index may be overwritten */
 	uint8_t *out;
 	weft_phys_t out_phys;
 	uint64_t record_end[FORTH_STORAGE_RECORDS];
@@ -95,8 +95,8 @@ static inline struct forth_storage *forth_storage_of(struct storage_link *l)
 /* Returns the peer on a node, or NULL. */
 struct forth_storage_peer *forth_storage_peer(struct forth_storage *x,
 					      uint32_t node);
-/* Asks for the table of a target. Returns false if the target has not opened
- * its link yet. */
+/* Reads the address of a target's table. Returns false if the target has not
+ * opened its link yet. */
 bool forth_storage_meet(struct forth_storage *x, struct forth_storage_peer *p);
 
 /* storage_link_out.c */

@@ -16,7 +16,7 @@
 /* Charges the processor for the interrupts of n notifications. A node that
  * sleeps and notifies by page or packet has the naive driver of row F35, which
  * handles one notification per interrupt. Other drivers handle all
- * notifications of an interrupt and pay nothing here. */
+ * notifications of an interrupt, therefore they are not charged here. */
 static void pay(struct forth_storage *x, uint32_t n)
 {
 	weft_time_t one = weft_host_time(x->link.host, T_forth_storage_single);
@@ -40,10 +40,10 @@ bool forth_storage_ready(struct forth_storage *x)
 	return x->due;
 }
 
-/* Takes the record out of a slot. Clears the magic number, because otherwise
+/* Removes the record from a slot. Clears the magic number, because otherwise
  * the next record with equal bytes would look like this one. Returns false if
- * the slot does not hold a whole record. A partial record stays, because its
- * rest may be in flight. */
+ * the slot does not hold a whole record. A partial record stays in the slot,
+ * because its remaining words may be in flight. */
 static bool take(struct forth_storage *x, uint32_t i, uint32_t slot,
 		 struct storage_event *ev)
 {

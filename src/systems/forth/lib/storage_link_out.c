@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The storage link over the FORTH NIC: puts and records that leave. */
+/* The storage link over the FORTH NIC: sends puts and records. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool queue_refresh(struct forth_storage *x, uint32_t i)
 
 	if (q->departed == q->made)
 		return true;
-	/* several peers share a queue: `ends` tells to which peer a put went */
+	/* several peers share a queue, and `ends` names the peer of each put */
 	departed = weft_forth_departed(x->f, i);
 	for (; q->departed < departed; q->departed++) {
 		uint8_t *end = &q->ends[q->departed % x->depth];
@@ -107,7 +107,8 @@ static uint32_t parts(const struct forth_storage *x, size_t len)
 	return (uint32_t)((len + x->part - 1) / x->part);
 }
 
-/* Returns the flags of a transfer that the peer is to notice. */
+/* Returns the flags of a transfer whose arrival the NIC must report to the
+ * peer. */
 static uint32_t arrival(const struct forth_storage_peer *p)
 {
 	/* request the notification word for a sleeping peer, too, because the
@@ -169,7 +170,8 @@ int forth_storage_record(struct storage_link *l, uint32_t node, uint32_t slot,
 
 	if (!to || slot >= STORAGE_SLOTS)
 		return 0;
-	/* the peer has no table yet: drop the record, as the network might */
+	/* drop the record if the peer has no table yet, because the protocol
+	 * allows lost records */
 	if (!to->table && !forth_storage_meet(x, to))
 		return 0;
 	q = queue_of(x, to);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits that a FORTH link end owes (forth.md 5.3): when F[11:5] of a lane may
- * be on the line, and which frames carry this value.
+/* Credits that a FORTH link end owes (forth.md 5.3): at which cycle the line
+ * may carry F[11:5] of a lane, and which frames carry this value.
  *
  * Credit-only frames depend only on the due list, the times at which this end
  * sends packets, and the refresh period. Therefore such frames are computed
  * when needed (forth_port_catch_up), to avoid one event for each frame. All
- * frames that left before `now` are final, and the peer only asks for frames
- * that left at least a cable delay ago. */
+ * frames that left before `now` are final. The peer needs only frames that left
+ * at least a cable delay ago. */
 #include "systems/forth/link/port_internal.h"
 
 #include <assert.h>
@@ -162,8 +162,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* A credit leaves in cycle `at` of this end. Returns the cycle of the peer from
- * which on the credit takes effect. */
+/* Returns the cycle of the peer at which a credit takes effect that leaves this
+ * end in cycle `at`. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;
@@ -176,7 +176,7 @@ static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 }
 
 /* Counts the n credits of a frame that starts at cycle `at`. Reports the
- * credits to the owner if the owner watches. */
+ * credits to the owner while forth_port_watch() is on. */
 static void put_credits(struct forth_port *l, uint64_t at,
 			const uint16_t *credit, uint32_t n)
 {
@@ -203,7 +203,7 @@ uint32_t forth_port_packet_credits(struct forth_port *l, uint64_t at,
 		forth_frame_set_credit(f, i, credit[i]);
 	if (l->needs_frames)
 		return n;
-	/* do not give refreshes to the peer unless its owner watches, because a
+	/* skip refreshes unless the peer's owner watches credits, because a
 	 * repetition changes nothing on a line without faults */
 	if (l->peer->watched)
 		told = n;
@@ -257,9 +257,9 @@ static void credit_frame(struct forth_port *l, uint64_t at)
 
 /* ---- catching up ---- */
 
-/* Skips a long time in which only refreshes leave. If neither end needs each
- * refresh by itself, counts all refreshes before `limit` in one step, except
- * for the last refresh. */
+/* Skips a long time in which only refreshes leave. If no listener, fault or
+ * owner needs each refresh, counts all refreshes before `limit` in one step,
+ * except for the last refresh. */
 static void refresh_skip(struct forth_port *l, uint64_t first, uint64_t limit)
 {
 	uint64_t k = (limit - 1 - first) / l->cfg.refresh_cc;

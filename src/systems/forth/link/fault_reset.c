@@ -3,9 +3,9 @@
  * generator, together with its neighbour (forth.md 5.7: a port reset on both
  * sides). The line goes down at once: both ends are out of sync while their
  * receive buffers drain, and frames on the line are lost. Then T = F = F' = 0
- * on both sides, and after 16 words of commas both continue (4.9). If buffers
- * do not drain in time, the reset is refused and counted as refused: both ends
- * keep their credits, and the line returns. */
+ * on both sides, and after 16 words of commas both ends are in sync again
+ * (4.9). If buffers do not drain in time, the reset is counted as refused. Both
+ * ends then keep their credits and get in sync again. */
 #include <errno.h>
 
 #include "systems/forth/link/port_internal.h"
@@ -38,7 +38,8 @@ static const struct weft_param reset_params[] = {
 	{ 0 }
 };
 
-/* Polls the line while it is down. Returns whether the reset is over. */
+/* Polls both ends while the line is down. Returns whether the reset has
+ * ended. */
 static bool fault_reset_look(struct weft_comp *c, struct forth_port *a)
 {
 	struct forth_port *ends[] = { a, a->peer };

@@ -6,22 +6,20 @@
  *            owner                    link end                     cable
  *   next() / forth_port_tx_commit  ->  SOP, credits, packet  ->  weft_port_send
  *   packet()                  <-  receive machine       <-  forth_port_arrive
- *   forth_port_fwd, forth_port_fwd_ramp ->  F counters -> credits on this end's
- * line
+ *   forth_port_fwd, forth_port_fwd_ramp  ->  F counters  ->  credits to peer
  *
  * Time is counted in cycles of the NET clock `clk` of this end. A cycle number
  * names a clock edge. The time of a frame is the time of its delimiter word.
  *
  * Credits. The credits that this end owes its peer are a list of (cycle, lane,
  * value): "from that cycle on F[11:5] of that lane may be on the line".
- * Credit-only frames are computed only when they can make a difference, to
- * avoid an event for each frame: before this end starts a packet, when the peer
- * asks (forth_port_tx_ready), or in an event of their own while the peer is
- * blocked or the port is framed. A credit that was put on the line lies in the
- * receiver's inbox with the cycle at which it takes effect. With
- * port.needs_frames every transmission is a real frame, and credits are taken
- * from the frames. A listener (port.listener) is notified of the same frames
- * (listen.c). */
+ * Credit-only frames are computed late, to avoid an event for each frame:
+ * before this end starts a packet, when the peer calls forth_port_tx_ready, or
+ * in an event while the peer waits for credits or the line carries real frames.
+ * A credit that was put on the line lies in the receiver's inbox with the cycle
+ * at which it takes effect. With port.needs_frames every transmission is a real
+ * frame, and the receiver reads credits from the frames. A listener
+ * (port.listener) is notified of the same frames (listen.c). */
 #ifndef SYSTEMS_FORTH_LINK_PORT_H
 #define SYSTEMS_FORTH_LINK_PORT_H
 
@@ -148,8 +146,8 @@ struct forth_port_ops {
 		     uint64_t end, uint32_t shift);
 	/* Called in phase 0 when the delimiter of a packet with a good header
 	 * CRC arrives (headers are checked 2 + shift or 3 + shift cycles
-	 * later). The owner takes f: header in u[0], payload without
-	 * padding. */
+	 * later). The callback takes over f, which has the header in u[0] and
+	 * the payload without padding. */
 	void (*packet)(void *own, struct forth_port *l, struct weft_frame *f,
 		       const struct forth_port_rx *rx);
 	/* Called on a header CRC error (NetPcktError). May be NULL. */
@@ -290,9 +288,9 @@ struct forth_port {
 	/* both ends share their clock edges, and the delay is whole cycles */
 	bool same_clk;
 	bool needs_frames, loop, lost_sync, clk_set, watched;
-	/* The cable end and its loop end share one transmitter. The other one
-	 * of the two has the transmitter now, so that this end sends only
-	 * commas. */
+	/* This end and its loop end share one transmitter. While `muted` is
+	 * true, the other one of the two has the transmitter, and this end
+	 * sends only commas. */
 	bool muted;
 	/* told: a listener hears the frames of this end; telling: a
 	 * notification is in progress */
@@ -367,8 +365,8 @@ uint64_t forth_port_tx_ready(struct forth_port *l, uint64_t header,
  * Computes the frames on the line before that cycle, so that they are final. */
 uint64_t forth_port_tx_slot(struct forth_port *l, uint64_t cycle);
 /* Starts a packet at `cycle` (>= now), a result of forth_port_tx_slot().
- * Credits must suffice. Takes the payload. Returns the cycle at which the line
- * is free again. */
+ * Credits must suffice. Takes over the reference to the payload. Returns the
+ * cycle at which the line is free again. */
 uint64_t forth_port_tx_commit(struct forth_port *l,
 			      const struct forth_port_pkt *p, uint64_t cycle);
 
@@ -390,10 +388,11 @@ void forth_port_dropped(struct forth_port *l, uint32_t lane, uint32_t words);
  * (4.9). */
 bool forth_port_in_sync(const struct forth_port *l);
 
-/* Switches loopback (loopback.c): the packets of this end return to it, and the
- * cable carries commas. The loop is a link end of its own with its own credits.
- * The functions of ops get the loop end for packets that it sends or receives.
- * forth_port_fwd takes the end at which the packet arrived. */
+/* Switches loopback on or off (loopback.c). In loopback this end receives its
+ * own packets, and the cable carries commas. The loop is a separate link end
+ * with its own credits. The functions of ops get the loop end for packets that
+ * it sends or receives. forth_port_fwd needs the end at which the packet
+ * arrived. */
 void forth_port_loopback(struct forth_port *l, bool on);
 /* Returns the end that has the transmitter: l, or its loop end. */
 static inline struct forth_port *forth_port_active(struct forth_port *l)

@@ -202,7 +202,7 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 			struct weft_frame *first);
 
 /* bundle.c */
-/* Takes frames that are damaged, truncated or bundled, and all frames that
+/* Handles frames that are damaged, truncated or bundled, and all frames that
  * arrive while this end is out of sync. */
 void forth_port_rx_odd(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* `ahead` is the time by which a link is faster than the slowest link. Returns

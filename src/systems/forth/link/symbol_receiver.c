@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive machine, symbol by symbol (forth.md 4.9). It takes frames that were
+/* Receive machine, symbol by symbol (forth.md 4.9). It handles frames that were
  * damaged on the line, shares of a bundle, and frames whose CRC or end does not
  * match their contents.
  *
@@ -264,10 +264,10 @@ static enum rx_state state_start(struct walk *w)
 	return RX_HEAD;
 }
 
-/* Reads unit after unit up to the first unit of the header. Leaves that unit in
- * b and its size in *n_p. A unit has 2 bytes in the packed layout, otherwise a
- * beat. Units whose first bit is set carry credits (4.7). Returns false if the
- * packet ends in front of its header. */
+/* Reads units up to the first unit of the header. Leaves that unit in b and its
+ * size in *n_p. A unit has 2 bytes in the packed layout, otherwise a beat.
+ * Units whose first bit is set carry credits (4.7). Returns false if the packet
+ * ends before its header. */
 static bool head_unit(struct walk *w, uint8_t *b, uint32_t *n_p)
 {
 	uint32_t unit =

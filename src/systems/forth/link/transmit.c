@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transmit machine of a FORTH link end (forth.md 4.10): packets follow back to
- * back while there are credits, credit frames fill the gaps, one word per
- * cycle. A transmission is computed when it starts, so that its end needs no
- * event. */
+/* Transmit machine of a FORTH link end (forth.md 4.10). Packets follow each
+ * other without gaps while they have credits. Credit frames use the gaps
+ * between packets. The line carries one word per cycle. The end of a
+ * transmission is computed at its start, so that it needs no event. */
 #include "systems/forth/link/port_internal.h"
 
 void forth_port_arm(struct forth_port *l)
@@ -128,8 +128,9 @@ static void transmit_unblock(struct forth_port *l, uint64_t at)
 	l->blocked = WEFT_NEVER;
 }
 
-/* Returns whether the lane has credits for `charge`. On a line without faults
- * credits only grow, so that the peer need not be asked once they suffice. */
+/* Returns whether the lane has credits for `charge`. Pulls credits from the
+ * peer only if the known credits do not suffice, because on a line without
+ * faults credits only grow. */
 static bool lane_ready(struct forth_port *l, uint32_t lane, uint32_t charge,
 		       uint64_t cycle)
 {

@@ -207,8 +207,8 @@ static inline void forth_frame_set_credit(struct weft_frame *f, uint32_t i,
 	*u = (*u & ~(0xFFFFull << (i % 4 * 16))) | (uint64_t)c << (i % 4 * 16);
 }
 
-/* Returns the number of extra credit words in front of the header. They hold
- * credits that do not fit into the delimiter's slots. */
+/* Returns the number of extra credit words before the header. They hold credits
+ * that do not fit into the delimiter's slots. */
 static inline uint32_t forth_credit_words(enum forth_layout layout,
 					  uint32_t links, uint32_t credits,
 					  bool packet)

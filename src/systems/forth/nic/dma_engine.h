@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: the DMA engine: one FSM for outgoing transfers (dma_engine.c), and
- * one FSM that writes packets and notifications to memory (dma_write.c).
- * Source: forth.md sections 3.4 to 3.8. */
+/* DMA engine of the FORTH NIC. One FSM reads outgoing transfers (dma_engine.c),
+ * one FSM writes packets and notifications to memory (dma_write.c). Source:
+ * forth.md sections 3.4 to 3.8. */
 #ifndef SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 #define SYSTEMS_FORTH_NIC_DMA_ENGINE_H
 

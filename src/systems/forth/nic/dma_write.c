@@ -54,7 +54,8 @@ static void wr_submit(struct forth_nic *n, weft_phys_t addr, uint32_t bytes,
 	weft_bus_of(n->bus)->submit(n->bus, &w->txn);
 }
 
-/* Writes a single qword. txn.data holds the reference of its slice. */
+/* Writes one qword to memory. txn.data owns the reference to the slice that
+ * holds the qword. */
 static void wr_word(struct forth_nic *n, weft_phys_t addr, uint64_t word,
 		    uint64_t trace)
 {

@@ -53,8 +53,8 @@ void forth_ext_reset(struct forth_nic *n);
 /* Runs the reader: if the read of a block is over, ends that read and starts
  * the next one. */
 void forth_ext_run(struct forth_nic *n);
-/* Wakes the reader when it can serve a VOQ. Called because levels or blocks of
- * VOQs have changed. */
+/* Wakes the reader when it can serve a VOQ. Called when levels or blocks of
+ * VOQs change. */
 void forth_ext_poke(struct forth_nic *n);
 /* registers 0x190, 0x194 */
 uint64_t forth_ext_free_read(struct weft_comp *c, uint32_t i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: instruments: counters (performance_counters.c), samples
+/* Instruments of the FORTH NIC: counters (performance_counters.c), samples
  * (sampler.c), time stamps of packets (benchmark_mode.c), the event log
  * (event_log.c). Source: forth.md sections 2.5, 2.7, 2.8 and 10. */
 #ifndef SYSTEMS_FORTH_NIC_INSTRUMENTS_H

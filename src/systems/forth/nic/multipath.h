@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: multipath: the choice of paths in the sender (path_choice.c), and
- * the receiver, which must know when a message is complete although packets
- * overtake each other (resequencer.c, packet_counting.c). Source: forth.md
- * section 7. */
+/* Multipath of the FORTH NIC. The sender chooses paths (path_choice.c). The
+ * receiver detects when a message is complete although packets overtake each
+ * other (resequencer.c, packet_counting.c). Source: forth.md section 7. */
 #ifndef SYSTEMS_FORTH_NIC_MULTIPATH_H
 #define SYSTEMS_FORTH_NIC_MULTIPATH_H
 
@@ -26,7 +25,7 @@ struct forth_deliver {
 
 /* path_choice.c */
 int forth_path_init(struct forth_nic *n, struct weft_err *err);
-/* Returns the link on which the front packet of VOQ v must leave. */
+/* Returns the link on which the NIC must send the front packet of VOQ v. */
 uint32_t forth_path_of(const struct forth_nic *n, uint32_t v);
 /* Returns the header of the front packet of a VOQ with its resequencing
  * field. */
@@ -38,13 +37,13 @@ void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 /* resequencer.c: completion of packets that may overtake each other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
-/* Takes the header of an arriving packet, whose CRC was good. The header takes
- * effect at PCI edge `pc`, at which its CRC is checked. */
+/* Handles the header of an arriving packet, whose CRC was good. The header
+ * takes effect at PCI edge `pc`, at which its CRC is checked. */
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc);
 /* Notes that the payload of a packet is in memory, or lost. */
 void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 			 bool lost);
-/* Handles headers whose CRC check is over by now. */
+/* Handles headers whose CRC has been checked by now. */
 void forth_reseq_run(struct forth_nic *n);
 /* Hook of registers 0x14C, 0x184, 0x18C, 0x1A0.. */
 uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);

@@ -9,7 +9,7 @@
  *                      | registers  DMA  VOQ |
  *                      +---------------------+
  *
- * Not modelled: what the chipset makes of PERR# and SERR#. */
+ * Not modelled: reactions of the chipset to PERR# and SERR#. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"
@@ -308,10 +308,10 @@ static void bus_note(struct forth_nic *n, const struct weft_bus_note *note)
 		forth_write_note(n, note);
 }
 
-/* Takes notes of the bus about DMA ahead of time, so that both halves of the
- * engine know when to act. Notes about accesses of the host are taken at their
- * time. With external memory, notes about a read are also taken at their time,
- * because the bytes of the read are copied to external memory at once. */
+/* Handles notes about DMA ahead of time, so that both halves of the engine can
+ * compute their next event. Notes about accesses of the host arrive at their
+ * time. With external memory, notes about a read also arrive at their time,
+ * because the NIC copies the bytes of the read to external memory at once. */
 static enum weft_told forth_told(struct weft_port *p,
 				 const struct weft_bus_note *note)
 {

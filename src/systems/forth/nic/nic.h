@@ -187,7 +187,8 @@ static inline void forth_mark(const struct forth_nic *n, uint64_t id,
 	if (weft_told(n->comp, id))
 		weft_mark(n->comp, id, stage, weft_clock_edge(&n->pci, pc));
 }
-/* Report the words in a VOQ, and in the FIFO of a link, to listeners. */
+/* Two functions that report the words in a VOQ, and in the FIFO of a link, to
+ * listeners. */
 static inline void forth_trace_voq(const struct forth_nic *n, uint32_t v)
 {
 	if (weft_heard_kind(n->comp, WEFT_TRACE_LEVEL))

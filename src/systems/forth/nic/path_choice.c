@@ -80,8 +80,9 @@ void forth_path_sent(struct forth_nic *n, uint32_t v)
 	q->turn = (q->turn + 1) % n->n_path;
 }
 
-/* Handles register 0x188: for each destination whose bit is set in `val`,
- * numbers and paths start from the beginning, as recovery needs (7.4). */
+/* Handles register 0x188. Restarts numbers and paths from the beginning for
+ * each destination whose bit is set in `val`, because recovery needs this
+ * (7.4). */
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

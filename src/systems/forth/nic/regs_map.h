@@ -83,7 +83,7 @@ enum {
 #define FORTH_APP_TAIL_SHIFT 16	       /* 7 bits */
 #define FORTH_APP_HEAD_SHIFT 24	       /* 7 bits */
 
-/* Values that a driver stores at the start (2.9). */
+/* Values that a driver stores during initialisation (2.9). */
 #define FORTH_LATENCY_RECOMMENDED    0xFEu
 #define FORTH_CACHE_LINE_RECOMMENDED 0x80u
 

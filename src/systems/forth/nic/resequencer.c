@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multipath, receiver side of the FORTH NIC: headers return to the order in
- * which their source sent them, but payload is written to memory as it arrives.
- * Source: forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
+/* Multipath, receiver side of the FORTH NIC. The NIC processes headers in the
+ * order in which their source sent them, but writes payload to memory as it
+ * arrives. Source: forth.md sections 7.4-7.6 (R-30, R-35), 3.8.
  *
  *   header ---> queue[source][path] ---> in order, payload written --->
  *                 (lists in one pool)            dropped, or delivered
@@ -12,13 +12,13 @@
  * first. (In 7.4 only a notifying header waits for its payload.) A header that
  * shows a loss acts before its payload is in memory.
  *
- * A header occupies a slot of the pool from its delimiter on and counts once
- * its CRC is checked. When a source is out of sync, or the pool has no room for
- * a header of the source, the NIC forgets all headers of the source, but still
- * writes the packets of the source. Software then restarts the source (register
- * 0x184 here, 0x188 at the sender, with nothing in flight). A packet that is
- * dropped after its header was accepted (software reset, aborted write) is a
- * loss, too. */
+ * A header occupies a slot of the pool from its delimiter on, but the NIC
+ * processes it only after its CRC is checked. When a source is out of sync, or
+ * the pool has no room for a header of the source, the NIC drops all headers of
+ * the source, but still writes the packets of the source. Software then
+ * restarts the source (register 0x184 here, 0x188 at the sender, with nothing
+ * in flight). A packet that is dropped after its header was accepted (software
+ * reset, aborted write) is a loss, too. */
 #include <errno.h>
 
 #include "systems/forth/nic/nic.h"

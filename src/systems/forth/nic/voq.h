@@ -86,7 +86,7 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords);
 void forth_voq_unmask(struct forth_nic *n);
 /* Moves qwords first..upto-1 of the current transfer into the VOQ. If `paced`,
  * the qwords are read one per PCI cycle from edge pc0 on. Otherwise all qwords
- * count as read at pc0 and enter as fast as the VOQ takes them (benchmark
+ * count as read at pc0 and enter as fast as the VOQ accepts them (benchmark
  * mode). */
 void forth_voq_feed(struct forth_nic *n, uint32_t first, uint32_t upto,
 		    uint64_t pc0, bool paced);
@@ -110,8 +110,8 @@ void forth_voq_sent(void *own, struct forth_port *l, uint64_t start,
 		    uint64_t end, uint32_t shift);
 /* Calls forth_voq_kick_one for each VOQ whose front packet is not ready yet. */
 void forth_voq_kick(struct forth_nic *n);
-/* Lets the link of the front packet of VOQ v try again when that packet is
- * ready. */
+/* Makes the link of the front packet of VOQ v call forth_voq_next again when
+ * that packet is ready. */
 void forth_voq_kick_one(struct forth_nic *n, uint32_t v);
 /* Returns how many words of the packet on the line of `link` have left by NET
  * cycle cc. */

@@ -53,9 +53,9 @@ void forth_voq_kick_one(struct forth_nic *n, uint32_t v)
 			at > now ? at : now);
 }
 
-/* Makes links try again when the front packets are ready. The NIC calls this
- * function after a link's own event, because the link forgets kicks during its
- * event. */
+/* Makes links call forth_voq_next again when the front packets are ready. The
+ * NIC calls this function after a link's own event, because the link forgets
+ * kicks during its event. */
 void forth_voq_kick(struct forth_nic *n)
 {
 	for (uint32_t v = 0; v < n->n_voq; v++)

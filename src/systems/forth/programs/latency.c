@@ -109,7 +109,7 @@ static double lat_packet_cc(struct lat *l)
 	/* wait before reading counters, because loads would take bus clocks
 	 * from the packets */
 	weft_forth_flush(l->f, l->to, WEFT_NEVER);
-	/* add the loads, because a load clears the counter */
+	/* sum the loaded values, because each load clears the counter */
 	while (packets < l->stream)
 		packets += weft_forth_load(l->f, FORTH_NET_OUT_PACKETS);
 	weft_host_sleep(l->w.h, weft_host_now(l->w.h) + l->pause / 10);

@@ -15,8 +15,8 @@
  * `late`. With completion=count a group ends with each message that would
  * request a notification otherwise.
  *
- * Rounds begin and end over the out-of-band network. All other traffic takes
- * the network under test. */
+ * The nodes synchronise the begin and the end of a round by out-of-band values.
+ * They send all other data over the network under test. */
 #include <errno.h>
 #include <inttypes.h>
 

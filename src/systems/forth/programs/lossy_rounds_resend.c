@@ -18,8 +18,8 @@ static uint64_t *list_to(const struct rounds *t, uint32_t src)
 	return t->ask + (uint64_t)src * ROUNDS_LIST;
 }
 
-/* Returns the first word of a list, which differs from attempt to attempt, so
- * that an old list is not taken for a new one. */
+/* Returns the first word of a list. The word differs for each attempt, so that
+ * a source does not answer an old list again. */
 static uint64_t list_tag(const struct rounds *t)
 {
 	return program_mix((uint64_t)t->round << 32 | t->step) | 1;

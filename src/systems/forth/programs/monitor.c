@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program forth.monitor: benchmark mode under load, evaluated as the authors'
- * kernel module did (forth.md 10.1). Every node sends stamped packets to the
- * others. Each packet has a slot of its own in the receiver's memory, and the
- * receiver's processor collects the packets as they arrive:
+/* Program forth.monitor: benchmark mode under load (forth.md 10.1). The
+ * evaluation follows the authors' kernel module. Every node sends stamped
+ * packets to the others. Each packet has a slot of its own in the receiver's
+ * memory, and the receiver's processor collects the packets as they arrive:
  *
  *   nic     ts2 - ts1: waiting and pipeline in the sending NIC
  *   switch  ts4 - ts3: waiting and pipeline in the switch

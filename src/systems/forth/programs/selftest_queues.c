@@ -85,8 +85,8 @@ static void selftest_capacity(struct st *s)
 	selftest_close(s);
 }
 
-/* V15: fills a ring completely, several times, from another first slot each
- * time. */
+/* V15: fills a ring completely, several times, beginning at a different slot
+ * each time. */
 static void selftest_ring(struct st *s)
 {
 	const struct weft_forth_attr a = { .stopped = true };

@@ -175,8 +175,8 @@ static void traffic_meet(struct traffic *t, weft_phys_t rx, weft_phys_t control)
 	}
 }
 
-/* Refuses messages to the own node on a direct cable, because the cable's one
- * flow leads to the other end. */
+/* Refuses messages of a node to itself on a direct cable, because the cable's
+ * one flow leads to the other end. */
 static int traffic_check_self(struct traffic *t)
 {
 	bool self = false;

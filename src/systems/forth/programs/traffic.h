@@ -130,8 +130,8 @@ void traffic_flush(struct traffic *t);
 void traffic_schedule(struct traffic *t);
 
 /* traffic_receive.c */
-/* Takes messages and notifications that have arrived. Returns whether there
- * were any notifications. */
+/* Handles messages and notifications that have arrived. Returns whether any
+ * notifications had arrived. */
 bool traffic_receive(struct traffic *t);
 /* Returns whether the final words of all peers have arrived and this node has
  * sent its own. */

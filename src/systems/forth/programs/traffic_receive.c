@@ -28,7 +28,8 @@ static weft_time_t traffic_unstamp(uint64_t q, uint64_t base)
 	return ps * 1000;
 }
 
-/* Takes the next message of src if its last qword has arrived. */
+/* Checks and consumes the next message of src. Returns false if its last qword
+ * has not arrived. */
 static bool traffic_take(struct traffic *t, uint32_t src)
 {
 	struct traffic_rx *rx = &t->rx[src];

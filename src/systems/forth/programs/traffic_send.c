@@ -26,7 +26,8 @@ void traffic_schedule(struct traffic *t)
 	case TRAFFIC_POISSON:
 		gap = traffic_exp(t, gap);
 		break;
-	/* a burst back to back, then a pause that keeps the mean of all gaps */
+	/* a burst of messages without gaps, then a pause that restores the mean
+	 * gap */
 	case TRAFFIC_BURSTY:
 		if (++t->in_burst < t->burst) {
 			gap = gap * t->load;

@@ -12,9 +12,10 @@
 /* route of unknown flows, whose packets are dropped */
 #define FORTH_XBAR_NOWHERE 255
 
-/* A crosspoint: a FIFO of frames, linked by frame.next. On the output's clock,
- * u[6] of a frame is the cycle from which the output scheduler sees it, and
- * u[7] the cycle at which the word in front of its header arrived. */
+/* A crosspoint: a FIFO of frames, linked by frame.next. u[6] of a frame is the
+ * cycle at which it becomes visible to the output scheduler. u[7] is the cycle
+ * at which the word before its header arrived. Both are cycles of the output's
+ * clock. */
 struct forth_xbar_xp {
 	struct weft_frame *head, *tail;
 	uint64_t ready;	      /* u[6] of the first frame */
@@ -99,8 +100,8 @@ static inline uint32_t forth_xbar_fifo_words(const struct weft_frame *f)
 }
 
 /* Returns how many FIFO words of a packet have been written `n` cycles after
- * the arrival of the word in front of its header. In the word layout the header
- * CRC has a word of its own, which is stripped. */
+ * the arrival of the word before its header. In the word layout the header CRC
+ * has a separate word, which is stripped. */
 static inline uint32_t forth_xbar_written(const struct forth_xbar *x,
 					  const struct weft_frame *f,
 					  uint64_t n)

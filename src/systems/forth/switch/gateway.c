@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class forth.gateway: joins a FORTH link to an end of a network of routers
- * (systems/router/network/gateway.h). Its link end is the one of all FORTH
+ * (systems/router/network/gateway.h). It uses the common link end of FORTH
  * links (link/port.h). The flow of a packet is the number of the destination's
  * end.
  *
  * The gateway forwards only packets that have arrived completely. The words of
- * a packet stay in the buffer of the link end until the packet has a place in
- * front of the network. Then the credits for them return. A packet with a wrong
- * body CRC is forwarded with this CRC, as by forth.xbar.
+ * a packet stay in the buffer of the link end until the gateway has room to
+ * send the packet into the network. Then the credits for these words return. A
+ * packet with a wrong body CRC is forwarded with this CRC, as by forth.xbar.
  *
  * Not modelled: bundles, paths. */
 #include <errno.h>
@@ -108,8 +108,8 @@ static uint32_t wire_len(const struct weft_frame *f)
 
 /* ---- from the NIC ---- */
 
-/* Moves packets that have arrived completely into the network while there are
- * places. */
+/* Sends packets that have arrived completely into the network while the gateway
+ * has room. */
 static void packets_send(struct forth_gateway *e)
 {
 	struct weft_comp *c = e->g.s.comp;

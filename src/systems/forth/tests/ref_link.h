@@ -62,9 +62,9 @@ struct ref_end {
 
 uint32_t ref_charge(const struct ref_end *e, uint32_t wire);
 bool ref_enough(const struct ref_end *e, uint32_t lane, uint32_t charge);
-/* Each cycle c takes these calls in this order: take arriving words, let F
- * grow, apply credits that take effect now, decide, put a word on the line,
- * store F. */
+/* Callers run these functions once per cycle c in this order: receive arriving
+ * words, let F grow, apply credits that take effect now, decide, put a word on
+ * the line, store F. */
 const struct ref_word *ref_end_receive(struct ref_end *e, uint64_t c);
 void ref_end_parse(struct ref_end *e, uint64_t c);
 bool ref_end_free(const struct ref_end *e);

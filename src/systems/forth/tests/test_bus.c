@@ -267,7 +267,7 @@ static void each_error_sets_its_bits(void **state)
 }
 
 /* A load returns all ones if the device does not answer. The driver must not
- * take these ones for status bits. */
+ * interpret these ones as status bits. */
 static int silent_program(struct weft_host *h, struct bench *b)
 {
 	struct weft_forth *f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.delay between two nodes: all packets arrive in order, one behind the
- * other and within the bounds. Without settings the fault changes no time. */
+/* fault.delay between two nodes: all packets arrive in order, without overlap
+ * and within the bounds. Without settings the fault changes no time. */
 #include "pair.h"
 
 extern const struct weft_class weft_class_fault_delay;

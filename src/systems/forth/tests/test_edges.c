@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC at its limits. Each test takes both sides of a limit: the cycle
+/* FORTH NIC at its limits. Each test covers both sides of a limit: the cycle
  * before and the cycle itself, the decisive bit and its neighbour (forth.md
  * 2.3, 4.11, 5.7). */
 #include "unit/cmocka_all.h"

@@ -163,10 +163,11 @@ static bool is_device(struct text t)
 	return p && p < end && *p == ',' && digits(p + 1, end, &v) == end;
 }
 
-/* Returns true if lines of this device are to be read, false if another device
- * was named, or a negative error. If the user has named no device, all lines
- * must have the same device, because blkparse repeats each request to a
- * partition as a request to the disk, which would count twice. */
+/* Returns true to read the lines of this device, false if the user has named
+ * another device, or a negative error. If the user has named no device, all
+ * lines must have the same device. Otherwise a request could count twice,
+ * because blkparse lists a request to a partition also as a request to the
+ * disk. */
 static int device_check(struct reader *r, struct text device)
 {
 	if (*r->attr->device)
@@ -205,9 +206,9 @@ static int blk_place(struct reader *r, struct block_op *op)
 	return 0;
 }
 
-/* Adds the requests that the letters of a line stand for. F in front of the
- * operation's letter is a FLUSH before the operation. F behind that letter is
- * FUA. */
+/* Adds the requests that the letters of a line stand for. F before the
+ * operation's letter means a FLUSH before the operation. F after that letter
+ * means FUA. */
 static int blk_request(struct reader *r, struct text kind, struct block_op op)
 {
 	static const char letters[] = "RWD";
@@ -235,7 +236,7 @@ static int blk_request(struct reader *r, struct text kind, struct block_op op)
 	return op_add(r, op);
 }
 
-/* Reads one line. Returns 0, 1 at the summary, or a negative error. */
+/* Reads one line. Returns 0, 1 if the summary begins, or a negative error. */
 static int blk_line(struct reader *r)
 {
 	static const char *const names[] = { "processor", "sequence number" };

@@ -50,8 +50,8 @@ static int target_open(struct disk_target *x)
 	return storage_target_new(x->w.h, &a, x->d, &x->t);
 }
 
-/* Serves the initiators until they have logged out. Restarts the software, and
- * takes the drive away and brings it back, at the given times. */
+/* Serves the initiators until they have logged out. At the times that the
+ * parameters set, restarts the software, and removes and restores the drive. */
 static void target_run(struct disk_target *x)
 {
 	weft_time_t restart = x->restart_at ? x->restart_at : WEFT_NEVER;

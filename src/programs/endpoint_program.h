@@ -9,7 +9,7 @@
 #include "programs/program.h"
 #include "weft/ep.h"
 
-/* Fills p with len bytes. Byte i is byte i of the qwords of program_fill. */
+/* Fills p with the first len bytes of the qwords that program_fill writes. */
 void epw_fill(void *p, size_t len, uint64_t base);
 /* Returns the index of the first wrong byte, or -1. */
 int64_t epw_check(const void *p, size_t len, uint64_t base);

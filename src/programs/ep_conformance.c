@@ -47,9 +47,9 @@ static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 		weft_host_sleep(e->w.h, weft_host_now(e->w.h) + e->slow);
 }
 
-/* Checks a put with notify, whose imm gives place, length and pattern. Applies
- * the put to the reference copy. The area that this source writes must then
- * equal its reference. */
+/* Checks a put with notify, whose imm contains offset, length and number of the
+ * put. Applies the put to the reference copy. The copy must then equal the area
+ * that this source writes. */
 static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;

@@ -95,8 +95,8 @@ static int ept_serve(struct ept *t)
 	return n;
 }
 
-/* Sends a message and waits for its event, because the endpoint may read the
- * buffer until then. */
+/* Sends a message and waits for its completion event, because the endpoint may
+ * read the buffer until that event. */
 static void ept_send(struct ept *t, uint32_t dst, size_t len, uint64_t imm)
 {
 	struct weft_ep_event ev[1];

@@ -44,10 +44,10 @@ enum {
 	PINGPONG_EACH = 1,
 	/* The partner reads its clock and reports, too. */
 	PINGPONG_BOTH = 2,
-	/* One more round runs before the `count` rounds, and is not timed. */
+	/* The mean leaves out the first round, because caches and tables are
+	 * cold then. */
 	PINGPONG_FIRST_APART = 4,
-	/* One more round runs in front of the `count` rounds, and is not
-	 * timed. */
+	/* One more round runs before the `count` rounds, and is not timed. */
 	PINGPONG_WARM = 8,
 	/* The partner returns the bytes that it received instead of its own. */
 	PINGPONG_ECHO = 16,

@@ -20,8 +20,8 @@ struct program program_from(struct weft_comp *c);
  * remedy. */
 const char *program_why(int err);
 
-/* Mark a message for listeners (weft/trace.h). program_sent marks it as sent to
- * a node now, program_got as received from a node now. */
+/* Two functions that mark a message for listeners (weft/trace.h): program_sent
+ * as sent to a node now, program_got as received from a node now. */
 void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 
@@ -32,8 +32,9 @@ void program_got(struct program *w, uint32_t from);
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
-/* Waits until all nodes have called it with this name. Each barrier of a run
- * needs a different name, because a name stays set until the run ends. */
+/* Waits until all nodes have called this function with the same name. Each
+ * barrier of a run needs a different name, because a name stays set until the
+ * run ends. */
 void program_barrier(struct program *w, const char *name);
 /* Waits for all nodes as program_barrier does, under `name` with number k, for
  * repeated use. */

@@ -18,7 +18,8 @@
 
 /* ---- bad sectors ---- */
 
-/* Reads one number or range at *p_p.  Returns false if there is none. */
+/* Reads one number or range at *p_p. Returns false if *p_p begins with
+ * neither. */
 static bool bad_read(const char **p_p, struct drive_bad *b)
 {
 	char *end;
@@ -165,7 +166,8 @@ static void plan_read(struct drive *d, struct drive_op *op)
 	op->end = max_of(op->moving.to, p->to);
 }
 
-/* Plans a write, trim or zero.  Returns false if it has to wait for room. */
+/* Plans a write, trim or zero. Returns false if it must wait for room in the
+ * cache. */
 static bool plan_write(struct drive *d, struct drive_op *op)
 {
 	const struct drive_request *r = &op->r;
@@ -241,8 +243,8 @@ static void op_end(struct drive *d)
 	}
 }
 
-/* Returns the time at which a channel is free to destage, or WEFT_NEVER without
- * dirty bytes. */
+/* Returns the time at which a channel is free to destage, or WEFT_NEVER if no
+ * byte is dirty. */
 static weft_time_t idle(const struct drive *d)
 {
 	uint32_t c;

@@ -2,32 +2,31 @@
 /* A drive: when a request ends, and the bytes.
  *
  * The drive is arithmetic: drive_submit computes the times of a request, and
- * drive_poll gives the ends that are due.  Results depend on the times of
- * submissions alone, not on those of polls.  Bytes move at the end of a
- * request, between the caller's buffer and the medium, without processor time,
- * because a drive has a DMA engine and a bus of its own.
+ * drive_poll returns the ends that are due. Results depend on the times of
+ * submissions alone, not on those of polls. Bytes move at the end of a request,
+ * between the caller's buffer and the medium, without processor time, because a
+ * drive has a DMA engine and its own bus.
  *
- *   interface   one request after the other, at `interface_rate`
+ *   interface   transfers one request after the other, at `interface_rate`
  *   cache       a write ends when its bytes are in the cache (write-back), and
- *               waits if the cache has no room.  A write of more than the cache
- *               or with FUA goes to the media.  Reads of cached bytes skip the
- *               mechanics.  Cached bytes are destaged whenever a channel of the
- *               media is idle.  A flush destages all of them, before requests
- *               that are submitted later.  drive_power_lost forgets them.
- *   media       `channels` requests at a time (1: a disk with one arm), each
- *               after its access time, at `media_rate` / channels.  Bytes pass
- *               interface and media at the same time.
+ *               waits if the cache has no room. A write of more than the cache
+ *               or with FUA goes to the media. Reads of cached bytes skip the
+ *               mechanics. Cached bytes are destaged whenever a channel of the
+ *               media is idle. A flush destages all of them, before requests
+ *               that are submitted later. drive_power_lost drops them.
+ *   media       serve `channels` requests at a time (1: a disk with one arm),
+ *               each after its access time, at `media_rate` / channels. Bytes
+ *               pass interface and media at the same time.
  *
- * Access time: `latency`, and on a disk (seek_max > 0) a seek over the distance
- * d, a fraction of the disk's length: seek_min + (seek_max - seek_min) *
- * sqrt(d), and half a turn. Sequential requests (d = 0) pay neither the seek
- * nor the half turn. TRIM pays `latency` alone, because it changes the drive's
- * table. ZERO costs the media as much as WRITE, and neither takes time of the
- * interface.
+ * The access time is `latency`, and on a disk (seek_max > 0) also a seek and
+ * half a turn. A seek over the distance d, a fraction of the disk's length,
+ * takes seek_min + (seek_max - seek_min) * sqrt(d). Sequential requests (d = 0)
+ * need neither the seek nor the half turn. TRIM needs only `latency`, because
+ * it changes the drive's table. ZERO occupies the media as long as WRITE. TRIM
+ * and ZERO do not occupy the interface.
  *
- * Order.  A request finds the effects of the requests that ended before it. The
- * effects of several requests in flight come in the order in which these
- * requests end. */
+ * A request sees the effects of all requests that ended before it. Requests in
+ * flight take effect in the order in which they end. */
 #ifndef STORAGE_DRIVE_H
 #define STORAGE_DRIVE_H
 
@@ -152,16 +151,17 @@ const struct drive_config *drive_config(const struct drive *d);
  * Returns false if the queue is full. */
 bool drive_submit(struct drive *d, weft_time_t now,
 		  const struct drive_request *r);
-/* Takes the earliest end that is due at `now`. Returns false if no end is
- * due. */
+/* Stores the earliest end that is due at `now` in *end_p. Returns false if no
+ * end is due. */
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
 /* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
-/* Loses the power at `now`. Requests in flight end without drive_poll. An
- * interrupted write to the media has changed its first sectors, as many as it
- * had time for. Bytes of writes that have reached only the cache are lost: the
- * drive has the bytes from before these writes. The drive serves again at once.
- * Returns true if bytes of ended writes were lost. */
+/* Loses the power at `now`. Drops requests in flight, whose ends drive_poll
+ * does not report. An interrupted write to the media has changed its first
+ * sectors, as many as it had time for. Bytes of writes that have reached only
+ * the cache are lost: the drive has the bytes from before these writes. The
+ * drive serves again at once. Returns true if bytes of ended writes were
+ * lost. */
 bool drive_power_lost(struct drive *d, weft_time_t now);
 /* Forgets requests in flight. An interrupted write has changed its first
  * sectors, as many as it had time for. Keeps the cache, because the software
@@ -174,8 +174,8 @@ struct drive_stats drive_stats(const struct drive *d);
 
 struct medium;
 /* Makes a medium of `size` bytes, in memory if path is "", otherwise in a file.
- * A new or empty file is extended. A file of `size` bytes keeps them. Returns
- * NULL with the reason in why. */
+ * A new or empty file is extended. A file of `size` bytes keeps its bytes.
+ * Returns NULL with the reason in why. */
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n);
 void medium_free(struct medium *m);
 /* Each returns 0, or the error of the file: -EIO or -ENOSPC. A process that

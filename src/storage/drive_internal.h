@@ -9,7 +9,7 @@
 #include "storage/drive.h"
 #include "storage/extents.h"
 
-/* A time during which a part of the drive is taken. */
+/* A time during which a part of the drive is busy. */
 struct drive_span {
 	weft_time_t from, to;
 };

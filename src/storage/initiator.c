@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remote disks: opens them, accepts requests of the user, and waits for their
+/* Remote disks: opens disks, accepts requests of the user, and waits for their
  * ends. See initiator.h. */
 #include <errno.h>
 #include <string.h>

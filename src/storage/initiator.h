@@ -167,7 +167,7 @@ struct weft_disk {
 void disk_request_check(struct weft_disk *d, struct request *r);
 /* Handles events of the link, sends parts and divides requests. */
 void disk_progress(struct weft_disk *d);
-/* Returns the time at which disk_progress has work without an event. */
+/* Returns the time at which disk_progress must run even if no event arrives. */
 weft_time_t disk_next(const struct weft_disk *d);
 
 /* ---- initiator_divide.c ---- */
@@ -177,7 +177,7 @@ void disk_divide(struct weft_disk *d);
 
 /* ---- initiator_part.c: from the first byte to the answer ---- */
 
-/* Takes a free tag, which must exist, and returns its part for the request. */
+/* Allocates a tag and returns its part for the request. A tag must be free. */
 struct part *disk_part_new(struct weft_disk *d, struct store *s,
 			   struct request *r);
 /* Queues a part for sending. */

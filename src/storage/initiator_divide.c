@@ -184,7 +184,8 @@ static void part_start(struct weft_disk *d, struct store *s, struct request *r,
 	disk_part_queue(s, p);
 }
 
-/* Each makes the next part of a request.  Returns false without room. */
+/* Two functions that make the next part of a request, or return false if tags
+ * or memory are not free. */
 
 static bool divide_data(struct weft_disk *d, struct request *r)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carriers of the block protocol: records into slots of the peer, data into its
- * memory. link_ep.c serves any NIC by the common endpoint; a system may add a
- * link of its own (STORAGE(id) in system.def).
+/* Carriers of the block protocol: they write records into slots of the peer,
+ * and data into its memory. link_ep.c serves any NIC by the common endpoint. A
+ * system may add a link for its NIC (STORAGE(id) in system.def).
  *
  * A link may lose, damage and repeat records. An ordered link may also lose,
- * damage and repeat data, but it delivers a repetition before later transfers.
+ * damage and repeat data, but repeated data arrive before any later transfer.
  * An unordered link delivers all data exactly once, in any order. No link
- * invents records or data: records are sealed (record.h), data are covered by
- * their CRC or by the link's. */
+ * invents records or data, because records are sealed (record.h), and data have
+ * their own CRC or that of the link. */
 #ifndef STORAGE_LINK_H
 #define STORAGE_LINK_H
 
@@ -57,8 +57,8 @@ struct storage_link_ops {
 		   struct storage_mr *mr_p);
 	/* Returns 0, or -EAGAIN while transfers need the region. */
 	int (*dereg)(struct storage_link *l, struct storage_mr *mr);
-	/* Starts a write of [p, p + len), memory of reg, into memory of the
-	 * peer. addr and p are multiples of 8, so is len, except where
+	/* Starts a write of [p, p + len), memory that reg has registered, into
+	 * memory of the peer. addr and p are multiples of 8. So is len unless
 	 * info.bytes is true. On an unordered link the peer gets `mark` with
 	 * STORAGE_EV_LANDED. len is at most info.max_put. Returns 0, -EAGAIN
 	 * (no room now: poll, then repeat the call), or -EINVAL (the peer has

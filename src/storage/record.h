@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of the block protocol (docs/storage.md): little endian and sealed
- * with a CRC-32C. By the CRC the receiver rejects a record that has arrived
+ * with a CRC-32C. With the CRC the receiver detects a record that has arrived
  * only in part, or that was overwritten while the receiver read it.
  *
  * A request has an epoch (session of the target), a tag (its slot), a number
@@ -99,8 +99,8 @@ void storage_record_seal(struct storage_record *r);
 /* Copies n bytes from `from` into *r, clears the rest, and returns true if they
  * are a whole record: magic, number of segments, length, CRC. */
 bool storage_record_read(struct storage_record *r, const void *from, size_t n);
-/* Returns the CRC-32C of data that n bytes at p extend. `crc` is the CRC of the
- * data before these bytes, or 0 if there are none. */
+/* Extends a CRC-32C by the n bytes at p, and returns it. `crc` is 0 at first,
+ * later the result of the previous call. */
 uint32_t storage_crc(uint32_t crc, const void *p, size_t n);
 
 #endif

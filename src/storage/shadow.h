@@ -44,10 +44,10 @@ void shadow_wrote(struct shadow *s, uint64_t first, uint64_t n,
  * of the sector's possible versions, or -1. */
 int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
 		     uint64_t n);
-/* shadow_flush returns the mark of a FLUSH that is submitted now.
- * shadow_flushed records its end; `lost` means that the FLUSH reported lost
- * writes. shadow_flushed returns false if a loss was seen before the mark,
- * but the FLUSH did not report the loss. */
+/* shadow_flush returns a mark when the program submits a FLUSH. shadow_flushed
+ * records the end of that FLUSH. `lost` means that the FLUSH reported lost
+ * writes. shadow_flushed returns false if a loss was seen before the mark, but
+ * the FLUSH did not report the loss. */
 uint64_t shadow_flush(struct shadow *s);
 bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
 /* Returns the number of versions that a sector may hold, for messages. */

@@ -176,8 +176,8 @@ void target_chunk_free(struct storage_target *t, struct chunk *c);
 void target_out(struct session *se, struct slot *sl);
 /* Ends a request with a status. */
 void target_answer(struct session *se, struct slot *sl, int status);
-/* Sends queued data and answers while the link has room. Frees chunks that have
- * left. */
+/* Sends queued data and answers while the link has room. Frees chunks whose
+ * data have left. */
 void target_send(struct storage_target *t, struct session *se);
 
 /* ---- lists ---- */

@@ -71,7 +71,7 @@ struct forth_ep {
 	/* count of notifications of the NIC when the endpoint was opened */
 	uint32_t noted;
 	/* number of messages at the end of each ring that the endpoint does not
-	 * take, because any of them may be incomplete */
+	 * process yet, because any of them may be incomplete */
 	uint64_t late;
 	struct forth_ep_peer *peer;
 	/* memory that the host polls: notification words, credit words, receive

@@ -191,8 +191,8 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 	fq->based = true;
 	news = (int32_t)(forth_lnotify_departed(word) - fq->base -
 			 (uint32_t)fq->departed);
-	/* an older word changes nothing, because the pointer register may have
-	 * given a later count */
+	/* ignore an older word, because the pointer register may have returned
+	 * a later count */
 	if (news > 0)
 		fq->departed += (uint32_t)news;
 	return fq;

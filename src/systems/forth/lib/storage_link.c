@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The storage link over the FORTH NIC: opens it, registers regions, and waits.
- * See storage_link.h.
+/* The storage link over the FORTH NIC: opens the link, registers regions, and
+ * waits for events. See storage_link.h.
  *
  * The link does not support NICs with several paths or with notifications by
  * counting, where a record may overtake its data. On such NICs the block
@@ -321,7 +321,8 @@ static int start(struct forth_storage *x, const struct storage_link_attr *attr)
 	set_sizes(x);
 	if (!add_queues(x))
 		return -ENOMEM;
-	/* start from the NIC's count, which includes earlier programs */
+	/* start from the NIC's count, which includes notifications of earlier
+	 * programs */
 	x->seen = weft_forth_load(x->f, FORTH_RNOTIFY_TOTAL);
 	tell(x, "irq", x->irq);
 	if (x->target)
@@ -375,9 +376,9 @@ static int forth_storage_open(struct weft_host *h,
 	return 0;
 }
 
-/* Returns whether the NIC writes each record after the data posted before it,
- * which NICs with several paths or with notifications by counting do not. Reads
- * the build register, because the driver is not open yet. */
+/* Returns whether the NIC writes each record after the data that were posted
+ * before it. NICs with several paths or with notifications by counting do not.
+ * Reads the build register, because the driver is not open yet. */
 static bool forth_storage_probe(struct weft_host *h, struct weft_dev *d)
 {
 	struct weft_io io;

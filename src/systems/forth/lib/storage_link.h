@@ -79,7 +79,7 @@ struct forth_storage {
 	uint8_t *tables; /* slots that the peers write */
 	uint8_t *out;	 /* copies of records to all peers */
 	uint32_t seen;	 /* remote notifications counted so far */
-	/* counted notifications whose records have not been taken */
+	/* counted notifications whose records have not been read */
 	uint32_t due;
 	uint32_t turn; /* index of the peer that is polled first */
 	/* number of further notifications for which the processor is not

@@ -162,8 +162,8 @@ static uint32_t credits_max(const struct forth_port *l, bool packet)
 	return n < FORTH_CREDITS_MAX ? n : FORTH_CREDITS_MAX;
 }
 
-/* Returns the cycle of the peer at which a credit takes effect that leaves this
- * end in cycle `at`. */
+/* Returns the cycle, on the peer's clock, at which a credit takes effect. The
+ * credit leaves in cycle `at` of this end. */
 static uint64_t counts_at(const struct forth_port *l, uint64_t at)
 {
 	const struct forth_port *p = l->peer;

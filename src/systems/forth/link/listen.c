@@ -18,7 +18,8 @@ void forth_port_credits_fill(const struct forth_port *l, struct weft_frame *f,
 		forth_frame_set_credit(f, i, credit[i]);
 }
 
-/* Notifies the listener of a frame, in a bundle of the share of each link. */
+/* Notifies the listener of a frame or, in a bundle, of each link's share of the
+ * frame. */
 void forth_port_tell(struct forth_port *l, const struct weft_frame *f,
 		     uint64_t at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loopback of a FORTH link end (forth.md 2.6): its packets return to it, and
- * the cable carries commas.
+/* Loopback of a FORTH link end (forth.md 2.6): the link end receives its own
+ * packets, and the cable carries commas.
  *
  * The loop is a link end of its own, whose peer is itself, so that packets and
  * credits of line and loop never mix, whatever is in flight when the mode

@@ -43,7 +43,8 @@ struct forth_link {
 };
 
 extern const struct weft_class weft_class_forth_link;
-/* Classes around ends in a routed network (cable.c). */
+/* names of the cable's class and the gateway's class, for routed networks
+ * (cable.c) */
 extern const struct weft_network_parts forth_network_parts;
 
 /* Returns the NET clock of the cable at p: rate/32 of its forth.link, or 78.125
@@ -99,8 +100,8 @@ struct forth_port_cfg {
 	uint32_t resync_cc;
 };
 
-/* Returns the configuration that forth.md gives for one link. The owner then
- * changes single values. */
+/* Returns the configuration that forth.md specifies for one link. The owner
+ * then changes single values. */
 struct forth_port_cfg forth_port_cfg_default(void);
 
 /* A packet to send. */
@@ -254,7 +255,7 @@ struct forth_port {
 	uint64_t kick; /* cycle at which next() is to be called, or NEVER */
 	/* cycle since which a packet lacks credits, or NEVER */
 	uint64_t blocked;
-	/* latest cycle up to which the peer was asked for credits */
+	/* latest cycle up to which this end has pulled credits from the peer */
 	uint64_t pulled;
 	/* cycle at which credits suffice for a packet that waits, or NEVER */
 	uint64_t wake_at;

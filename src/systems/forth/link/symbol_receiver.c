@@ -59,8 +59,8 @@ static bool is_control(uint16_t sym)
 	return sym & WEFT_SYM_K;
 }
 
-/* Takes the next n bytes in wire order. Returns false and takes nothing if a
- * control symbol or the end of the symbols comes first on any link. */
+/* Reads the next n bytes in wire order. Returns false and reads nothing if any
+ * link has a control symbol or the end of its symbols before the n-th byte. */
 static bool symbol_receiver_take(struct walk *w, uint8_t *p, uint32_t n)
 {
 	uint32_t links = w->l->cfg.links, i, j;

@@ -120,7 +120,7 @@ void forth_bus_store(struct forth_nic *n, const struct weft_bus_note *note)
 		memcpy(&val, note->data + i, size);
 		weft_reg_store(n->comp, note->space, off, size, val);
 	}
-	/* the first configuration write tells the device its number on the bus
+	/* the first configuration write sets the device's number on the bus
 	 * (2.2) */
 	if (note->space != 0)
 		return;

@@ -28,7 +28,7 @@ void forth_engine_enable(struct forth_nic *n)
 	forth_engine_wake(n, forth_pc(n));
 }
 
-/* Returns whether the state that ends at PCI edge `until` is over. Otherwise
+/* Returns whether the state that ends at PCI edge `until` has ended. Otherwise
  * wakes the engine at that edge. */
 static bool time_is_up(struct forth_nic *n, uint64_t until)
 {
@@ -204,7 +204,7 @@ static bool rq_over(struct forth_nic *n)
 }
 
 /* Returns the reading state that the last report of the bus implies, or the
- * next state if the read is over. */
+ * next state if the read has ended. */
 static enum forth_state st_reading(struct forth_nic *n)
 {
 	struct forth_rq *rq = &n->rq;
@@ -252,7 +252,7 @@ static enum forth_state st_bm_gen(struct forth_nic *n)
 	return rq_finish(n, n->rq.until);
 }
 
-/* Returns RxWr until the write that was started from NoPndOp is over. */
+/* Returns RxWr until the write that was started from NoPndOp has ended. */
 static enum forth_state st_rx_wr(struct forth_nic *n)
 {
 	return n->wr.state == FORTH_NO_PND_OP ? FORTH_NO_PND_OP : FORTH_RX_WR;

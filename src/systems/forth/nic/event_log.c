@@ -5,8 +5,8 @@
  * log is off unless software turns it on, and costs nothing while off.
  *
  * The link end (systems/forth/link/port.h) computes credits when they matter,
- * not when they occur. Therefore a record of a credit is inserted in front of
- * the records with later times. A load of the count first computes all credits
+ * not when they occur. Therefore a record of a credit is inserted before the
+ * records with later times. A load of the count first computes all credits
  * up to now. */
 #include "systems/forth/nic/nic.h"
 

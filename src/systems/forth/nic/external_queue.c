@@ -158,7 +158,7 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 }
 
 /* Removes the last `missing` packets of an aborted transfer from the blocks of
- * its plan. Frees blocks that are empty then. */
+ * its plan. Frees blocks that become empty. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing)
 {
 	struct forth_voq *q = &n->voq[v];

@@ -50,8 +50,8 @@ void forth_ext_push(struct forth_nic *n, uint32_t v, struct forth_pkt *p,
 /* Removes the last `missing` packets of an aborted transfer from its blocks. */
 void forth_ext_abandon(struct forth_nic *n, uint32_t v, uint32_t missing);
 void forth_ext_reset(struct forth_nic *n);
-/* Runs the reader: if the read of a block is over, ends that read and starts
- * the next one. */
+/* Runs the reader: if the read of a block has ended, completes that read and
+ * starts the next one. */
 void forth_ext_run(struct forth_nic *n);
 /* Wakes the reader when it can serve a VOQ. Called when levels or blocks of
  * VOQs change. */

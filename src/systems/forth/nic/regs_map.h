@@ -69,7 +69,7 @@ enum {
 #define FORTH_PCIX_CMD_MMRBC_MASK  0x000Cu
 
 #define FORTH_PCIX_STATUS_RESET 0x0863FFF8u
-/* the requester did not take a completion of this NIC */
+/* the requester did not accept a completion of this NIC */
 #define FORTH_PCIX_STATUS_DISCARDED (1u << 18)
 #define FORTH_PCIX_STATUS_UNEXPECTED                                           \
 	(1u << 19)			     /* completion without request     \
@@ -173,7 +173,7 @@ enum {
 	/* our addition: count of remote notifications so far, which is also in
 	 * the latest notification word */
 	FORTH_RNOTIFY_TOTAL = 0x158,
-	/* our addition: a load gives the number of credit flows of the
+	/* our addition: a load returns the number of credit flows of the
 	 * neighbour, a store resets the port */
 	FORTH_PORT = 0x15C,
 	/* one register per flow, 8 in all, 4 bytes apart */
@@ -181,7 +181,7 @@ enum {
 
 	/* Our additions for multipath, external memory and the event log. */
 	FORTH_LINK_SELECT = 0x180, /* link whose credits registers 0x160 show */
-	/* a load gives the sources that are out of sync, a store restarts
+	/* a load returns the sources that are out of sync, a store restarts
 	 * sources */
 	FORTH_RESEQ_RX = 0x184,
 	FORTH_RESEQ_TX = 0x188, /* a store restarts destinations */

@@ -26,7 +26,7 @@ struct forth_queue {
 	uint32_t departed; /* transfers departed */
 	/* PCI edge of the latest departure from the queue */
 	uint64_t gone;
-	/* Transfers that the engine has taken and that have not departed,
+	/* Transfers that the engine has begun and that have not departed,
 	 * oldest first. */
 	struct {
 		RING(struct forth_track);

@@ -149,8 +149,8 @@ bool forth_voq_reserve(struct forth_nic *n, uint32_t v, uint32_t qwords)
 }
 
 /* Wakes the engine when the packets on the lines have made room for the masked
- * queue q. A free block of external memory wakes the engine by itself
- * (fetch_end). */
+ * queue q. A free block of external memory needs no wake here, because
+ * fetch_end wakes the engine when it frees a block. */
 static void wake_for_room(struct forth_nic *n, const struct forth_queue *q)
 {
 	const struct forth_voq *v = &n->voq[q->voq];

@@ -2,9 +2,9 @@
 /* The path from the outgoing buffers of the FORTH NIC to its links. Source:
  * forth.md sections 4.10, 6.3 (choice of the VOQ), 7.2 (paths).
  *
- * Each link engine chooses the next packet by itself: round robin over the VOQs
- * whose front packet is ready, belongs on this link and has credits. A VOQ
- * gives at most one packet in a NET cycle (our choice, so that the result does
+ * Each link engine chooses its next packet independently: round robin over the
+ * VOQs whose front packet is ready, belongs on this link and has credits. A VOQ
+ * sends at most one packet in a NET cycle (our choice, so that the result does
  * not depend on the order of the links at one edge). Packets of one VOQ may be
  * on several lines at once. Words leave the VOQ as they are sent: the header
  * word first, payload words one by one, the CRC word at the end of the

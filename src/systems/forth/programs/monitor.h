@@ -50,8 +50,8 @@ struct mon {
 };
 
 /* monitor_receive.c */
-/* Collects packets that have arrived from node s. Returns whether there were
- * any. */
+/* Collects packets that have arrived from node s. Returns whether any had
+ * arrived. */
 bool mon_collect(struct mon *m, uint32_t s);
 void mon_results(struct mon *m);
 

@@ -87,8 +87,8 @@ static void traffic_credit(struct traffic *t, uint32_t src)
 }
 
 /* Checks the total in the final word of src. On several paths the final word
- * may arrive before messages. Therefore missing messages are an error there
- * only if `sure`. */
+ * may arrive before messages. Therefore missing messages are an error only on a
+ * single path or if `sure` is true. */
 static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 {
 	uint64_t word = t->fin[src];
@@ -110,7 +110,7 @@ static void traffic_check_fin(struct traffic *t, uint32_t src, bool sure)
 	}
 }
 
-/* Checks that no notification came before its message: of the messages and
+/* Checks that no notification arrived before its message: of the messages and
  * final words that request a notification, at least `count` must have
  * arrived. */
 static void traffic_check_order(struct traffic *t, uint32_t count)

@@ -122,7 +122,7 @@ void forth_xbar_waiting(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 
 /* Routing tables. forth_xbar_route_init builds the tables from the identity and
- * the parameter `routes`, forth_xbar_route_bind gives them to the ports,
+ * the parameter `routes`, forth_xbar_route_bind assigns them to the ports,
  * forth_xbar_route implements ops.route, and forth_xbar_route_prune removes the
  * routes to a port that is not connected. */
 int forth_xbar_route_init(struct weft_comp *c, struct weft_err *err);

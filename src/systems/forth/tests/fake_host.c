@@ -449,9 +449,10 @@ bool weft_oob_there(struct weft_host *h, const char *key)
 	return false;
 }
 
-/* Returns the value of a key. If another node has not put the key yet, takes
+/* Returns the value of a key. If the other node has not put the key yet, uses
  * the value of this node, because all nodes are alike. If this value is an
- * address, returns the same place in the other node's memory. */
+ * address, returns the address at the same offset in the other node's
+ * memory. */
 uint64_t weft_oob_get(struct weft_host *h, const char *key)
 {
 	char mine[64], what[32];

@@ -22,8 +22,8 @@ void pair_init(struct pair *p, const char *const *set,
 void pair_init_on(struct pair *p, const char *const *set,
 		  const struct weft_class *fault, const char *const *fault_set,
 		  const char *const *link_set);
-/* Sends `count` packets of `qwords` from node `from` to the other node. Each is
- * ready at the start. */
+/* Sends `count` packets of `qwords` from node `from` to the other node. All
+ * packets are ready at the start of the run. */
 void pair_send(struct pair *p, uint32_t from, uint32_t count, uint32_t qwords);
 void pair_start(struct pair *p);
 void pair_run(struct pair *p, uint64_t cycles); /* runs up to this cycle */

@@ -40,7 +40,7 @@ struct ref_reseq {
 	uint32_t n, next[REF_SOURCES];
 	bool loss[REF_SOURCES];
 	uint32_t losses;
-	/* notifications that the receiver may give, in order */
+	/* notifications that the receiver may issue, in order */
 	struct ref_reseq_note *note;
 	uint32_t head, tail;
 };

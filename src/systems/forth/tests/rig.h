@@ -146,7 +146,7 @@ uint64_t rig_load(struct rig *r, uint32_t node, uint8_t space, uint64_t off,
 /* Initialises the NIC like a driver (2.9), but with latency timer 0 (off). */
 void rig_setup(struct rig *r, uint32_t node);
 /* Writes a descriptor by one 16-byte store. Returns the PCI edge at which the
- * NIC takes the descriptor. */
+ * NIC accepts the descriptor. */
 uint64_t rig_post(struct rig *r, uint32_t node, uint32_t queue, uint32_t slot,
 		  uint64_t src, uint64_t q1);
 uint64_t rig_mem64(struct rig *r, uint32_t node, uint64_t phys);

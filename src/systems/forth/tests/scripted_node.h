@@ -17,8 +17,8 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	/* place of the start: node, or 100 + receiver for an output of the
-	 * switch */
+	/* where the packet started: number of the node, or 100 + receiver for
+	 * an output of the switch */
 	uint32_t where, src, dst, seq;
 };
 

@@ -362,7 +362,7 @@ static void test_dereg_waits_for_answers(void **state)
 	}
 }
 
-/* Events that the user does not take delay new operations, and no event is
+/* Events that the user does not poll delay new operations, and no event is
  * lost. */
 static void test_unread_events(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fault components on a running link: forth.md 13, V07 to V12, between two
- * nodes. The fault sits on frames that leave node 0. */
+/* Faults of forth.md 13, V07 to V12, on a running link between two nodes. The
+ * fault component acts on frames that leave node 0. */
 #include <stdio.h>
 
 #include "net/fault.h"

@@ -293,7 +293,7 @@ static void equal_seeds_give_equal_counters(void **state)
 
 enum { HEARD = 400, SYMBOLS = 600 };
 
-/* Symbols on a line, as a listener at its end or a filter gets them. */
+/* Symbols of a line, recorded by a listener or by a filter. */
 struct ear {
 	struct weft_line_listener listener;
 	struct {

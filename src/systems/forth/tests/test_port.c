@@ -203,8 +203,8 @@ static void round_trip(void **state)
 	}
 }
 
-/* 5.2: a sender stops when the next packet does not fit into the rest of B
- * words, and continues when enough credits have returned. */
+/* 5.2: a sender stops when the unused part of B does not suffice for the next
+ * packet, and continues when enough credits have returned. */
 static void stops_at_capacity(void **state)
 {
 	const char *set[] = { "rx_words", "300", "hold", "5000", NULL };

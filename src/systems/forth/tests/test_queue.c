@@ -16,7 +16,8 @@ static void open_rig(struct rig *r, const char *preset, const char *set)
 	rig_setup(r, 0);
 }
 
-/* 3.2: the second qword of a descriptor gives the header. */
+/* 3.2: the NIC derives the header of a packet from the second qword of its
+ * descriptor. */
 static void test_descriptor_gives_the_specified_header(void **state)
 {
 	static const uint64_t rows[][2] = {
@@ -126,7 +127,7 @@ static void full_ring(const char *preset, const char *set, uint32_t depth)
 				forth_hdr_addr(
 					r.sink->log[round * depth + i].header),
 				DST + 8 * i);
-		/* move the head, so that the next round starts at another
+		/* move the head, so that the next round starts at a different
 		 * slot */
 		for (uint32_t i = 0; i < 7; i++)
 			rig_post(&r, 0, 0, (base + i) % depth, SRC,
@@ -206,7 +207,8 @@ static void test_aborts_are_reported_and_low_bits_ignored(void **state)
 	rig_wait(&r, 300);
 	assert_int_equal(rig_cfg_get(&r, 0, FORTH_CFG_STATUS, 2), 0x1430);
 	assert_int_equal(rig_r32(&r, 0, FORTH_DESC_ERR), 2);
-	/* the buffer has its room back, so that all of it can be used */
+	/* the aborted transfer has returned its room, so that later transfers
+	 * can use the whole buffer */
 	r.n[0].bus->refuse = false;
 	for (uint32_t i = 0; i < 12; i++)
 		rig_post(&r, 0, 0, 3 + i, SRC,

@@ -46,8 +46,8 @@ static void encode_as(struct bench *b, struct forth_shape s)
 	weft_frame_free(f);
 }
 
-/* Writes the symbols of a packet of three qwords, with `credits` credits in
- * front of it. */
+/* Writes the symbols of a packet of three qwords, with `credits` credits before
+ * it. */
 static void encode(struct bench *b, uint32_t credits)
 {
 	encode_as(b, (struct forth_shape){ .layout = (uint8_t)b->l->cfg.layout,
@@ -151,8 +151,8 @@ static void delimiter_is_found_in_any_lane(void **state)
 	pair_fini(&b.p);
 }
 
-/* V07: in each run another bit of header and CRC-16 is wrong. The first bit is
- * left out. */
+/* V07: in each run a different bit of header and CRC-16 is wrong. The first bit
+ * is skipped. */
 static void header_errors(void **state)
 {
 	static const char *const frame[] = { "word", "packed" };
@@ -184,7 +184,7 @@ static void header_errors(void **state)
 	}
 }
 
-/* A header with a wrong bit 63 is taken for credits, and the receiver
+/* The receiver decodes a header with a wrong bit 63 as credits, and
  * realigns. */
 static void type_bit(void **state)
 {
@@ -264,8 +264,8 @@ static void control_in_payload(void **state)
 	arrive(&b);
 	assert_true(delivered(&b));
 	assert_int_equal(b.p.n[1]->last_len, 8);
-	/* the truncated packet and its rest, which has no SOP, count once
-	 * each */
+	/* the truncated packet and its remaining words, which have no SOP,
+	 * count once each */
 	assert_int_equal(b.c->align, 2);
 	pair_fini(&b.p);
 

@@ -236,8 +236,8 @@ static void packets_have_specified_words_and_charges(void **state)
 	assert_int_equal(forth_credit_words(FORTH_PACKED, 1, 3, false), 1);
 }
 
-/* Without its payload only the front of a frame is written, but the encoder
- * returns the length of the whole frame. */
+/* Checks that forth_wire.front writes the first symbols of a frame that has no
+ * payload bytes, and stores the length of the whole frame in `all`. */
 static void front_as_far_as(uint32_t layout, uint32_t links, uint32_t credits,
 			    uint32_t qwords, bool cut)
 {

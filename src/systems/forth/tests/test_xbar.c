@@ -218,8 +218,9 @@ static uint64_t credit_back(struct star *s, uint64_t limit)
 	return 0;
 }
 
-/* 11.7, F12: the round trip is 64 for packets of 32 words and more, 97 for
- * minimum packets back to back, and 96 when credits grow word by word. */
+/* 11.7, F12: the round trip takes 64 cycles for packets of 32 words and more,
+ * 97 for minimum packets back to back, and 96 when credits grow word by
+ * word. */
 static void round_trip(void **state)
 {
 	static const struct {
@@ -308,8 +309,8 @@ static void unknown_flow(void **state)
 	star_fini(&s);
 }
 
-/* Both ends agreed on the words of a crosspoint, on which the sender counts.
- * The test makes the crosspoint smaller than a packet. */
+/* The sender relies on the size of a crosspoint, which both ends exchanged at
+ * the start. The test makes the crosspoint smaller than a packet. */
 static void a_packet_for_a_full_crosspoint_is_dropped_and_counted(void **state)
 {
 	static const char *const quiet[] = { "refresh_cc", "0", NULL };

@@ -58,8 +58,8 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 
 		if (now < p->at)
 			break;
-		/* a part of the packet has left already. sink_drain has the
-		 * same times */
+		/* a part of the packet has left already. sink_drain computes
+		 * the same times */
 		if (now - p->at < p->data / 2) {
 			left = (uint32_t)(2 + 2 * (now - p->at));
 			break;
@@ -70,8 +70,9 @@ static bool fifo_room(struct forth_gen *g, uint32_t charge)
 	       q->words - left + charge <= g->link.cfg.rx_cap;
 }
 
-/* Takes the packet, or drops it. The sender loses the credits of a dropped
- * packet, because the sink does not return the charge. */
+/* Stores the packet in the FIFO and drains it. Returns false if the FIFO has no
+ * room. The sender then loses the credits of the dropped packet, because the
+ * sink does not return the charge. */
 static bool sink_take(struct weft_comp *c, const struct weft_frame *f,
 		      const struct forth_port_rx *rx)
 {

@@ -277,7 +277,8 @@ static int blk_line(struct reader *r)
 
 /* ---- values with commas ---- */
 
-/* Splits off the next value, without blanks around it. */
+/* Removes the next value from the line, without blanks around it. Returns false
+ * if the line has no further value. */
 static bool field(struct reader *r, struct text *t_p)
 {
 	const char *comma, *stop;

@@ -73,7 +73,7 @@ static bool replay_read(struct replay *x, struct weft_comp *c)
 }
 
 /* Fits a request into the disk. Checks that it has whole sectors, and with
- * `wrap` reduces an offset beyond the disk's size. Returns false with a failed
+ * `wrap` reduces an offset beyond the disk's size. Returns false after a failed
  * check. */
 static bool op_fit(struct replay *x, struct block_op *op)
 {
@@ -192,7 +192,8 @@ static void job_set(struct replay *x, struct disk_job *j, uint64_t at)
 	j->first = p->first + (at - p->at) / x->u.info->sector;
 }
 
-/* Submits a job, after requests in flight that use its bytes have ended. */
+/* Submits a job. First waits until requests in flight that use its bytes have
+ * ended. */
 static void submit(struct replay *x, struct disk_job *j)
 {
 	if (disk_user_submit(&x->u, j))

@@ -126,8 +126,8 @@ static int target_main(struct weft_comp *c)
 }
 
 /* Frees the drive after a run that ended early. drive_free writes the bytes of
- * the cache to the drive's file, as if the machine had been shut down in
- * order. */
+ * the cache to the drive's file, as an orderly shutdown of the machine
+ * would. */
 static void target_fini(struct weft_comp *c)
 {
 	struct disk_target *x = c->state;

@@ -10,8 +10,8 @@
 
 enum { DISK_USER_SEGS = 256, DISK_USER_ERRORS = 7 };
 
-/* Layout of the jobs' buffers. Each buffer starts a multiple of 64 bytes behind
- * the one before. */
+/* Layout of the jobs' buffers. Consecutive buffers start a multiple of 64 bytes
+ * apart. */
 struct disk_bufs {
 	uint64_t bytes;	   /* size of each buffer */
 	uint32_t misalign; /* offset of each buffer modulo 64, 0..63 */

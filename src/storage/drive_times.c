@@ -78,7 +78,7 @@ uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at)
 	return best;
 }
 
-/* Returns the time in which the arm moves from one byte to another, and half a
+/* Returns the time for moving the arm from one byte to another, plus half a
  * turn. */
 static weft_time_t seek(const struct drive_config *cfg, uint64_t from,
 			uint64_t to)

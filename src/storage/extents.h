@@ -45,7 +45,7 @@ void extents_cut(struct extents *e, uint64_t at, uint64_t len);
 bool extents_take(struct extents *e, uint64_t from, struct extent *x_p);
 /* Returns the extent that holds a byte, or NULL. */
 const struct extent *extents_find(const struct extents *e, uint64_t at);
-/* Copies as extent_read does, from all extents. */
+/* Copies bytes from all extents, as extent_read does from one. */
 void extents_read(const struct extents *e, uint64_t at, size_t len, void *p);
 
 #endif

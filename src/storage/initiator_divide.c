@@ -6,8 +6,8 @@
  * for each target, because they carry no data, and their bytes on a target are
  * contiguous. FLUSH has a part for each target.
  *
- * If a request finds no room at a target, later requests to that target wait,
- * too. Requests to other targets do not wait. */
+ * If a target has no free tag or staging for a request, later requests to that
+ * target wait, too. Requests to other targets do not wait. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -104,7 +104,8 @@ static uint64_t pieces_find(struct weft_disk *d, struct request *r,
 	return n / d->info.sector * d->info.sector;
 }
 
-/* Gives a part pages of bounce memory. Returns false without free pages. */
+/* Gives a part pages of bounce memory. Returns false if too few pages are
+ * free. */
 static bool bounce_get(struct weft_disk *d, struct part *p, uint64_t n)
 {
 	uint64_t at;

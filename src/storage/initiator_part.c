@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remote disks: parts of requests, from their tag to their end.
+/* Remote disks: parts of requests, from the allocation of a tag to the end of
+ * the part.
  *
  * The first try of a WRITE, and the try after AGAIN, sends data before the
  * record. The target sends the data of a READ in answer to the first try, and
- * to a try that is FRESH. All other tries carry the record alone. They repeat
- * no data of a WRITE, because the target may be writing from the staging, and
+ * to a try that is FRESH. All other tries send the record alone. They repeat no
+ * data of a WRITE, because the target may be writing from the staging, and
  * damaged data would be written. They request no data of a READ, because the
- * data may only be late. */
+ * data of an earlier try may still arrive. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -151,8 +152,9 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 		disk_part_end(d, s, p, status);
 		return;
 	}
-	/* An ordered link may lose data. Without a CRC the loss is not
-	 * detected, so that each try of a READ has the data sent again. */
+	/* An ordered link may lose data. Without a CRC the initiator cannot
+	 * detect the loss. Therefore each try of a READ requests the data
+	 * again. */
 	if (status == -EBADMSG || (p->code == STORAGE_READ &&
 				   d->link->info.ordered && !d->attr.check)) {
 		p->data_due = true;

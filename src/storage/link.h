@@ -55,7 +55,8 @@ struct storage_link_ops {
 	 * -EFAULT or -ENOSPC. */
 	int (*reg)(struct storage_link *l, void *p, size_t len,
 		   struct storage_mr *mr_p);
-	/* Returns 0, or -EAGAIN while transfers need the region. */
+	/* Removes a region. Returns 0, or -EAGAIN while transfers need the
+	 * region. */
 	int (*dereg)(struct storage_link *l, struct storage_mr *mr);
 	/* Starts a write of [p, p + len), memory that reg has registered, into
 	 * memory of the peer. addr and p are multiples of 8. So is len unless
@@ -79,8 +80,8 @@ struct storage_link_ops {
 	/* Continues transfers and returns up to max events in ev. Returns their
 	 * number. */
 	int (*poll)(struct storage_link *l, struct storage_event *ev, int max);
-	/* Waits until poll would give an event or a put has departed, or until
-	 * the deadline.  May return early. */
+	/* Waits until poll would return an event or a put has departed, or
+	 * until the deadline. May return early. */
 	void (*wait)(struct storage_link *l, weft_time_t deadline);
 	/* Called by a target: sets address and key of the table of slots of
 	 * initiator `peer`. The initiator's LOGIN contains both. */

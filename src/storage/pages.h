@@ -16,7 +16,7 @@ struct pages_run {
 };
 
 /* Makes an allocator for `bytes` bytes, whose pages are all free. Returns false
- * without memory. pages_free frees the allocator. */
+ * if the host has too little memory. pages_free frees the allocator. */
 bool pages_make(struct weft_host *h, struct pages *p, uint64_t bytes);
 void pages_free(struct weft_host *h, struct pages *p);
 /* Allocates a run of pages for `bytes` bytes, at least one page. Returns false

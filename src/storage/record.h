@@ -92,7 +92,7 @@ static inline uint32_t storage_mark(uint32_t tag, uint32_t epoch, uint32_t seq)
 	return tag % STORAGE_DEPTH | (epoch & 0x1FF) << 7 | seq << 16;
 }
 
-/* Returns the bytes of a record with its segments. */
+/* Returns the size of a record in bytes, its segments included. */
 size_t storage_record_bytes(const struct storage_record *r);
 /* Sets magic and CRC. */
 void storage_record_seal(struct storage_record *r);

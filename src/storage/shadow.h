@@ -15,7 +15,8 @@
 
 struct shadow;
 
-/* Makes a model of `sectors` zero sectors.  Returns NULL without memory. */
+/* Makes a model of `sectors` zero sectors. Returns NULL if the host has too
+ * little memory. */
 struct shadow *shadow_new(struct weft_host *h, uint64_t sectors,
 			  uint32_t sector_bytes, bool history);
 void shadow_free(struct shadow *s);
@@ -50,7 +51,7 @@ int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
  * the FLUSH did not report the loss. */
 uint64_t shadow_flush(struct shadow *s);
 bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
-/* Returns the number of versions that a sector may hold, for messages. */
+/* Returns the number of versions that a sector may hold, for error messages. */
 uint32_t shadow_choices(const struct shadow *s, uint64_t sector);
 
 #endif

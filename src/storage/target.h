@@ -46,8 +46,8 @@ bool storage_target_serve(struct storage_target *t, uint32_t initiators,
  * boot. With `power` the drive loses its power, too. */
 void storage_target_restart(struct storage_target *t, weft_time_t down,
 			    bool power);
-/* With `gone` ends all requests with -ENODEV from now on, otherwise lets the
- * drive serve again. */
+/* If `gone` is true, ends all requests with -ENODEV from now on. Otherwise the
+ * drive serves requests again. */
 void storage_target_drive_gone(struct storage_target *t, bool gone);
 struct storage_target_stats
 storage_target_stats(const struct storage_target *t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Target of the block protocol, by files:
  *
- *   target.c          opening, serving, restart
+ *   target.c          opens the link, serves requests, restarts
  *   target_session.c  LOGIN, LOGOUT, HELLO: one session for each initiator
  *   target_request.c  slots: which record is a request, and its checks
- *   target_drive.c    queues in front of the drive
+ *   target_drive.c    queues of requests to the drive
  *   target_out.c      data and answers
  *
  * A slot holds the last request of a tag:

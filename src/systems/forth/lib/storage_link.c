@@ -50,9 +50,9 @@ static uint64_t ask(struct forth_storage *x, uint32_t node, const char *what)
 		       : 0;
 }
 
-/* Computes where a peer has the slots for this node. `tables` is the base of
- * the peer's tables, which lie in the order of node numbers. Returns false if
- * the address is unknown or the NIC cannot write it. */
+/* Computes the address of the slots that a peer has for this node. `tables` is
+ * the base of the peer's tables, which lie in the order of node numbers.
+ * Returns false if the address is unknown or the NIC cannot write it. */
 static bool set_table(struct forth_storage *x, struct forth_storage_peer *p,
 		      uint64_t tables)
 {

@@ -113,7 +113,7 @@ bool forth_storage_refresh(struct forth_storage *x);
 /* storage_link_in.c */
 int forth_storage_poll(struct storage_link *l, struct storage_event *ev,
 		       int max);
-/* Counts remote notifications. Returns true if one of them may have brought a
+/* Counts remote notifications. Returns true if one of them may belong to a
  * record. */
 bool forth_storage_ready(struct forth_storage *x);
 

@@ -64,9 +64,9 @@ struct forth_port_cfg {
 	 * per crosspoint */
 	uint32_t rx_lanes;
 	/* capacity in link words of this end's buffer for each lane, which the
-	 * peer takes as its B */
+	 * peer uses as its B */
 	uint32_t rx_cap;
-	uint32_t tx_cap; /* B in link words, or 0 to take the peer's rx_cap */
+	uint32_t tx_cap; /* B in link words, or 0 to use the peer's rx_cap */
 	/* largest payload in bytes of packets that this end creates, or 0 for
 	 * an end that only forwards */
 	uint32_t max_payload;
@@ -213,7 +213,7 @@ struct forth_port_lane_tx {
 
 struct forth_port_lane_rx {
 	/* F, counting all words whose time of forwarding is known, even if that
-	 * time lies ahead */
+	 * time is in the future */
 	uint16_t fwd;
 	uint8_t value; /* F[11:5] that the line may carry now */
 	uint8_t given; /* value last sent */
@@ -340,9 +340,9 @@ void forth_port_fini(struct forth_port *l);
 int forth_port_room_check(const struct forth_port *l, uint32_t bytes,
 			  bool one_size, struct weft_err *err);
 
-/* Takes a frame from ops.arrive on link j of the bundle. Loopback posts pokes
- * under tag n_ports + index of the first port. For such a poke the owner calls
- * this function with the arguments (l, 0, NULL). */
+/* Receives a frame from ops.arrive on link j of the bundle. Loopback posts
+ * pokes under tag n_ports + index of the first port. For such a poke the owner
+ * calls this function with the arguments (l, 0, NULL). */
 void forth_port_arrive(struct forth_port *l, uint32_t j, struct weft_frame *f);
 /* Handles ops.event with the tag of the link. */
 void forth_port_event(struct forth_port *l);

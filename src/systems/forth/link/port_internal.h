@@ -5,7 +5,7 @@
 
 #include "systems/forth/link/port.h"
 
-/* words of the synchronisation FIFO (forth.md 4.9) */
+/* size of the synchronisation FIFO in words (forth.md 4.9) */
 #define FORTH_PORT_SKEW_WORDS 16
 
 static inline void mask_set(struct forth_port_mask *m, uint32_t i)
@@ -42,7 +42,7 @@ static inline void forth_port_append(struct weft_frame **q,
 	*q = f;
 }
 
-/* Adds transmissions that have no frame of their own to the port's counters of
+/* Adds transmissions that have no struct weft_frame to the port's counters of
  * frames and words. */
 static inline void forth_port_volume(struct forth_port *l, uint32_t from,
 				     uint64_t frames, uint64_t words)

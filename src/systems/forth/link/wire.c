@@ -100,7 +100,7 @@ static void enc_credits(struct enc *e, const struct weft_frame *f,
 	uint16_t slot = e->line < n ? forth_frame_credit(f, e->line) : 0;
 	enum weft_part part = slot ? WEFT_PART_CREDIT : WEFT_PART_FILL;
 
-	/* the delimiter's slot holds a credit, and further credits take extra
+	/* the delimiter's slot holds a credit, and further credits need extra
 	 * words (R-18, R-31) */
 	if (s->layout == FORTH_WORD) {
 		enc_raw(e, slot >> 8, part);

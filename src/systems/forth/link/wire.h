@@ -55,7 +55,7 @@ static inline uint32_t forth_hdr_reseq(uint64_t h)
 
 /* Fabrics with several paths (ext): a single-path packet (bit 51 set, no
  * resequencing field) may name its path in the reserved bits 50:42. A switch
- * with one routing row ignores the path. A switch with more rows takes the low
+ * with one routing row ignores the path. A switch with more rows uses the low
  * bits of the path as the number of a row. Path 0 routes by destination alone.
  * Senders that do not choose a path use path 0. */
 #define FORTH_PATHS 512
@@ -154,7 +154,7 @@ enum {
 enum {
 	/* the frame has header and payload, otherwise only credits */
 	FORTH_F_PACKET = 1,
-	/* the receiver takes credits from the frame, not from the inbox */
+	/* the receiver reads credits from the frame, not from the inbox */
 	FORTH_F_CREDITS = 2,
 	FORTH_F_CRC32 = 4, /* u[5] holds the body CRC as it was received */
 	FORTH_F_TRUNC = 8, /* the data end early, at payload.len */
@@ -222,8 +222,8 @@ static inline uint32_t forth_credit_words(enum forth_layout layout,
 	return credits / 2;
 }
 
-/* Returns the word that holds credit i, counted from the delimiter of the
- * frame. */
+/* Returns the index of the word that holds credit i, counted from the delimiter
+ * of the frame. */
 static inline uint32_t forth_credit_word(enum forth_layout layout,
 					 uint32_t links, uint32_t i)
 {
@@ -232,8 +232,8 @@ static inline uint32_t forth_credit_word(enum forth_layout layout,
 	return i < links ? 0 : 1 + (i - links) / (2 * links);
 }
 
-/* Return the CRCs of header and body of a frame (4.4). A payload without bytes
- * counts as zeros. */
+/* forth_crc16 returns the CRC of a header, forth_crc32 the CRC of a frame's
+ * body (4.4). A payload without bytes counts as zeros. */
 uint16_t forth_crc16(uint64_t header);
 uint32_t forth_crc32(const struct weft_frame *f);
 /* Returns the mask with which the body CRC on the line is XORed. */

@@ -60,7 +60,8 @@ struct forth_rq {
 
 enum forth_job { JOB_NONE, JOB_PACKET, JOB_LNOTIFY, JOB_DELIVER };
 
-/* The incoming half of the engine. It makes one write to memory at a time. */
+/* The incoming half of the engine. It writes one packet or notification to
+ * memory at a time. */
 struct forth_wr {
 	enum forth_state state; /* one of NoPndOp, RxWr, Notify, UpdtCnt */
 	enum forth_phase phase;

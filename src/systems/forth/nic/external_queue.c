@@ -103,7 +103,8 @@ bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 	return true;
 }
 
-/* Takes the blocks of the plan off the free list and links them to the VOQ. */
+/* Removes the blocks of the plan from the free list and links them to the
+ * VOQ. */
 void forth_ext_take(struct forth_nic *n, uint32_t v, const struct forth_plan *p)
 {
 	struct forth_voq *q = &n->voq[v];

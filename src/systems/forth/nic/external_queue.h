@@ -41,7 +41,7 @@ bool forth_ext_wanted(const struct forth_nic *n, uint32_t v, uint32_t qwords);
  * are free. */
 bool forth_ext_plan(const struct forth_nic *n, uint32_t v, uint32_t qwords,
 		    struct forth_plan *p);
-/* Takes the blocks of the plan off the free list. */
+/* Removes the blocks of the plan from the free list. */
 void forth_ext_take(struct forth_nic *n, uint32_t v,
 		    const struct forth_plan *p);
 /* Writes a packet to its block. The write ends at edge `in`. */

@@ -19,7 +19,7 @@ struct forth_ramp {
 	uint64_t start, n;
 };
 
-/* Counters and timers in progress (performance_counters.c). */
+/* State of counters and timers that are counting (performance_counters.c). */
 struct forth_perf_state {
 	uint64_t active_since[DIR_N];
 	struct forth_ramp moved[DIR_N];

@@ -34,7 +34,8 @@ uint64_t forth_path_header(const struct forth_nic *n, uint32_t v, uint64_t hdr);
 void forth_path_sent(struct forth_nic *n, uint32_t v);
 void forth_reseq_tx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);
 
-/* resequencer.c: completion of packets that may overtake each other. */
+/* resequencer.c: detects complete messages although packets overtake each
+ * other. */
 int forth_reseq_init(struct forth_nic *n, struct weft_err *err);
 void forth_reseq_fini(struct forth_nic *n);
 /* Handles the header of an arriving packet, whose CRC was good. The header
@@ -54,7 +55,7 @@ uint64_t forth_reseq_state_read(struct weft_comp *c, uint32_t src);
 /* Passes a notification or interrupt to the engine. */
 void forth_deliver(struct forth_nic *n, struct forth_deliver d);
 
-/* packet_counting.c: completion of groups of packets by counting their words
+/* packet_counting.c: detects complete groups of packets by counting their words
  * (forth.md 7.7). */
 int forth_group_init(struct forth_nic *n, struct weft_err *err);
 /* Counts the words of a packet that are in memory. Notifies when its group is

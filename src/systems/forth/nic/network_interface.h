@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FORTH NIC: Net2Host, between the link engines and the host side
+/* Net2Host of the FORTH NIC: FIFOs between the link engines and the host side
  * (network_interface.c). Source: forth.md sections 1.2, 4.8 to 4.11 and 5.2. */
 #ifndef SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H
 #define SYSTEMS_FORTH_NIC_NETWORK_INTERFACE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multipath, sender side of the FORTH NIC: the link of a packet, and the
- * resequencing field that it carries. Source: forth.md sections 4.12, 7.2, 7.3
+/* Multipath, sender side of the FORTH NIC: chooses the link of a packet, and
+ * computes its resequencing field. Source: forth.md sections 4.12, 7.2, 7.3
  * (R-30).
  *
  * The paths of successive packets to one destination follow a pattern, or plain

@@ -231,7 +231,8 @@ static uint64_t credit_state_read(struct weft_comp *c, uint32_t i)
 	return l->tx[i].sent | (uint64_t)l->tx[i].acked << 16;
 }
 
-/* A set start flag in the dword at +12 releases the descriptor. */
+/* Releases a descriptor when a store sets the start flag in the dword at +12
+ * (R-14). */
 static void queue_mem_wrote(struct weft_comp *c, uint32_t i, uint64_t val)
 {
 	struct forth_nic *n = c->state;

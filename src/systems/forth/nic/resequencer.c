@@ -242,7 +242,7 @@ void forth_reseq_run(struct forth_nic *n)
 			resequencer_advance(n, i);
 }
 
-/* ---- from the network and from the write engine ---- */
+/* ---- headers from the network, payloads from the write engine ---- */
 
 void forth_reseq_header(struct forth_nic *n, struct forth_rx *rx, uint64_t pc)
 {

@@ -9,7 +9,8 @@
 
 enum {
 	ROUNDS_NODES = 64,
-	/* qwords of a list of missing messages: tag, number n, n indices */
+	/* size of a list of missing messages in qwords: a tag, the number n,
+	 * and n indices */
 	ROUNDS_LIST = 64,
 	ROUNDS_GROUPS = 64,
 };
@@ -67,8 +68,8 @@ bool rounds_here(const struct rounds *t, uint32_t src, uint32_t index);
 void rounds_post(struct rounds *t, struct weft_forth_desc d);
 /* Adds to `notes` the notifications that have arrived since the last call. */
 void rounds_count_notes(struct rounds *t);
-/* Waits until the transfers of all nodes have departed, and then for `settle`.
- * A message that has not arrived by then counts as lost. */
+/* Waits until the transfers of all nodes have departed, and then for the time
+ * `settle`. A message that has not arrived by then counts as lost. */
 void rounds_settle(struct rounds *t);
 
 /* lossy_rounds_resend.c: requests and resends missing messages. */

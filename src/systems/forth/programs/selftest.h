@@ -49,8 +49,8 @@ void selftest_sleep(struct st *s, uint32_t pauses);
 void selftest_prepare(struct st *s, uint64_t seq);
 /* Checks, on node 1, that qwords [0, n) are the pattern of test `seq`. */
 void selftest_verify(struct st *s, uint64_t seq, uint32_t n);
-/* Transfers qwords to node 1, from and to offset off_q. Returns 0 or a negative
- * errno. */
+/* Transfers qwords from offset off_q to the same offset on node 1. Returns 0 or
+ * a negative errno. */
 int selftest_put(struct st *s, uint32_t off_q, uint32_t qwords, uint32_t flags);
 
 #define ST_EXPECT(s, cond, ...)                                                \

@@ -4,8 +4,8 @@
 
 #include "systems/forth/programs/selftest.h"
 
-/* value of lnotify_every at which the library requests no local notification on
- * its own */
+/* value of lnotify_every at which the library requests no local notification
+ * for itself */
 #define ST_MANY UINT32_MAX
 
 /* Writes slot `slot` of node 1's queue, to send two qwords to an offset that
@@ -19,9 +19,9 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
-/* V14: descriptors that are written from the last slot to the first wait for
- * the start flag. Then they depart in the order of their slots: overlapping
- * targets prove that order. */
+/* V14: writes descriptors from the last slot to the first. They wait for the
+ * start flag, and then depart in the order of their slots, which overlapping
+ * targets prove. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };
@@ -309,7 +309,7 @@ static uint32_t selftest_bad(struct st *s, uint64_t q0, uint64_t q1,
 }
 
 /* 3.6: bad descriptors are skipped and counted, and the queue continues with
- * the next. */
+ * the next descriptor. */
 static void selftest_errors(struct st *s)
 {
 	uint32_t to, n, before;

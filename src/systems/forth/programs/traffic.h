@@ -25,7 +25,7 @@ enum traffic_pattern {
 	TRAFFIC_EACH,	 /* as fast as each destination takes messages */
 	TRAFFIC_RR,	 /* strict round robin over all destinations */
 	TRAFFIC_UNIFORM, /* random destination */
-	/* a part of the messages to destination `hot`, the others to random
+	/* some messages go to destination `hot`, the others to random
 	 * destinations */
 	TRAFFIC_HOTSPOT,
 	TRAFFIC_PERMUTE, /* one destination per node, by a random permutation */
@@ -140,7 +140,7 @@ bool traffic_received_all(const struct traffic *t);
 void traffic_meas_start(struct traffic *t);
 void traffic_meas_end(struct traffic *t);
 /* Runs the timed actions (stall, window) that are due. Returns the time of the
- * next one. */
+ * next timed action. */
 weft_time_t traffic_timed(struct traffic *t);
 
 #endif

@@ -124,9 +124,9 @@ static void xp_push(struct forth_xbar *x, uint32_t i, uint32_t o,
 	xp->charged += forth_charge(1, forth_shape_get(f).wire_len);
 	if (xp->drain <= came)
 		return;
-	/* The departure of the packet in front was fixed early, for cycle
+	/* The departure of the preceding packet was computed early, for cycle
 	 * xp->drain. Words of the new packet that are written before that cycle
-	 * belong to the level at that departure. */
+	 * are part of the level at that departure. */
 	xp->drain_words += forth_xbar_written(x, f, xp->drain - came);
 	if (xp->drain_words > xp->high)
 		xp->high = xp->drain_words;

@@ -18,7 +18,7 @@ struct pair {
  * the settings `fault_set`, or NULL for no filter. */
 void pair_init(struct pair *p, const char *const *set,
 	       const struct weft_class *fault, const char *const *fault_set);
-/* Makes the pair on cables of class forth.link with settings of their own. */
+/* Makes the pair on cables of class forth.link with the settings `link_set`. */
 void pair_init_on(struct pair *p, const char *const *set,
 		  const struct weft_class *fault, const char *const *fault_set,
 		  const char *const *link_set);

@@ -65,8 +65,8 @@ void ref_voq_take_room(struct ref *r, uint32_t v, uint32_t qwords)
 	r->room[v] = r->plan_room;
 }
 
-/* Moves the reader of external memory by one edge. It reads one block at a
- * time. */
+/* Advances the reader of external memory by one edge. The reader reads one
+ * block at a time. */
 static void reader_edge(struct ref *r)
 {
 	uint32_t v = r->read_voq;

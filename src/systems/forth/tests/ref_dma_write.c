@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_dma: packets and notifications to memory (forth.md 3.4, 3.7, 3.8, 7.4).
- */
+/* ref_dma: writes packets and notifications to memory (forth.md 3.4, 3.7, 3.8,
+ * 7.4). */
 #include "ref_dma_internal.h"
 
 /* F grows. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Test node on a FORTH link: it sends packets by a script and logs every packet
- * start that it causes or sees. The node is the product's side of the
- * differential tests, because it embeds a link end as a NIC does. */
+/* Test node on a FORTH link. It sends packets by a script and logs every packet
+ * start that it causes or sees. Differential tests compare this node with the
+ * reference, because it embeds a link end as a NIC does. */
 #ifndef FORTH_TESTS_SCRIPTED_NODE_H
 #define FORTH_TESTS_SCRIPTED_NODE_H
 
@@ -17,8 +17,8 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	/* where the packet started: number of the node, or 100 + receiver for
-	 * an output of the switch */
+	/* point of the start: number of the node, or 100 + receiver for an
+	 * output of the switch */
 	uint32_t where, src, dst, seq;
 };
 

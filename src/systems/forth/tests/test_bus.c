@@ -43,7 +43,8 @@ struct row {
 	uint16_t command;
 	bool recover;
 	uint16_t status;
-	/* bits of the PCI-X status register; result of weft_forth_bus_errors */
+	/* pcix: bits of the PCI-X status register; ours: result of
+	 * weft_forth_bus_errors */
 	uint32_t pcix, ours;
 	enum fate fate;
 	uint32_t perr, serr;

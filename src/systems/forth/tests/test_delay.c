@@ -56,7 +56,7 @@ static void delayed_packets_keep_their_order(void **state)
 
 		assert_int_equal(came->seq, sent->seq);
 		assert_true(came->cycle >= sent->cycle);
-		/* a packet has 8 words of data and 5 words around them */
+		/* a packet has 8 words of payload and 5 other words */
 		if (k)
 			assert_true(came->cycle >= last + 13);
 		/* the packet waits behind a packet that was delayed */

@@ -10,8 +10,8 @@ extern const struct weft_class weft_class_fault_bits, weft_class_fault_drop;
 
 enum { PACKETS = 40 };
 
-/* Returns the words that node i has charged and that have not returned, apart
- * from the granularity of credits. */
+/* Returns the charged words of node i that have not returned, in whole credits
+ * of 32 words. */
 static uint32_t out(struct pair *p, uint32_t i)
 {
 	struct forth_port *l = &p->n[i]->link;

@@ -130,7 +130,7 @@ static void random_descs(struct ref_dma_cfg *c, struct weft_rng *g, uint64_t pc)
 
 /* ---- comparison ---- */
 
-/* Compares memory with the content that delivery in order of sending gives. */
+/* Compares memory with the content after delivery in the order of sending. */
 static int compare_memory(const struct ref_dma_cfg *c, struct rig *r)
 {
 	for (uint32_t i = 0; i < c->n_send; i++) {

@@ -67,8 +67,8 @@ static void resync_repairs_a_packet_that_arrives_twice(void **state)
 	pair_fini(&p);
 }
 
-/* Without faults every packet starts in the same cycle as without the option.
- */
+/* Without faults every packet starts in the same cycle as without
+ * resynchronisation. */
 static void no_effect(void **state)
 {
 	struct pair p, q;

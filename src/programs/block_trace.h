@@ -2,9 +2,9 @@
 /* Reads a list of disk requests and their times from a text in one of two
  * formats.
  *
- * The first format is the default output of blkparse. Each line of one event (Q
- * queued, D given to the drive, C ended) is a request. The summary of blkparse
- * is ignored:
+ * The first format is the default output of blkparse. The requests are the
+ * lines of the event that the caller chooses (Q queued, D given to the drive, C
+ * ended). The summary of blkparse is ignored:
  *
  *	8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
  *

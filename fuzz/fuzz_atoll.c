@@ -3,10 +3,11 @@
  * states as the input says (line.h). A process at each end sends numbered
  * messages to the other end.
  *
- * No buffer holds more than it has room for. The run ends, and no message is
- * left in the machine. Damage that the CRC detects neither loses nor changes a
- * message. Forged states may remove messages, but not change or reorder them.
- * A changed or forged flit whose CRC fits may have any effect on messages.
+ * The target checks that no buffer holds more than it has room for, that the
+ * run ends, and that no message is left in the machine. Damage that the CRC
+ * detects neither loses nor changes a message. Forged states may remove
+ * messages, but not change or reorder them. A changed or forged flit whose CRC
+ * fits may have any effect on messages.
  *
  * Byte 0 of an input selects the machine. The other bytes are actions of the
  * line. */
@@ -109,9 +110,8 @@ static int sender(struct weft_comp *c)
 	return 0;
 }
 
-/* Sends messages. The program is in the background, because a sender waits for
- * ever for a link that does not move. The end of a run does not wait for
- * background programs. */
+/* Sends messages. The program is in the background, so that the run can end
+ * while a sender still waits for a blocked link. */
 static WEFT_COMPONENT(sender, .name = "sender", .kind = WEFT_KIND_PROGRAM,
 		      .doc = "sends", .background = true,
 		      .ops = { .main = sender });
@@ -144,8 +144,8 @@ static void messages_are_good(void)
 		  "a check of the run has failed");
 }
 
-/* Builds the machine. Its links give up early, so that the run of one input is
- * short. */
+/* Builds the machine. The links have few attempts and a short timeout, so that
+ * the run of one input is short. */
 static void build(void)
 {
 	const struct weft_class *const progs[] = { &weft_class_receiver,

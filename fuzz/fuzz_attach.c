@@ -61,8 +61,9 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 /* ---- the bad process ---- */
 
 /* Returns a number below 2^48 or, in a quarter of the cases, a number of at
- * least 2^63. If the number is used as a time, a small one runs quickly and a
- * large one is refused. Times of hours would take minutes to run. */
+ * least 2^63. Callers use the number as a time, among other things. The run
+ * reaches a time below 2^48 quickly, and the simulator refuses a time of 2^63
+ * or more. A time of hours would take minutes to simulate. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -173,8 +174,8 @@ static void op_memory(struct fuzz *f)
 		put_word(f, f->mem, MEM, take(f, 3));
 }
 
-/* Writes to the direct memory of the bad process (regions, read counts, the
- * ring to the peer) and to the bells, which all processes may write. */
+/* Writes to the bad process's own place in direct mode (regions, read counts,
+ * the ring to the peer), or to the bells, which all processes may write. */
 static void op_direct_word(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -191,7 +192,8 @@ static void op_direct_word(struct fuzz *f)
 		put_word(f, d->bell, d->n * sizeof(*d->bell), off % 512);
 }
 
-/* Sends arbitrary bytes on the socket, with and without a file descriptor. */
+/* Sends an arbitrary request of direct mode to the simulator, with or without a
+ * file descriptor. */
 static void op_direct_want(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;
@@ -454,8 +456,7 @@ static void good_main(enum fuzz_way way)
 	_exit(left || way == DIRECT ? 0 : 2);
 }
 
-/* Makes calls until the simulator closes the connection, but at most a fixed
- * number, because the bad process may have left already. */
+/* Makes calls until the simulator closes the connection, but at most 2000. */
 static void good_raw(void)
 {
 	struct att_host_cmd now = { .kind = ATT_H_NOW };
@@ -522,9 +523,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.map = map,
 		.raw = way == RAW,
 		.direct = way == DIRECT ? &hub : NULL,
-		/* Users of weft/host.h are not notified when a peer dies,
-		 * therefore the run ends after patience_ns. This time is short
-		 * with raw calls, to save time. */
+		/* A process that uses weft/host.h is not notified when its peer
+		 * dies, therefore its run ends only after patience_ns. With raw
+		 * calls patience_ns is short, to save time. */
 		.patience_ns = way == RAW ? 30000000 : 1000000000,
 	};
 	struct exp_opts none = { 0 };

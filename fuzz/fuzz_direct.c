@@ -83,9 +83,9 @@ static void up(struct fuzz *f)
 
 static void down(struct fuzz *f)
 {
-	close(f->theirs[BAD]); /* The simulator declares the bad client dead
-				* when this socket ends. The good client leaves
-				* as it should. */
+	close(f->theirs[BAD]); /* When this socket closes, the simulator
+				* declares the bad client dead. The good client
+				* closes its connection as it should. */
 	direct_close(f->d[GOOD]);
 	close(f->theirs[GOOD]);
 	pthread_join(f->hub_thread, NULL);

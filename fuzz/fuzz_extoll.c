@@ -338,9 +338,9 @@ static bool vpid_full(const struct rma *r, uint32_t vpid)
 	return v && v->size && (v->wp + 1) % v->size == v->rp;
 }
 
-/* Returns true when a transmitter is idle or waits only for room. If it waits,
- * its oldest command needs a slot of a full ring, and queued commands find no
- * place among the commands in flight. */
+/* Returns true when a transmitter is idle or waits for a process to read its
+ * ring. It waits when the ring of its oldest command is full. A queued command
+ * then also waits until fewer than RMA_TXOPS commands are in flight. */
 static bool tx_rests(const struct extoll_rma_tx *u, uint32_t queued)
 {
 	const struct extoll_rma_txop *op = &u->op[u->head % RMA_TXOPS];

@@ -48,7 +48,8 @@ static void op_load(struct side *s)
 	see_value(hpdrv_get(&s->d, (uint32_t)take(&f.in, 2) & 0xFF8));
 }
 
-/* Gives a command to a cache without waiting for its end. */
+/* Issues an arbitrary command to a cache and does not wait for its
+ * completion. */
 static void op_cache(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 3);
@@ -217,7 +218,7 @@ static void op_prepare(struct side *s)
 	}
 }
 
-/* Posts an instruction of an existing kind to an existing process. */
+/* Posts an instruction of a valid kind to one of a node's two VPIDs. */
 static void op_good(struct side *s)
 {
 	static const uint8_t kinds[] = {
@@ -246,7 +247,7 @@ static void op_good(struct side *s)
 	see_value(hpproc_trigger(p, HP_T_ISSUE, 1));
 }
 
-/* Takes up to 7 of the notifications that have arrived. */
+/* Reads up to 7 notifications, and may advance read pointers afterwards. */
 static void op_notices(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -263,7 +264,7 @@ static void op_notices(struct side *s)
 		see_value(hpproc_trigger(p, HP_T_RDR_RP, a >> 5));
 }
 
-/* Makes the accesses of a driver after an interrupt. */
+/* Accesses the registers that a driver accesses after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 1);
@@ -443,8 +444,8 @@ static void open_side(struct side *s, struct weft_host *h, struct exrig *r,
 		weft_host_sleep(h, weft_host_now(h) + WEFT_US);
 }
 
-/* Runs the operations of its own node. Peeks at the next operation before
- * taking it, so that no operation of the other node is skipped. */
+/* Runs the operations that the input has for this node. Peeks at the next
+ * operation, and leaves it in the input if it is for the other node. */
 static int hostile(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct side *s = &f.side[node];

@@ -32,12 +32,12 @@ enum {
 	MESSAGES = 9,
 	PUT_BYTES = 200,
 	SEND_BYTES = 104,
-	/* pages of memory, half of them in a window for reads, half in one for
-	 * writes */
+	/* number of pages of memory: one half is a window for reads, the other
+	 * half a window for writes */
 	PAGES = 4,
 	LINES = 4,
-	IDLE = 3, /* A process leaves after this many periods of 100 us without
-		   * an arrival. */
+	IDLE = 3, /* A process ends after this many periods of 100 us in which
+		   * nothing arrived. */
 	GUARD = 0xA7,
 };
 #define VA 0x7f0000000000ull

@@ -199,7 +199,7 @@ static void op_edge(struct side *s)
 	hvrig_post(&s->r, VI + (a >> 5 & 3), q, d);
 }
 
-/* Makes the loads of a driver after an interrupt. */
+/* Loads the registers that a driver loads after an interrupt. */
 static void op_service(struct side *s)
 {
 	uint64_t cause = see_value(hvrig_load(&s->r, HVIA_INT_CAUSE));
@@ -267,8 +267,8 @@ static int open_side(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Runs the operations of its own node. Peeks at the next operation before
- * taking it, so that no operation of the other node is skipped. */
+/* Runs the operations that the input has for this node. Peeks at the next
+ * operation, and leaves it in the input if it is for the other node. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

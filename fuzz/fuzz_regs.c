@@ -15,10 +15,10 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* Lost packets are not an error, because loopback was switched on or
-	 * the machine is one of `more_of`. In loopback a packet returns
-	 * credits, and so does the line. Together these credits may overrun
-	 * Net2Host. */
+	/* True if lost packets are not an error, because loopback was switched
+	 * on or the machine is one of `more_of`. In loopback both the packet
+	 * and the line return credits, so that too many packets may be sent and
+	 * Net2Host overruns. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
 						  * queue */
@@ -128,8 +128,8 @@ static void op_next(struct fuzz *f)
 			       RIG_MEM + 0x20000 + (a >> 20 & 15) * 8, flags));
 }
 
-/* Sends a descriptor of a group, or the announcement that carries the group's
- * count in its completion field. */
+/* Posts a descriptor that belongs to a group. An announcement carries the
+ * number of packets of the group in its completion field. */
 static void op_group(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 3), q = a % f->queues;
@@ -177,7 +177,7 @@ static void op_stop(struct fuzz *f)
 		rig_release(&f->r);
 }
 
-/* Makes the loads of a driver after an interrupt. */
+/* Loads the registers that a driver loads after an interrupt. */
 static void op_service(struct fuzz *f)
 {
 	static const uint16_t regs[] = {
@@ -244,7 +244,7 @@ static void show(struct fuzz *f)
 	see(k->start, k->n_start * sizeof(*k->start));
 }
 
-/* A first byte >= MORE selects a machine with other parts. */
+/* A first byte of at least MORE selects a machine from more_of. */
 enum { MORE = 248 };
 static const char *const more_of[8][2] = {
 	{ "plat-multi", "" },

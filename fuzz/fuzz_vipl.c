@@ -204,7 +204,7 @@ static void op_wait_connect(struct user *u)
 		answer(u, !(a >> 14 & 1), a >> 8 & 3);
 }
 
-/* Answers a connection request that waits, if there is one. */
+/* Answers a pending connection request, if there is one. */
 static void op_late_answer(struct user *u)
 {
 	uint32_t a = arg();
@@ -460,8 +460,8 @@ static void (*const ops[])(struct user *) = {
 
 /* ---- programs ---- */
 
-/* Runs the operations of its own node. Peeks at the next operation before
- * taking it, so that no operation of the other node is skipped. */
+/* Runs the operations that the input has for this node. Peeks at the next
+ * operation, and leaves it in the input if it is for the other node. */
 static int hostile(struct weft_host *h, struct bench *b)
 {
 	uint32_t me = weft_host_node(h);

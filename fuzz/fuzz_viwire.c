@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cable between two HVIA-GE cards does all kinds of damage (line.h) while
- * kernel agents and a reliable VI work. Packets of agents (requests, accepts,
- * rejects, disconnects) are lost, repeated, late or forged. The reliable
- * service receives sequence numbers, lengths and acknowledgements that no card
- * sent.
+/* The cable between two HVIA-GE cards loses, repeats, damages and forges frames
+ * (line.h) while kernel agents and a reliable VI use it. Packets of agents
+ * (requests, accepts, rejects, disconnects) are lost, repeated, late or forged.
+ * The reliable service receives sequence numbers, lengths and acknowledgements
+ * that no card sent.
  *
- * Each program connects, sends, receives and leaves. Every call returns, and
- * every object can be freed. Unless the CRC (FCS) of a damaged frame was made
- * to fit, messages arrive in order, without a gap and with the right bytes. On
- * a good line all messages arrive. */
+ * Each program connects, sends, receives and disconnects. Every call returns,
+ * and every object can be freed. Unless the CRC (FCS) of a damaged frame was
+ * made to fit, messages arrive in order, without a gap and with the right
+ * bytes. On a good line all messages arrive. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,8 @@ static void leave(struct side *s)
 	m.stuck += SEEN(VipCloseNic, s->nic) != VIP_SUCCESS;
 }
 
-/* Returns true if no byte behind the room of a receive has changed. */
+/* Returns true if the bytes after sizes[i] in each receive buffer are
+ * unchanged. */
 static bool guarded(const struct side *s)
 {
 	for (uint32_t i = 0; i < MESSAGES; i++)

@@ -31,8 +31,8 @@ static void set(struct weft_frame *f, struct weft_raw *raw)
 	f->raw = raw;
 }
 
-/* Changes n symbols. The low bits of a drawn number decide whether one bit of a
- * symbol changes, its low byte, or all of its bits. */
+/* Changes up to n symbols. A number from the input selects for each symbol
+ * whether one bit, the low byte or the whole symbol changes. */
 static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 {
 	while (n-- && raw->n) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A fault on a serial line. The input decides for each frame whether the fault
  * lets it pass, loses it, repeats it, changes its symbols (with or without a
- * CRC that fits), or sends forged symbols in front of it. Behind the end of the
- * input the line is good, so that the run can end. */
+ * CRC that fits), or sends forged symbols in front of it. When the input is
+ * used up, the fault lets every frame pass, so that the run can end. */
 #ifndef FUZZ_LINE_H
 #define FUZZ_LINE_H
 

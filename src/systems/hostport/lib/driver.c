@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver, see driver.h: VPIDs, ports.
  *
- * A port ends in these steps: its Triggerpage is closed, its context is turned
- * off, and the driver waits until the device holds nothing of the VPID. Then
- * translations, windows and memory are freed, and at last the VPID.
+ * To close a port, the driver closes its Triggerpage, turns its context off,
+ * and waits until no unit of the device uses the VPID. Then the driver frees
+ * translations, windows, memory and the VPID, in this order.
  *
  * The next owner of the VPID has another epoch, so that the device refuses
  * replies and requests to the previous owner that are still in flight. A
@@ -134,8 +134,7 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
 	weft_time_t until;
-	/* number of parts of the device that still hold something of the
-	 * VPID */
+	/* number of parts of the device that still use the VPID */
 	uint64_t parts;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));

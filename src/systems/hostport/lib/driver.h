@@ -26,7 +26,7 @@
 enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 };
 enum { HPORT_QUEUES = 6 };
 
-/* Memory of a process at a virtual address of its own. */
+/* Memory that a process uses at a virtual address. */
 struct hport_region {
 	uint32_t vpid;
 	/* true if the driver allocated the memory and must free it */
@@ -107,8 +107,8 @@ struct hport_kernel {
 	/* page that lists the translations of a bulk insert */
 	uint64_t *bulk;
 	weft_phys_t bulk_phys;
-	/* numbers of misses served, of misses without a page, and of error
-	 * records taken */
+	/* misses: number of misses served. faults: number of these whose page
+	 * is not mapped. errors: number of error records taken. */
 	uint64_t misses, faults, errors;
 	/* number of ports whose memory the device never released */
 	uint32_t stuck;
@@ -122,7 +122,8 @@ struct hport_kernel {
 	uint32_t n_uports;
 };
 
-/* Returns the bytes of queue i of a port: WQ, SDR, RDR, WDT, PRQ, NQ. */
+/* Returns the size in bytes of queue i of a port, in the order WQ, SDR, RDR,
+ * WDT, PRQ, NQ. */
 static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
 					 uint32_t i)
 {
@@ -178,8 +179,8 @@ int hport_dev_setup(struct hport_drv *d);
  * appendix B. */
 void hport_dev_sizes(struct hport_drv *d, const struct hport_sizes *want);
 /* Writes CACHE_CMD and polls until the device has executed it. Returns
- * CACHE_STATUS. hport_drv_cache() takes the lock; the caller of
- * hport_drv_cache_locked() already holds it. */
+ * CACHE_STATUS. hport_drv_cache() takes the lock. The caller of
+ * hport_drv_cache_locked() already holds the lock. */
 uint64_t hport_drv_cache(struct hport_drv *d, uint64_t cmd, uint64_t arg0,
 			 uint64_t arg1);
 uint64_t hport_drv_cache_locked(struct hport_drv *d, uint64_t cmd,
@@ -196,12 +197,13 @@ static inline void hport_drv_cache_post(struct hport_drv *d, uint64_t cmd,
 }
 /* Writes the out-of-band name of the route between two nodes into `key`. */
 void hport_drv_route_key(char *key, size_t size, uint32_t from, uint32_t to);
-/* Writes two routes into the routing space, unless they are there already: the
- * route to a node, and the return route. Returns 0, or -EHOSTUNREACH when the
- * network has no route. */
+/* Writes the route to a node and the return route into the routing space,
+ * unless they were written before. Returns 0, or -EHOSTUNREACH when the network
+ * has no route. */
 int hport_drv_route(struct hport_drv *d, uint32_t node);
-/* Ends the ownership of a VPID: the next owner gets another epoch, and all
- * nodes learn the new epoch, so that requests to the old owner are refused. */
+/* Ends the ownership of a VPID. The next owner gets another epoch. The driver
+ * publishes the new epoch to all nodes, so that requests to the old owner are
+ * refused. */
 void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
@@ -217,9 +219,9 @@ int hport_drv_vpid(struct hport_drv *d, int32_t want);
 uint32_t hport_vpid_own(struct hport_drv *d);
 /* Writes the context and opens the Triggerpage. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w);
-/* Closes the Triggerpage and turns the context off. Returns false when the
- * device still holds something of the VPID. The memory of the VPID must not be
- * reused then. */
+/* Closes the Triggerpage and turns the context off. Returns false when parts of
+ * the device still use the VPID. The memory of the VPID must not be reused
+ * then. */
 bool hport_drv_disable(struct hport_drv *d, uint32_t vpid);
 /* Gives the VPID back, so that other processes may open it. */
 void hport_drv_vpid_end(struct hport_drv *d, uint32_t vpid);
@@ -237,13 +239,13 @@ void hport_drv_begin(struct hport_drv *d);
 
 /* ---- memory.c ---- */
 
-/* Gives pages a virtual address of the VPID: new pages, or the pages at `phys`,
- * which the caller must own. The first pages enter the TLB at once. Returns 0
- * or a negative errno. */
+/* Maps pages at a virtual address of the VPID: new pages, or the pages at
+ * `phys`, which the caller must own. Inserts the first pages into the TLB at
+ * once. Returns 0 or a negative errno. */
 int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 		  weft_phys_t phys, struct hport_region **r_p);
-/* Frees all memory of the VPID. The caller has checked that the device holds
- * nothing of it. */
+/* Frees all memory of the VPID. The caller has checked that no part of the
+ * device uses the VPID any more. */
 void hport_space_end(struct hport_drv *d, uint32_t vpid);
 /* Returns ARG1 of a TLB insert for a page. The caller holds the lock, because
  * the memory must not be freed before the insert. */

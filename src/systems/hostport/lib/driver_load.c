@@ -73,8 +73,8 @@ static void drv_fini(void *own)
 	free(k);
 }
 
-/* Runs a call. Maps the management page inside the first call, because only the
- * driver may reach it. */
+/* Runs a call. The call that sets up the device also maps the management page,
+ * because only the driver may access that page. */
 static int first_call(struct weft_host *h, void *own, uint32_t op, void *arg)
 {
 	struct hport_kernel *k = own;

@@ -48,7 +48,7 @@ int64_t hport_runs_take(struct hport_runs *r, uint64_t pages);
  * or 0 when no run starts there. */
 uint32_t hport_runs_give(struct hport_runs *r, uint32_t page);
 
-/* ---- powers of two in a block of 2^order pages (free_runs.c) ---- */
+/* ---- buddy allocator in a block of 2^order pages (free_runs.c) ---- */
 
 struct hport_buddy {
 	uint32_t order;
@@ -97,8 +97,8 @@ struct hport_kmem {
 	/* bytes in use: the number requested, and the number allocated */
 	uint64_t asked, given;
 	uint64_t reserved; /* number of pages that are marked reserved */
-	/* numbers of requests that the page allocator refused: too long, or no
-	 * free piece of that size */
+	/* numbers of requests that the page allocator refused. long_: the
+	 * request was too long. pieces: no free piece of that size was left. */
 	uint64_t long_, pieces;
 	uint64_t full; /* number of requests that the region refused */
 };

@@ -24,8 +24,8 @@ enum {
 struct server {
 	struct hport_drv d;
 	volatile uint64_t *ring;
-	/* area for packets that wait. NULL when memory was short: units then
-	 * wait with their packets */
+	/* Area for parked packets (HP_R_PARK_SIZE). If it is NULL because
+	 * memory was short, units wait with their packets. */
 	void *park;
 	uint32_t rp;
 	weft_time_t service;
@@ -84,9 +84,8 @@ static bool serve_some(struct server *s)
 			    (size_t)HP_EVENT_WORDS * (s->rp % RECORDS);
 			if (!e[1] || s->misses == MISSES)
 				break;
-			/* Interrupts for processes need no work in this thread,
-			 * because the processes wait on the same interrupt
-			 * line. */
+			/* Only misses and errors need work in this thread. The
+			 * process itself receives the interrupt of its VPID. */
 			if (e[1] == HP_IRQ_TLB)
 				s->miss[s->misses++] = e[0];
 			else
@@ -149,9 +148,10 @@ static int server_main(struct weft_host *h, void *arg)
 			hport_drv_store(&s->d, HP_R_IRQ_STATUS,
 					HP_IRQ_DEADLOCK | HP_IRQ_ULTRA);
 	if (!s->ret) {
-		/* The answer to the load arrives after all records that the
-		 * device has written. The device keeps an area that still holds
-		 * packets: the load of its size then does not return 0. */
+		/* The device answers the load only after all records have
+		 * reached memory. The area for parked packets is freed only if
+		 * the load of its size returns 0, because otherwise the area
+		 * still holds packets. */
 		hport_drv_store(&s->d, HP_R_EVENTS_SIZE, 0);
 		hport_drv_load(&s->d, HP_R_EVENTS_SIZE);
 		serve_some(s);
@@ -167,11 +167,11 @@ static int server_main(struct weft_host *h, void *arg)
 	return 0;
 }
 
-/* Starts the thread that serves, of which the driver has only one. Returns the
- * result of the thread when the thread has ended. If `always` is set, returns
- * at once, because the caller then waits in hport_serve(), where the wait can
- * be ended. Errors: -EPERM when the caller is a process, -EBUSY when the thread
- * already runs, -ENOMEM. */
+/* Starts the thread that serves misses. The driver has only one such thread. If
+ * `always` is clear, waits until the thread has ended, and returns its result.
+ * If `always` is set, returns at once, because the caller then waits in
+ * hport_serve(), where the wait can be ended. Errors: -EPERM when the caller is
+ * a process, -EBUSY when the thread already runs, -ENOMEM. */
 int hport_k_serve(struct hport_drv *d, struct hport_c_serve *a)
 {
 	struct hport_kernel *k = d->kernel;

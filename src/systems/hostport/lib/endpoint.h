@@ -28,7 +28,8 @@
 #include "weft/hostport.h"
 
 enum {
-	/* kind of a piece of a put, get or fetch, which is not a message */
+	/* kind in the tag of an instruction of a put, get or fetch, because
+	 * these are not messages */
 	HOSTPORT_EP_PIECE = 15,
 	HOSTPORT_EP_FAST = 40, /* largest FAST_SEND in bytes */
 	HOSTPORT_EP_FAST_RMA = 24,

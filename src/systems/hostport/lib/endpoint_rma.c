@@ -34,8 +34,9 @@ static struct hport_tag piece_tag(const struct ep *e, const struct ep_piece *p)
 							  0) };
 }
 
-/* Returns the region of the user's bytes, and opens it at the first instruction
- * of the operation. Returns NULL when the caller has to try again later. */
+/* Returns the region of the user's bytes. The first instruction of the
+ * operation opens that region. Returns NULL when the caller has to try again
+ * later. */
 static const struct ep_region *own_region(struct way *w, const void *base)
 {
 	if (!w->op->reg)

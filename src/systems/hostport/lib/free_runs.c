@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of free pages: the bookkeeping of both allocators of the Host Port's
- * driver (driver_memory.h). It does not access the pages. */
+/* Bookkeeping of free pages for both allocators of the Host Port's driver
+ * (driver_memory.h). These functions do not access the pages. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "systems/hostport/lib/driver.h"
 
-struct hport_hole { /* words of the RDR that were taken out of order */
+struct hport_hole { /* words of the RDR that were freed out of order */
 	uint32_t end, words;
 };
 

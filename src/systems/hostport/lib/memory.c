@@ -5,9 +5,9 @@
  * pages of a new region enter the TLB by bulk insert. Other pages enter by
  * misses, which the driver's thread (driver_serve.c) answers.
  *
- * The driver holds memory of a process while the memory is mapped. Pages that
- * the process frees are therefore reused only after their translations were
- * removed. */
+ * The driver keeps memory of a process from reuse while the memory is mapped.
+ * If the process frees pages, they are reused only after their translations
+ * were removed. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 #define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
-/* Gives a region new memory, or holds pages that the caller already has. */
+/* Allocates the memory of a region, or keeps memory at `phys` from reuse. */
 static bool region_memory(struct hport_drv *d, struct hport_region *r,
 			  uint64_t bytes, weft_phys_t phys)
 {

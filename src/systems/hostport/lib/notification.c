@@ -82,7 +82,7 @@ static void note_fields(struct hport *p, struct hport_note *n)
 
 /* ---- polling ---- */
 
-/* Takes the next notification, which has arrived. Returns false when it was
+/* Takes the notification at the head of the queue. Returns false when it was
  * meant for the library alone. */
 static bool nq_take(struct hport *p, struct hport_note *n)
 {

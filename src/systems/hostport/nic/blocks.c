@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blocks of the Host Port that keep state of their own: first the caches in
- * the order of their numbers in CACHE_CMD (hostport.md 8.8), then the
- * others. */
+/* Blocks of the Host Port that have state of their own. The caches come first,
+ * in the order of their numbers in CACHE_CMD (hostport.md 8.8). */
 #include "systems/hostport/nic/nic.h"
 
 const struct hp_block *const hp_blocks[HP_BLOCKS] = {

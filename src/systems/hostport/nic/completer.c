@@ -83,9 +83,9 @@ static void lookup_ctx(struct hp_nic *n, struct hp_ctx_req *r, struct hp_ctx *c)
 						q->in.flags & HP_CTX_RMA_NTF);
 	if (usable)
 		q->lacks = wants && !hp_room_entry(n, &q->in, c);
-	/* A packet without an entry waits in LOOKUP if its payload fits into a
-	 * line. A longer packet waits in PLACE, once its destination is
-	 * known. */
+	/* A packet that got no entry of the notification queue waits in LOOKUP
+	 * if its payload fits into a line. A longer packet waits in PLACE, once
+	 * its destination is known. */
 	if (usable && q->lacks && hp_in_size(&q->in) <= HP_LINE) {
 		hp_rx_wait(n, &q->in, c, true);
 		return;
@@ -161,9 +161,9 @@ void hp_cpl_store(struct hp_nic *n, struct hp_cpl *q, uint32_t total)
 	place_check(n, q);
 }
 
-/* Moves the payload out of the network. Up to a line is kept in the job's
- * record, more goes to the unit's buffer or main memory. Returns false when the
- * payload has to stay in the network. */
+/* Moves the payload out of the network. A payload of up to a line is copied to
+ * the job's record. A longer payload is moved to the unit's buffer or to main
+ * memory. Returns false when the payload has to stay in the network. */
 static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 {
 	q->push.copied = q->push.copied || q->push.size <= HP_LINE;
@@ -171,8 +171,8 @@ static bool place_leaves(struct hp_nic *n, struct hp_cpl *q)
 	       hp_park_begin(n, &q->push, q->in.job.fu, HP_VPIDS);
 }
 
-/* Sets the job aside, because the driver has to be asked for a page and the
- * stage must be free for other jobs meanwhile. */
+/* Sets the job aside while the driver serves a page miss, so that the stage is
+ * free for other jobs. */
 static void place_missed(struct hp_nic *n, void *arg)
 {
 	const struct hp_push *p = arg;
@@ -182,7 +182,7 @@ static void place_missed(struct hp_nic *n, void *arg)
 		hp_stage_aside(&n->sched[HP_CPL], &q->in.job);
 }
 
-/* Starts to accept payload until the unit's buffer is full. */
+/* Starts to accept payload. Stops accepting when the unit's buffer is full. */
 static void place_begin(struct hp_nic *n, struct hp_cpl *q)
 {
 	struct hp_push *p = &q->push;
@@ -248,10 +248,10 @@ static void cpl_place(struct hp_sched *s, struct hp_job *j)
 
 /* ---- STORE ---- */
 
-/* Sends the acknowledge if one was requested. If none was requested, sends an
- * acknowledge only to report an error of this node. Two errors are not reported
- * then: that of a message, because messages are posted (6.3), and that of a
- * packet that its sender ended early, because the sender knows of the error
+/* Sends the acknowledge if one was requested. Otherwise sends an acknowledge
+ * only to report an error of this node. Errors of messages are not reported
+ * then, because messages are posted (6.3). An error of a packet that its sender
+ * ended early is not reported either, because the sender knows of the error
  * (8.10). */
 static void store_ack(struct hp_nic *n, struct hp_cpl *q)
 {
@@ -497,9 +497,9 @@ static void cpl_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, q->in.trace, !q->in.err);
 }
 
-/* Handles a job behind an older job of the same key. If the older job waits for
- * room, moves payload of more than a line to the unit's buffer, so that the
- * payload can leave the network. */
+/* Handles a job that follows an older job of the same key. If the older job
+ * waits for room, moves a payload of more than a line to the unit's buffer, so
+ * that the payload does not block the network. */
 static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;
@@ -511,8 +511,8 @@ static void cpl_behind(struct hp_sched *s, struct hp_job *j)
 	hp_room_behind(s, j);
 }
 
-/* Takes the payload out of the network, both the bytes that have arrived and
- * those that follow. */
+/* Moves the payload out of the network: the bytes that have arrived, and all
+ * later bytes as they arrive. */
 static void cpl_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_cpl *q = (struct hp_cpl *)j;

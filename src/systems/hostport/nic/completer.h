@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record of a completer's packet, for completer.c and receive_buffer.c. */
+/* A completer's record of the packet that it handles, for completer.c and
+ * receive_buffer.c. */
 #ifndef SYSTEMS_HOSTPORT_NIC_COMPLETER_H
 #define SYSTEMS_HOSTPORT_NIC_COMPLETER_H
 

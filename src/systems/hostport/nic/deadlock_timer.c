@@ -28,8 +28,8 @@ static void expire(struct hp_nic *n, void *arg)
 	}
 	if (last > s->since)
 		s->since = last;
-	/* restarts the time while memory still has to deliver bytes, because
-	 * then the network does not block the packet */
+	/* restarts the interval while memory has not delivered all bytes of the
+	 * packet, because then the network does not block the packet */
 	for (uint32_t cls = 0; cls < 2; cls++)
 		whole |= flying[cls].head &&
 			 flying[cls].head->avail == UINT32_MAX;
@@ -39,7 +39,7 @@ static void expire(struct hp_nic *n, void *arg)
 		hp_at(n, s->since + n->param.dl_counter, expire, s);
 		return;
 	}
-	/* the next word that leaves starts the timer again */
+	/* the timer is started again when the next word leaves */
 	s->counts = false;
 	hp_count(n, HP_K_DEADLOCKS, 1);
 	hp_irq(n, HP_IRQ_DEADLOCK);

@@ -70,10 +70,10 @@ bool hp_in_usable(struct hp_nic *n, struct hp_in *in, const struct hp_ctx *c)
 		 w3 = in->head.c[3];
 	bool stale; /* the packet was meant for an earlier owner of the VPID */
 
-	/* A reply returns the epoch of its request: an acknowledge in the size
-	 * field, because its C1 names the command, and other replies in C1. A
-	 * request names the epoch of the owner to which its sender has
-	 * connected. */
+	/* A reply returns the epoch of its request. An acknowledge returns it
+	 * in the size field, because C1 of an acknowledge holds the command.
+	 * Other replies return it in C1. A request names the epoch of the owner
+	 * to which its sender has connected. */
 	if (in->reply)
 		stale = epoch !=
 			(byte == HP_B_ACK ? HP_C3_SIZE(w3) : HP_C1_ORIG(w1));

@@ -57,8 +57,8 @@ void hp_events_size(struct hp_nic *n, uint64_t size)
 	hp_irq_clear(n, HP_IRQ_RECORDS);
 }
 
-/* Notes that the driver has taken records. Clears the interrupt line if no
- * record is left. */
+/* Frees the ring entries that the driver has taken. Clears the interrupt line
+ * if no record is left. */
 void hp_events_took(struct hp_nic *n, uint32_t rp)
 {
 	struct hp_events *e = &n->records.events;

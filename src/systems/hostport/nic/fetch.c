@@ -28,8 +28,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* Puts a VPID that has more VCIs back into a list. A VPID with weight w stays
- * at the front until w of its VCIs were fetched. */
+/* Queues a VPID that has more VCIs again. A VPID with weight w stays at the
+ * front until w of its VCIs were fetched. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -51,8 +51,8 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 }
 
 /* Keeps a VPID out of the turn, because the VPID has used up its share or some
- * of its instructions wait for the driver. If fetching went on while
- * instructions wait, all instructions of the VPID could be set aside. */
+ * of its instructions wait for the driver. If the device fetched further
+ * instructions meanwhile, all instructions of the VPID could be set aside. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -143,9 +143,8 @@ static enum hp_err pointer_move(struct hp_nic *n, struct hp_ctx *c,
 }
 
 /* Executes a pointer command. Each update of a pointer that the process owns
- * requests a status NQE (6.2). The status is requested before packets use the
- * room that the update made, because such packets could take the NQ entry that
- * the status needs. */
+ * requests a status NQE (6.2). The status is requested first. Otherwise packets
+ * that use the new room could take the NQ entry that the status needs. */
 static void do_pointer(struct hp_nic *n, struct hp_ctx *c,
 		       const struct hp_csb_entry *e)
 {

@@ -140,8 +140,7 @@ static double published_eval_later(const struct repro_data *d, const char *glob)
 
 /* Returns the rate of a node's links, both directions together: the time in
  * which links were busy, multiplied by the rate of a busy internal line. The
- * rate is that of the internal line, because this line carries nothing but
- * flits. */
+ * internal line gives the rate, because it carries nothing but flits. */
 double hostport_eval_links(const struct repro_data *d)
 {
 	const char *width = repro_param(d, TO, "s0.width");

@@ -28,8 +28,8 @@ static void turn_add(struct hp_nic *n, uint32_t vpid)
 	*ring_push(&n->fetch.turn) = (uint16_t)vpid;
 }
 
-/* Queues a VPID that has more VCIs again. A VPID with weight w stays at the
- * front until w of its VCIs were fetched. */
+/* Puts a VPID that has more VCIs back into the turn. A VPID with weight w stays
+ * at the front until w of its VCIs were fetched. */
 static void turn_again(struct hp_nic *n, uint32_t vpid)
 {
 	struct hp_fetch_unit *u = &n->fetch;
@@ -264,8 +264,8 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	/* counts a tagged VCI, because it was not fetched; other VCIs were
-	 * counted when they were fetched */
+	/* counts a tagged VCI here, because it is never fetched; other VCIs
+	 * were counted when they were fetched */
 	hp_share_add(n, vpid, req);
 	hp_vci_decode(&req->vci, w, vpid);
 	hp_count(n, HP_K_VCIS, 1);

@@ -58,8 +58,8 @@ struct hp_fetch_unit {
 /* Continues fetching. Called when entries have entered the CSB or the scheduler
  * has room. */
 void hp_fetch_go(struct hp_nic *n);
-/* Lists a VPID again that was held back, unless one of its instructions is set
- * aside or the VPID has used up its share. */
+/* Puts a VPID that was held back into the turn again, unless one of its
+ * instructions is set aside or the VPID has used up its share. */
 void hp_fetch_resume(struct hp_nic *n, uint32_t vpid);
 /* Passes a complete VCI, whose NQ entry is reserved, to the scheduler. `flags`
  * is W0 of the context. */

@@ -135,8 +135,8 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	hp_fetch_resume(n, vpid);
 }
 
-/* Counts a decoded VCI as a get or not. An invalid VCI does not count as a
- * get. */
+/* Moves a decoded VCI from the unread VCIs to the pending answers, if an answer
+ * will arrive. None will arrive for an invalid VCI. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);

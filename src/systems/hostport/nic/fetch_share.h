@@ -35,8 +35,8 @@ struct hp_shares {
 	 * different VPID was fetched last */
 	uint16_t last_vpid;
 	uint64_t last, last_other;
-	/* weight of each VPID, and the part of the weight that is left before
-	 * the next VPID is served; NULL while all weights are 1 */
+	/* is: weight of the VPID. left: number of its VCIs that are fetched
+	 * before the next VPID is served. NULL while all weights are 1 */
 	struct hp_weight {
 		uint8_t is, left;
 	} * weight;
@@ -53,11 +53,11 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid);
 /* Returns whether the VPID must wait, because it has used up its share and VCIs
  * of another VPID were fetched recently. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid);
-/* Kinds of things that are counted: instructions in front of the network port,
- * and pending answers. */
+/* What an instruction counts as: one packet in front of the network port, or
+ * one pending answer. */
 enum hp_share_of { HP_SHARE_PORT, HP_SHARE_ANSWERS };
-/* Ends the count of an instruction, because its packet has left the network
- * port, its answer has arrived, or neither will ever happen. */
+/* Stops counting an instruction. Called when its packet has left the network
+ * port, when its answer has arrived, or when the instruction was dropped. */
 void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of);
 /* Sets the weight of a VPID whose context was just opened. */
 void hp_fetch_weight(struct hp_nic *n, uint32_t vpid, uint32_t weight);

@@ -134,7 +134,7 @@ void hp_tlb_drop(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_use(struct hp_nic *n, struct hp_walk *w);
 void hp_tlb_unuse(struct hp_nic *n, struct hp_walk *w);
 
-/* ---- a piece of memory, page by page (page_pieces.c) ---- */
+/* ---- walk over memory, page by page (page_pieces.c) ---- */
 
 enum { HP_AHEAD = 16 }; /* largest number of translations in flight */
 #define HP_WALK_NONE UINT64_MAX
@@ -261,13 +261,13 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
  * wait. */
 enum { HP_INGRESS = 4096 };
 
-/* copy of a packet that has left the network and waits; its bytes are read back
- * later */
+/* copy of a packet that was moved out of the network; its bytes are stored or
+ * read back later */
 struct hp_park {
 	uint32_t kept; /* bytes kept in the buffer of unit fu */
 	uint8_t fu;    /* number of that unit */
 	/* first page and number of pages in the parking area; 0 pages while the
-	 * packet is not there */
+	 * packet is not in the area */
 	uint32_t first, pages;
 	/* the pages count against the limit of `vpid`, a receiver without
 	 * room */
@@ -355,7 +355,8 @@ static inline enum hp_part hp_in_part(const struct hp_in *in)
 }
 /* Implements hp_pipe.what. */
 const char *hp_in_what(const struct hp_job *j);
-/* Gives the packet back to the network. Further calls do nothing. */
+/* Ends the unit's use of the packet, so that the network gets its cells back.
+ * Further calls do nothing. */
 static inline void hp_in_end(struct hp_nic *n, struct hp_in *in)
 {
 	if (in->rx)
@@ -404,8 +405,8 @@ static inline bool hp_rx_waits(const struct hp_nic *n, uint32_t vpid)
 }
 /* Returns whether a notification of the VPID waits for room. */
 bool hp_notify_waits(const struct hp_nic *n, uint32_t vpid);
-/* Sets STALL_RX of the context while anything of the VPID waits for room,
- * otherwise clears it. */
+/* Sets STALL_RX of the context while a packet or notification of the VPID waits
+ * for room, otherwise clears it. */
 void hp_stall_update(struct hp_nic *n, struct hp_ctx *c);
 /* Reserves an entry of the receiver's NQ for the packet if it needs one.
  * Returns false when no entry is free or an older packet waits for one. */

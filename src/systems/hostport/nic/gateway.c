@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class hostport.gateway: joins the crossbar beside a Host Port to an end of a
  * network of routers, as extoll.gateway does (extoll/network/gateway.c). A
- * route has two runs of hops. The first leads over the link to the gateway, and
- * the crossbar consumes it. The second is the network port at the far crossbar.
- * The destination is the number of its Host Port in DTAG of the command frame.
+ * route has two runs of hops. The first run leads over the link to the gateway,
+ * and the crossbar removes it from the packet. The second run names the network
+ * port at the far crossbar. DTAG of the command frame holds the Host Port
+ * number of the destination.
  *
  * Not modelled: multicast. */
 #include "systems/extoll/network/gateway.h"

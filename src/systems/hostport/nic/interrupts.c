@@ -27,7 +27,7 @@ void hp_irq(struct hp_nic *n, uint32_t bits)
 void hp_irq_clear(struct hp_nic *n, uint32_t bits)
 {
 	const struct hp_records *r = &n->records;
-	/* bits of the kinds of which the driver has not taken all records */
+	/* bits of record kinds that still have records for the driver */
 	uint32_t left = 0;
 
 	if (!r->events.size) {

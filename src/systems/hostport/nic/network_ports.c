@@ -40,7 +40,8 @@ static bool np_on(const struct hp_nic *n, uint32_t p)
 	return p == HP_NP_SERVICE || HP_CTRL_NPS(n->reg.ctrl) >> p & 1;
 }
 
-/* Returns the port of a class: its own port, or if that is off, another one. */
+/* Returns the port of a class. If the port of the class is off, returns a port
+ * that is on, if there is one. */
 static uint32_t np_of(const struct hp_nic *n, uint32_t cls)
 {
 	uint32_t own = cls && n->param.n_np > 1;

@@ -41,10 +41,11 @@ struct hp_rx {
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
 /* Gives back all cells, because the consumer has a copy of all that arrived. */
 void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
-/* Ends the consumer's use. Drops the rest of the packet as it arrives. */
+/* Ends the consumer's use of the packet. Drops bytes of the packet that arrive
+ * later. */
 void hp_rx_end(struct hp_nic *n, struct hp_rx *rx);
 
-/* A packet that leaves. The sender writes user bytes into the payload of f,
+/* A packet that is sent. The sender writes user bytes into the payload of f,
  * from offset `skip` on, before it announces them by hp_net_more(). */
 struct hp_tx {
 	struct weft_frame *f;
@@ -69,7 +70,8 @@ struct hp_tx_list {
 	struct hp_tx *head, *tail; /* packets that wait for room in the
 				    * network port */
 };
-/* All network ports, with the leaving packets by class (requests, replies). */
+/* All network ports, with the packets to be sent by class (requests,
+ * replies). */
 struct hp_net {
 	struct netport np[HP_NPS];
 	struct hp_tx_list tx[HP_NPS][2], flying[HP_NPS][2];

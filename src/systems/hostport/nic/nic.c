@@ -158,8 +158,8 @@ static const struct hp_pipe *const pipes[HP_PARTS] = {
 	[HP_RSP] = &hp_rsp_pipe,
 };
 
-/* Requests a slot in this cycle, or in the next one if this cycle already had
- * its slot. */
+/* Requests a slot of the scheduler in this cycle, or in the next cycle if the
+ * scheduler already had a slot in this cycle. */
 static void slot_wake(void *own, struct hp_sched *s)
 {
 	struct hp_nic *n = own;
@@ -299,8 +299,7 @@ static void hp_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	struct weft_bus_note note;
 
 	if (port >= CELL_CHANNEL_NEWS)
-		/* ignored, because it is a link event of the crossbar beside
-		 * this NIC */
+		/* link events are for the crossbar beside this NIC */
 		return;
 	if (port != HP_PORT_BUS) {
 		cell_channel_arrive(&n->net.np[port - HP_PORT_NETS].ep, f);

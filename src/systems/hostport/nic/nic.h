@@ -212,8 +212,7 @@ struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
 /* VPID_QUIET (quiescence.c): hp_quiet() ends waits of a VPID that is off.
- * hp_held() returns how many parts of the device still hold something of the
- * VPID. */
+ * hp_held() returns how many parts of the device still use the VPID. */
 void hp_quiet(struct hp_nic *n, uint32_t vpid);
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
 /* Sets the number of pages in the area for parked packets
@@ -262,8 +261,8 @@ struct hp_block {
 	int (*finish)(struct hp_nic *n, struct weft_err *err);
 	void (*fini)(struct hp_nic *n);
 };
-/* Blocks by enum hp_cache, then the others, ULTRA first. An entry is NULL when
- * the block does not exist. */
+/* The first entries are caches, by enum hp_cache. An entry is NULL when the
+ * block does not exist. */
 enum { HP_BLOCK_ULTRA = 4, HP_BLOCK_NOTIFY, HP_BLOCKS };
 extern const struct hp_block *const hp_blocks[HP_BLOCKS];
 extern const struct hp_block hp_win_block, hp_route_block, hp_tlb_block;

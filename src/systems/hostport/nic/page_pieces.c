@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A piece of host memory, page by page (hostport.md 8.2 step 8, 8.8).
+/* Walk over a range of host memory, page by page (hostport.md 8.2 step 8, 8.8).
  *
- * Physical memory is one piece, or two if it wraps at the end of a ring.
+ * Physical memory is one range, or two if it wraps at the end of a ring.
  * Virtual memory is translated ahead of its use, by as many pages as the unit's
- * list holds. Each page is translated once. A page is in use until the unit has
- * passed it. After a fault no further translation is requested. */
+ * list holds. Each page is translated once. A page is in use until all its
+ * bytes were read or written. After a fault no further translation is
+ * requested. */
 #include <assert.h>
 #include <stdlib.h>
 

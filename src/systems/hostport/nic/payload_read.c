@@ -64,8 +64,9 @@ static void pull_done(struct hp_nic *n, struct hp_dma *d)
 	hp_pull_go(n, p);
 }
 
-/* Starts reads, but none before the pages are translated. Before the packet
- * leaves, reads no more bytes than the unit has room for. */
+/* Starts reads. Before the packet is sent, starts reads only while no
+ * translation is in flight, and reads no more bytes than the unit has room
+ * for. */
 void hp_pull_go(struct hp_nic *n, void *pull)
 {
 	struct hp_pull *p = pull;

@@ -70,8 +70,8 @@ void hp_push_go(struct hp_nic *n, void *push)
 	struct hp_push *p = push;
 	uint32_t here = hp_rx_bytes(p->rx, p->size, &p->tail), have = here;
 	uint32_t came = p->rx->here, done;
-	/* writes one piece at a time of bytes that had to wait, so that other
-	 * packets get the bus in between */
+	/* Parked bytes are written one piece at a time, so that other packets
+	 * get the bus in between. */
 	uint32_t pieces = p->copied || p->park.pages ? 1 : PIECES;
 
 	if (p->park.pages)

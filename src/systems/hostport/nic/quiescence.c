@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPID_QUIET: whether the device holds anything of a VPID. The register is our
- * own. The driver of hostport.md 7.8 needs it, because it frees memory only
- * when the device holds nothing of the VPID.
+/* VPID_QUIET: whether any part of the device still uses a VPID. The register is
+ * our own. The driver of hostport.md 7.8 needs it, because it frees memory only
+ * when no part of the device uses the VPID.
  *
- * The context is off, so that nothing new begins. Work in progress ends by
- * itself, unless it waits for its process or its driver: for a translation, for
- * room in the notification queue, or for room for a message. Such waits end in
- * this file. The device keeps no count per VPID but searches all of its state,
- * because the driver reads the register only a few times when a process closes
- * its port. */
+ * The context is off, so that no new work begins. Work in progress ends, unless
+ * it waits for its process or its driver: for a translation, for room in the
+ * notification queue, or for room for a message. A store to the register ends
+ * these waits (hp_quiet). The device keeps no count per VPID but searches all
+ * of its state, because the driver reads the register only a few times when a
+ * process closes its port. */
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/ultra.h"
 

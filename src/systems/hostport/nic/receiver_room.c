@@ -80,9 +80,9 @@ static struct hp_push *push_of(struct hp_in *in)
 	return hp_in_part(in) == HP_CPL ? &((struct hp_cpl *)in)->push : NULL;
 }
 
-/* Moves the payload out of the network. Up to a line is already in the job's
- * record, more goes to the unit's buffer or main memory. Returns false when
- * neither has room. */
+/* Moves the payload out of the network. A payload of up to a line is already in
+ * the job's record. A longer payload is moved to the unit's buffer or to main
+ * memory. Returns false when neither has room. */
 static bool payload_leaves(struct hp_nic *n, struct hp_in *in)
 {
 	struct hp_push *p = push_of(in);

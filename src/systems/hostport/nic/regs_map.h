@@ -120,8 +120,8 @@ enum {
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
 	/* A store names a VPID whose context is off, and ends the waits of this
 	 * VPID for room in its queues or for translations. A load returns how
-	 * many parts of the device still hold something of that VPID. It
-	 * returns 0 only after the last store to the VPID's memory. */
+	 * many parts of the device still use that VPID. It returns 0 only after
+	 * the last store to the VPID's memory. */
 	HP_R_VPID_QUIET = 0xFE8,
 	/* registers that the driver's instances on one node share */
 	/* load: 0 if the load has taken the lock. Store: releases the lock */

@@ -186,8 +186,8 @@ static void stage_check(struct hp_nic *n, void *arg)
 	req_next(n, q);
 }
 
-/* Notes that the frame is made. In OUTPUT, notes that all words of the packet
- * have passed, one per cycle. */
+/* Called when the frame is made, and in OUTPUT when all words of the packet
+ * have been sent, one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;
@@ -256,8 +256,8 @@ static void output_sent(struct hp_nic *n, struct hp_tx *tx)
 	req_finish(&n->sched[HP_REQ], &q->in.job);
 }
 
-/* Ends the count of the instruction in the share of its VPID. The job itself
- * may have ended long ago. */
+/* Stops counting the instruction in the share of its VPID, because its packet
+ * has left the network port. The job itself may have ended long ago. */
 static void output_gone(struct hp_nic *n, struct hp_tx *tx)
 {
 	hp_share_less(n, tx->vpid, HP_SHARE_PORT);

@@ -165,8 +165,8 @@ static void stage_check(struct hp_nic *n, void *arg)
 	rsp_next(n, q);
 }
 
-/* Notes that the frame is made. In OUTPUT, notes that all words of the packet
- * have passed, one per cycle. */
+/* Called when the frame is made, and in OUTPUT when all words of the packet
+ * have been sent, one per cycle. */
 static void frame_timer(struct hp_nic *n, void *arg)
 {
 	struct rsp *q = arg;
@@ -369,8 +369,8 @@ static void rsp_left(struct hp_sched *s, struct hp_job *j)
 	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
 }
 
-/* Gives the packet back to the network, because its payload consists of
- * operands, of which the record has a copy. */
+/* Frees the packet's cells in the network. The job's record has a copy of the
+ * operands, which are the only payload. */
 static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 {
 	struct rsp *q = (struct rsp *)j;

@@ -239,8 +239,9 @@ static struct hp_job *stage_next(const struct hp_fu *fu, uint32_t k)
 	return j && j->over && aside_may_go(fu, j) ? j : NULL;
 }
 
-/* Makes one step, in the last stage that can continue. Returns false if no
- * stage can continue. */
+/* Moves one job: out of the last stage, to the next stage, aside, or from the
+ * wait queue into stage 0. Jobs in later stages are moved first. Returns false
+ * if no job can move. */
 static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 {
 	uint32_t last = s->pipe->stages - 1;

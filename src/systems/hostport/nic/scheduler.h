@@ -163,8 +163,8 @@ static inline bool hp_sched_room(const struct hp_sched *s)
 }
 /* Queues a job. The caller has checked hp_sched_room(). */
 void hp_sched_put(struct hp_sched *s, struct hp_job *j);
-/* Runs one slot (reference algorithm of 8.7), and requests the next one while
- * jobs of the queue may move. */
+/* Runs one slot (reference algorithm of 8.7), and requests the next slot while
+ * queued jobs may still be issued. */
 void hp_sched_slot(struct hp_sched *s);
 /* Ends the stage of job j, and moves it on when the next stage is empty. */
 void hp_stage_done(struct hp_sched *s, struct hp_job *j);

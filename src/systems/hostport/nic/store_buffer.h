@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditional store buffer (hostport.md 7.4, 7.5): the one queue that all
- * processes share. Loads fill it. Its code uses neither time nor bus. */
+ * processes share. Loads of Triggerpages add entries. The code uses neither
+ * simulated time nor the bus. */
 #ifndef SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 #define SYSTEMS_HOSTPORT_NIC_STORE_BUFFER_H
 

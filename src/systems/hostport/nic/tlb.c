@@ -150,10 +150,10 @@ void hp_tlb_get(struct hp_nic *n, struct hp_xlate *x)
 
 /* ---- the driver ---- */
 
-/* Answers with entry i the requests that wait for a page of the VPID, oldest
- * first. If `all` is set, answers the requests for all pages of the VPID. The
- * callbacks run in a later event of this cycle, because the host's store is
- * still being handled. */
+/* Answers the requests that wait for a page of the VPID with TLB entry i,
+ * oldest request first. If `all` is set, answers the requests for all pages of
+ * the VPID. The callbacks run in a later event of this cycle, because the
+ * host's store is still being handled. */
 static void tlb_answer(struct hp_nic *n, uint32_t vpid, uint64_t vpage,
 		       bool all, uint32_t i)
 {

@@ -3,8 +3,9 @@
  * loads (hostport.md 7.1 to 7.4, 7.6, 7.8).
  *
  * A load takes effect and is answered t_trigger or t_reg cycles after its
- * arrival, if the bus can wait. The bus reports a load once, however often its
- * master retries, so that the CSB gets one entry (CSB10). */
+ * arrival, or at once if the bus cannot defer loads. The bus reports a load
+ * once, however often its master retries, so that the CSB gets one entry
+ * (CSB10). */
 #include "systems/hostport/nic/nic.h"
 
 /* ---- Triggerpage ---- */

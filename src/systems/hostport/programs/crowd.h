@@ -19,7 +19,7 @@ enum kind {
 	KINDS
 };
 
-enum { LINE_WORDS = 8 }; /* number of words that each process has at a server */
+enum { LINE_WORDS = 8 }; /* words of each process in a server's window */
 enum { WIN_LINES = HPORT_CROWD_WINS, WIN_OWN = HPORT_CROWD_WINS + 1 };
 
 struct crowd;

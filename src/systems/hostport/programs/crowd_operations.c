@@ -5,8 +5,8 @@
 
 #include "systems/hostport/programs/crowd.h"
 
-/* In a process's line at a server, the words that only one kind of instruction
- * uses. Puts and gets of other kinds use the line from word 0 on. */
+/* Words of a process's line in a server's window. Each of them is for one kind
+ * of instruction. All other puts and gets use the line from word 0 on. */
 enum { W_BYTES = 3, W_FAA = 6, W_CAS = 7 };
 
 /* ---- instructions by their number ---- */

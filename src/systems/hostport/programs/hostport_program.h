@@ -58,7 +58,8 @@ void hostport_program_refused(struct weft_comp *c, const char *what, int ret);
 /* Opens a port and connects with node `partner`. Returns 0, or a negative errno
  * after a failed check. */
 int hostport_program_open(struct hpw *v, struct weft_comp *c, uint32_t partner);
-/* Waits for all instructions and for the partner, then closes the port. */
+/* Waits until all instructions have ended and the partner also closes its port.
+ * Then closes the port. */
 void hostport_program_close(struct hpw *v);
 /* Sends v->out as one message. Waits when a queue is full. */
 void hostport_program_send(struct hpw *v, uint32_t flags);

@@ -3,8 +3,8 @@
  * beside each other (hostport.md 8.7 SB12, 13.4). Measures the share of each
  * process, and the effect of a misbehaving neighbour on the others.
  *
- *   victims     messages to themselves, or puts, `depth` in flight; latency
- *               and number
+ *   victims     keep `depth` messages to themselves, or puts, in flight. The
+ *               program reports their latency and number
  *   neighbours  one instruction in each period. The instruction ends in a
  *               fault, unless fault = no:
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostport.neighbours: the function of one process, see isolation.c.
  *
- * busy   some instructions in flight, all the time: victims, and neighbours
- *        without a period
- * paced  attempts at random intervals of half to one and a half periods. The
- *        intervals do not depend on the fault, so that runs with and without
- *        fault differ in nothing else */
+ * busy   keeps some instructions in flight all the time: victims, and
+ *        neighbours without a period
+ * paced  issues instructions at random intervals of half to one and a half
+ *        periods. The intervals do not depend on the fault, so that runs with
+ *        and without fault differ in nothing else */
 #include "systems/hostport/programs/isolation.h"
 
 static bool isolation_process_faulty(const struct hpn_actor *a)

@@ -104,7 +104,7 @@ static void pages_set(struct hport_drv *d, bool on)
 		d->kernel->ct[(size_t)HP_WORDS * v] = on ? HP_CTX_EN : 0;
 		hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(v, on));
 	}
-	/* waits, because the load returns when all stores have arrived */
+	/* The load returns only after all stores have arrived. */
 	hport_drv_load(d, HP_R_VPID_EN);
 }
 

@@ -137,8 +137,8 @@ static int way_pingpong_open(struct pingpong *p)
 }
 
 /* Reports the latency under one name for all methods, so that one figure can
- * show all methods. The latency lasts until the data are in place. For messages
- * it is half of the round trip. */
+ * show all methods. The latency ends when the data have reached their
+ * destination. For messages it is half of the round trip. */
 static void way_sized(struct pingpong *p, double ns)
 {
 	if (p->begins && !p->alone)

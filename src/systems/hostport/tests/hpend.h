@@ -16,7 +16,7 @@ extern const char *const *hppair_sets;
 void hppair_set(struct hppair *t);
 uint64_t hppair_counter(const struct hppair *t, uint32_t node,
 			const char *name);
-/* Runs a far side that only takes part in one or two meetings (hppair_meet). */
+/* Runs a far side that only calls hppair_meet() once or twice. */
 void hppair_far_1(struct hppair *t, struct hpend *e);
 void hppair_far_2(struct hppair *t, struct hpend *e);
 
@@ -43,10 +43,10 @@ enum {
 };
 #define HPEND_OPEN (HP_WIN_EN | HP_WIN_RD | HP_WIN_WR)
 
-/* Opens both windows, then meets the other node. */
+/* Opens both windows, then calls hppair_meet(). */
 void hpend_windows(struct hpend *e);
-/* Runs the far side: fills its memory with 0xee, opens both windows, and takes
- * part in one more meeting. */
+/* Runs the far side: fills its memory with 0xee, opens both windows, and calls
+ * hppair_meet() once more. */
 void hppair_far_memory(struct hppair *t, struct hpend *e);
 struct hprma hpend_put(uint64_t off, uint64_t ooff, uint64_t len);
 struct hprma hpend_get(uint64_t off, uint64_t ooff, uint64_t len);

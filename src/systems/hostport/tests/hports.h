@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that use Host Ports by weft/hostport.h alone, and the driver of each
- * node.  One bench at a time. */
+ * node. Only one bench can exist at a time. */
 #ifndef HOSTPORT_TESTS_HPORTS_H
 #define HOSTPORT_TESTS_HPORTS_H
 

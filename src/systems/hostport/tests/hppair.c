@@ -13,8 +13,8 @@ static hppair_fn side[2];
 
 /* ---- memory ---- */
 
-/* Maps virtual page v to a different physical page of the piece. The map is one
- * to one, because 7 and 300 have no common divisor. */
+/* Maps virtual page v to a different physical page of the memory. The map is
+ * one to one, because 7 and 300 have no common divisor. */
 static uint32_t perm(uint64_t v)
 {
 	return (uint32_t)(v * 7 + 3) % HPEND_PAGES;

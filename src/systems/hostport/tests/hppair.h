@@ -47,7 +47,7 @@ typedef void (*hppair_fn)(struct hppair *t, struct hpend *e);
 void hppair_run(struct hppair *t, void (*before)(struct hppair *t),
 		hppair_fn near, hppair_fn far);
 void hppair_free(struct hppair *t);
-/* Waits for the other side. Each call meets one call of that side. */
+/* Waits until the other side has called this function as often as this side. */
 void hppair_meet(struct hpend *e);
 
 /* Returns the address of byte `off` of the memory at HPEND_VA. */
@@ -78,7 +78,7 @@ struct hprma {
 void hpend_rma(struct hpend *e, const struct hprma *a);
 /* Issues a send of len bytes at offset off of the SDR. */
 void hpend_send(struct hpend *e, uint32_t byte, uint64_t off, uint64_t len);
-/* Takes the next NQE that is not a status into w. Fails unless it has this
+/* Copies the next NQE that is not a status to w. Fails unless it has this
  * CMD. */
 void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w);
 /* Takes the next NQE from the queue of the other side, and checks its CMD. */

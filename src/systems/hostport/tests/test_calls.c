@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the Host Port's driver (systems/hostport/lib/driver_calls.h): calls
- * for ports of other processes, pages that are taken away and return, sizes
- * that the device does not accept, and the bytes of a route. */
+ * for ports of other processes, pages that are swapped out and used again,
+ * sizes that the device does not accept, and the bytes of a route. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static void ports_of_others_are_refused_by_every_call(void **state)
 /* ---- processes ---- */
 
 /* Opens ports with a smaller and a larger VPID after the first one. A tagged
- * instruction is that of the port whose VPID is the tag. */
+ * instruction belongs to the port whose VPID equals the tag. */
 static int three_ports(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);
@@ -234,8 +234,8 @@ static void touch(struct hport *p, uint32_t page, uint8_t *want)
 static const uint8_t out[] = { 0, 1, 63, 64, 65, 127, 128, 130, 199 };
 
 /* Checks that the TLB has the first 64 pages from the beginning, and other
- * pages from their first use on. Pages that the operating system takes are
- * removed, and no translation is left when the memory is freed. */
+ * pages from their first use on. The TLB loses pages that are swapped out, and
+ * all pages when the memory is freed. */
 static int pages(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *p = hports_open(h, MINE);

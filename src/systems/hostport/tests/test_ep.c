@@ -317,7 +317,7 @@ static void last_page_near(struct end *e)
 
 /* ---- heads that the library does not send ---- */
 
-/* Sends a head of n words to node 1, and lets it handle the head. */
+/* Sends a head of n words to node 1, and lets node 1 handle the head. */
 static void forge(struct end *e, uint32_t kind, uint32_t id, const uint64_t *w,
 		  uint32_t n)
 {

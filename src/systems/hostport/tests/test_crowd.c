@@ -122,8 +122,9 @@ static void answers_count(void **state)
 
 /* ---- completions ---- */
 
-/* A completion is due if its process has an instruction in flight, and if it
- * reports that instruction without an error and with the right data. */
+/* A completion is due if its process has an instruction in flight, if the
+ * completion is for that instruction and reports no error, and if memory holds
+ * the right data. */
 static const struct completion {
 	bool idle, error, late, data;
 	uint32_t failures;

@@ -46,8 +46,8 @@ static uint32_t seen[HP_ERRS];
 enum route { OK, NO_BYTES, BEYOND, TOO_SHORT, FOREIGN };
 enum { NOBODY = 0x999, DISABLED = 8, LOCKED = 9, NO_WIN = 64 };
 
-/* An instruction, by its differences from a good one with offset 0, 8 bytes and
- * window HPEND_WIN. */
+/* Fields in which an instruction differs from a valid one with offset 0, 8
+ * bytes and window HPEND_WIN, and the error that results. */
 struct row {
 	enum hp_err err;
 	uint32_t cmd;

@@ -295,8 +295,8 @@ static void rests(struct hpend *e)
 	}
 }
 
-/* Closes a port during its message. Once the device reports that it holds
- * nothing of the VPID, the device reads no more bytes of the message. */
+/* Closes a port during its message. Once VPID_QUIET reads 0, the device reads
+ * no more bytes of the message. */
 static void near_message(struct hppair *t, struct hpend *e)
 {
 	hppair_meet(e);

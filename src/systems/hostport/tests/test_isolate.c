@@ -123,8 +123,8 @@ static void begin(struct hpproc *p)
 	hpproc_issue(p, many());
 }
 
-/* Waits until all clocks have the phase that they had at every other call, so
- * that equal work takes equal time. */
+/* Waits until all clocks have the same phase as after earlier calls, so that
+ * equal work takes equal time. */
 static weft_time_t same_phase(struct hpproc *p)
 {
 	weft_time_t unit = 16 * WEFT_US;

@@ -138,7 +138,8 @@ static bool mark(bool *used, struct held x, bool on)
 	return true;
 }
 
-/* Returns whether n pages are free from some multiple of `align` on. */
+/* Returns whether n contiguous pages are free that start at a multiple of
+ * `align`. */
 static bool there(const bool *used, uint32_t n, uint32_t align)
 {
 	for (uint32_t from = 0; from + n <= PAGES; from += align) {
@@ -377,7 +378,6 @@ static void memory_in_pieces_is_refused_by_the_page_allocator(void **state)
 
 /* ---- ports ---- */
 
-/* Makes a region with room for the tables and the queues of two ports. */
 static struct hport *port[3];
 static struct hport_attr any_port = { .vpid = -1 };
 
@@ -417,7 +417,7 @@ static void a_region_that_is_full_refuses_ports_and_loses_nothing(void **state)
 	run(load_small, open_until_full);
 }
 
-/* Ends with two open ports, without closing them. */
+/* Opens two ports, and ends without closing them. */
 static int dies(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	await(h, LOADED);

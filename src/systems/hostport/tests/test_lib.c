@@ -121,7 +121,7 @@ static void memory_near(struct end *e)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		e->mem[i] = (uint8_t)(i * 7 + i / 256);
-	/* a page that the operating system has taken returns after a miss */
+	/* a page that was swapped out is translated again after a miss */
 	assert_true(hport_page_out(e->p, e->va + 5 * HP_PAGE));
 	from = weft_host_now(e->h);
 	hport_put(e->p, &e->to, HPORT_ACK, tag, &far, 0, 0, BYTES);

@@ -137,8 +137,8 @@ static void read_only(struct hppair *t)
 	t->end[1].read_only = true;
 }
 
-/* Puts to pages that cannot be written, until the notification of one waits for
- * the process to read its queue. */
+/* Issues puts to pages that cannot be written, until a notification waits for
+ * room because the process does not read its queue. */
 static void near_wait(struct hppair *t, struct hpend *e)
 {
 	struct hprma a = hpend_put(0, 0, 8);

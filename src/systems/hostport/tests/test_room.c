@@ -41,7 +41,7 @@ static const struct way ways[] = {
 	{ "get that is refused", HP_B_FAST_GET | 1, 8, 0, true },
 };
 
-/* Margin for the status notifications of the processes themselves. */
+/* additional time that the status notifications of the processes may take */
 #define MARGIN (100 * WEFT_NS)
 
 static const struct way *way;
@@ -62,8 +62,8 @@ static weft_time_t round_trip(struct hpend *e)
 	weft_time_t unit = 16 * WEFT_US, from;
 	uint64_t w[HP_WORDS], data = 3;
 
-	/* waits until the clocks have the phase that they had at every other
-	 * call, so that equal work takes equal time */
+	/* waits until the clocks have the same phase as after earlier calls, so
+	 * that equal work takes equal time */
 	weft_host_sleep(e->h, (weft_host_now(e->h) / unit + 1) * unit);
 	from = weft_host_now(e->h);
 	hpproc_fast_send(&good[0], 1, GOOD, 0, 1, &data, 1);
@@ -297,10 +297,10 @@ static void test_packets_for_a_closed_receiver_leave_the_device(void **state)
 
 enum { REFUSED = 40, OLD = 300 };
 
-/* Refused puts whose origin requests no acknowledge. The origin is notified
- * when a put was sent, and again when it was refused. Its queue has too few
- * entries for all these notifications. The origin is a late owner of its
- * VPID. */
+/* Issues puts that the target refuses, and that request no acknowledge. The
+ * origin is notified when a put was sent, and again when it was refused. The
+ * origin's queue has too few entries for all these notifications. The VPID of
+ * the origin has had many owners, so that its epoch is above 255. */
 static void near_refused(struct hppair *t, struct hpend *e)
 {
 	uint64_t *c = (uint64_t *)hpdrv_ctx(&e->d, e->vpid), w[HP_WORDS];
@@ -336,7 +336,7 @@ static void far_refused(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* An acknowledge has no payload, so that it takes nothing of the buffers that
+/* An acknowledge has no payload, so that it uses no bytes of the buffers that
  * long packets need when their receiver has no room. */
 static void test_acknowledges_without_room_take_no_buffer(void **state)
 {
@@ -348,7 +348,7 @@ static void test_acknowledges_without_room_take_no_buffer(void **state)
 enum { FULL = 40, RDR = 128 };
 
 static uint64_t last_bytes; /* of the last message */
-/* when the receiver took the last two notifications */
+/* times at which the receiver took the last two notifications */
 static weft_time_t told[2];
 
 /* Messages of 100 and 24 words come first, so that the last message begins four

@@ -334,7 +334,8 @@ static void near_nq(struct hppair *t, struct hpend *e)
 	c = hpdrv_ctx(&e->d, e->vpid);
 	assert_int_equal(HP_CTX(c, HP_F_WQ_PEND), 2 * NQ - (NQ - 1));
 	assert_true(c[0] & HP_CTX_STALL_NQ);
-	/* other processes continue as before, within a few clock edges */
+	/* other processes take the same time as before, within a few clock
+	 * edges */
 	assert_in_range(some_sends(&other), alone - alone / 20,
 			alone + alone / 20);
 	for (uint32_t i = 0; i < 100; i++) /* Q21 */

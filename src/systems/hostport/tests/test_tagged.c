@@ -141,8 +141,8 @@ static void ultra_near(struct ultrarig *t, struct ultra_end *e)
 				     16, 0));
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(2), w,
 				     16, 1ull << 56));
-	/* refused, because a store of this length is an instruction only at
-	 * other offsets */
+	/* refused, because the condition does not exist, although the store
+	 * has the length of a VCI */
 	assert_false(weft_io_tcstore(e->h, &e->tx.page, HP_ULTRA_START(8), w,
 				     sizeof(w), 1ull << 56));
 	for (uint64_t tag = 0; tag < KEPT; tag++) {

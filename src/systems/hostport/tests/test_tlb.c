@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages that are missing, read-only or taken back: scenarios R19 and R22 of
+/* Pages that are missing, read-only or swapped out: scenarios R19 and R22 of
  * hostport.md 13.3, and section 8.10. */
 #include "unit/cmocka_all.h"
 
@@ -141,10 +141,10 @@ static void test_read_only(void **state)
 	hppair_free(&t);
 }
 
-/* ---- R22: the operating system takes a page back ---- */
+/* ---- R22: the operating system swaps a page out ---- */
 
-/* Takes a page that is in use, because a put waits at the target for its second
- * page. */
+/* Swaps out a page that is in use, because a put waits at the target for its
+ * second page. */
 static void far_swap(struct hppair *t, struct hpend *e)
 {
 	uint64_t v = HPEND_VA / HP_PAGE;

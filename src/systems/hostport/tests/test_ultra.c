@@ -15,8 +15,8 @@ static void short_near(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_give(e, 0, 2, 2);
 }
 
-/* Checks that the notification has the packet's length. Words beyond the room,
- * or beyond the packet, are not written. */
+/* Checks that the notification has the packet's length. Words beyond the length
+ * of the receive buffer, or of the packet, are not written. */
 static void short_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t w[6], want[5], tag;
@@ -284,7 +284,7 @@ static void req_set(struct ultra_end *e, uint32_t upid, uint32_t reg,
 }
 
 /* Checks that port 1 is not enabled without a route and that the route of port
- * 0 stays. */
+ * 0 does not change. */
 static void ways_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint64_t none[] = { 0, 1, 16 };

@@ -29,8 +29,8 @@ static void setup_far(struct ultrarig *t, struct ultra_end *e)
 	ultrarig_take(e, 1, 1);
 }
 
-/* The seven steps of the path set-up, checked at the control messages:
- * registers that are enabled when each message leaves or has arrived. The
+/* State of the test of the path set-up. At each control message, sent or
+ * received, the test checks which registers of the seven steps are enabled. The
  * origin's user tries to send all the time. */
 static struct {
 	struct ultra_ctl ctl; /* callbacks of the bench */

@@ -202,9 +202,9 @@ static void interrupts_come_when_they_were_asked_for(void **state)
 
 /* ---- refusals ---- */
 
-/* Starts a packet of four words four times and abandons three of them. The
- * notification of the first is in flight when the others are abandoned, so that
- * one more notification reports the last of them. */
+/* Starts a packet of four words four times, and abandons it three times. The
+ * notification of the first refusal is in flight when the other packets are
+ * abandoned, so that one further notification reports the last of them. */
 static void broken_near(struct ultrarig *t, struct ultra_end *e)
 {
 	static const uint32_t tags[] = { 1, 3 };

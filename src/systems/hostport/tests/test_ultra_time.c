@@ -41,9 +41,9 @@ static void polling_receiver_reads_no_device(void **state)
 	ultrarig_free(&t);
 }
 
-/* Samples every ns, which is finer than a beat of any bus. While the status
- * word is zero the packet may be incomplete. Afterwards it is complete and does
- * not change (U08). */
+/* U08: memory is sampled every ns, which is finer than a beat of any bus. While
+ * the status word is zero the packet may be incomplete. Afterwards it is
+ * complete and does not change. */
 enum { STALE = 0x55 };
 
 static void sample_near(struct ultrarig *t, struct ultra_end *e)

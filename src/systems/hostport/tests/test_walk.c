@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces of memory page by page (hostport.md 8.2 step 8, 8.8), through internal
- * functions: translations that arrive in any order, faults, rings that wrap. */
+/* Walks over memory, page by page (hostport.md 8.2 step 8, 8.8), through
+ * internal functions: translations that arrive in any order, faults, rings that
+ * wrap. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -152,8 +153,8 @@ static void check(const struct hp_walk *w)
 	}
 }
 
-/* Checks that a page is in use from its translation on until the walk has
- * passed it. */
+/* Checks that a page is in use from its translation on until the walk no longer
+ * needs it. */
 static void in_use(struct hp_nic *n, bool over)
 {
 	for (uint32_t i = 0; i < ref.pages + 2; i++) {

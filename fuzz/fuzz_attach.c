@@ -42,8 +42,8 @@ static const char machine[] =
 struct fuzz {
 	const uint8_t *p, *end;
 	struct weft_att *a;
-	uint8_t *mem; /* first MEM bytes of the node's memory, or NULL without
-		       * raw calls */
+	uint8_t *mem; /* first MEM bytes of the node's memory, or NULL if the
+		       * process makes no raw calls */
 };
 
 enum { MEM = 1 << 20, TURNS = 200, LAST_FD = 64 };

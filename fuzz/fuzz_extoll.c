@@ -417,9 +417,9 @@ static void empty(struct fuzz *f, uint32_t vpid)
 
 /* Empties rings and mailboxes until the NIC holds nothing. Accesses registers
  * directly, not over the bus, because stores of the input may have moved the
- * BAR out of the host's reach, and other stores of the input may still wait in
- * front of the registers. These waiting stores may fill rings again, therefore
- * the loop repeats. */
+ * BAR out of the host's reach. Other stores of the input may still be queued in
+ * front of the registers. They may fill rings again, therefore the loop
+ * repeats. */
 static void drain(struct fuzz *f)
 {
 	f->r.bus[0]->refuse = false;

@@ -107,7 +107,8 @@ static void op_desc(struct side *s)
 		d[at] = (uint8_t)take(&f.in, 1);
 }
 
-/* Sends a frame in the name of the other station, with a few bytes changed. */
+/* Sends a frame with the source address of the other station, and with a few
+ * bytes changed. */
 static void op_frame(struct side *s)
 {
 	uint8_t frame[1536] = { 0 };

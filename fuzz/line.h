@@ -11,7 +11,7 @@
 
 enum { FUZZ_SYMBOLS = 4096 }; /* symbols of one frame at most */
 
-/* Kind of frame that a receiver would accept, given the symbols of a frame. */
+/* Kind of frame that a receiver accepts from given symbols. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
 /* Operations of a wire protocol that seal and forge its frames. */

@@ -10,10 +10,11 @@
 
 enum {
 	HPORT_CROWD_WQ = 16, /* entries */
-	/* number of windows of each process; their ids start at WINS */
+	/* number of windows of each process, with the ids from HPORT_CROWD_WINS
+	 * on */
 	HPORT_CROWD_WINS = 16,
 	/* number of bytes of the send data region that each process may use,
-	 * starting at offset SDR */
+	 * from offset HPORT_CROWD_SDR on */
 	HPORT_CROWD_SDR = 2048
 };
 

@@ -136,7 +136,7 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 	if (u->page.len && u->proc)
 		weft_proc_unmap(d->host, u->proc, &u->page);
 	if (unit) {
-		/* let pending stores reach the queue before the port is
+		/* lets pending stores reach the queue before the port is
 		 * cleared */
 		driver_ultra_put(d, unit, upid, HP_UC_CTRL, 0);
 		while (driver_ultra_get(d, unit, upid, HP_UC_CTRL) &

@@ -89,7 +89,7 @@ static uint64_t rdr_words(uint32_t eager)
 	       HOSTPORT_EP_UNIT;
 }
 
-/* Returns how many notifications that one peer causes may be unread at once.
+/* Returns the largest number of unread notifications that one peer can cause.
  * The peer causes them by messages, requests, answers and credits, and by
  * fetching long messages from this node. */
 static uint32_t peer_notes(uint32_t slots)

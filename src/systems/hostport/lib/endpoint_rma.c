@@ -100,7 +100,8 @@ static bool put_next(struct way *w)
 
 /* ---- gets ---- */
 
-/* Posts the next get. The notification of a short get returns its bytes. */
+/* Posts the next get. The notification of a short get carries the requested
+ * bytes. */
 static bool get_next(struct way *w)
 {
 	bool fast = w->skip + w->left <= HOSTPORT_EP_FAST_RMA;

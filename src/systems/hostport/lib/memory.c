@@ -125,8 +125,9 @@ struct which {
 	weft_phys_t phys;
 };
 
-/* Ends a region. Removes it from the list first, so that a miss cannot find it
- * while its pages are freed. Returns false when no such region exists. */
+/* Removes and frees a region. Removes it from the list first, so that a miss
+ * cannot find it while its pages are freed. Returns false when no such region
+ * exists. */
 static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
 {
 	struct hport_region **at = &d->kernel->space[vpid].first, *r;

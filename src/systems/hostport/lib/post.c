@@ -73,7 +73,8 @@ static int post_post(struct hport *p, const struct hport_peer *to,
 	if (hport_seg_busy(p))
 		return -EAGAIN;
 	/* A tagged store fails if the device has no slot for the instruction,
-	 * or the notification queue of the process has no entry for its end. */
+	 * or if no entry of the notification queue can be reserved for its
+	 * completion. */
 	if (p->tagged)
 		return weft_io_tcstore(p->drv.host, &p->page, 0, w, HP_LINE, 0)
 			       ? 0

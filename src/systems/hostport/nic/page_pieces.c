@@ -3,8 +3,8 @@
  *
  * Physical memory is one range, or two if it wraps at the end of a ring.
  * Virtual memory is translated ahead of its use, by as many pages as the unit's
- * list holds. Each page is translated once. A page is in use until
- * the unit releases it (hp_walk_past). After a fault no further translation is
+ * list holds. Each page is translated once. A page is in use until the unit
+ * releases it (hp_walk_past). After a fault no further translation is
  * requested. */
 #include <assert.h>
 #include <stdlib.h>

@@ -63,8 +63,8 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 
 	if (p->park.pages || p->park.kept)
 		return true;
-	/* A receiver without room may use at most as many bytes as it leaves
-	 * free. The same limit holds for pages. */
+	/* A receiver without room may use at most as many bytes, and at most as
+	 * many pages, as it leaves free. */
 	if (vpid < HP_VPIDS)
 		s = hp_room_share(n, vpid);
 	parked = (s ? s->bytes : 0) + p->size <=

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of records that are used again: any struct with `next` (free records)
- * and `chain` (all records). */
+/* Pools of reused records: any struct with `next` (free records) and `chain`
+ * (all records). */
 #ifndef SYSTEMS_HOSTPORT_NIC_POOL_H
 #define SYSTEMS_HOSTPORT_NIC_POOL_H
 

@@ -8,13 +8,13 @@
  * refused, with ERR_ROUTE_BROKEN to the origin. If the receiver is closed
  * (VPID_EN), the packet is refused with ERR_TVPID_INV.
  *
- * A receiver may use as many slots, bytes of a unit's buffer and pages of the
- * parking area as stay free for others, so that one receiver takes half and two
- * take a third each. Then neither units nor network ports ever wait for a
- * receiver. With rx_places = 0 the unit waits, as in the thesis, and so do
- * packets behind the waiting packet in the network. A message of more than a
- * line also makes its unit wait when no buffer has room and the driver has
- * given no area.
+ * A receiver may use at most as many slots, bytes of a unit's buffer and pages
+ * of the parking area as stay free. Therefore one receiver can use half of
+ * them, and two receivers a third each. Then neither units nor network ports
+ * ever wait for a receiver. With rx_places = 0 the unit waits, as in the
+ * thesis, and so do packets behind the waiting packet in the network. A message
+ * of more than a line also makes its unit wait when no buffer has room and the
+ * driver has given no area.
  *
  * Messages for the RDR or posted buffers continue in the order of their
  * arrival. Other packets need only an entry of the notification queue. They may

@@ -196,9 +196,9 @@ static void frame_timer(struct hp_nic *n, void *arg)
 	stage_check(n, q);
 }
 
-/* Sets the instruction aside, because the driver has to be asked for a page.
- * Other instructions continue meanwhile, but no more instructions of this
- * process are fetched. */
+/* Sets the instruction aside while the driver serves a page miss. Other
+ * instructions continue meanwhile, but no more instructions of this process are
+ * fetched. */
 static void pull_missed(struct hp_nic *n, void *arg)
 {
 	const struct hp_pull *p = arg;

@@ -2,20 +2,22 @@
 /* Tagged accesses to the Host Port (hostport.md 10.1, 10.2). The tag names the
  * process, so that one page is enough for all processes.
  *
- * TCSTORE of 64 bytes   a VCI: into a queue of the device, if it has room;
- *                       no Triggerpage load, no fetch from the work queue
- * TLOAD                 a trigger; its response tag says "fully accepted"
- * ULTRA                 TCSTORE of a packet, TLOAD of one that is kept on the
- *                       device (ultra.c)
- * TSTORE                registers that a process stores to: words of ULTRA's
- *                       packets, the read pointer of its queue. Triggers
- *                       are loads: a store alone feeds no shared queue (X3)
+ * TCSTORE of 64 bytes   stores a VCI in a queue of the device, if the queue has
+ *                       room. The VCI needs no Triggerpage load and no fetch
+ *                       from the work queue
+ * TLOAD                 is a trigger. Its response tag says "fully accepted"
+ * ULTRA                 TCSTORE stores a packet, TLOAD reads a packet that is
+ *                       kept on the device (ultra.c)
+ * TSTORE                stores words of ULTRA's packets, or the read pointer of
+ *                       a queue of ULTRA. It never triggers, because a store
+ *                       without an answer must not fill a shared queue (X3)
  *
- * Only tags that the processor vouches for count (X1). A VCI is accepted only
- * together with the NQ entry of its completion. Therefore a process that takes
- * no notifications cannot fill the queue, and an accepted instruction will be
- * executed (CSB11, X4). The store is answered after the context was read,
- * because the context counts the NQ entries. */
+ * Only tags that privileged software has set are accepted, not tags of the
+ * user (X1). A VCI is accepted only together with the NQ entry of its
+ * completion. Therefore a process that takes no notifications cannot fill the
+ * queue, and an accepted instruction will be executed (CSB11, X4). The store is
+ * answered after the context was read, because the context counts the NQ
+ * entries. */
 #include <stdlib.h>
 
 #include "base/need.h"

@@ -76,7 +76,7 @@ struct ultra_cpl {
 	uint64_t base, owner;
 	uint32_t slices, words; /* number of slices, words of a slice */
 	uint32_t rp, wp;
-	/* number of stores to its queue that are not handed over yet */
+	/* number of stores to its queue that are not handed to the bus yet */
 	uint32_t storing;
 	struct {
 		RING(struct ultra_slot);
@@ -136,8 +136,8 @@ static inline void ultra_mean_add(struct ultra_mean *m, double v)
 /* Takes a word of a packet that a process stores. */
 void ultra_req_word(struct hp_ultra *u, uint32_t upid, uint32_t cmd,
 		    uint64_t val);
-/* Returns whether the process with this tag may store a packet of so many words
- * now. */
+/* Returns whether the process with this tag may now store a packet of `words`
+ * words. */
 bool ultra_req_takes(const struct hp_ultra *u, uint32_t upid, uint16_t tag,
 		     uint32_t words);
 /* Lets the unit send a packet of the next port that has one, unless the unit is

@@ -4,13 +4,13 @@
  *
  * - the rings of the endpoint: commands, events, indices, states, payload;
  * - the ring of calls of weft/host.h, and the node's memory;
- * - the segment of processes that talk directly.
+ * - the segment of processes that exchange messages directly.
  *
  * This bad process also sends arbitrary data on two sockets: the socket through
  * which processes join, and the socket through which the simulator copies the
  * process's memory. A good process, the peer, follows the rules. Therefore the
- * peer must get its messages or an error. Neither the peer nor
- * the simulator may crash, hang or lose memory.
+ * peer must get its messages or an error. Neither the peer nor the simulator
+ * may crash, hang or lose memory.
  *
  * An input is a string of operations, one byte each followed by its arguments.
  * The first byte selects the clock and the path. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two nodes with Host Ports and hostile hosts, which write to management
  * registers, context tables, windows, routes, VCIs, Triggerpages and ULTRA
- * pages. With damaged routes and contexts the Host Ports also send packets that
- * no driver would send. The Host Port does not crash, and the run ends.
+ * pages. Damaged routes and contexts make the Host Ports also send packets that
+ * no driver sets up. The Host Port does not crash, and the run ends.
  *
  * An input is a string of operations, one byte each followed by its arguments.
  * The top bit of an operation byte selects the node. */

@@ -63,7 +63,8 @@ static void op_vi(struct side *s)
 		       a >> 8);
 }
 
-/* Writes an arbitrary level-1 entry at or near a handle in use. */
+/* Overwrites an arbitrary level-1 entry of the translation table, at or near
+ * that of a handle in use. */
 static void op_att(struct side *s)
 {
 	uint32_t h = (uint32_t)take(&f.in, 1) & 7;

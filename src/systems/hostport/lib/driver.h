@@ -26,7 +26,7 @@
 enum { HPORT_ROUTE = 64, HPORT_ELEMENTS = 32 };
 enum { HPORT_QUEUES = 6 };
 
-/* Memory that a process uses at a virtual address. */
+/* Range of whole pages at a virtual address of a VPID. */
 struct hport_region {
 	uint32_t vpid;
 	/* true if the driver allocated the memory and must free it */
@@ -139,8 +139,8 @@ static inline uint64_t hport_queue_bytes(const struct hport_sizes *s,
 
 /* Returns whether the device is a Host Port. */
 bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
-/* Makes a call of the driver, and loads the driver first where the node has
- * none. Returns 0 or a negative errno. */
+/* Makes call `op` of the driver with argument `arg`. Loads the driver first if
+ * the node has none. Returns 0 or a negative errno. */
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
 		   void *arg);
 /* Runs fn as a part of the driver, for programs that do what a kernel does.
@@ -234,7 +234,7 @@ void hport_ports_gone(struct hport_drv *d, const struct weft_proc *p);
  * caller's. */
 struct hport_kport *hport_port_of(struct hport_drv *d, uint32_t vpid);
 
-/* Wakes the driver's thread, which begins to serve. */
+/* Wakes the driver's thread, which then serves misses. */
 void hport_drv_begin(struct hport_drv *d);
 
 /* ---- memory.c ---- */

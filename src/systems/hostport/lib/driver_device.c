@@ -189,8 +189,8 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid)
 	weft_oob_put(d->host, key, *e);
 }
 
-/* Returns the route to a node. Its length leaves out unused elements, because
- * only short routes fit into the device's cache. */
+/* Returns the route to a node. The returned length does not count unused
+ * elements, because only short routes fit into the device's cache. */
 int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 {
 	const uint8_t *b;

@@ -2,12 +2,13 @@
 /* Host Port driver: the thread that answers the device (hostport.md 8.8, 4.10
  * error log, 6.1 N8).
  *
- * Records arrive through a ring in main memory. Translations return as posted
- * stores, and a store notifies the device how many records were taken. The
- * thread makes no load, because a load would hold the bridge and delay the
- * triggers of unrelated processes. All records are taken before a miss is
- * served, and VPIDs are served in turn. Therefore a process that misses many
- * pages delays a miss of another process by one miss at most. */
+ * The device writes records to a ring in main memory. The thread inserts
+ * translations by posted stores, and notifies the device by a store how many
+ * records it has taken. The thread makes no load, because a load would occupy
+ * the bridge and delay the triggers of unrelated processes. All records are
+ * taken before a miss is served, and VPIDs are served in turn. Therefore a
+ * process that misses many pages delays a miss of another process by one miss
+ * at most. */
 #include <errno.h>
 #include <stdlib.h>
 

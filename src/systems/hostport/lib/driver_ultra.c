@@ -2,7 +2,7 @@
 /* Host Port driver: ports of ULTRA (hostport.md 9.3, 9.8). The driver pages
  * belong to the driver. A process changes and maps the ports that it has taken.
  *
- * A port that is given back holds nothing of its owner, because its packets
+ * A port that is given back contains no state of its owner, because its packets
  * have left and its registers name no memory. A port whose packets cannot leave
  * is not given out again. */
 #include "systems/hostport/lib/driver.h"
@@ -165,10 +165,10 @@ static void uport_end(struct hport_drv *d, struct hport_uport *u, uint32_t unit,
 		driver_ultra_put(d, unit, upid, OWNER_REG(unit), 0);
 }
 
-/* Returns whether a process may write the register. The registers for the
- * address of memory and for the slice of the packet queue are the driver's
- * alone, because a process could name memory or a slice of another process. A
- * process may direct notifications only to a port of its own or to none. */
+/* Returns whether a process may write the register. Only the driver writes the
+ * registers for the address of memory and for the slice of the packet queue,
+ * because a process could name memory or a slice of another process. A process
+ * may direct notifications only to a port of its own or to none. */
 static bool reg_allowed(struct hport_drv *d, const struct hport_c_ultra *a)
 {
 	const struct hport_kport *p;

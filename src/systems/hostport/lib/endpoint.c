@@ -97,8 +97,8 @@ static uint32_t peer_notes(uint32_t slots)
 	return 2 * slots + 2 * HOSTPORT_EP_REQUESTS + 4;
 }
 
-/* Takes over the sizes that the queues have, because another process of the
- * node may have decided them. */
+/* Adopts the sizes that the queues have, because another process of the node
+ * may have decided them. */
 static int queues_take(struct hostport_ep *x, const struct hport_sizes *s)
 {
 	struct ep *e = &x->core;

@@ -35,8 +35,9 @@ int hport_refusal(struct hport *p, uint64_t val)
 	return p->off;
 }
 
-/* Triggers all entries. Rejected entries stay in the queue, so that they are
- * triggered again. Stops when the device refuses every access. */
+/* Triggers all new entries of the work queue. Rejected entries stay in the
+ * queue, so that they are triggered again. Stops when the device refuses every
+ * access. */
 int hport_flush(struct hport *p)
 {
 	while (p->wq_new && !p->off) {

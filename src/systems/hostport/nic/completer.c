@@ -2,14 +2,14 @@
 /* Completer units (hostport.md 8.4): a packet becomes bytes in memory and a
  * notification.
  *
- *   LOOKUP  context; window and its check
+ *   LOOKUP  reads the context and the window, and checks the window
  *   PLACE   finds the destination of the payload: RDR, posted buffer
  *           (receive_buffer.c), pages
- *   STORE   payload as it arrives; then the acknowledge
- *   FINISH  notification
+ *   STORE   stores the payload as it arrives, then sends the acknowledge
+ *   FINISH  writes the notification
  *
- * The acknowledge leaves when the last store of payload was handed to the bus.
- * If the notification carries the payload, the acknowledge leaves when the
+ * The acknowledge is sent when the last store of payload was handed to the bus.
+ * If the notification carries the payload, the acknowledge is sent when the
  * notification was handed to the bus. */
 #include "systems/hostport/nic/completer.h"
 

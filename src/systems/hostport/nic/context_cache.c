@@ -163,7 +163,7 @@ uint64_t hp_ctx_cmd(struct hp_nic *n, uint32_t op, uint32_t vpid)
 		 * context */
 		return 0;
 	}
-	/* A context that is being read is removed after its use, because
+	/* A context that is being read is evicted after its first use, because
 	 * requests wait for it. */
 	for (; i < end; i++)
 		if (n->ctx.dir.at[i].state == ASSOC_FILLING)

@@ -199,8 +199,8 @@ static void csb_later(struct hp_nic *n, void *arg)
 	hp_fetch_go(n);
 }
 
-/* Takes one entry per cycle. Contexts that are not in the cache delay no other
- * VPID. Entries of one VPID stay in order (CSB4). */
+/* Takes one entry of the CSB per cycle. A VPID whose context is not in the
+ * cache delays no other VPID. Entries of one VPID stay in order (CSB4). */
 static void csb_next(struct hp_nic *n)
 {
 	struct hp_fetch_unit *u = &n->fetch;

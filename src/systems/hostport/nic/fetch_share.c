@@ -135,8 +135,8 @@ void hp_share_less(struct hp_nic *n, uint32_t vpid, enum hp_share_of of)
 	hp_fetch_resume(n, vpid);
 }
 
-/* Moves a decoded VCI from the unread VCIs to the pending answers, if an answer
- * will arrive. None will arrive for an invalid VCI. */
+/* Counts a VCI as decoded. If `three` is set, also counts its answer as
+ * pending. `three` is not set for an invalid VCI. */
 void hp_share_read(struct hp_nic *n, uint32_t vpid, bool three)
 {
 	struct hp_ahead *a = ahead_of(n, vpid);

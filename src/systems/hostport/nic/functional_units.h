@@ -300,9 +300,9 @@ struct hp_push {
 };
 /* Starts to store the payload of a packet as it arrives. */
 void hp_push_start(struct hp_nic *n, struct hp_push *p);
-/* Stores more of the payload for a struct hp_push, because bytes, a translation
- * or room have arrived. The walk calls it (walk.go) when a translation
- * arrives. */
+/* Stores more of the payload for a struct hp_push. Called when bytes or a
+ * translation have arrived, or when room has become free. The walk calls it
+ * (walk.go) when a translation arrives. */
 void hp_push_go(struct hp_nic *n, void *push);
 /* Moves a packet into the buffer of the unit or into main memory
  * (parked_packets.c), so that the network can deliver other packets. `vpid` is
@@ -419,8 +419,8 @@ void hp_rx_wait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c,
 		bool entry);
 /* Ends the wait of a packet that has found room. */
 void hp_rx_unwait(struct hp_nic *n, struct hp_in *in, struct hp_ctx *c);
-/* Returns whether the packet need not wait for an older packet of its
- * receiver. */
+/* Returns whether no older packet of the same receiver has to continue
+ * first. */
 bool hp_rx_first(const struct hp_nic *n, const struct hp_in *in);
 /* Gives one of rx_places waiting slots to a packet (struct hp_in) whose
  * receiver has no room. Returns false when no slot is free. Implements

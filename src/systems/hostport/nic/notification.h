@@ -55,7 +55,8 @@ void hp_notify_status(struct hp_nic *n, struct hp_ctx *c, uint32_t cmd,
 /* Retries entries that wait for room, and a pending status, because NQ_RP of
  * the context has moved or its VCIs were fetched. */
 void hp_notify_room(struct hp_nic *n, struct hp_ctx *c);
-/* Ends the entries of a closed VPID that wait for room. */
+/* Retries the entries of a closed VPID that wait for room. They end, because
+ * the context is off. */
 void hp_notify_again(struct hp_nic *n, uint32_t vpid);
 /* Retries packets that wait for room in the queues of a VPID, because RDR_RP,
  * PRQ_WP or NQ_RP of the VPID has moved, or because the VPID was closed. */

@@ -15,8 +15,8 @@
 /* largest number of reads in flight, for which the unit has room */
 enum { PIECES = 8 };
 
-/* Ends the reading when all bytes have arrived. After a fault the packet
- * consists of its first `got` bytes and the tail, also if it was partly
+/* Ends the read of the payload when all bytes have arrived. After a fault the
+ * packet consists of its first `got` bytes and the tail, also if it was partly
  * sent. */
 static void pull_check(struct hp_nic *n, struct hp_pull *p)
 {

@@ -483,7 +483,7 @@ enum {
 enum {
 	HP_UR_CTRL = 0x00, /* bit 0: enabled */
 	HP_UR_VPID = 0x08, /* origin VPID */
-	/* port that receives the packets; a requester port has only one */
+	/* port that receives all packets of this requester port */
 	HP_UR_TUPID = 0x10,
 	HP_UR_DEST = 0x18, /* [47:32] DHASH, [31:0] DTAG */
 	HP_UR_LEN = 0x20,  /* number of bytes of the route */
@@ -495,11 +495,11 @@ enum {
 			    * the lower bound */
 	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port. The registers OWNER of requester and completer only
+/* Page of a completer port. The OWNER registers of requester and completer only
  * store a value for the driver. */
 enum {
 	HP_UC_CTRL = 0x00,
-	/* port that sends the packets; a completer port has only one */
+	/* port that sends all packets of this completer port */
 	HP_UC_OUPID = 0x08,
 	HP_UC_HPID = 0x10, /* Host Port ID of the sender */
 	HP_UC_BASE = 0x18, /* physical address of the receive queue */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requester units (hostport.md 8.2): an instruction becomes a packet.
  *
- * LOOKUP  context, route and origin window side by side; checks (7a)
- * FRAME   command frame; translation of the payload's pages
- * OUTPUT  the packet leaves, payload as it arrives. Ends when the network
- *         port has taken the packet. Until then further instructions stay in
- *         the work queue
- * FINISH  notification of a failure, or where no acknowledge was requested
+ * LOOKUP  reads context, route and origin window in parallel, and checks (7a)
+ * FRAME   makes the command frame, and translates the payload's pages
+ * OUTPUT  sends the packet, with the payload as it arrives. Ends when the
+ *         network port has taken the packet. Until then further instructions
+ *         stay in the work queue
+ * FINISH  notifies of a failure, or where no acknowledge was requested
  *
  * An instruction that fails a check sends nothing to the network. */
 #include "systems/hostport/nic/functional_units.h"
@@ -40,7 +40,8 @@ static void req_next(struct hp_nic *n, void *arg)
 /* ---- LOOKUP ---- */
 
 /* Continues once route, context and origin window have arrived. Checks the
- * route first, then the window or the SDR: errors 6, 7, 5 (6.3). */
+ * route first. Then checks the window or the SDR, in the order of errors 6, 7,
+ * 5 (6.3). */
 static void lookup_join(struct hp_nic *n, void *arg)
 {
 	struct req *q = arg;

@@ -2,11 +2,11 @@
 /* Responder units (hostport.md 8.3): requests of other nodes that are answered
  * with data of this node's memory: GET, FAST_GET, FAA and CAS.
  *
- * LOOKUP  context; window and its check
- * FRAME   response frame along the return route; pages translated
- * OUTPUT  the response leaves, payload as it arrives; atomics: one word
- *         read, changed and written before another atomic reads it (5.6)
- * FINISH  notification where one was requested or the request was refused
+ * LOOKUP  reads the context and the window, and checks the window
+ * FRAME   makes the frame along the return route, and translates pages
+ * OUTPUT  sends the response, with the payload as it arrives. An atomic reads,
+ *         changes and writes one word before another atomic reads it (5.6)
+ * FINISH  notifies where that was requested or the request was refused
  *
  * A request that needs a page from the driver is set aside in FRAME after its
  * packet has left the network, so that other requests pass it. */

@@ -19,7 +19,7 @@
 
 /* ---- driver pages ---- */
 
-/* Returns whether a port has a route that fits into the network. */
+/* Returns whether the port has a route that fits into a packet. */
 static bool ultra_routable(const struct ultra_port *p)
 {
 	struct hp_route r = { .nf = 0 };
@@ -284,8 +284,8 @@ static void ultra_load(struct hp_nic *n, const struct weft_bus_note *note)
 /* ---- tagged accesses (10.1): the tag names the process ---- */
 
 /* Executes a tagged store. Returns false unless the page belongs to the process
- * of the tag and the address takes plain stores: words of a packet, or the read
- * pointer of the queue. */
+ * of the tag and the address accepts plain stores: words of a packet, or the
+ * read pointer of the queue. */
 static bool ultra_tput(struct hp_nic *n, const struct weft_bus_note *note)
 {
 	uint32_t off = (uint32_t)note->off, upid = HP_ULTRA_UPID(off);

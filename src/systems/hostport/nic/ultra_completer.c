@@ -136,8 +136,8 @@ static void ultra_completer_discard(struct hp_ultra *u, struct ultra_in *i,
 
 /* ---- the unit ---- */
 
-/* Checks a packet whose latency is over, and stores it once all of it has
- * arrived. */
+/* Checks a packet after the latency of the unit, and stores the packet once it
+ * has arrived completely. */
 static void ultra_completer_finish(struct hp_nic *n, void *arg)
 {
 	struct hp_ultra *u = n->ultra;

@@ -103,8 +103,8 @@ static uint32_t tree_bytes(const struct hp_route *r)
 	return n ? 2 + n : 0;
 }
 
-/* Returns the number of forward elements that a packet carries, including the
- * element that delivers. */
+/* Returns the number of forward elements that a packet carries. Elements behind
+ * the first one that is not a link are not counted. */
 static uint32_t way_bytes(const struct hp_route *r)
 {
 	uint32_t i = 0;

@@ -59,8 +59,8 @@ struct hp_head {
 	/* received packet: offset of the user bytes in the payload */
 	uint32_t skip;
 	uint8_t n_tree, tree[HP_ROUTE_MAX]; /* received: branches */
-	/* received packet: the return path in fwd, with nf 0 for none; dtag is
-	 * the sender's HPID */
+	/* received packet: return path, stored in fwd, with nf = 0 if there is
+	 * none; dtag is the sender's HPID */
 	struct hp_route back;
 };
 

@@ -55,7 +55,7 @@ struct crowd {
  * values. */
 uint64_t crowd_draw(uint64_t num, uint32_t what);
 enum kind crowd_kind(const struct crowd *a, uint64_t num);
-/* Returns the process or server to which the instruction goes. */
+/* Returns the process or server that is the target of the instruction. */
 uint32_t crowd_target(const struct crowd *a, uint64_t num);
 /* Returns how many words the instruction sends or fetches. */
 uint32_t crowd_words(const struct crowd *a, uint64_t num);

@@ -5,7 +5,7 @@
  *
  *   victims     keep `depth` messages to themselves, or puts, in flight. The
  *               program reports their latency and number
- *   neighbours  one instruction in each period. The instruction ends in a
+ *   neighbours  issue one instruction in each period. The instruction ends in a
  *               fault, unless fault = no:
  *
  *                 kind           instruction       fault
@@ -154,8 +154,8 @@ static int scene_main(struct weft_comp *c)
 	}
 	now = weft_host_now(s->w.h);
 	s->begun = now;
-	/* queues fill before the measurement, in a time that is a fifth of the
-	 * measured time */
+	/* starts the measurement after a fifth of its duration, so that queues
+	 * can fill before */
 	s->from = now + s->time / 5;
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);

@@ -25,8 +25,8 @@ void hpend_sdr(struct hpend *e, uint32_t words, uint32_t seed);
 /* Checks that the message of a NOTIFY_RECV holds the words of hpend_sdr. */
 void hpend_rdr_check(struct hpend *e, const uint64_t *w, uint32_t bytes,
 		     uint32_t seed);
-/* Checks that the rest of the region is still 0xee. Then fills all of it with
- * 0xee for the next message. */
+/* Checks that the region outside the message is still 0xee. Then fills the
+ * whole region with 0xee for the next message. */
 void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,

@@ -25,8 +25,8 @@ static uint8_t *byte_at(struct hpend *e, uint64_t off)
 	return e->mem + (uint64_t)HP_PAGE * perm(off / HP_PAGE) + off % HP_PAGE;
 }
 
-/* Brings the writes that devices have made so far into memory. The host does
- * that only while its programs run. */
+/* Applies to memory the writes that devices have made so far. The host applies
+ * them only while its programs run. */
 static void settle(struct hpend *e)
 {
 	struct weft_comp *host = pair->rig.node[e == &pair->end[1]].host;

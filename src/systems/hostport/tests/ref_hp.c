@@ -78,8 +78,8 @@ static bool unit_has(const struct ref_sched *s, uint32_t u, uint64_t key)
 	return false;
 }
 
-/* Returns how many jobs of unit u precede a new one, the job in the first stage
- * included. */
+/* Returns how many jobs of unit u would precede a new one. The job in the first
+ * stage counts, too. */
 static uint32_t unit_line(const struct ref_sched *s, uint32_t u)
 {
 	return s->waiting[u] + (s->stage[u][0] != NULL);
@@ -131,8 +131,8 @@ static void check_alone(struct ref_sched *s, const struct ref_job *j)
 	s->twice += k > 1;
 }
 
-/* Returns the unit for this job of the queue, or -1. left[] holds the older
- * jobs of the queue that were not issued in this slot. */
+/* Returns the unit to which this queued job is issued, or -1. left[] holds the
+ * older jobs of the queue that were not issued in this slot. */
 static int pick(struct ref_sched *s, const struct ref_job *j,
 		struct ref_job **left, uint32_t n_left)
 {

@@ -65,7 +65,8 @@ struct ref_sched {
 	uint32_t n_aside[REF_FUS], places;
 	uint32_t last; /* unit that received the last job */
 	uint64_t issued, cycle;
-	/* number of cycles in which two units had one key, which SB5 forbids */
+	/* number of cycles in which two units had the same key, which SB5
+	 * forbids */
 	uint32_t twice;
 	uint32_t left[4096], n_left;
 };

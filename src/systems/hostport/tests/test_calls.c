@@ -24,7 +24,7 @@ static int call(struct weft_host *h, uint32_t op, void *arg)
 
 enum { THEIRS = 7, MINE = 9, CLOSED = 11 };
 
-/* Makes every call that names a port, on a port of another process. */
+/* Makes every call that takes a port, with a port of another process. */
 static void refused(struct weft_host *h, uint32_t vpid, weft_phys_t phys,
 		    uint64_t va)
 {

@@ -24,7 +24,8 @@ static uint64_t *line_of(uint32_t id)
 }
 
 /* Writes the effects of instruction `num`. Returns the number of words that the
- * check reads, and stores their address and position. */
+ * check reads. Stores the memory that contains them in *what_p, and the index
+ * of the first in *at_p. */
 static uint32_t happens(struct member *m, struct hport_note *n,
 			uint64_t **what_p, uint32_t *at_p)
 {

@@ -214,7 +214,8 @@ static int ways_take(struct weft_host *h, struct exrig *r, uint32_t node)
 	return 0;
 }
 
-/* Returns the number of pairs of messages that were swapped. */
+/* Returns the number of messages that arrived directly after a message that was
+ * sent later. */
 static uint32_t ways_run(uint64_t ctrl, const char *crossbars)
 {
 	static const exrig_fn fn[] = { ways_long, ways_send, ways_cross,

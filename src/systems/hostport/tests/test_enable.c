@@ -16,8 +16,8 @@ static void run(exrig_fn fn)
 	hprig_one(fn);
 }
 
-/* Stores the register while instructions are fetched. Each round stores it a
- * little later. */
+/* Stores VPID_EN while instructions are fetched. Each round stores it a little
+ * later. */
 static int enable_again(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;

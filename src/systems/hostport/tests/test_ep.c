@@ -144,7 +144,7 @@ static void long_far(struct end *e)
 	}
 }
 
-/* Brings the writes of devices on node 1 into its memory, so that the test sees
+/* Applies the writes of devices on node 1 to its memory, so that the test sees
  * them as programs of node 1 would. */
 static void settle(void)
 {

@@ -231,8 +231,8 @@ static void slices_change_in_driver_mode_only(void **state)
 	ultrarig_free(&t);
 }
 
-/* A process that has the page of its port and tries to reach more: driver mode,
- * the completer's page, the management region. */
+/* A process that has mapped the page of its port and tries to access more:
+ * driver mode, the completer's page, the management region. */
 static struct weft_turn user_turn(struct weft_host *h, struct weft_proc *p,
 				  void *arg)
 {
@@ -397,8 +397,8 @@ static uint32_t many_peer(uint32_t i)
 	return (i * 5 + 3) % PORTS;
 }
 
-/* A process that has the page of its port. An access to the page of the next
- * port is a fault. */
+/* A process that has mapped the page of its port. An access to the page of the
+ * next port is a fault. */
 static struct many {
 	struct weft_io page;
 	uint32_t upid;

@@ -225,7 +225,7 @@ void hp_park_area(struct hp_nic *n, uint64_t pages);
  * ULTRA, a responder or a completer. */
 void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
 /* Handles a packet of the service port: sends the copies of a multicast, or
- * refuses a packet that no crossbar could route. */
+ * reports a packet that no crossbar could route. */
 void hp_service(struct hp_nic *n, struct hp_rx *rx);
 /* Sends the acknowledge that packet h requested (8.4, 3.4). err is 0 for a
  * positive one. `trace` is the message that continues with the acknowledge, or

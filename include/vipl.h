@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VI Provider Library: the interface of the Virtual Interface Architecture for
- * programs (hvia.md 6.1).  Names, types, values and the order of enumerations
+ * programs (hvia.md 6.1). Names, types, values and the order of enumerations
  * are the published ones, so that a program written for VIPL compiles unchanged
- * and runs as a program of the simulator (class host.main) or as a part of such
- * a program.
+ * and runs inside the simulator as a program (class host.main) or as a part of
+ * one.
  *
  *	VIP_NIC_HANDLE nic;
  *
@@ -17,8 +17,8 @@
  *	while (VipRecvDone(vi, &d) == VIP_NOT_DONE)
  *		;
  *
- * Time-outs are milliseconds. A loop that waits must contain a call of this
- * library, because simulated time passes in calls alone. */
+ * Time-outs are milliseconds. A loop that waits must call this library, because
+ * simulated time passes only inside calls. */
 #ifndef VIPL_H
 #define VIPL_H
 
@@ -228,7 +228,8 @@ typedef struct _VIP_VI_ATTRIBUTES {
 #define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
 
 /* ADAddrArray is the caller's array of NumAdAddrs addresses, each with room for
- * its host address. The call sets NumAdAddrs to the number of hosts found. */
+ * its host address. VipQuerySystemManagementInfo sets NumAdAddrs to the number
+ * of hosts found. */
 typedef struct {
 	VIP_ULONG NumberOfHops;
 	VIP_NET_ADDRESS **ADAddrArray;
@@ -284,8 +285,8 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle);
 VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 		       VIP_NIC_ATTRIBUTES *NicAttribs);
-/* ErrorHandler NULL restores the default handler, which writes a line to
- * stderr. */
+/* Sets the handler of asynchronous errors. NULL restores the default handler,
+ * which writes a line to stderr. */
 VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
 			    VIP_ERROR_HANDLER ErrorHandler);
 VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,

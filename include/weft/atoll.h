@@ -74,8 +74,8 @@ bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 
 struct atoll_deadlock {
 	uint32_t out;		 /* number of the blocked OutPort */
-	uint32_t granted, waits; /* InPort that has the OutPort, and InPort that
-				  * waits for the OutPort */
+	uint32_t granted, waits; /* InPort to which the OutPort is granted,
+				  * InPort that waits for the OutPort */
 };
 
 /* Makes this process the management process. Its DMA port p receives the

@@ -4,11 +4,11 @@
  * against this header and weft/ep.h alone.
  *
  * The process has an endpoint (struct weft_ep). An agent on the same node
- * carries out the endpoint's calls on the NIC of that node. A call takes the
- * simulated time that the call of a program in the simulator takes. Between
- * calls the process is *running* and simulated time stands still. A call that
- * hands over (wait, now, mr_reg...) lets simulated time pass. The other calls
- * only write into memory shared with the simulator.
+ * carries out the endpoint's calls on the NIC of that node. A call takes as
+ * much simulated time as the same call of a program inside the simulator.
+ * Between calls the process is *running* and simulated time stands still. A
+ * call that hands over (wait, now, mr_reg...) lets simulated time pass. The
+ * other calls only write into memory shared with the simulator.
  *
  * Any thread may call open, close, wait, idle and stat at any time. All other
  * functions are for one thread at a time, so callers with several threads need
@@ -48,8 +48,8 @@ struct weft_att_info {
 	uint32_t rank, ranks; /* rank of this process in the order of starts;
 			       * number of ranks given by -n */
 	enum weft_att_clock clock;
-	weft_time_t cost_call; /* processor time that a call of a library
-				* takes */
+	weft_time_t cost_call; /* processor time that a library charges for each
+				* of its calls */
 	/* The next fields describe the endpoint as in weft_ep_info. `caps` are
 	 * the operations that the node's NIC has. */
 	uint32_t max_msg, max_put, align;
@@ -85,7 +85,7 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
  * - imm has 32 bits. A larger value gives -EINVAL.
  * - send copies the payload at once, so buf is free on return. WEFT_EV_SENT
  *   arrives when the endpoint has sent the message. With ctx == NULL a send
- *   gives no WEFT_EV_SENT and therefore wakes no process.
+ *   gives no WEFT_EV_SENT, so it does not wake a waiting process.
  * - put and get take any memory of the process as buf, and mr_reg registers any
  *   memory. With ctx == NULL a put gives no WEFT_EV_PUT.
  * - mr_reg and mr_dereg hand over.
@@ -143,13 +143,12 @@ int weft_att_idle(struct weft_att *a);
 /* Begins a call of a library above (MPI). `looks` is true for calls that test
  * and return (MPI_Test).
  *
- * Polls without an event are counted. A call without `looks` starts a new
- * count, because a caller whose last call has returned no longer waits in that
- * call. Calls with `looks` share one count, because a caller that loops over
- * such calls waits. After 15 polls in calls with `looks`, or after 256 polls in
- * all other calls together, the next poll lets 2 us of simulated time pass, or
- * less if an event arrives. So a loop of tests makes progress at a rate that
- * does not depend on real time. */
+ * The library counts polls without an event. Calls with `looks` share one
+ * count, because a program that loops over such calls is waiting. Each call
+ * without `looks` starts a new count. After 15 polls in calls with `looks`, or
+ * after a total of 256 polls in other calls, the next poll lets 2 us of
+ * simulated time pass, or less if an event arrives. A loop of tests therefore
+ * makes progress at a rate that does not depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
 /* Reports that the caller made progress without an event, because it handled a
  * message that it had polled before. The count of polls in a row starts again,
@@ -157,10 +156,10 @@ void weft_att_enter(struct weft_att *a, bool looks);
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
 void weft_att_leave(struct weft_att *a);
-/* Stops measuring until the common start, so that preparations do not count.
- * Until then the process runs in real time and its messages do not use the
- * machine. Simulated time stands still while all attached processes are in this
- * state. Does not hand over. */
+/* Stops measuring until weft_att_epoch, so that preparations do not count.
+ * Until then the process runs in real time, and its messages bypass the
+ * simulated NIC. Simulated time stands still while all attached processes are
+ * in this state. Does not hand over. */
 void weft_att_aside(struct weft_att *a);
 /* Starts together with the other processes of a job. All `ranks` processes with
  * this job number make this call. The processes are resumed together when all

@@ -15,8 +15,8 @@
  * when the tenure is granted), some time before note->time. With
  * WEFT_TOLD_TAKEN the receiver has stored the change of state with its time.
  * With WEFT_TOLD_QUIET the note is queued without an arrival, and the receiver
- * drains the queue whenever it polls. Nothing may become visible before
- * note->time. A device that takes the notes of its own reads calls
+ * drains the queue whenever it polls. The receiver must not act on the note
+ * before note->time. A device that takes the notes of its own reads calls
  * weft_bus_settle before the device uses the bytes.
  *
  * The buses differ:
@@ -99,8 +99,8 @@ struct weft_bus_txn {
 	double slow_factor;
 	enum weft_bus_error
 		error; /* error of bus.pcix that the transaction meets */
-	/* Reads on packet buses: the answer may pass stores of the host. A
-	 * device that can take no stores before it has the answer sets this
+	/* Reads on packet buses: the answer may overtake stores of the host. A
+	 * device that accepts no stores until the answer arrives sets this
 	 * field, because otherwise the answer would wait for the stores and the
 	 * stores would wait for the answer. */
 	bool relaxed;
@@ -134,7 +134,7 @@ enum weft_note_kind {
 			  * event, or calls weft_bus_defer and answers later. */
 	/* To the host: */
 	WEFT_NOTE_MEM_WRITE, /* the host writes the bytes of the slice to memory
-			      * now, and takes the slice */
+			      * now and takes ownership of the slice */
 	WEFT_NOTE_MEM_READ,  /* the host fills the slice from memory now */
 	WEFT_NOTE_LOADED,    /* data[] answers the outstanding PIO load */
 	WEFT_NOTE_STORED,    /* one posted store has left the bridge's buffer */
@@ -161,8 +161,8 @@ struct weft_bus_note {
 	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
 				 * n = BAR n */
 	bool level;
-	/* MEM_READ: the bytes may be filled late, because the device calls
-	 * weft_bus_settle before it reads the bytes. */
+	/* MEM_READ: the host may fill in the bytes later, because the device
+	 * calls weft_bus_settle before it reads the bytes. */
 	bool lazy;
 	bool last;  /* BURST: this is the last burst */
 	bool timer; /* BURST: the latency timer cut the burst short */
@@ -171,8 +171,8 @@ struct weft_bus_note {
 		     * target (bus.ht: the error bit of the response) */
 	uint8_t op; /* TAGGED: an enum weft_bus_tagged_op */
 	/* An enum weft_bus_error. STORE, LOAD: error of the access. BURST,
-	 * MEM_*: bit 0 of the first byte is wrong. DONE of a read: a completion
-	 * without a request follows and lasts until data_end. */
+	 * MEM_*: bit 0 of the first byte is wrong. DONE of a read: the split
+	 * completion arrives a second time and ends at data_end. */
 	uint8_t wrong;
 	uint8_t load; /* LOADED: number that the host gave the load */
 	uint16_t tag;
@@ -247,8 +247,8 @@ struct weft_bus_ops {
 	 * number below this limit, and the answer carries the load's number.
 	 * NULL: 1. */
 	uint32_t (*loads)(struct weft_port *host_port);
-	/* Starts a load as pio_load does, but with a number. The loads of
-	 * pio_load have number 0. */
+	/* Starts a load as pio_load does, and gives the load a number. Loads
+	 * that pio_load starts have number 0. */
 	void (*pio_load_as)(struct weft_port *host_port, uint32_t number,
 			    uint32_t dev, uint8_t space, uint64_t off,
 			    uint32_t bytes);
@@ -256,14 +256,14 @@ struct weft_bus_ops {
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	/* Returns the clock that counts the cycles of the bus at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Each is called by the function weft_bus_window, weft_bus_consumed or
-	 * weft_bus_defer, and returns that function's result. NULL: the bus has
-	 * no back-pressure. */
+	/* Each carries out the call of weft_bus_window, weft_bus_consumed or
+	 * weft_bus_defer and returns its result. NULL: the bus has no
+	 * back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
-	/* Brings the slices of memory reads up to the present time. NULL: the
-	 * slices of this bus are always up to date. */
+	/* Fills the slices of memory reads with all bytes that have arrived by
+	 * now. NULL: this bus fills slices in time. */
 	void (*settle)(struct weft_port *dev_port);
 	/* Returns true when a device may have any number of transactions in
 	 * flight. NULL or false: one read and one write. */
@@ -277,7 +277,8 @@ struct weft_bus_ops {
 	 * tagged accesses this and the next two functions are NULL. */
 	bool (*pio_tagged)(struct weft_port *host_port, uint32_t dev,
 			   const struct weft_bus_tagged *r);
-	/* Makes the bus give tagged accesses to the device. Returns true. */
+	/* Enables the delivery of tagged accesses to the device. Returns
+	 * true. */
 	bool (*takes_tagged)(struct weft_port *dev_port);
 	/* Answers a tagged load with its data, where `status` says whether the
 	 * data are valid. Answers a conditional store without data, where
@@ -293,7 +294,7 @@ struct weft_bus_host_ops {
 	bool (*decode)(struct weft_port *host_port, weft_phys_t phys,
 		       uint32_t bytes);
 	/* Carries out the accesses to memory that are due by now. NULL: the
-	 * host carries them out in time. */
+	 * host delays no access. */
 	void (*settle)(struct weft_port *host_port);
 };
 
@@ -310,19 +311,20 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  * weft_bus_window(port, n), in its start op or later but before the first
  * store, has n slots for stores. Each NOTE_STORE fills a slot, and
  * weft_bus_consumed empties slots. While no slot is empty, further stores wait
- * in the bus in their order. No store is lost, because in the end the bridge is
- * full and the host's pio_store returns false. The store that waited longest
+ * in the bus in their order. No store is lost, because the host's pio_store
+ * returns false when the bridge's buffer is full. The store that waited longest
  * arrives at the first bus clock after weft_bus_consumed.
  *
  * NOTE_LOAD follows all stores that were submitted before the load, but needs
- * no slot. A device that wants to take the stores in its slots before it
- * answers defers the answer. Answers to the device's own reads overtake stores
+ * no slot. A device that must process the stores in its slots before it answers
+ * a load defers the answer. Answers to the device's own reads overtake stores
  * that wait for a slot. When the read is `relaxed`, its answer also overtakes
  * stores that wait in the host's bridge.
  *
  * The functions return false, and do nothing, on a bus without back-pressure
- * (bus.pcix: stores arrive at once, loads are answered at once).  On bus.pci a
- * device without a free slot, or without an answer, costs the bus retries. */
+ * (bus.pcix: the device must accept each store and answer each load at once).
+ * On bus.pci a device without a free slot, or without an answer, costs the bus
+ * retries. */
 
 /* Gives the device room for this number of stores.  Returns false when the bus
  * has no back-pressure. */
@@ -344,8 +346,8 @@ static inline bool weft_bus_consumed(struct weft_port *dev_port,
 }
 
 /* Lets the device answer a load by reply in a later event. Called in the event
- * that took NOTE_LOAD. Returns false when the bus cannot wait. The device then
- * has to answer in this event. */
+ * that took NOTE_LOAD. Returns false when the bus cannot wait for an answer.
+ * The device must then answer in this event. */
 static inline bool weft_bus_defer(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -367,7 +369,8 @@ static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 		bus->reply(dev_port, ones, bytes);
 }
 
-/* Brings the slices of the device's memory reads up to the present time. */
+/* Fills the slices of the device's memory reads with all bytes that have
+ * arrived by now. */
 static inline void weft_bus_settle(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -395,9 +398,9 @@ static inline bool weft_bus_many(struct weft_port *dev_port)
 	return bus->many && bus->many(dev_port);
 }
 
-/* Makes the bus give tagged accesses to this device as WEFT_NOTE_TAGGED. Called
- * in the device's start op. Returns false when the bus has no tagged accesses.
- */
+/* Enables the delivery of tagged accesses to this device as WEFT_NOTE_TAGGED.
+ * Called in the device's start op. Returns false when the bus has no tagged
+ * accesses. */
 static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -417,10 +420,10 @@ bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
  * note->time, which is later than now. Takes the reference of note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
-/* For the receiver. Asks for an arrival at the time of each note that is in its
- * queue and not yet due. Notes that were queued without an arrival
- * (WEFT_TOLD_QUIET) get an arrival, too, because the receiver no longer polls
- * but waits for a note. */
+/* For the receiver. Requests an arrival for each queued note that is not due
+ * yet, at the time of the note. Notes with WEFT_TOLD_QUIET, which were queued
+ * without an arrival, get one, too. A receiver that stops polling and waits for
+ * a note calls this function. */
 void weft_bus_expect(struct weft_port *p);
 
 WEFT_C_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clock domains: cycle numbers to femtoseconds and back, exactly.
+/* Clock domains: exact conversion between cycle numbers and femtoseconds.
  *
  * A period is the reduced fraction num/den femtoseconds, so 330 MHz never
  * drifts: edge(n) = phase + floor(n * num / den). */
@@ -15,12 +15,13 @@ struct weft_clock {
 	weft_time_t phase; /* time of edge 0 */
 };
 
-/* Sets a clock of hz_num / hz_den Hz with edge 0 at time 0.  Returns false, and
- * leaves clk alone, when either is zero or the period is below 1 fs. */
+/* Sets a clock of hz_num / hz_den Hz with edge 0 at time 0. Returns false, and
+ * does not change clk, when hz_num or hz_den is zero or the period is below 1
+ * fs. */
 bool weft_clock_from_hz(struct weft_clock *clk, uint64_t hz_num,
 			uint64_t hz_den);
-/* Sets a clock of this period with edge 0 at time 0.  Returns false, and leaves
- * clk alone, when the period is zero. */
+/* Sets a clock of this period with edge 0 at time 0. Returns false, and does
+ * not change clk, when the period is zero. */
 bool weft_clock_from_period(struct weft_clock *clk, weft_time_t period_fs);
 /* Returns a copy of clk that is faster by ppm parts per million, or slower when
  * ppm is negative. Edge 0 does not move, so that the domain keeps its phase. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a component declares itself: tables of parameters, counters, ports and
- * registers, a few operations, one declaration.  The tables are the
- * implementation: they parse the experiment, print `weft list` and
- * `weft describe`, decode registers, name counters in results and fill the
- * reference pages. */
+/* Declarations of component classes. A class declares tables of parameters,
+ * counters, ports and registers, and a few operations. Weft uses the tables to
+ * parse experiments, print `weft list` and `weft describe`, decode registers,
+ * name counters in results and fill the reference pages. */
 #ifndef WEFT_COMPONENT_H
 #define WEFT_COMPONENT_H
 
@@ -32,7 +31,7 @@ enum weft_ptype {
 enum weft_source {
 	WEFT_STATED,	    /* printed in the source document */
 	WEFT_DERIVED,	    /* follows from stated numbers */
-	WEFT_RECONSTRUCTED, /* a reading of the source, which is silent or
+	WEFT_RECONSTRUCTED, /* inferred, because the source is silent or
 			     * garbled */
 	WEFT_CALIBRATED,    /* chosen to make a published result come out */
 	WEFT_OWN,	    /* a choice of Weft, without a source */
@@ -107,7 +106,8 @@ struct weft_reg {
 	enum weft_reg_access access;
 	uint64_t reset, rw, w1c;
 	bool bare;
-	/* Returns the value of a host's load. NULL: the value is the cell's. */
+	/* Returns the value of a host's load. NULL: a load returns the value of
+	 * the cell. */
 	uint64_t (*read)(struct weft_comp *c, uint32_t index);
 	/* Called after a host's store. `val` is the old value with the stored
 	 * bytes in it, before the masks rw and w1c act, so that the hook sees a
@@ -145,19 +145,20 @@ struct weft_waiting {
 /* Position of a component in a direct network. */
 struct weft_place {
 	uint32_t node;
-	const struct topology *topo; /* topology of the network
-				      * (net/topology.h), which owns it */
+	const struct topology *topo; /* topology (net/topology.h), owned by the
+				      * network */
 	struct weft_comp *net;	     /* component that is the network as a
 				      * whole */
-	/* Graph of a routed network (net/graph.h), in which `node` is the
-	 * number of the router or end; NULL: the network is a direct one. */
+	/* Graph of a routed network (net/graph.h). `node` is then the number of
+	 * a router or end in the graph. NULL: the network is a direct one. */
 	const struct net_graph *graph;
 };
 
 /* Parts of a network, given to the component of the network. The ops.fini of
  * that component frees `switches`, and frees `topo` by topo_free. */
 struct weft_network {
-	/* In a routed network: what NICs behind gateways see, or NULL. */
+	/* In a routed network: the topology that NICs behind gateways see, or
+	 * NULL. */
 	struct topology *topo;
 	struct weft_comp **switches; /* switches by node, all set before
 				      * ops.start */
@@ -170,13 +171,14 @@ struct weft_network {
 /* Classes of the parts of a network, used where the experiment names none. */
 struct weft_network_parts {
 	const char *net, *switch_class, *link;
-	/* NICs: class between the NIC and an end of a routed network. Its port
-	 * `nic` is cabled by `link` to the first link of the NIC. If there is a
-	 * switch_class, each NIC has such a switch beside it, and the first
-	 * link of the switch is cabled. NULL: the end itself stands in the
-	 * network. */
+	/* NICs: class of the gateway between a NIC and an end of a routed
+	 * network. `link` joins the gateway's port `nic` to the first link of
+	 * the NIC. If switch_class is set, each NIC has a switch of that class,
+	 * and `link` joins the gateway to the first link of the switch. NULL:
+	 * the network has no gateways. */
 	const char *gateway;
-	/* Class of an entry of `classes`, if ends have ops.part. */
+	/* Class of the components that the experiment lists under `classes`,
+	 * for ends with ops.part. */
 	const char *traffic_class;
 };
 
@@ -196,8 +198,8 @@ struct weft_ops {
 		       struct weft_frame *f);
 	/* Phase 1: handles the wake-up of weft_wake(c, tag, t). */
 	void (*event)(struct weft_comp *c, uint32_t tag);
-	/* Ends the run: checks that nothing was lost or made up. Returns 0, or
-	 * a negative errno with a message. */
+	/* Ends the run and checks that no message was lost or invented.
+	 * Returns 0, or a negative errno with a message. */
 	int (*finish)(struct weft_comp *c, struct weft_err *err);
 	/* Frees what init and the run allocated. After a failed init the state
 	 * may be incomplete. */
@@ -218,11 +220,10 @@ struct weft_ops {
 	int (*route)(struct weft_comp *c, uint32_t in, uint32_t path,
 		     const uint32_t *to, uint32_t n, struct weft_err *err);
 	/* Brings counters up to date in the middle of a run, for classes that
-	 * otherwise do so in ops.finish only. Called any number of times,
-	 * without effect on the run. ops.finish sets metrics of this op again.
-	 * Returns as ops.finish does. One function can therefore be both ops
-	 * when ops.finish has nothing else to do. NULL: counters are always up
-	 * to date. */
+	 * otherwise do so in ops.finish only. May be called any number of times
+	 * and must not affect the run. ops.finish sets the same metrics again
+	 * at the end. Returns as ops.finish does, so that one function can be
+	 * both ops. NULL: counters are always up to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
 	/* Returns the part of counter k that belongs to the time after now. A
 	 * transfer is counted as a whole when it begins, but pictures over time
@@ -258,10 +259,11 @@ struct weft_ops {
 	 * or a negative errno with a message. NULL in all other classes. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,
 		       struct weft_err *err);
-	/* Takes a component that describes a class of its packets, after init
-	 * and in the order of the experiment. Sources of one section share it.
-	 * Returns 0, or a negative errno with a message. NULL: it has no
-	 * classes. */
+	/* Gives a traffic source a component that describes one class of its
+	 * packets. Called after init, once for each class, in the order of the
+	 * experiment. The sources of one section of the experiment share
+	 * `part`. Returns 0, or a negative errno with a message. NULL: the
+	 * source has no packet classes. */
 	int (*part)(struct weft_comp *c, struct weft_comp *part,
 		    struct weft_err *err);
 };

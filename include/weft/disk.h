@@ -36,25 +36,25 @@ enum { WEFT_DISK_TARGETS = 64 };
 /* Checks of data, beside those of the network. */
 enum weft_disk_check {
 	WEFT_DISK_CHECK_NONE,	/* the CRC of the link alone */
-	WEFT_DISK_CHECK_CRC32C, /* adds a CRC of the data that covers the way
-				 * from memory to memory; the library sends
-				 * wrong data again */
+	WEFT_DISK_CHECK_CRC32C, /* end-to-end CRC from memory to memory; the
+				 * library repeats transfers whose CRC is
+				 * wrong */
 };
 
 struct weft_disk_attr {
 	uint32_t target[WEFT_DISK_TARGETS]; /* nodes of the targets */
 	uint32_t targets;		    /* number of targets; 0: one target,
 					     * on node 1 */
-	uint32_t stripe; /* bytes on one target before the next target follows,
-			  * a multiple of 4096; 0: 65536 */
+	uint32_t stripe; /* bytes of a stripe, which lies on one target, a
+			  * multiple of 4096; 0: 65536 */
 	uint32_t depth;	 /* requests in flight to a target, 1..128; 0: 128 */
 	enum weft_disk_check check;
 	bool use_irq;	     /* wait sleeps until an interrupt instead of
 			      * spinning */
 	const char *link;    /* link to the targets: "native" or "ep"; NULL:
 			      * native where the system has one, otherwise ep */
-	const char *notify;  /* native link: what raises a notification, see
-			      * docs/storage.md; NULL: "request" */
+	const char *notify;  /* native link: event that raises a notification,
+			      * see docs/storage.md; NULL: "request" */
 	uint32_t cluster;    /* native link: transfers that are started
 			      * together; 0: all of a request */
 	weft_time_t timeout; /* time in which the first attempt must be

@@ -6,9 +6,9 @@
  * A program posts operations and polls events. The endpoint never calls the
  * program back. One thread of a process uses an endpoint at a time.
  *
- * Order.  Messages of one sender arrive at one receiver in the order in which
- * they were posted.  Puts, gets and atomics overtake messages and each other.
- * WEFT_EV_PUT_IN arrives when the bytes of its put are in place.
+ * Order. Messages of one sender arrive at one receiver in the order in which
+ * they were posted. Puts, gets and atomics may overtake messages and each
+ * other. WEFT_EV_PUT_IN arrives when the bytes of its put are in place.
  *
  * Memory.  An operation uses its buffer until its event has been polled.  A
  * message, a put or a get may use any memory, but memory that the NIC reaches
@@ -111,8 +111,9 @@ struct weft_ep_attr {
 	 * use a handshake for long messages; 0: the default. */
 	uint32_t eager_max;
 	/* Group of the process: peers are the processes of one group, one on
-	 * each node. Must be 0 where a node has one process, otherwise the
-	 * open fails with -EOPNOTSUPP. */
+	 * each node. On a NIC that serves one process per node `group` must be
+	 * 0, because weft_ep_open fails with -EOPNOTSUPP for any other
+	 * value. */
 	uint32_t group;
 };
 

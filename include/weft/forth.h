@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Driver and user library of the FORTH RDMA NIC (forth.md 2.9, 3, 10).
  *
- * The NIC knows one operation: a remote write of 1..512 qwords from local to
- * remote physical memory, with three optional notifications.  Transfers to one
+ * The NIC has one operation, a remote write of 1..512 qwords from local to
+ * remote physical memory, with three optional notifications. Transfers to one
  * destination leave, travel and arrive in order. The library copies no payload.
  * For messages, alignment and reads there is the common endpoint (weft/ep.h).
  *
@@ -51,8 +51,8 @@ struct weft_forth_attr {
 	uint32_t read_max;	/* bytes of a read request: 512, 1024, 2048
 				 * or 4096; 0 = 4096 */
 	/* Device-visible block of WEFT_FORTH_NOTIFY_BYTES for the words that
-	 * the NIC writes; NULL = the library allocates it. A caller that gives
-	 * the block can poll these words and others next to them by one
+	 * the NIC writes; NULL = the library allocates it. A caller that
+	 * allocates the block can poll these words and adjacent words by one
 	 * weft_host_poll_range. */
 	void *notify;
 };
@@ -76,19 +76,19 @@ struct weft_forth_info {
 	uint32_t min_payload, max_payload; /* payload of one packet, in bytes */
 	uint32_t max_transfer; /* bytes that one descriptor may move on this
 				* NIC */
-	/* Packets may overtake each other, therefore a program learns of
-	 * arrivals by notifications alone. */
+	/* Packets may overtake each other, so only notifications tell a program
+	 * that data have arrived. */
 	bool multipath;
 	bool groups; /* notifications by counting (forth.md 7.7) */
 };
 
-/* One transfer.  Addresses are multiples of 8. With info.groups a transfer
+/* One transfer. Addresses are multiples of 8. With info.groups a transfer
  * belongs to one of 64 groups of its sender, and the receiver is notified once
  * for each group. A transfer with ANNOUNCE (and RNOTIFY or RIRQ) says in
  * `remote` how many qwords the other transfers of its group carry. The qword of
- * the transfer with ANNOUNCE itself is not written. The sender may use a
- * group's number again when it knows that the receiver has seen the
- * notification of the group. */
+ * the transfer with ANNOUNCE itself is not written. The sender may reuse a
+ * group's number when it knows that the receiver has read the notification of
+ * the group. */
 struct weft_forth_desc {
 	weft_phys_t local;
 	uint32_t remote;
@@ -99,8 +99,8 @@ struct weft_forth_desc {
 };
 
 /* Finds the NIC (device 0) and initialises it in the order of forth.md 2.9.
- * attr NULL is an attr of zeros. Returns 0 and a handle for weft_forth_close,
- * or -ENODEV (device 0 is another NIC) or -ENOMEM. */
+ * attr NULL gives defaults. Returns 0 and a handle for weft_forth_close, or
+ * -ENODEV (device 0 is another NIC) or -ENOMEM. */
 int weft_forth_open(struct weft_host *h, const struct weft_forth_attr *attr,
 		    struct weft_forth **f_p);
 /* Stops the DMA engine and frees the handle. */
@@ -175,7 +175,7 @@ bool weft_forth_wait_remote(struct weft_forth *f, uint32_t seen,
 uint64_t weft_forth_local_word(const struct weft_forth *f, uint32_t queue);
 /* Enables or disables the remote interrupt. */
 void weft_forth_irq_enable(struct weft_forth *f, bool on);
-/* Clears the interrupt flag. The caller takes all notifications afterwards,
+/* Clears the interrupt flag. The caller must poll all notifications afterwards,
  * because a notification that arrived before the flag was cleared raises no
  * interrupt (forth.md 2.3). */
 void weft_forth_irq_ack(struct weft_forth *f);

@@ -7,8 +7,8 @@
  * the protocol are in `u` (see <nic>_wire.h). The payload is a
  * reference-counted slice.
  *
- * A frame that was damaged carries its line symbols in `raw` instead, and the
- * receiver's state machine takes these one by one. */
+ * A damaged frame also carries its line symbols in `raw`, and the receiver's
+ * state machine processes the symbols one by one. */
 #ifndef WEFT_FRAME_H
 #define WEFT_FRAME_H
 

@@ -29,9 +29,9 @@ struct weft_dev;
 
 enum weft_io_attr { WEFT_UC, WEFT_WC };
 
-/* A mapped window of a device BAR: a plain value, which a library may copy and
- * change. In a process `off` is a virtual address. A process that forges a
- * window therefore reaches its own pages alone. */
+/* A mapped window of a device BAR. A library may copy and change this plain
+ * value. In a process `off` is a virtual address, so a process that forges a
+ * window reaches only its own pages. */
 struct weft_io {
 	struct weft_dev *dev;
 	uint64_t off;
@@ -84,10 +84,10 @@ void weft_io_fence(struct weft_host *h);
  *
  * A tagged access carries a tag of 16 bits. Only the monitor sets the tag of a
  * process (weft_proc_set_tag). The tag names the process to the device, so that
- * all processes can share a page. The calls with _user carry any tag. The
- * device answers with a response tag of one bit. Tagged accesses are not
- * combined, and follow earlier stores of this thread. They use windows of
- * weft_io_map. */
+ * all processes can share a page. Calls whose names end in _user carry a tag
+ * that the program chooses. The device answers with a response tag of one bit.
+ * Tagged accesses are not combined, and follow earlier stores of this thread.
+ * They use windows of weft_io_map. */
 
 /* Returns true when the device's bus has tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d);
@@ -98,15 +98,15 @@ void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n,
 			 uint16_t tag);
-/* Each makes a tagged load and waits for its answer. Returns the response tag,
- * which is true when the device calls the value valid. */
+/* Each makes a tagged load and waits for its answer. Returns the response tag.
+ * It is true when the device reports a valid value. */
 bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t *val_p);
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
 			  uint64_t off, uint16_t tag, uint64_t *val_p);
 /* Makes a tagged conditional store and waits for the answer. `cond` is a
  * WEFT_COND of weft/bus.h, or 0 for "the device's queue has room". Returns true
- * when the condition held, so that the device has stored the data. */
+ * when the condition held and the device has stored the data. */
 bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, const void *data, uint32_t n, uint64_t cond);
 
@@ -117,8 +117,8 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
  * BARs to them. Accesses of these processes and domains then reach the device
  * without the monitor. A page has one owner at most. A thread that enters a
  * process (or a domain, as its kernel) reaches only the pages that were mapped
- * there, and cannot leave. The virtual addresses of a process do not disclose
- * which pages they are.
+ * there, and cannot leave. A virtual address of a process does not reveal its
+ * page in the BAR.
  *
  * A call that the thread has no right to make does nothing, returns false and
  * is counted. An access of a process to a page that it does not have is a page
@@ -169,7 +169,7 @@ bool weft_proc_set_tag(struct weft_host *h, struct weft_proc *p, uint16_t tag);
  * caller. Returns NULL outside processes. */
 struct weft_proc *weft_proc_self(struct weft_host *h);
 /* For the monitor or a kernel of the process's domain. Puts this thread into
- * the process for good. Returns false in other threads. */
+ * the process permanently. Returns false in other threads. */
 bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
 
 /* ---- many light processes ----------------------------------------------
@@ -229,8 +229,8 @@ struct weft_drv {
 	/* Carries out one call of a thread. Returns the result of
 	 * weft_drv_call: 0 or a negative errno by convention. */
 	int (*call)(struct weft_host *h, void *own, uint32_t op, void *arg);
-	/* Called when a program whose thread is in process p has ended by
-	 * itself or was killed. May be NULL. */
+	/* Called when a program with a thread in process p has returned or was
+	 * killed. May be NULL. */
 	void (*gone)(struct weft_host *h, void *own, struct weft_proc *p);
 	/* Called when the node is freed. No thread runs any more, and no other
 	 * function of this header may be called. May be NULL. */
@@ -265,14 +265,15 @@ struct weft_host *weft_thread_start(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);
 /* Sleeps until another thread of the node calls weft_host_wake with this p, or
- * until the deadline. Does not sleep when *p != old. The sleeper pays the
- * wake-up. Returns true when *p != old. */
+ * until the deadline. Does not sleep when *p != old. A thread that slept is
+ * charged the time of a wake-up. Returns true when *p != old. */
 bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 		    weft_time_t deadline);
 /* Keeps the processor busy until another thread of the node calls
  * weft_host_wake with this p, exactly as this loop would:
  *   weft_host_cpu(h, turn); if (weft_host_now(h) >= deadline) break;
- * Pays no wake-up, and returns 0 at once when *p != old.  Returns
+ * The thread is not charged for a wake-up. Returns 0 at once when *p != old.
+ * Returns
  *   0..turn     the part of `turn` that had passed at the wake-up
  *   WEFT_NEVER  the loop has ended at the deadline */
 weft_time_t weft_host_spin(struct weft_host *h, const uint32_t *p, uint32_t old,
@@ -367,20 +368,21 @@ void weft_host_move(struct weft_host *h, void *dst, const void *src, size_t n);
 bool weft_host_poll64(struct weft_host *h, const volatile uint64_t *p,
 		      uint64_t old, weft_time_t deadline);
 /* Spins until a store by a device or another thread hits this node's memory in
- * [p, p+n), or until the deadline. For libraries that poll several words: check
- * them, wait, check again. Returns true after a store, false at the deadline.
- * Stores count from the end of the last poll of this range on. The first poll
- * of a range returns true after one iteration of the loop, so that no earlier
- * store is missed. */
+ * [p, p+n), or until the deadline. A library that polls several words reads
+ * them, calls this function and reads them again. Returns true after a store,
+ * false at the deadline. A store counts if it was made after the last poll of
+ * this range ended. The first poll of a range returns true after one iteration
+ * of the loop, so that no earlier store is missed. */
 bool weft_host_poll_range(struct weft_host *h, const volatile void *p, size_t n,
 			  weft_time_t deadline);
 /* Sleeps until the device's interrupt line is asserted, or until the deadline.
- * After an interrupt the thread pays interrupt entry and wake-up. Returns true
- * when the line is asserted. */
+ * After an interrupt the thread is charged the times of interrupt entry and
+ * wake-up. Returns true when the line is asserted. */
 bool weft_host_irq_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
-/* Sleeps as weft_host_irq_wait does, in a thread that is the interrupt handler
- * and therefore pays no wake-up. Returns true when the line is asserted. */
+/* Sleeps as weft_host_irq_wait does. The thread acts as the interrupt handler,
+ * so it is not charged for a wake-up. Returns true when the line is
+ * asserted. */
 bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Waits as weft_host_isr_wait does, but keeps the processor busy meanwhile.
@@ -388,8 +390,8 @@ bool weft_host_isr_wait(struct weft_host *h, struct weft_dev *d,
 bool weft_host_isr_spin(struct weft_host *h, struct weft_dev *d,
 			weft_time_t deadline);
 /* Returns the processor time that this thread has used so far for work, polls,
- * spinning and waits for the bus. A thread that sleeps uses none, and neither
- * does one that waits until an interrupt's handler runs. */
+ * spinning and waits for the bus. A thread uses no processor time while it
+ * sleeps or waits until the handler of an interrupt runs. */
 weft_time_t weft_host_busy(struct weft_host *h);
 /* Returns weft_host_busy minus the time inside drivers (weft_drv_call). */
 weft_time_t weft_host_user(struct weft_host *h);

@@ -35,8 +35,8 @@ struct hport_sizes {
 				    * table */
 	uint32_t sdr, rdr;	   /* words of the send and receive data
 				    * regions */
-	uint32_t rdr_unit;	   /* log2 of the words in a piece of the RDR
-				    * (7.3) */
+	uint32_t rdr_unit;	   /* log2 of the words by which the RDR
+				    * pointers advance (7.3) */
 };
 
 enum {
@@ -56,10 +56,11 @@ struct hport_attr {
 };
 
 /* Opens a port through the node's driver, which the first program of the node
- * loads. With a == NULL the port has defaults and any VPID. Afterwards the
- * program is a process (weft/host.h) whose tag is the VPID of its first port.
- * Returns 0 and a port for hport_close, or -ENODEV, -ENOMEM, -EBUSY (the VPID
- * is taken), -ENOSPC (no VPID is left) or -EPERM (flags). */
+ * loads. With a == NULL the port gets default attributes and any free VPID.
+ * Afterwards the program is a process (weft/host.h) whose tag is the VPID of
+ * its first port. Returns 0 and a port for hport_close, or -ENODEV, -ENOMEM,
+ * -EBUSY (the VPID is taken), -ENOSPC (no VPID is left) or -EPERM
+ * (HPORT_POSTED_PA in a process). */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
 /* Waits until the device no longer uses the port, then frees the port. Without
@@ -86,8 +87,8 @@ struct hport_memory {
 	uint32_t kind;
 	uint64_t boot_bytes; /* size of the region; 0: 24 MiB, or a half or a
 			      * quarter of that when the node has less memory */
-	uint64_t object_max; /* largest object of the page allocator; 0: 2
-			      * MiB; more: -EINVAL */
+	uint64_t object_max; /* largest object of the page allocator, at most 2
+			      * MiB; 0: 2 MiB */
 };
 /* Loads the node's driver. Without this call the first hport_open loads the
  * driver. Returns 0, -EBUSY (the driver is loaded), -ENODEV, -ENOMEM or -EINVAL
@@ -95,8 +96,8 @@ struct hport_memory {
 int hport_load(struct weft_host *h, const struct hport_memory *m);
 /* Serves translations as the node's driver until all ports of the node are
  * closed. Finding and pinning a page takes the time `service`. With `always`
- * the service has no end, but the run can end, because the service does nothing
- * between requests. Returns 0, -ENODEV, -ENOMEM, -EPERM (not the monitor) or
+ * the call does not return after success, but the run can still end, because
+ * the thread sleeps. Returns 0, -ENODEV, -ENOMEM, -EPERM (not the monitor) or
  * -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
@@ -155,8 +156,8 @@ int hport_window_lock(struct hport *p, uint32_t id, uint32_t hpid,
 /* Unlocks a window for all processes. Returns 0, or -EINVAL (no such window).
  */
 int hport_window_unlock(struct hport *p, uint32_t id);
-/* Makes window `id` a neighbour of `after`. Windows over one piece of memory
- * are neighbours, so that hport_window_lock_others can lock all but one.
+/* Makes window `id` a neighbour of `after`. Windows over the same memory are
+ * neighbours, so that hport_window_lock_others can lock all of them except one.
  * Returns 0, or -EINVAL (no such window). */
 int hport_window_join(struct hport *p, uint32_t id, uint32_t after);
 /* Locks all neighbours of a window, so that only {hpid, vpid} may access them.
@@ -167,7 +168,7 @@ int hport_window_lock_others(struct hport *p, uint32_t id, uint32_t hpid,
 /* ---- instructions ----
  *
  * Each function that posts an instruction returns 0, or
- *   -EAGAIN    the work queue is full: take notifications, then post again
+ *   -EAGAIN    the work queue is full: poll notifications, then post again
  *   -ENXIO     the port has been switched off
  *   -EINVAL    n is 0 or too large
  *   -EMSGSIZE  more segments than hport_set_mtu can count */
@@ -242,11 +243,11 @@ int hport_flush(struct hport *p);
  * message. The program's API tags have 24 bits, because segments use the other
  * bits. Receivers with this MTU get every segment of a message, in any order if
  * the port is not ordered. Segments that find no room in the work queue are
- * posted while notifications are taken. Returns 0, -ENOMEM, or -EAGAIN while a
- * message is in flight. */
+ * posted when the program polls notifications. Returns 0, -ENOMEM, or -EAGAIN
+ * while a message is in flight. */
 int hport_set_mtu(struct hport *p, uint32_t bytes);
-/* Returns true while segments wait for room. The caller then takes
- * notifications. */
+/* Returns true while segments wait for room in the work queue. The caller then
+ * polls notifications. */
 bool hport_unposted(const struct hport *p);
 /* Makes the port write instructions by tagged conditional stores of 64 bytes
  * and trigger them by tagged loads (hostport.md 10), or by plain accesses when
@@ -279,8 +280,8 @@ struct hport_note {
 	uint32_t n;	  /* number of words in data */
 	uint64_t data[5]; /* words of a fast send, or results */
 	uint32_t win;	  /* ACCESSED: number of the window */
-	uint64_t off;	  /* offset; ACCESSED: in the window; MESSAGE: in the
-			   * RDR, in words */
+	uint64_t off;	  /* ACCESSED: offset in the window; MESSAGE: offset in
+			   * the RDR, in words */
 	bool posted;	  /* true when the message is in a posted buffer, which
 			   * `stored`, `addr` and `cookie` describe */
 	uint64_t stored, addr, cookie;

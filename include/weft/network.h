@@ -8,7 +8,7 @@
  *	WEFT_ROUTINGS(&round);
  *
  * Weft checks the routing of a shared object: a packet must reach its end, and
- * channels that packets hold may not wait for each other in a circle. */
+ * the channels that packets hold and request must not form a cycle. */
 #ifndef WEFT_NETWORK_H
 #define WEFT_NETWORK_H
 
@@ -48,7 +48,8 @@ struct weft_hop {
 	uint32_t router, port, vc;
 	bool injected;	    /* it comes from an end, and vc has no meaning */
 	uint32_t src, dest; /* ends */
-	uint32_t coins;	    /* random: weft_routing.coins bits of the packet */
+	uint32_t coins;	    /* weft_routing.coins random bits, drawn for the
+			     * packet */
 	uint32_t vcs;	    /* of a port */
 	void *own;	    /* of the program */
 };

@@ -13,7 +13,7 @@ WEFT_C_BEGIN
  * belongs to the program and is valid as long as the component. */
 struct weft_host *weft_prog_host(struct weft_comp *prog);
 /* Returns the local time of the program's thread, which may be ahead of the
- * simulation's.  Reading it is free, so only observers may use it: a program
+ * simulation's. The call costs no time, so only observers may use it. A program
  * reads its clock with weft_host_now. */
 weft_time_t weft_prog_time(struct weft_comp *prog);
 

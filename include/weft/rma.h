@@ -14,9 +14,9 @@
  *	rma_noti_free(p, noti);
  *	rma_close(p);
  *
- * Requests of any size are cut at pages of 4 KB, and the last piece gives the
- * notifications. Requests of one port to one other port are carried out in
- * order. The sender of a put does not learn that the put was refused. The
+ * The library cuts a request at pages of 4 KB. Only the last part of a request
+ * writes notifications. Requests of one port to one other port are carried out
+ * in order. The sender of a put does not learn that the put was refused. The
  * target port gets a notification with an error instead. */
 #ifndef WEFT_RMA_H
 #define WEFT_RMA_H
@@ -83,7 +83,8 @@ enum rma_conn_options {
 struct rma_noti {
 	uint64_t value; /* local address or value; for a lock response see
 			 * rma_noti_lock_value */
-	uint32_t bytes; /* bytes moved, or the class of a notification put */
+	uint32_t bytes; /* bytes moved, or the class from
+			 * rma_post_notification */
 	uint16_t node;	/* node and VPID of the other side */
 	uint8_t vpid;
 	uint8_t unit;	 /* unit that wrote the notification: RMA_NOTI_* */
@@ -196,8 +197,9 @@ int rma_noti_get_block(struct rma_port *p, struct rma_noti **noti_p);
  * RMA_POLL_EXCEEDED at the deadline. */
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
 		       struct rma_noti **noti_p);
-/* Takes the first notification of this unit, command and node, each -1 for any.
- * Other notifications stay in order. Returns RMA_SUCCESS, or RMA_NO_MATCH. */
+/* Takes the first notification of this unit, command and node. -1 stands for
+ * any unit, command or node. Other notifications stay in order. Returns
+ * RMA_SUCCESS, or RMA_NO_MATCH. */
 int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,
 		   struct rma_noti **noti_p);
 /* Frees a notification.  Returns RMA_SUCCESS, or RMA_WRONG_ARG for NULL. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulation: components, ports, events, frames.
  *
- * Order. Simultaneous events run by (phase, component id, tag): phase 0 are
- * arrivals, phase 1 wake-ups. Ids follow from component names, never from the
- * order of construction, so the result of a run is a function of the experiment
- * and its seed alone. Frames that reach one port at the same time keep the
- * order in which they were sent. A message from one component to another takes
- * at least one femtosecond (asserted). Therefore in phase 1 of time t a
- * component has received everything that arrives at t or earlier. */
+ * Order. Simultaneous events run in the order of (phase, component id, tag).
+ * Arrivals run in phase 0, wake-ups in phase 1. Ids follow from component
+ * names, never from the order of construction, so the result of a run is a
+ * function of the experiment and its seed alone. Frames that reach one port at
+ * the same time keep the order in which they were sent. A message from one
+ * component to another takes at least one femtosecond (asserted). Therefore in
+ * phase 1 of time t a component has received everything that arrives at t or
+ * earlier. */
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 
@@ -23,14 +24,14 @@ WEFT_C_BEGIN
 enum weft_told {
 	WEFT_TOLD_POST,	 /* the note is queued, and an arrival follows at its
 			  * time */
-	WEFT_TOLD_QUIET, /* the note is queued: the receiver polls the queue by
-			  * itself */
+	WEFT_TOLD_QUIET, /* the note is queued without an arrival: the receiver
+			  * polls the queue */
 	WEFT_TOLD_TAKEN, /* the note is dropped: the receiver has stored its
 			  * content */
 };
 
 /* An observer of the frames that leave through a port (weft_wire.tells), such
- * as a capture. It is not a component of the line. */
+ * as a capture. The observer is not a component. */
 struct weft_port;
 struct weft_line_listener {
 	/* Called for each frame on the line from `start` on, in the order in
@@ -40,7 +41,7 @@ struct weft_line_listener {
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner of the port: reports all frames that were on the
-	 * line before now. A call from inside a report does nothing. */
+	 * line before now. A call from inside `hear` does nothing. */
 	void (*settle)(struct weft_port *p);
 };
 
@@ -63,8 +64,8 @@ struct weft_port {
 	/* Set by the owner: frames may overlap in time, because they use
 	 * several lines of a bundle. */
 	bool beside;
-	bool overlapped; /* true when frames have overlapped without `beside`,
-			  * because only the first overlap is reported */
+	bool overlapped; /* true when an overlap without `beside` was reported;
+			  * later overlaps are not reported */
 	struct weft_line_listener *listener; /* observer of frames, set before
 					      * the start, or NULL */
 	const void *iface; /* operations of the owner (bus ports) */
@@ -122,17 +123,17 @@ void *weft_comp_alloc(struct weft_comp *c, size_t bytes);
 struct weft_port *weft_port_find(struct weft_comp *c, const char *name);
 
 /* Sends f out of p. The first word of f is on the line at `start` (>= now), and
- * f arrives at the peer at start + delay (ops.arrive, phase 0). Takes f. A line
- * carries one frame at a time, therefore the sender remembers when the line is
- * free (words * word_fs after start). A frame that begins before the line is
- * free fails a check of the run, unless weft_port.beside is set. */
+ * f arrives at the peer at start + delay (ops.arrive, phase 0). The call takes
+ * ownership of f. A line carries one frame at a time, so the sender must not
+ * send before the line is free (words * word_fs after start). An overlap fails
+ * a check of the run, unless weft_port.beside is set. */
 void weft_port_send(struct weft_port *p, struct weft_frame *f,
 		    weft_time_t start);
 /* Returns the part of out_busy that belongs to the time after now, because
  * weft_port_send counts a frame's whole time on the line at once. */
 weft_time_t weft_port_ahead(const struct weft_port *p);
 /* Hands a frame to the next filter of the port, or to the peer. Called in
- * ops.filter. Takes f. */
+ * ops.filter. The call takes ownership of f. */
 void weft_filter_pass(struct weft_comp *filter, struct weft_frame *f);
 
 /* ---- events ---- */

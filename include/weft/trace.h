@@ -2,13 +2,13 @@
 /* Observation: components report messages, activities and states to listeners
  * (`weft explain`, timelines, waveforms).
  *
- * A message has a number from the host access that begins it to the last action
- * of a NIC for it. Transactions (weft_bus_txn.trace_id) and frames
- * (weft_frame.trace_id) carry this number, or 0 without a listener. weft_mark
- * names the stage in which a message was since the previous mark of this
- * message. Therefore the stages of a message add up to its time, whichever
- * components set the marks. The kernel marks the stages of bus transactions,
- * and departures and arrivals of frames.
+ * A message begins with a host access and ends with the last action that a NIC
+ * takes for the message. Each message has a number. Transactions
+ * (weft_bus_txn.trace_id) and frames (weft_frame.trace_id) carry this number,
+ * or 0 without a listener. weft_mark names the stage of a message in the time
+ * since its previous mark. Therefore the stages of a message add up to its
+ * time, whichever components set the marks. The kernel marks the stages of bus
+ * transactions, and departures and arrivals of frames.
  *
  * Times may be later than now. Texts are constants, or live as long as the
  * component. No function of this header changes a run. Without a listener each
@@ -120,7 +120,7 @@ static inline uint64_t weft_msg_fork(const struct weft_comp *c, uint64_t id)
 {
 	return weft_told(c, id) ? weft_trace_open(c, id) : 0;
 }
-/* Says that message id was in `stage` from its previous mark to t. */
+/* Reports that message id was in `stage` from its previous mark to t. */
 static inline void weft_mark(const struct weft_comp *c, uint64_t id,
 			     const char *stage, weft_time_t t)
 {
@@ -135,8 +135,8 @@ static inline void weft_msg_end(const struct weft_comp *c, uint64_t id,
 	if (weft_told(c, id))
 		weft_trace_end(c, id, arrived);
 }
-/* Says that track `track` of c does `text` in from..to. `value` is a number to
- * show. */
+/* Reports that track `track` of c does `text` in from..to. `value` is a number
+ * to show. */
 static inline void weft_span(const struct weft_comp *c, const char *track,
 			     uint32_t index, const char *text, uint64_t value,
 			     weft_time_t from, weft_time_t to)
@@ -144,8 +144,8 @@ static inline void weft_span(const struct weft_comp *c, const char *track,
 	if (weft_heard_kind(c, WEFT_TRACE_SPAN))
 		weft_trace_span(c, track, index, text, value, from, to);
 }
-/* Says that from t on state machine `machine` number `index` is in `state`, a
- * single word. */
+/* Reports that from t on state machine `machine` number `index` is in `state`,
+ * a single word. */
 static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 				 uint32_t index, const char *state,
 				 weft_time_t t)
@@ -153,29 +153,30 @@ static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		weft_trace_state(c, machine, index, state, t);
 }
-/* Says that from t on state machine `machine` is in `state`. */
+/* Reports that from t on state machine `machine` is in `state`. */
 static inline void weft_state(const struct weft_comp *c, const char *machine,
 			      const char *state, weft_time_t t)
 {
 	weft_state_at(c, machine, WEFT_TRACE_ONE, state, t);
 }
-/* Says that from t on queue `queue` number `index` holds `level`. */
+/* Reports that from t on the fill level of queue `queue` number `index` is
+ * `level`. */
 static inline void weft_level(const struct weft_comp *c, const char *queue,
 			      uint32_t index, uint64_t level, weft_time_t t)
 {
 	if (weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		weft_trace_level(c, queue, index, level, t);
 }
-/* Says that program c began a message to a node at t. Calls for messages from
- * one node to another must be in the order of the messages, because weft_sent
- * and weft_got are matched by order. */
+/* Reports that program c began a message to a node at t. Calls for messages
+ * from one node to another must be in the order of the messages, because
+ * weft_sent and weft_got are matched by order. */
 static inline void weft_sent(const struct weft_comp *c, uint32_t to,
 			     weft_time_t t)
 {
 	if (weft_heard(c))
 		weft_trace_program(c, WEFT_TRACE_SENT, to, t);
 }
-/* Says that program c received a message from a node at t. */
+/* Reports that program c received a message from a node at t. */
 static inline void weft_got(const struct weft_comp *c, uint32_t from,
 			    weft_time_t t)
 {

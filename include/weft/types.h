@@ -37,9 +37,9 @@ struct weft_comp;
 struct weft_frame;
 struct weft_bus_note;
 
-/* A user's mistake, described in one line that names the wrong thing and the
- * remedy. The first function that knows the cause fills it. Its callers pass it
- * on unchanged. */
+/* A user's mistake, described in one line that names the cause and the remedy.
+ * The first function that knows the cause fills the struct. The callers of that
+ * function pass the struct on unchanged. */
 struct weft_err {
 	int code; /* positive errno, 0 = no error */
 	char msg[480];

@@ -40,9 +40,9 @@ struct ultra_tx {
 	struct ultra_drv *d;
 	uint32_t upid;
 	struct weft_io page;
-	/* Words of the port's part of the packet queue: its start, its size,
-	 * the offset of the next packet, and the device's read pointer as last
-	 * read. */
+	/* Section of the packet queue that belongs to the port, in words:
+	 * start, size, offset of the next packet, and the device's read pointer
+	 * when last read. */
 	uint32_t lower, size, wp, rp;
 };
 
@@ -97,8 +97,8 @@ void ultra_rx_close(struct ultra_rx *rx);
 void ultra_send(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 		const uint64_t *w, uint32_t n);
 /* Sends as ultra_send does if the port has room. Loads the read pointer once if
- * the value read last leaves no room. Returns false, and sends nothing, without
- * room. */
+ * the value read last leaves no room. Returns false, and sends nothing, when
+ * the port has no room. */
 bool ultra_try(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 	       const uint64_t *w, uint32_t n);
 /* Sends up to 7 words by one tagged conditional store (hostport.md 10.1). The

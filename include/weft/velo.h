@@ -37,8 +37,8 @@ enum velo_ret {
 	VELO_INVALID_MBOX = -7, /* the VPID does not exist or is taken */
 	VELO_INVALID_NODE = -8,
 	/* No credit. velo_send never returns it, because the hardware stops
-	 * senders by itself. The value exists for programs that check for
-	 * it. */
+	 * senders that have no credit. The value exists for programs that check
+	 * for it. */
 	VELO_TRY_AGAIN = -9,
 	VELO_INV_MTT = -10,
 };
@@ -112,8 +112,8 @@ int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,
 void velo_commit(struct velo_port *p);
 
 /* Polls until the first slot of a message has arrived, or until the deadline.
- * Returns true before the deadline. velo_recv may still find no whole message,
- * because a message may have several slots. */
+ * Returns false at the deadline. After true velo_recv may still return
+ * VELO_NO_MSG, because a message may have several slots. */
 bool velo_wait(struct velo_port *p, weft_time_t deadline);
 /* Sleeps until an interrupt, and returns as velo_wait does. */
 bool velo_wait_irq(struct velo_port *p, weft_time_t deadline);

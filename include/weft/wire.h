@@ -26,7 +26,8 @@ enum weft_part {
 	WEFT_PART_PAYLOAD,
 	WEFT_PART_CRC,
 	WEFT_PART_CELL, /* rest of a control cell, after its first symbol */
-	WEFT_PART_ACK,	/* ACK, all later kinds and CREDIT are control cells */
+	WEFT_PART_ACK,	/* CREDIT, ACK, NACK and REFRESH are kinds of control
+			 * cells */
 	WEFT_PART_NACK,
 	WEFT_PART_REFRESH,
 	WEFT_PARTS
@@ -53,8 +54,8 @@ struct weft_wire_faults {
 	 * symbol in bits 12 and up. Returns the number of symbols. */
 	uint32_t (*encode_parts)(const struct weft_frame *f, uint16_t *sym,
 				 uint32_t max);
-	/* For each target of a fault the parts of symbols that the fault hits,
-	 * as a mask of 1 << part; 0: the wire has no such part. */
+	/* Parts that a fault with a given target damages, as a mask of 1 <<
+	 * part, by target; 0: the wire has no such part. */
 	uint32_t targets[WEFT_PARTS];
 	enum weft_line_code code;
 	/* Symbol of an idle line, or 0. In 10-bit codes the symbol of an idle

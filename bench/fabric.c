@@ -129,8 +129,9 @@ static void open_ep(struct bench *b)
 
 static struct fi_context contexts[2][MAX_WINDOW];
 
-/* Returns the number of completions that it takes from a queue. The caller must
- * poll both queues, because messages may make progress only in a poll. */
+/* Polls a completion queue and returns the number of completions. The caller
+ * must poll both queues, because a provider may make progress only inside a
+ * poll. */
 static unsigned look(struct fid_cq *cq)
 {
 	struct fi_cq_tagged_entry e[16];
@@ -182,7 +183,7 @@ static void finish_sends(struct bench *b)
 		b->owed -= look(b->tx);
 }
 
-/* Sends as MPI sends short messages: without waiting for the end. */
+/* Sends without waiting for a completion, as MPI sends short messages. */
 static void inject(struct bench *b, uint64_t tag)
 {
 	ssize_t ret;
@@ -296,7 +297,7 @@ int main(int argc, char **argv)
 	open_ep(&b);
 	swap_names(&b, fd);
 	measure(&b);
-	/* no process leaves before the other has all messages */
+	/* neither process exits before both have received all messages */
 	if (write(fd, &x, 1) != 1 || read(fd, &x, 1) != 1)
 		check(-EIO, "the other process");
 	if (!b.exits)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's own topology and routing: a ring with chords. Packets pass it in one
- * direction.
+/* A user's own topology and routing: a ring with chords. Packets travel in one
+ * direction only.
  *
  *	topology: own_ring, dims: [12, 4]	routers, length of a chord
  *
- * Ports: 0 leads to the next router, 1 to the router before. Port 2 has the
- * chord that begins here, 3 the chord that ends here, 4 the end. Chords begin
- * at each multiple of their length. */
+ * Port 0 is cabled to the next router, port 1 to the previous one, and port 4
+ * to the end. Port 2 is the start of a chord, port 3 the far end of a chord.
+ * Chords start at the routers whose number is a multiple of the chord
+ * length. */
 #include "weft/network.h"
 
 #include <errno.h>
@@ -50,10 +51,10 @@ static const struct weft_topology own_ring = {
 	.build = ring_build,
 };
 
-/* A packet that has yet to pass the last router takes class 0 of the VCs, any
- * other packet class 1. Channels of class 0 lead upwards and from the last
- * router to the first ones, channels of class 1 only upwards. Therefore no
- * circle of waiting packets can form. */
+/* A packet that still has to wrap around from the last router to the first ones
+ * uses VCs of class 0, every other packet class 1. In class 1 packets only
+ * travel to higher routers, so class 1 cannot deadlock. Packets leave class 0
+ * when they wrap around, so class 0 cannot deadlock either. */
 static void ring_route(const struct weft_graph *g, struct weft_hop *h)
 {
 	uint32_t n = weft_graph_routers(g), chord = weft_graph_size(g, 1);
@@ -82,7 +83,7 @@ static const struct weft_routing own_round = {
 	.route = ring_route,
 };
 
-/* Without classes packets wait for each other round the ring. */
+/* Uses all VCs alike, so packets can deadlock around the ring. */
 static void careless_route(const struct weft_graph *g, struct weft_hop *h)
 {
 	uint32_t port = h->dest == h->router ? END : NEXT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lesser and the greater of two numbers. Each argument is evaluated once.
  * The result has the type of the sum of both arguments, so that a narrow
- * counter and a wide limit compare as wide ones. The comparison that never runs
- * lets the compiler reject a mix of signed and unsigned variables. */
+ * counter and a wide limit compare as wide ones. The comparison under `if (0)`
+ * makes the compiler warn about a mix of signed and unsigned variables. */
 #ifndef BASE_MINMAX_H
 #define BASE_MINMAX_H
 

@@ -40,8 +40,8 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 	return a;
 }
 
-/* Is true if the next push allocates. One element stays free, so that an empty
- * ring without memory needs no test of its own. */
+/* Is true if the next push allocates. One element always stays free, so a ring
+ * without memory (mask 0) counts as full. */
 #define ring_full(r) ((r)->tail - (r)->head >= (r)->mask)
 /* Adds an element at the end and returns its address. The caller fills the
  * element. */

@@ -53,8 +53,8 @@ const char *units_type_name(enum weft_ptype type)
 	return units_types[type].name;
 }
 
-/* Bad text for a message. The text may be arbitrary, therefore it is shortened,
- * and characters that cannot be printed are replaced. */
+/* Rejected text, prepared for an error message. The text may be arbitrary, so
+ * it is shortened, and unprintable characters are replaced. */
 struct units_shown {
 	char text[UNITS_SHOWN + 8];
 };
@@ -116,7 +116,7 @@ static int units_parse_whole(enum weft_ptype type, const struct units_unit *tab,
 		return units_bad(type, text, err);
 	unit = units_find(tab, rest);
 	if (!unit && !*rest && !num.mant)
-		/* 0 is equal in every unit, therefore it needs no unit */
+		/* 0 means the same in every unit, so it needs no unit */
 		unit = tab;
 	if (!unit)
 		return units_bad(type, text, err);

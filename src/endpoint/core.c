@@ -108,9 +108,9 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* Queues an answer. With one_ring an answer takes a place at the peer,
- * therefore it waits in the peer's list. Without one_ring an answer takes no
- * place and need not wait for operations that take one. */
+/* Queues an answer. With one_ring an answer uses a receive slot of the peer, so
+ * it waits in the list of that peer. Without one_ring an answer uses no slot
+ * and need not wait for operations that use one. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,
@@ -315,8 +315,8 @@ static void ep_close(struct weft_ep *ep)
 	struct ep *e = (struct ep *)ep;
 
 	e->nic->stop(e);
-	/* The NIC is closed and has forgotten its regions, therefore
-	 * region_close is not called. */
+	/* region_close is not called, because the NIC is closed and no longer
+	 * has regions. */
 	while (e->mr) {
 		struct ep_region *r = e->mr;
 

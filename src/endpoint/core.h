@@ -4,17 +4,18 @@
  * message. A library for a NIC fills struct ep_nic_ops.
  *
  *   MSG   up to eager_max bytes  one message of kind EP_MSG
- *         longer                 EP_RTS, the receiver gets the bytes, EP_FIN
+ *         longer                 EP_RTS, the receiver fetches the bytes, EP_FIN
  *   PUT, GET                     by the NIC (ep_nic_ops.remote), or by messages
  *                                EP_PUT, EP_GET, EP_GET_DATA
  *   FADD, CSWAP                  EP_ATOMIC, EP_DONE
  *
- * Credits. A receiver has `slots` places for the messages of one sender, and
- * the sender never has more in flight, so that a message always finds a place.
- * MSG, RTS and NOTIFY take a place. If all kinds share one ring
- * (ep_nic_ops.one_ring), all kinds but CREDIT take a place. The receiver
- * reports how many messages it has consumed by EP_CREDIT when it owes half of
- * the places. With one_ring every message that it sends reports this, too. */
+ * Credits. A receiver has `slots` receive slots for each sender. The sender
+ * never has more messages in flight, so that each message finds a free slot.
+ * MSG, RTS and NOTIFY use a slot. If all kinds share one ring
+ * (ep_nic_ops.one_ring), all kinds except CREDIT use a slot. The receiver
+ * counts the messages that it has consumed. It sends EP_CREDIT with this count
+ * when the sender lacks half of its credits. With one_ring every message of the
+ * receiver carries the count, too. */
 #ifndef ENDPOINT_CORE_H
 #define ENDPOINT_CORE_H
 
@@ -128,7 +129,7 @@ enum ep_msg_state {
 	EP_FREED,
 };
 
-/* A place of a receiver. The places of a sender are in the order of its
+/* A receive slot. The slots for one sender are used in the order of its
  * messages. */
 struct ep_msg {
 	enum ep_msg_state state;
@@ -154,16 +155,16 @@ struct ep_piece {
 };
 
 struct ep_peer {
-	uint32_t slots; /* number of places that the peer has for messages of
+	uint32_t slots; /* number of receive slots of the peer for messages of
 			 * this node */
-	/* messages sent that need a place, and how many the peer has
-	 * consumed */
+	/* number of sent messages that need a slot, and how many of them the
+	 * peer has consumed */
 	uint64_t sent, acked;
-	/* messages of the peer: received, given to the user, consumed,
-	 * reported to the peer as consumed */
+	/* counts of the peer's messages: received, delivered to the user,
+	 * consumed, reported to the peer as consumed */
 	uint64_t got, given, consumed, returned;
 	uint32_t requests;  /* requests of this node without an answer */
-	struct ep_msg *msg; /* array of e->slots places */
+	struct ep_msg *msg; /* array of e->slots receive slots */
 	struct ep_list todo;
 	struct ep_op *answers; /* free answers */
 };
@@ -203,7 +204,8 @@ struct ep {
 /* The library for a NIC. A function may be NULL only if its comment says so. */
 struct ep_nic_ops {
 	const char *name;
-	/* size of its endpoint, whose first member is struct ep */
+	/* size of the library's endpoint struct, whose first member is struct
+	 * ep */
 	size_t bytes;
 	uint32_t emulated; /* operations (WEFT_EP_...) that the core executes by
 			    * message */
@@ -230,9 +232,9 @@ struct ep_nic_ops {
 	/* Closes the NIC. Called after a failed start, too. */
 	void (*stop)(struct ep *e);
 
-	/* Sends one message with h->len bytes of data (EP_RTS: none). Has
-	 * copied or sent the data when it returns, so that the caller may reuse
-	 * their memory. Returns false without room. */
+	/* Sends one message with h->len bytes of data (EP_RTS: none). On return
+	 * the data are copied or sent, so the caller may reuse their memory.
+	 * Returns false if the NIC has no room. */
 	bool (*message)(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data);
 	/* Gives everything that has arrived to ep_in, ep_put_in and
@@ -241,14 +243,15 @@ struct ep_nic_ops {
 	/* Waits until a poll may find an arrival. Returns false at the
 	 * deadline. */
 	bool (*idle)(struct ep *e, weft_time_t deadline);
-	/* Makes sure that the operations of earlier calls leave. NULL if that
-	 * is not necessary. */
+	/* Called after each post and poll. Triggers operations that the library
+	 * has gathered, or completes operations that have departed. NULL if
+	 * neither is necessary. */
 	void (*flush)(struct ep *e);
 	/* Reads credits that arrive without a message. NULL if all credits
 	 * arrive in messages. */
 	void (*credits)(struct ep *e, uint32_t dst);
-	/* Frees the message of a place, after it was handled or released. NULL
-	 * if the library need not know. */
+	/* Frees a receive slot, whose message was handled or released. NULL if
+	 * the library keeps no state of slots. */
 	void (*msg_free)(struct ep *e, struct ep_msg *m);
 
 	/* Makes [r->p, r->p + r->len) known to the NIC, and lets peers write to
@@ -267,15 +270,15 @@ struct ep_nic_ops {
 	/* Calls ep_piece_done for transfers whose end `poll` does not report.
 	 * NULL if `poll` reports the ends of all transfers. */
 	void (*reap)(struct ep *e);
-	/* Issues the next piece of a put or get. Returns false without room. If
-	 * `remote` is NULL, puts and gets wait in the list of their peer with
-	 * all other operations (see `direct`). */
+	/* Issues the next piece of a put or get. Returns false if the NIC has
+	 * no room. If `remote` is NULL, puts and gets wait in the list of their
+	 * peer with all other operations (see `direct`). */
 	bool (*remote)(struct ep *e, struct ep_op *op);
 	/* Announces a put after its last piece. If `notify` is NULL, the core
 	 * sends EP_NOTIFY when all pieces have ended. */
 	void (*notify)(struct ep *e, struct ep_op *op);
-	/* Gets the bytes of an EP_RTS into m->land, as piece p, and sets
-	 * m->data. Returns false without room. */
+	/* Fetches the bytes of an EP_RTS into m->land, as piece p, and sets
+	 * m->data. Returns false if the NIC has no room. */
 	bool (*fetch)(struct ep *e, struct ep_msg *m, struct ep_piece *p);
 
 	/* `prepare`, `direct` and `issued` are for NICs that carry out a put
@@ -284,8 +287,8 @@ struct ep_nic_ops {
 	 * get. */
 	void (*prepare)(struct ep *e, struct ep_op *op,
 			const struct ep_head *h);
-	/* Issues a part of [op->off, op->direct). Returns false without
-	 * room. */
+	/* Issues a part of [op->off, op->direct). Returns false if the NIC has
+	 * no room. */
 	bool (*direct)(struct ep *e, struct ep_op *op);
 	/* Returns true if the NIC still reads op->buf. The library must then
 	 * call ep_complete later. */
@@ -326,19 +329,19 @@ uint64_t ep_ask(struct ep *e, uint32_t node, const char *what);
 bool ep_takes_place(const struct ep *e, enum ep_kind kind);
 /* Sends the operations for which there are credits and room in the NIC. */
 void ep_progress_out(struct ep *e);
-/* Sends EP_CREDIT to each peer to which this node owes credits for half of the
- * peer's places. */
+/* Sends EP_CREDIT to each peer that lacks half of its credits. */
 void ep_return_credits(struct ep *e);
 
 /* ---- core_in.c ---- */
 
 /* Handles a message of src < e->n. Its data must remain until
  * ep_nic_ops.msg_free. A wrong message is ignored. Returns false, and keeps
- * nothing of the message, if all places for messages of src are taken. */
+ * nothing of the message, if all receive slots for src are in use. */
 bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	   const uint8_t *data);
-/* Returns the place of a message of kind EP_MSG, or NULL if the sender broke a
- * rule. The caller copies the bytes to m->eager. */
+/* Returns a receive slot for a message of kind EP_MSG, or NULL if the message
+ * is too long or src exceeds its credits. The caller copies the bytes to
+ * m->eager. */
 struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h);
 /* Adds the credits that follow from the count of consumed messages that src
  * reports. */
@@ -366,7 +369,7 @@ void ep_progress_remote(struct ep *e);
 
 /* ---- core_memory.c ---- */
 
-/* Returns true if devices can reach the bytes as one piece. */
+/* Returns true if the bytes are device-visible and physically contiguous. */
 bool ep_reachable(struct ep *e, const void *p, size_t len);
 /* Returns a free buffer of the n buffers at b and marks it busy. Returns NULL
  * if all are busy. */

@@ -11,7 +11,8 @@ struct in {
 	uint32_t src;
 	const struct ep_head *h;
 	const uint8_t *data;
-	struct ep_msg *m; /* place of the message, or NULL if it takes none */
+	struct ep_msg *m; /* receive slot of the message, or NULL if it uses
+			   * none */
 };
 
 static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
@@ -19,8 +20,8 @@ static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
 	return &e->peer[src].msg[seq % e->slots];
 }
 
-/* Takes the next place for a message of src. Returns NULL if src exceeds its
- * credits. */
+/* Takes the next receive slot for a message of src. Returns NULL if src exceeds
+ * its credits. */
 static struct ep_msg *msg_take(struct ep *e, uint32_t src,
 			       const struct ep_head *h)
 {
@@ -47,8 +48,8 @@ struct ep_msg *ep_msg_new(struct ep *e, uint32_t src, const struct ep_head *h)
 	return h->len > e->ep.info.max_msg ? NULL : msg_take(e, src, h);
 }
 
-/* Frees a place. Places return to the sender in the order of its messages,
- * because credits are a count and do not name places. */
+/* Frees a receive slot. Credits return to the sender in the order of its
+ * messages, because a credit is a count and does not name a slot. */
 static void msg_free(struct ep *e, struct ep_msg *m)
 {
 	struct ep_peer *p = &e->peer[m->src];
@@ -234,9 +235,9 @@ bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	}
 	if (h->len <= e->ep.info.max_msg)
 		in_kind(e, &in);
-	/* The user does not get this message, because it is wrong or is for the
-	 * library. Its place is freed, because otherwise the sender would lose
-	 * a credit. */
+	/* This message is wrong or is for the library, so the user does not get
+	 * it. Its receive slot is freed, because otherwise the sender would
+	 * lose a credit. */
 	if (in.m && in.m->state == EP_PART)
 		msg_free(e, in.m);
 	return true;
@@ -249,7 +250,8 @@ static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
 	struct ep_peer *p = &e->peer[src];
 	struct ep_msg *m;
 
-	/* With one_ring messages between libraries take places, too. */
+	/* Skips consumed messages. With one_ring messages for the library use
+	 * receive slots, too. */
 	p->given = max_of(p->given, p->consumed);
 	while (p->given < p->got &&
 	       msg_nth(e, src, p->given)->state == EP_FREED)

@@ -63,9 +63,9 @@ static bool data_out(struct ep *e, struct ep_op *op)
 	return true;
 }
 
-/* Fills in the address of a long message: that of the user's memory, or that of
- * a copy if the NIC cannot reach the user's memory. Returns false without
- * room. */
+/* Fills in the address of a long message. If the NIC cannot reach the user's
+ * memory, copies the message and fills in the address of the copy. Returns
+ * false if no buffer or region is free. */
 static bool rts_address(struct ep *e, struct ep_op *op, struct ep_head *h)
 {
 	const uint8_t *buf = op->req.buf;
@@ -145,9 +145,9 @@ void ep_progress_out(struct ep *e)
 		list_out(e, &e->peer[d].todo);
 }
 
-/* Returns credits to a peer when this node owes credits for half of the peer's
- * places. Does nothing while answers are queued: a peer with credits may send
- * new requests, and each request needs a free entry for its answer. */
+/* Returns credits to each peer that lacks half of its credits. Does nothing
+ * while answers are queued, because a peer with credits may send new requests,
+ * and each request needs a free entry for its answer. */
 void ep_return_credits(struct ep *e)
 {
 	for (uint32_t d = 0; d < e->n && !e->notes.head; d++) {

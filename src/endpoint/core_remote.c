@@ -91,8 +91,8 @@ void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data)
 	if (!data && p->bounce)
 		data = p->bounce->p;
 	if (!op) {
-		if (p->failed) /* the transfer failed, because the sender has
-				* closed its memory */
+		if (p->failed) /* the transfer failed, because the sender's
+				* region is closed */
 			m->len = 0;
 		m->state = EP_READY;
 		fin = ep_answer(e, m->src, m->id, EP_FIN);
@@ -133,8 +133,9 @@ void ep_progress_remote(struct ep *e)
 		return;
 	if (e->nic->reap)
 		e->nic->reap(e);
-	/* Fetches long messages that wait for a landing buffer. Of each peer
-	 * the oldest is first, because messages are delivered in order. */
+	/* Fetches long messages that wait for a landing buffer. The oldest
+	 * message of a peer is fetched first, because messages are delivered in
+	 * order. */
 	for (uint32_t i = 0; i < e->n && e->wants; i++) {
 		struct ep_peer *p = &e->peer[(e->turn + i) % e->n];
 

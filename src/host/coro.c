@@ -33,7 +33,7 @@ struct coro {
 	void *map; /* mapping: guard page, then the stack */
 	size_t map_bytes;
 	bool running, done;
-	/* The two stacks as AddressSanitizer knows them. */
+	/* State of AddressSanitizer for the stacks of coroutine and caller. */
 	void *fake, *caller_fake;
 	const void *caller_bottom;
 	size_t caller_size;
@@ -145,8 +145,8 @@ static size_t stack_size(const struct coro *co)
 	return (size_t)((char *)co - (char *)stack_bottom(co));
 }
 
-/* SWITCH_BEGIN runs on the side that leaves and SWITCH_END on the side that
- * arrives, because AddressSanitizer must know which stack is in use. */
+/* Each switch calls SWITCH_BEGIN on the old stack and SWITCH_END on the new
+ * one, because AddressSanitizer must know which stack is in use. */
 #define SWITCH_BEGIN(fake, bottom, size)                                       \
 	__sanitizer_start_switch_fiber(fake, bottom, size)
 #define SWITCH_END(fake, bottom, size)                                         \

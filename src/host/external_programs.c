@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that act for a process outside the simulation (host/prog.h). They
- * wait without end, and the simulator resumes them when the process has posted
- * work. */
+/* Programs that act for a process outside the simulation (host/prog.h). Their
+ * waits have no deadline. The simulator resumes such a program when its process
+ * has posted work. */
 #include "host/host_internal.h"
 #include "host/prog.h"
 

@@ -4,18 +4,18 @@
  *
  *   device or host ---- dev [fault.bus] bus ---- slot of the bus
  *
- * hold   on the port of a device: its requests are not passed on until the
- *        outage ends. Seen from the network this is a receiver that stops
- *        accepting. On the port of the host, hold its loads or stores
+ * hold   on the port of a device: delays its requests until the outage ends, so
+ *        that the network sees a receiver that stops accepting packets. On the
+ *        port of the host: delays its loads or stores
  * split, completion   clocks by which the bridge is slower: from the split
  *        response to the first datum, before each further completion
- * factor   all times of the bridge are that many times as long
- * error  on the port of a device: accesses of it, or to it, that go wrong
- *        (fault_bus_err.c)
+ * factor all times of the bridge are multiplied by this factor
+ * error  on the port of a device: fails accesses of the device, or accesses to
+ *        it (fault_bus_err.c)
  *
- * Everything else passes in no time, so that with hold = none, no clocks and
- * factor 1 the run equals a run without the fault. A transaction on the bus
- * when an outage starts continues. */
+ * Everything else passes without delay. With hold = none, no clocks and factor
+ * 1 the run therefore equals a run without the fault. A transaction that is on
+ * the bus when an outage starts continues. */
 #include <errno.h>
 #include <string.h>
 
@@ -204,7 +204,7 @@ static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.many = fb_many };
 
 /* Passes on a note of the bus, after errors that a fault demands. A store that
- * has left frees a place in the bus, so that held accesses can continue. */
+ * has left makes room in the bridge, so that held accesses can continue. */
 static void fb_note(struct weft_comp *c, uint32_t port,
 		    const struct weft_bus_note *note)
 {

@@ -36,8 +36,8 @@ struct heap_block {
 };
 _Static_assert(sizeof(struct heap_block) == 32, "a multiple of 16");
 
-/* FIRST lies below the addresses that a process uses by itself, and outside the
- * shadow memory of sanitizers. */
+/* FIRST lies below the addresses that the kernel chooses for a process, and
+ * outside the shadow memory of sanitizers. */
 #define FIRST	   ((uintptr_t)0x300000000000)
 #define OF_PROGRAM ((uintptr_t)1 << 32)
 enum { PROGRAMS = 8192 };

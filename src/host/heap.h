@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordinary memory of one program. The place of a block in its page, and the
- * blocks that share a page, follow from the program's own calls alone. So a
- * device that reaches memory page by page sees equal addresses in every run,
- * wherever the system's allocator would have put the block.
+/* Ordinary memory of one program. The program's own calls alone determine the
+ * offset of a block in its page and the blocks that share a page. So a device
+ * that accesses memory page by page gets equal addresses in every run, whatever
+ * the system's allocator does.
  *
  * Blocks of up to 32 KiB come from chunks of 64 KiB that begin at a page, in
  * size classes of four steps between powers of two. A freed block serves the
@@ -40,7 +40,7 @@ struct heap {
  * or taken. */
 void heap_init(struct heap *a, uint32_t id);
 /* Returns zeroed memory at a multiple of `align`, a power of two up to a page,
- * or NULL if there is none. */
+ * or NULL if memory runs out. */
 void *heap_alloc(struct heap *a, size_t bytes, size_t align);
 void heap_free(void *p); /* frees a block of any heap */
 /* Returns true if p is a block of this heap. */

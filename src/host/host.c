@@ -224,9 +224,9 @@ static const struct weft_bus_host_ops host_bus_ops = {
 
 /* Asks for an arrival event if the note needs one. Programs see memory only
  * when they run, and the host settles before a program runs. So a store to
- * memory that no program polls needs no arrival event, and neither does a free
- * place in the bridge that no thread waits for. A thread that starts to wait
- * asks for arrivals. */
+ * memory that no program polls needs no arrival event. NOTE_STORED needs none
+ * if no thread waits for room in the bridge. A thread that starts to wait
+ * requests the arrivals. */
 static enum weft_told host_told(struct weft_port *port,
 				const struct weft_bus_note *note)
 {
@@ -364,8 +364,8 @@ static int host_finish(struct weft_comp *c, struct weft_err *err)
 	struct weft_bus_note note;
 
 	host_sample(c, err);
-	/* The run has come to rest. Stores that no thread waits for may be due
-	 * after the last event, therefore they are carried out now. */
+	/* No event is left. Stores that no thread waits for may be due after
+	 * the last event, so they are carried out now. */
 	host_settle(hp);
 	while (weft_sim_idle(hp->comp->sim) && weft_bus_left(hp->bus, &note))
 		host_note(hp, &note);

@@ -151,7 +151,7 @@ struct weft_host {
 	weft_time_t debt;      /* processor time that has not been waited for */
 	weft_time_t deadline;  /* deadline of its current wait */
 	bool kicked;	       /* a kick ends its current wait */
-	/* weft_prog_call is on: a wait with a deadline ends at once. */
+	/* set by weft_prog_call: a wait with a deadline ends immediately */
 	bool called;
 	bool load_error; /* its last load returned an error */
 	struct weft_host *gate_next;
@@ -307,7 +307,7 @@ static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
 /* host.c */
 /* Returns the node's record of slot i. Makes it on first use. */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
-/* Carries out all notes of the bus for times up to now. */
+/* Handles all notes of the bus that are due by now. */
 void host_settle(struct host *hp);
 
 /* host_io.c */
@@ -395,13 +395,13 @@ static inline void host_nudge(struct weft_host *h, enum host_wait why)
 
 /* Waits until another part wakes the thread. Call it from the thread. */
 void host_block(struct weft_host *h, enum host_wait why);
-/* Waits for dt of processor time and the time that the thread owes. Call it
- * from the thread. */
+/* Waits for dt plus h->debt, the processor time that the thread has used but
+ * not waited for yet. Call it from the thread. */
 void host_pass(struct weft_host *h, weft_time_t dt);
 /* Returns true if the thread's poll would find a change. */
 bool host_poll_hit(const struct weft_host *h);
-/* Starts a wait with a deadline, and plans a wake-up at `at`. Plans it now if
- * weft_prog_call is on, because the wait then ends at once. */
+/* Starts a wait with a deadline, and plans a wake-up at `at`, or now if
+ * weft_prog_call has requested that waits end immediately. */
 void host_deadline(struct weft_host *h, weft_time_t deadline, weft_time_t at);
 /* Returns true if a thread polls memory that overlaps [p, p + n). */
 bool host_polled(const struct host *hp, const void *p, size_t n);

@@ -13,10 +13,10 @@
 #include "host/host_internal.h"
 #include "host/prog.h"
 
-/* The one global of the host: functions without a handle need the running
- * thread. It belongs to the thread of the operating system that runs a
- * simulation, and is set only while a program runs (scripts/check-globals.py
- * knows it). */
+/* The running thread, for functions without a handle. This is the only global
+ * variable of the host (scripts/check-globals.py allows it). Each thread of the
+ * operating system that runs a simulation has its own. It is set only while a
+ * program runs. */
 static _Thread_local struct weft_host *host_self_;
 
 struct weft_host *host_running(struct weft_host *h)

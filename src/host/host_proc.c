@@ -4,11 +4,11 @@
  *
  *   process: virtual page --map--> (device, BAR, page): what the device sees
  *
- * The table of a process is its only path to a device, so that the page in the
- * physical address tells the device which process asks. Each page of a BAR has
+ * The table of a process is its only path to a device, so the page in the
+ * physical address identifies the process to the device. Each page of a BAR has
  * an owner: the monitor (domain 0) or a domain, and at most one process. The
  * monitor can make a page common to all. A processor caches `tlb` translations.
- * Process and page determine the entry. */
+ * Process and page determine the entry of the cache. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ struct host_pages {
 
 /* ---- owners ---- */
 
-/* Returns the owner of a page, or NULL if there is no memory. The BAR's size
- * must be known. */
+/* Returns the owner of a page, or NULL if memory runs out. The BAR's size must
+ * be known. */
 static struct owner *owner_of(struct weft_dev *d, uint8_t bar, uint64_t page)
 {
 	struct host_pages *t = d->bar[bar].pages;

@@ -9,8 +9,8 @@
  * 7.4, 7.5. Each device has a link of its own. Its two directions share only
  * credits and tags. Packets on the link:
  *
- *   posted write     8 B + data; with a mask, 12 B + data, inside a block of
- *                    32 B in which a dword is written in part
+ *   posted write     8 B + data; 12 B + data with a byte mask, for a block of
+ *                    32 B in which a dword is written partially
  *   interrupt        8 B, posted
  *   read             8 B, not posted, one of 32 tags until it is answered
  *   answer           4 B + data
@@ -19,31 +19,32 @@
  *
  * with up to 64 B of data inside an aligned line, in whole dwords. A packet has
  * arrived when its last byte has. Three queues (posted, non-posted, answers)
- * take turns on the link. No packet passes an earlier posted packet; posted
- * packets pass all others. Each needs one of 8 buffers of its kind at the
- * receiver.
+ * share the link. No packet overtakes an earlier posted packet, but posted
+ * packets overtake all others. Each packet needs one of 8 buffers of its kind
+ * at the receiver.
  *
  * Own choices: a buffer of the device's core is free when the packet is in the
  * core's queue (16 stores, 16 loads), a buffer of the bridge when the packet
- * has arrived. The credit takes T_CREDIT and no room on the link. The bridge
- * gives an answer to the processor, and data of memory to a device, when all
- * earlier writes are in memory. An answer queues behind those stores of the
- * host that were ready no later than the answer, unless the read is relaxed.
- * The phase between the link's dword and the core's 8-byte word is not kept.
+ * has arrived. A credit returns after T_CREDIT and occupies no link time. The
+ * bridge delivers an answer to the processor, and data of memory to a device,
+ * when all earlier writes are in memory. An answer queues behind those stores
+ * of the host that were ready no later than the answer, unless the read is
+ * relaxed. The phase between the link's dword and the core's 8-byte word is not
+ * modelled.
  *
- * With several banks of memory, answers to reads that allow it come in the
- * order in which memory has them. Answers of one transaction stay in order. The
- * device's core finds the read by its source tag.
+ * With several banks of memory, answers to reads with any_order leave in the
+ * order in which memory has their data. Answers of one transaction stay in
+ * order. The device's core finds the read by its source tag.
  *
  * Several loads of the host (parameter loads) are in flight at a time. The core
- * shows a device one load. It shows the next load when the first one is
- * answered, the target's time has passed and the queue of answers (16) has
- * room.
+ * notifies a device of one load at a time. It notifies the device of the next
+ * load when the first one is answered, the target's time has passed and the
+ * queue of answers (16) has room.
  *
- * Tags bound the reads of a device. The reads that wait in the core on their
- * way out, and the answers on their way in, are not bounded, because the units
- * of the NIC have at most 19 reads (8, 8 and 3), and a queue of 16 together
- * with the 8 buffers of the link would hold more.
+ * Tags limit the reads of a device that are on the link. The core's queues of
+ * reads and of their answers have no limit, because the units of the NIC have
+ * at most 19 reads (8, 8 and 3). A queue of 16 together with the 8 buffers of
+ * the link would hold more.
  *
  * Not modelled: the link time of credits (NOP packets), link errors,
  * isochronous channels, chains of devices. Packets of devices have headers

@@ -59,12 +59,12 @@ struct ht_pkt {
 	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
 	/* offset and bytes of its part of the transaction */
 	uint32_t at, bytes;
-	/* Read: slot at which memory had the earlier data of the transaction.
-	 * Load: slot at which the load arrived at the core. */
+	/* Read: slot from which memory has the data of the transaction before
+	 * this packet. Load: slot at which the load arrived at the core. */
 	uint64_t after;
 	uint8_t tag; /* source tag of an answer */
 	bool level, relaxed, error;
-	/* load: number of stores that wait before it at the device */
+	/* load: number of earlier stores that still wait at the device */
 	uint32_t behind;
 	struct pio io; /* access of the host */
 };
@@ -74,8 +74,8 @@ struct ht_queue {
 	uint32_t n;
 };
 
-/* A ring of n items (buffers of the receiver, or tags). They are taken in turn
- * and come back in turn. */
+/* A ring of n items (buffers of the receiver, or tags), which are allocated and
+ * freed in order. */
 struct ht_ring {
 	/* slot from which each item is free; NULL: all are free */
 	uint64_t *back;
@@ -104,7 +104,7 @@ struct ht_lane {
 	uint32_t mask;
 };
 
-/* The load that a device is working on. The core shows the device the next load
+/* The load that a device has to answer. The device is notified of the next load
  * after the answer. The load's packet carries the answer back. */
 struct ht_load {
 	bool told, deferred,
@@ -126,16 +126,16 @@ struct ht_link {
 	uint64_t store_until; /* end slot of the store on the link */
 	uint64_t store_seq;   /* number of that store */
 	/* at the device */
-	/* Number of places for stores, and number of free places. With window 0
-	 * and places 1 there is no limit. */
+	/* number of the device's slots for stores, and number of free slots
+	 * (weft_bus_window); window 0 with places 1: no limit */
 	uint32_t window, places;
-	struct ht_queue wait; /* stores that wait for a place */
+	struct ht_queue wait; /* stores that wait for a free slot */
 	/* slot of the last store that the device was notified of */
 	uint64_t told;
 	bool tagged; /* the device takes tagged accesses */
-	/* loads of the host; the first one is shown to the device */
+	/* loads of the host; the device is notified of the first one only */
 	struct ht_queue loads;
-	struct ht_load load; /* the load that is shown to the device */
+	struct ht_load load; /* the load that the device was notified of */
 };
 
 struct ht {
@@ -260,9 +260,8 @@ uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
  * HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
 /* ht_tag_slot returns the slot from which a source tag is free, ht_tag_take
- * takes a tag, ht_tag_back gives it back. With several banks of memory, answers
- * and their tags come back in any order, therefore the lowest free tag is
- * used. */
+ * allocates a tag, ht_tag_back frees it. With several banks of memory, answers
+ * arrive in any order, so the lowest free tag is used. */
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);

@@ -83,7 +83,8 @@ static void ht_dma_done(struct ht *b, struct ht_link *l, struct weft_bus_txn *t,
 	weft_bus_tell(l->port, &note);
 }
 
-/* Reports to listeners that a packet of t takes slots d to `end`. */
+/* Reports to listeners that a packet of t is on the link in slots d to
+ * `end`. */
 static void trace_way(const struct ht *b, const struct ht_link *l,
 		      const struct weft_bus_txn *t, uint64_t d, uint64_t end)
 {

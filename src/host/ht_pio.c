@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HyperTransport: loads and stores of the host, and stores that wait because
- * the device has no place. Rules: top of ht.c. */
+/* HyperTransport: loads and stores of the host, and stores that wait for a free
+ * slot of the device. Rules: top of ht.c. */
 #include "host/ht.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 	uint32_t leaving;
 
 	assert(bytes && off % HT_LINE + bytes <= HT_LINE);
-	/* A store keeps its place in the bridge until it has left. */
+	/* A store occupies the bridge's buffer until it has left. */
 	leaving = l && weft_now(b->comp) < ht_time(b, l->store_until);
 	if (l && l->lane[HT_DOWN].queue[HT_POSTED].n + leaving >= b->pio_depth)
 		return NULL;
@@ -87,8 +87,8 @@ static uint32_t store_slots(const struct ht_pkt *p)
 	return (HT_REQUEST + mask) / 4 + ht_dwords(p->io.off, p->io.bytes);
 }
 
-/* Hands a store from the core to the device, not before slot s. Words leave the
- * core no faster than they come off the link. */
+/* Hands a store from the core to the device at slot s, or later if the core is
+ * still busy with the previous store. The core delivers one dword per slot. */
 static void store_tell(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint64_t s)
 {
@@ -124,8 +124,8 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 		bool in = l->wait.n < b->depth;
 
 		/* The store is in the core at slot s, but the device has no
-		 * place for it. The store's buffer is given back once the store
-		 * is among the first `depth` in the queue. */
+		 * free slot for it. The store's link buffer is freed when the
+		 * store is among the first `depth` of the queue. */
 		weft_count(b->comp, HT_C_HELD, 1);
 		p->ready = s;
 		p->seq = ht_ring_take(credit, b->credits,
@@ -278,8 +278,8 @@ bool ht_takes_tagged(struct weft_port *dev_port)
 	return true;
 }
 
-/* Shows the device its first load, if the device has no other and was notified
- * of all earlier stores. */
+/* Notifies the device of the first load, if the device has answered the
+ * previous one and was notified of all earlier stores. */
 static void load_tell(struct ht *b, struct ht_link *l)
 {
 	struct ht_pkt *p = l->loads.head;
@@ -325,8 +325,9 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	p->after = end + b->s_rx;
 	p->behind = l->wait.n;
 	p->ready = ht_later(p->after, p->behind ? 0 : l->told);
-	/* The load's buffer is given back when the load enters the queue. The
-	 * load that was answered last leaves that queue at load.from. */
+	/* The load's link buffer is freed when the load enters the core's
+	 * queue. The load that was answered last leaves that queue at
+	 * load.from. */
 	in = p->after;
 	if (l->loads.n + 1 >= b->np_depth)
 		in = ht_later(in, l->load.from);
@@ -359,7 +360,7 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	p->seq = l->seq++;
 	ht_queue_push(&l->lane[HT_UP].queue[HT_ANSWER], p);
 	ht_kick(b, l, HT_UP);
-	/* The device has answered and can be shown the next load. */
+	/* The device has answered and can be notified of the next load. */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
 	l->load.from = s;
 	/* A load leaves the core's queue, so that the first load that waits
@@ -437,8 +438,8 @@ void ht_unanswered(struct ht *b, struct ht_link *l)
 	load_answer(b, l, p->ready + b->s_reg);
 }
 
-/* Sends an answer to the host, which sees it when the writes in front of it are
- * in memory. */
+/* Sends an answer to the host. The host gets the answer when all earlier writes
+ * are in memory. */
 void ht_loaded_send(struct ht *b, struct ht_link *l, uint64_t d)
 {
 	struct ht_lane *lane = &l->lane[HT_UP];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many light processes on a few processors (weft/host.h). A process is its
- * record and its maps. It has no stack of its own, because it runs on that of
- * the processor that gives it a turn.
+/* Many light processes on a few processors (weft/host.h). A process consists of
+ * a record and its maps. It has no stack, because each turn runs on the stack
+ * of a processor.
  *
  *   ready (queue) --> turn on a processor --> ready | sleeps (heap) | waits for
  *     ^                                         |       |    word (hash)

@@ -91,9 +91,9 @@ static inline bool mem_contains(const struct mem *m, weft_phys_t phys,
 }
 
 /* Returns the n bytes at phys, or NULL if a part is outside the memory or the
- * address space is exhausted. Of pinned pages it returns bytes of one page at a
- * time (mem_piece), because neighbours in physical memory are not neighbours in
- * the program. */
+ * address space is exhausted. If n bytes of pinned memory cross a page, only
+ * the bytes up to the end of the page are valid (mem_piece), because pages that
+ * are adjacent in physical memory are not adjacent in the program. */
 void *mem_at(struct mem *m, weft_phys_t phys, uint64_t n);
 /* Returns how many of n bytes at phys are contiguous. */
 static inline uint64_t mem_piece(const struct mem *m, weft_phys_t phys,
@@ -136,8 +136,8 @@ bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner);
 bool mem_release(struct mem *m, weft_phys_t phys);
 
 /* Pins the pages of [p, p + len): devices reach them at phys[0..] (one for each
- * page). Pins are counted. Returns false if there is no memory at p, or no
- * room. */
+ * page). Pins are counted. Returns false if p is not mapped, or the node has no
+ * free page. */
 bool mem_pin(struct mem *m, const void *p, uint64_t len, weft_phys_t *phys);
 /* Undoes one mem_pin of this range. */
 void mem_unpin(struct mem *m, const void *p, uint64_t len);

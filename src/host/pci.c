@@ -9,9 +9,9 @@
  * HVIA specification 2.1 (pci64-66). Arbiter, writes, posted stores and the
  * latency timer are those of bus.pcix (pcibus*.c). A tenure costs
  *
- *   device write    T_ARB + T_PH + data; in memory H_DW later
- *   device read     T_ARB + T_PH + T_END retried, until the bridge has the
- *                   bytes T_MEM after the first request; then
+ *   device write    T_ARB + T_PH + data; the data are in memory H_DW later
+ *   device read     T_ARB + T_PH + T_END for each retry, until the bridge has
+ *                   the bytes, T_MEM after the first request; then
  *                   T_ARB + T_PH + T_TURN + data + T_END. With reads = wait
  *                   the device does not retry: the first tenure stays on the
  *                   bus until the bridge has the bytes
@@ -21,14 +21,15 @@
  *
  * with one clock for each WIDTH bytes that data touch. Tagged accesses (Host
  * Port specification 10.1) have their header in a further address phase, T_TAG.
- * A conditional store has its condition in front of its data, and the target
- * answers by the way it ends the tenure, T_READ later.
+ * A conditional store carries its condition before its data. The target reports
+ * the result T_READ later by the kind of its termination.
  *
  * Own choices: the bridge reads memory ahead up to RD_CHUNK bytes and the end
- * of a page, after its posted writes are in memory. It keeps bytes that a
- * latency timer cut off. A device that has no place for a store retries it. A
- * device that defers an answer gets wait states for T_INITIAL clocks (PCI 2.1)
- * and retries then. A retried master asks again T_RETRY clocks later.
+ * of a page, after its posted writes are in memory. It keeps bytes that were
+ * not transferred because a latency timer expired. A device without a free slot
+ * for a store answers it with a retry. A device that defers an answer inserts
+ * wait states for T_INITIAL clocks (PCI 2.1) and then answers with a retry. A
+ * retried master requests the bus again T_RETRY clocks later.
  *
  * Not modelled: parity, wait states of the initiator, fast back-to-back, write
  * merging in the bridge, stores that pass a delayed load. */

@@ -75,8 +75,8 @@ struct pcibus_dev {
 				    * the last write */
 	uint32_t seq_left; /* bytes that the bridge has yet to complete */
 	struct pcibus_delayed delayed;
-	/* Number of places for stores, and number of free places. With window 0
-	 * and places 1 there is no limit. */
+	/* number of the device's slots for stores, and number of free slots
+	 * (weft_bus_window); window 0 with places 1: no limit */
 	uint32_t window, places;
 	bool tagged;	  /* takes tagged accesses */
 	uint32_t orphans; /* answers to loads that the bridge gave up */
@@ -305,7 +305,7 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 		     const struct weft_bus_txn *t, uint32_t bytes,
 		     weft_time_t time);
 /* Moves the data of a tenure, or of a part of it, and notifies the device.
- * Returns the edge of the end. */
+ * Returns the edge at which the last datum has moved. */
 uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
 		      uint64_t start, bool timer);

@@ -6,7 +6,7 @@
  * than the clocks of the load's request, the bus is held until the last store
  * has arrived.
  *
- * bus.pci: a device that has no place for a store answers it with a retry. A
+ * bus.pci: a device without a free slot for a store answers it with a retry. A
  * device whose answer is late holds the bus for up to T_INITIAL clocks and then
  * answers the load with a retry. The device is notified of each access once.
  * The bridge repeats the access T_RETRY clocks after a retry. After MAX_RETRIES
@@ -43,8 +43,8 @@ static void pio_pop(struct pcibus *b)
 	b->n_pio--;
 }
 
-/* Returns true if the buffer has room. A store keeps its place until it is done
- * on the bus. */
+/* Returns true if the buffer has room. A store occupies the buffer until its
+ * tenure has ended. */
 static bool store_room(const struct pcibus *b)
 {
 	uint32_t on_bus = weft_now(b->comp) < pcibus_time(b, b->store_until);
@@ -328,8 +328,8 @@ void pcibus_pio_grant(struct pcibus *b, uint64_t d)
 		load_grant(b, p, d);
 }
 
-/* Checks the load one clock before its first datum, or before the target gives
- * up. */
+/* Checks the load one clock before its first datum, or before the target ends
+ * the tenure with a retry. */
 void pcibus_loaded(struct pcibus *b)
 {
 	struct pcibus_load *l = &b->load;

@@ -21,21 +21,24 @@
  * writes, each device's read requests}, evaluated at the first edge at which
  * the bus is free and a master requests it.
  *
- * q is the number of data that contain the bytes. Any number of bytes at any
- * address is allowed, because the first and last datum have byte enables.
+ * q is the number of bus data phases that carry the bytes. Any number of bytes
+ * at any address is allowed, because the first and last datum have byte
+ * enables.
  *
  * Own choices: a device tenure ends early if its latency timer has run out and
  * another master waits. It still moves the 128-byte block that starts next, and
  * never ends before its first block is complete. After that the device requests
  * again as after a disconnect. A read cut by max_request requests again when
  * the last datum of a sequence has moved. An access that no target decodes
- * takes T_ABORT more clocks, an address above 4 GB T_DAC more. The bridge
- * answers splits in the order of their requests, one sequence after the other.
+ * takes T_ABORT additional clocks. An address above 4 GB takes T_DAC additional
+ * clocks. The bridge answers splits in the order of their requests, one
+ * sequence after the other.
  *
- * Errors that a fault asks for (fault.bus, enum weft_bus_error): an address of
- * wrong parity and a target abort end a request in its phases. A master abort
- * ends it T_ABORT later. Wrong parity of data takes no time. An error message
- * is a completion of one datum. A repeated completion follows at once.
+ * Errors that a fault injects (fault.bus, enum weft_bus_error): an address of
+ * wrong parity and a target abort end a request in its address phase. A master
+ * abort ends the request T_ABORT later. Wrong parity of data takes no time. An
+ * error message is a completion of one datum. A repeated completion follows at
+ * once.
  *
  * Not modelled: target retries, wait states of the initiator, fast
  * back-to-back, ordering of completions behind posted host stores. */

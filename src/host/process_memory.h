@@ -4,17 +4,18 @@
  *
  * A process's memory gets a shadow: contiguous pages of the node's physical
  * memory that hold no data. The shadow has the process's address modulo 16, not
- * modulo a page, because the place of a buffer in a page differs from run to
- * run and would change the time of its transfer. A device or library that reads
- * the shadow gets the bytes that the process has at that time. Writes reach
- * the process before it continues. The node keeps no data, so that a shadow
- * stays right when the process unmaps its memory and maps it again. A shadow
+ * modulo a page, because the offset of a buffer in its page differs from run to
+ * run and would change the time of a transfer. A device or library that reads
+ * the shadow gets the bytes that the process has at that time. Writes reach the
+ * process before the process continues. The node stores no data, so a shadow
+ * stays valid when the process unmaps its memory and maps it again. A shadow
  * has whole pages, because a device that reads whole words also reads bytes
- * beside the buffer. The device gets all ones for bytes that the process does
- * not have.
+ * next to the buffer. The device gets all ones for bytes that are not mapped in
+ * the process.
  *
- * If the memory cannot be reached (the process has exited, or has no memory
- * there), reads give all ones, writes are dropped, and both are counted. */
+ * If the memory is not accessible (the process has exited, or the address is
+ * not mapped), reads return all ones, writes are dropped, and both are
+ * counted. */
 #ifndef HOST_PROCESS_MEMORY_H
 #define HOST_PROCESS_MEMORY_H
 
@@ -37,7 +38,8 @@ struct weft_far_owner {
 	int fd;		      /* descriptor of the caller, for `copy` */
 	uint64_t patience_ns; /* limit of real time for one request of `copy` */
 	bool strict;	      /* a direct access to a shadow raises SIGSEGV */
-	/* the kernel has refused: use `copy` from now on */
+	/* set when the kernel has refused an access: all later accesses use
+	 * `copy` */
 	bool by_copy;
 	bool dead; /* the process has exited; the program may set this, too */
 	uint64_t faults;

@@ -16,8 +16,8 @@ bool mem_far_del(struct mem *m, void *shadow);
  * process_memory_pins.c. */
 void mem_far_set(struct mem *m, const struct mem_far *f);
 
-/* Accesses the process at once. Returns how many bytes it could copy. Shared
- * with process_memory_buffers.c. */
+/* Copies bytes from or to the process immediately. Returns the number of copied
+ * bytes. Shared with process_memory_buffers.c. */
 size_t mem_far_access(struct weft_far_owner *o, uint64_t va, void *buf,
 		      size_t n, bool write);
 /* Writes n bytes to the process at once. If this fails, drops the bytes and

@@ -37,7 +37,7 @@ uint64_t weft_progs_steps(struct weft_sim *sim);
  * end is known: it sleeps, computes, or waits with a deadline. */
 bool weft_progs_resting(struct weft_sim *sim, weft_time_t least);
 
-/* When on, the run stops (weft_sim_stop) once all foreground programs have
+/* With `on` the run stops (weft_sim_stop) when all foreground programs have
  * ended. The caller may continue the run so that the network drains. */
 void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 
@@ -46,8 +46,8 @@ void weft_progs_stop_at_end(struct weft_sim *sim, bool on);
 /* Deadline of waits that end when the thread is kicked. */
 #define WEFT_PROG_KICKED (WEFT_NEVER - 1)
 
-/* Waits until the thread is kicked. The wait uses no processor time. Time that
- * the thread owes stays owed. Call it from the thread. */
+/* Waits until the thread is kicked. The wait uses no processor time and leaves
+ * weft_prog_debt unchanged. Call it from the thread. */
 void weft_prog_park(struct weft_host *h);
 /* Ends the thread's wait now, if the thread is parked or waits for an event
  * with a deadline (not WEFT_NEVER). The wait then ends as at its deadline.
@@ -56,16 +56,16 @@ void weft_prog_park(struct weft_host *h);
 bool weft_prog_kick(struct weft_host *h);
 /* Returns true if weft_prog_kick would end the thread's wait. */
 bool weft_prog_rests(const struct weft_host *h);
-/* While on, waits that weft_prog_kick would end do not start. Used when a
- * thread that has to be kicked is not waiting yet, because a kick has no effect
- * then. */
+/* While `on` is set, waits that weft_prog_kick would end return immediately.
+ * Used to kick a thread that is not waiting yet, because weft_prog_kick has no
+ * effect on such a thread. */
 void weft_prog_call(struct weft_host *h, bool on);
 /* Ends a program wherever its thread is, as weft_host_exit would, because the
  * process that it acts for has exited. */
 void weft_prog_kill(struct weft_host *h);
 /* Runs fn in a process of its own, whose pages and memory no other process
  * shares. Drivers are notified when it ends, and its memory is freed. Returns
- * its thread, or NULL if there is no memory. Call it from a thread of the
+ * its thread, or NULL if memory runs out. Call it from a thread of the
  * monitor. */
 struct weft_host *weft_prog_process(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
@@ -87,8 +87,9 @@ struct weft_prog_node weft_prog_node(struct weft_host *h);
 /* Lets other processes map the node's memory. Call it before the run. Returns a
  * descriptor that the node keeps, or a negative errno. */
 int weft_prog_share(struct weft_host *h);
-/* Returns the processor time that the thread has used but not spent yet. The
- * thread spends it before its next wait. */
+/* Returns the processor time that the thread has used but that has not passed
+ * in the simulation yet. The thread waits for that time before its next
+ * wait. */
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Returns the number of the node's stores that may not have reached their
  * device, including stores that the thread has gathered. */

@@ -23,7 +23,8 @@ struct jobs {
 	struct nbd_job *head, **tail_p;
 };
 
-/* nbdkit has no place for the state of a plug-in. */
+/* State of the plug-in. It is global, because nbdkit passes a plug-in no
+ * pointer to state of its own. */
 static struct {
 	const struct nbd_config *cfg;
 	pthread_t thread;

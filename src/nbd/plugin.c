@@ -154,8 +154,9 @@ static const char *why(int ret)
 	}
 }
 
-/* SIGTERM ends nbdkit when all clients have gone. SIGUSR1 ends it now:
- * acknowledged writes are flushed, and the machine is left in order. */
+/* SIGTERM ends nbdkit when all clients have disconnected. SIGUSR1 ends it
+ * immediately, after owner_stop has flushed acknowledged writes and detached
+ * from the simulator. */
 
 static sem_t cut;
 

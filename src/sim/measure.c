@@ -163,7 +163,8 @@ void result_collect(struct weft_sim *sim)
  * of the first one. */
 enum { MANIFEST_ALL = 4096 };
 
-/* For each class the component with which the others are compared, or NULL. */
+/* The first component of each class, with which all others of the class are
+ * compared, or NULL. */
 struct model {
 	const struct weft_comp **first;
 	uint32_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program written for VIPL (the library of the Virtual Interface
  * Architecture) from the public description of the interface alone. The program
- * does not know the simulator.
+ * contains no code for the simulator.
  *
  *	vipl_test server DEVICE CLIENT-HOST
  *	vipl_test client DEVICE SERVER-HOST

@@ -30,9 +30,9 @@ struct atoll_msg {
 	uint32_t node, port; /* node and host port of the sender */
 	uint32_t tag;	     /* tag of the sender, 16 bits */
 	uint32_t bytes;
-	/* A retrieved message is a packet that atoll_retrieve took out of the
-	 * network. route[] is the rest of the packet's route, from this node
-	 * on. */
+	/* A retrieved message is a packet that atoll_retrieve removed from the
+	 * network. route[] is the part of its route that starts at this
+	 * node. */
 	bool retrieved;
 	uint8_t route[24];
 	uint32_t n_route;
@@ -44,8 +44,8 @@ struct atoll_msg {
  * -ENOMEM. */
 int atoll_open(struct weft_host *h, const struct atoll_attr *a,
 	       struct atoll_port **p_p);
-/* Ends receiving, waits until the device has stored the packets that it took
- * from the network, and frees the port. Messages that were not polled are
+/* Stops receiving, waits until the device has stored all packets that it has
+ * already received, and frees the port. Messages that were not polled are
  * lost. */
 void atoll_close(struct atoll_port *p);
 /* Returns the number of this node. */
@@ -56,17 +56,17 @@ uint32_t atoll_node(const struct atoll_port *p);
  * or route). */
 int atoll_send(struct atoll_port *p, const uint8_t *route, uint32_t n,
 	       uint32_t tag, const void *data, uint32_t bytes);
-/* Sends a retrieved packet along the rest of its route, on a DMA port. Returns
- * 0, or -EINVAL (a PIO port, or a message that was not retrieved). */
+/* Sends a retrieved packet along m->route, on a DMA port. Returns 0, or
+ * -EINVAL (a PIO port, or a message that was not retrieved). */
 int atoll_again(struct atoll_port *p, const struct atoll_msg *m,
 		const void *data);
-/* Takes a message if one has arrived. `data` has room for `max` bytes, and
+/* Receives a message if one has arrived. `data` has room for `max` bytes, and
  * further bytes of the message are dropped. Returns false when no message has
  * arrived. */
 bool atoll_poll(struct atoll_port *p, struct atoll_msg *m, void *data,
 		uint32_t max);
-/* Polls until a message arrives and takes it as atoll_poll does. Returns false
- * at the deadline. */
+/* Polls until a message arrives and receives it as atoll_poll does. Returns
+ * false at the deadline. */
 bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 		uint32_t max, weft_time_t deadline);
 
@@ -79,9 +79,9 @@ struct atoll_deadlock {
 };
 
 /* Makes this process the management process. Its DMA port p receives the
- * packets that atoll_retrieve takes out of the network. `counter` is the time,
- * in clocks, after which a waiting OutPort counts as blocked. 0 leaves that
- * time unchanged. */
+ * packets that atoll_retrieve removes from the network. `counter` is the time,
+ * in clocks, after which a waiting OutPort counts as blocked. A `counter` of 0
+ * does not change this time. */
 void atoll_manage(struct atoll_port *p, uint32_t counter);
 /* Sleeps until an interrupt of the network, or until the deadline.  Returns
  * true after an interrupt. */
@@ -90,9 +90,9 @@ bool atoll_irq_wait(struct atoll_port *p, weft_time_t deadline);
  * other expired counters, because their packets have moved on. Returns false
  * when no OutPort is blocked. */
 bool atoll_deadlock(struct atoll_port *p, struct atoll_deadlock *d);
-/* Takes the packet of deadlock *d out of the network. The packet arrives as a
- * message with `retrieved` set. Returns false when the packet has moved on
- * meanwhile. */
+/* Removes the packet of deadlock *d from the network. The packet arrives as a
+ * message with `retrieved` set. Returns false when the packet is no longer
+ * blocked. */
 bool atoll_retrieve(struct atoll_port *p, const struct atoll_deadlock *d);
 
 WEFT_C_END

@@ -22,12 +22,12 @@ WEFT_C_BEGIN
 
 struct weft_att;
 
-/* How much simulated time the computation of a process takes. */
+/* Source of the simulated time that a process spends on computation. */
 enum weft_att_clock {
-	WEFT_CLOCK_FIXED, /* Calls cost the times of a table, so that runs are
-			   * reproducible. */
-	WEFT_CLOCK_CPU,	  /* Calls cost as in FIXED, and processor time between
-			   * calls counts, too. */
+	WEFT_CLOCK_FIXED, /* Each call takes a fixed time from a table, so that
+			   * runs are reproducible. */
+	WEFT_CLOCK_CPU,	  /* As FIXED, and the real processor time between calls
+			   * is added. */
 	WEFT_CLOCK_NONE,  /* No process waits for simulated time. Runs with this
 			   * clock are the fastest. */
 };
@@ -130,9 +130,9 @@ weft_time_t weft_att_seen(const struct weft_att *a);
  * ends. */
 weft_time_t weft_att_seen_after(const struct weft_att *a, weft_time_t last);
 /* Hands over until an event can be polled, but for at most real_us microseconds
- * of real time. Returns 0, -EAGAIN (no event: the process still counts as
- * waiting, and may poll, wait again or do something else) or -EIO
- * (detached). */
+ * of real time. Returns 0, -EAGAIN (no event yet) or -EIO (detached). After
+ * -EAGAIN the process still counts as waiting. It may poll, wait again or
+ * compute. */
 int weft_att_wait(struct weft_att *a, uint32_t real_us);
 /* Hands over after many polls without an event. The caller makes this call
  * after each poll without an event if it will poll again soon. The first 15
@@ -140,8 +140,8 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
  * after many calls for up to 8 ms. A posted operation or an event starts the
  * count again. Returns as weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
-/* Begins a call of a library above (MPI). `looks` is true for calls that test
- * and return (MPI_Test).
+/* Begins a call of a library that uses this one (MPI). `looks` is true for
+ * calls that test and return (MPI_Test).
  *
  * The library counts polls without an event. Calls with `looks` share one
  * count, because a program that loops over such calls is waiting. Each call
@@ -184,7 +184,7 @@ int weft_att_arm(struct weft_att *a);
 
 /* ---- processes that call weft/host.h themselves (weft exec --raw) ---- */
 
-/* Reports that this thread waits for something outside the machine. Simulated
+/* Reports that this thread waits for an event outside the simulation. Simulated
  * time stands still until the thread's next call of weft/host.h, however long
  * the thread sleeps. Does not hand over. */
 void weft_att_outside(struct weft_host *h);

@@ -6,8 +6,8 @@
  * A bus is a component of KIND_BUS with one port "host" and ports "dev%u". Host
  * and device call the bus from their own events. The bus answers by notes: it
  * queues a note on the receiver's bus port and posts an arrival (phase 0) for
- * the note's time. The receiver's ops.arrive(c, port, NULL) takes all notes by
- * `while (weft_bus_next(port, &note))`. Notes of one port are taken in order of
+ * the note's time. The receiver's ops.arrive(c, port, NULL) dequeues all notes
+ * by `while (weft_bus_next(port, &note))`. Each port dequeues notes in order of
  * time, and notes of equal time in the order in which the bus sent them.
  *
  * An arrival per note is expensive. A receiver that needs no arrival sets
@@ -16,8 +16,8 @@
  * WEFT_TOLD_TAKEN the receiver has stored the change of state with its time.
  * With WEFT_TOLD_QUIET the note is queued without an arrival, and the receiver
  * drains the queue whenever it polls. The receiver must not act on the note
- * before note->time. A device that takes the notes of its own reads calls
- * weft_bus_settle before the device uses the bytes.
+ * before note->time. A device that sets told() calls weft_bus_settle before it
+ * uses the bytes of its own reads.
  *
  * The buses differ:
  *
@@ -65,15 +65,15 @@ enum weft_bus_error {
 	WEFT_BUS_E_MESSAGE, /* a split completion error message arrives
 			     * instead of data */
 	WEFT_BUS_E_REPEAT,  /* a split completion arrives twice */
-	WEFT_BUS_E_DISCARD, /* the host does not take the split completion of
+	WEFT_BUS_E_DISCARD, /* the host does not accept the split completion of
 			     * a load */
 };
 
 /* Lines by which a device reports an error. */
 enum weft_bus_signal { WEFT_BUS_PERR, WEFT_BUS_SERR };
 
-/* A transaction (DMA) of a device. The device owns it and lends it to the bus
- * from submit until the device has taken its NOTE_DONE. */
+/* A transaction (DMA) of a device. The device owns the struct. The bus uses the
+ * struct from submit until the device has dequeued its NOTE_DONE. */
 struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
@@ -217,8 +217,9 @@ enum { WEFT_COND_ROOM }; /* Condition: the queue at the address is not full. */
 struct weft_bus_ops {
 	/* Starts a transaction of the device: REQ# is asserted now. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
-	/* Answers NOTE_LOAD in the event that took the note. A load that the
-	 * device does not answer (decoding off) ends with a master abort. */
+	/* Answers NOTE_LOAD in the event that dequeued the note. A load that
+	 * the device does not answer (decoding off) ends with a master
+	 * abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
 	/* Answers NOTE_LOAD by all ones and an error, because the device has
@@ -307,7 +308,7 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
 
 /* ---- back-pressure -----------------------------------------------------
  *
- * By default a device takes every store when it arrives. A device that calls
+ * By default a device accepts every store when it arrives. A device that calls
  * weft_bus_window(port, n), in its start op or later but before the first
  * store, has n slots for stores. Each NOTE_STORE fills a slot, and
  * weft_bus_consumed empties slots. While no slot is empty, further stores wait
@@ -346,8 +347,8 @@ static inline bool weft_bus_consumed(struct weft_port *dev_port,
 }
 
 /* Lets the device answer a load by reply in a later event. Called in the event
- * that took NOTE_LOAD. Returns false when the bus cannot wait for an answer.
- * The device must then answer in this event. */
+ * that dequeued NOTE_LOAD. Returns false when the bus cannot wait for an
+ * answer. The device must then answer in this event. */
 static inline bool weft_bus_defer(struct weft_port *dev_port)
 {
 	const struct weft_bus_ops *bus = weft_bus_of(dev_port);
@@ -408,16 +409,18 @@ static inline bool weft_bus_takes_tagged(struct weft_port *dev_port)
 	return bus->takes_tagged && bus->takes_tagged(dev_port);
 }
 
-/* Takes the next note that is due by now. Returns false when no note is due. */
+/* Dequeues the next note that is due by now. Returns false when no note is
+ * due. */
 bool weft_bus_next(struct weft_port *p, struct weft_bus_note *note_p);
 /* Returns the number of notes in the queue, due or not. */
 uint32_t weft_bus_queued(const struct weft_port *p);
-/* Takes the next note, even if the note is not due yet. Used after the last
- * event of a run, because no later event can take the note. Returns false when
- * the queue is empty. */
+/* Dequeues the next note, even if the note is not due yet. Used after the last
+ * event of a run, because no later event can dequeue the note. Returns false
+ * when the queue is empty. */
 bool weft_bus_left(struct weft_port *p, struct weft_bus_note *note_p);
 /* For the bus. Queues a copy of the note on the peer of bus_port, due at
- * note->time, which is later than now. Takes the reference of note->slice. */
+ * note->time, which is later than now. The call takes ownership of the
+ * reference in note->slice. */
 void weft_bus_tell(struct weft_port *bus_port,
 		   const struct weft_bus_note *note);
 /* For the receiver. Requests an arrival for each queued note that is not due

@@ -80,8 +80,8 @@ struct weft_port_decl {
 	enum weft_port_kind kind;
 	const char *count; /* a U32 parameter's name, a number, or NULL for
 			    * one port */
-	const struct weft_wire *wire; /* wire format, which must be that of
-				       * the other end */
+	const struct weft_wire *wire; /* wire format, which must be equal at
+				       * both ends of a cable */
 	bool optional;		      /* the port may stay unconnected */
 	const char *doc;
 };
@@ -187,10 +187,10 @@ struct weft_ops {
 	 * but are not connected. Returns 0, or a negative errno with a message.
 	 */
 	int (*init)(struct weft_comp *c, struct weft_err *err);
-	/* Asks for the first wake-ups. All ports are connected and ids are
+	/* Requests the first wake-ups. All ports are connected and ids are
 	 * final. Returns 0, or a negative errno with a message. */
 	int (*start)(struct weft_comp *c, struct weft_err *err);
-	/* Phase 0: takes a message that arrived on `port`; f is NULL for
+	/* Phase 0: handles a frame that arrived on `port`. f is NULL for
 	 * weft_post. May change state and wake the component, but must make no
 	 * decision yet, because other arrivals of this moment may follow. Owns
 	 * f. */
@@ -204,8 +204,8 @@ struct weft_ops {
 	/* Frees what init and the run allocated. After a failed init the state
 	 * may be incomplete. */
 	void (*fini)(struct weft_comp *c);
-	/* KIND_FAULT: takes a frame that is sent through the filter's port, at
-	 * the time of sending. Owns f, and forwards 0..n frames by
+	/* KIND_FAULT: handles a frame that is sent through the filter's port,
+	 * at the time of sending. Owns f, and forwards 0..n frames by
 	 * weft_filter_pass. */
 	void (*filter)(struct weft_comp *c, struct weft_frame *f);
 	/* KIND_PROGRAM: body of the program, a coroutine on its host. Returns
@@ -233,13 +233,13 @@ struct weft_ops {
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
 	 * to 3, later stages nearer to the wake-up. The kernel calls this op
-	 * only when many components are at work, because only then does their
-	 * state miss the caches. The kernel has prefetched the first lines of
-	 * the state. NULL: these lines are enough. */
+	 * only in large networks, because only their state misses the caches.
+	 * The kernel itself prefetches the first lines of the state. NULL: no
+	 * other lines need a prefetch. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
-	/* KIND_FAULT with two bus ports (device's side, bus's side): takes a
+	/* KIND_FAULT with two bus ports (device's side, bus's side): handles a
 	 * note that the bus sends to the device behind `port`, at the time of
-	 * sending. Hands the note on by weft_bus_tell. */
+	 * sending. Forwards the note by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
 	/* Fills w with the amounts that wait to leave through a link port, for
@@ -247,14 +247,15 @@ struct weft_ops {
 	 * times, without effect on the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
-	/* For the ends and switches of direct networks: takes the component's
-	 * position in the network, after init and before start. A switch has
-	 * ports np0.. to its node and lp0.. for cables, and an end has np0.. to
-	 * its switch. Returns 0, or a negative errno with a message. NULL: the
-	 * class cannot be part of a direct network. */
+	/* For the ends and switches of direct networks: sets the component's
+	 * position in the network, after init and before start. Ports np0.. of
+	 * a switch are cabled to its node, ports lp0.. to other switches. Ports
+	 * np0.. of an end are cabled to its switch. Returns 0, or a negative
+	 * errno with a message. NULL: the class cannot be part of a direct
+	 * network. */
 	int (*place)(struct weft_comp *c, const struct weft_place *at,
 		     struct weft_err *err);
-	/* Class of a whole direct network (fabric.net): takes the network's
+	/* Class of a whole direct network (fabric.net): receives the network's
 	 * parts after init, and owns them even when the call fails. Returns 0,
 	 * or a negative errno with a message. NULL in all other classes. */
 	int (*network)(struct weft_comp *c, const struct weft_network *parts,

@@ -170,16 +170,17 @@ int weft_disk_dereg(struct weft_disk *d, void *p);
  *            flag
  *   -ERANGE  the request ends beyond the end of the disk */
 int weft_disk_submit(struct weft_disk *d, const struct weft_disk_op *op);
-/* Makes progress with requests in flight, and takes up to max events. Returns
- * the number of events. */
+/* Makes progress with requests in flight, and stores up to max events in ev.
+ * Returns the number of events. */
 int weft_disk_poll(struct weft_disk *d, struct weft_disk_event *ev, int max);
 /* Waits until poll would return an event, or until `deadline`, a time of
  * weft_host_now's clock (WEFT_NEVER: no deadline). Returns 0, or -ETIMEDOUT at
  * the deadline. */
 int weft_disk_wait(struct weft_disk *d, weft_time_t deadline);
 /* Submits a request and waits for its end. The caller must have no other
- * request in flight, because the call takes the disk's next event as its own.
- * Returns the status of the request, or an error as weft_disk_submit does. */
+ * request in flight, because the call treats the next event of the disk as its
+ * own. Returns the status of the request, or an error as weft_disk_submit
+ * does. */
 int weft_disk_do(struct weft_disk *d, const struct weft_disk_op *op);
 /* Returns the numbers since open. */
 struct weft_disk_stats weft_disk_stats(const struct weft_disk *d);

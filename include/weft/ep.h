@@ -15,7 +15,7 @@
  * (weft_mem_alloc) saves a copy.
  *
  * Time. post, poll and mr_reg take processor time, but never wait: data that
- * cannot leave at once are kept for a later call. Only `wait` waits.
+ * cannot be sent immediately are queued until a later call. Only `wait` waits.
  *
  * Attached processes (weft/attach.h) have an endpoint with the rules that
  * attach.h adds. */
@@ -166,10 +166,10 @@ struct weft_ep_ops {
 	 * is then WEFT_EV_ERROR. */
 	int (*post)(struct weft_ep *ep, const struct weft_ep_op *op);
 
-	/* Makes progress with operations in flight, and takes up to max events.
-	 * Returns the number of events, or 0. */
+	/* Makes progress with operations in flight, and stores up to max events
+	 * in ev. Returns the number of events, or 0. */
 	int (*poll)(struct weft_ep *ep, struct weft_ep_event *ev, int max);
-	/* Gives back the slot of a received message, which frees its data. Does
+	/* Frees the receive slot and the data of a received message. Does
 	 * nothing for events of other kinds. */
 	void (*release)(struct weft_ep *ep, const struct weft_ep_event *ev);
 	/* Waits until poll would return an event, or until `deadline`, a time

@@ -43,8 +43,8 @@ struct weft_forth_attr {
 			 * notifications */
 	bool stopped;	/* do not start the DMA engine */
 	uint32_t bench; /* bits WEFT_FORTH_BENCH_*; 0 = off */
-	/* The library asks for a local notification after this number of
-	 * transfers of a queue; 0 = a quarter of the queue. */
+	/* number of transfers of a queue after which the library requests a
+	 * local notification; 0 = a quarter of the queue */
 	uint32_t lnotify_every;
 	uint32_t latency_timer; /* latency timer in bus clocks; 0 = 0xFE, as
 				 * recommended */
@@ -84,9 +84,9 @@ struct weft_forth_info {
 
 /* One transfer. Addresses are multiples of 8. With info.groups a transfer
  * belongs to one of 64 groups of its sender, and the receiver is notified once
- * for each group. A transfer with ANNOUNCE (and RNOTIFY or RIRQ) says in
- * `remote` how many qwords the other transfers of its group carry. The qword of
- * the transfer with ANNOUNCE itself is not written. The sender may reuse a
+ * for each group. In a transfer with ANNOUNCE (and RNOTIFY or RIRQ) `remote` is
+ * the number of qwords that the other transfers of its group carry. The qword
+ * of the transfer with ANNOUNCE itself is not written. The sender may reuse a
  * group's number when it knows that the receiver has read the notification of
  * the group. */
 struct weft_forth_desc {

@@ -2,10 +2,10 @@
 /* Frames and payloads.
  *
  * A frame is one transmission on a link: its first word moves at a known time,
- * and a word follows every `word_fs`. A frame has one owner. Sending gives the
- * frame away, and the receiver owns the frame from its arrival on. Fields of
- * the protocol are in `u` (see <nic>_wire.h). The payload is a
- * reference-counted slice.
+ * and a word follows every `word_fs`. A frame has one owner. A sender loses
+ * ownership when it sends the frame, and the receiver owns the frame from its
+ * arrival on. Fields of the protocol are in `u` (see <nic>_wire.h). The payload
+ * is a reference-counted slice.
  *
  * A damaged frame also carries its line symbols in `raw`, and the receiver's
  * state machine processes the symbols one by one. */

@@ -2,8 +2,8 @@
 /* The machine as host software sees it.
  *
  * A driver, a user library or a program is written against this header alone
- * and contains no simulator knowledge.  Two implementations exist: programs in
- * the simulator (coroutines; every call costs what the host model says) and
+ * and contains no code for the simulator. Two implementations exist: programs
+ * in the simulator (coroutines; every call costs what the host model says) and
  * attached processes.
  *
  * struct weft_host is one thread of host software on one node. A call may block
@@ -177,8 +177,8 @@ bool weft_proc_enter(struct weft_host *h, struct weft_proc *p);
  * A light process has no stack of its own. A few processors call its function
  * again and again, and each such call is a turn of the process. The function
  * runs in the process, may use all of this header, and keeps its state in
- * `arg`. Its result says when the next turn is due. A turn that blocks keeps
- * its processor. */
+ * `arg`. The result of the function determines when the next turn is due. A
+ * turn that blocks does not free its processor. */
 
 enum weft_turn_kind {
 	WEFT_TURN_END,
@@ -200,15 +200,16 @@ typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 					 struct weft_proc *p, void *arg);
 
 /* For the monitor or a kernel of the process's domain. Makes a light process
- * ready to run. Processors take ready processes in the order in which these
+ * ready to run. Processors run ready processes in the order in which these
  * became ready. Returns false in other threads, or when the process was started
  * before. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,
 		     void *arg);
-/* For the monitor. Runs all started processes, also processes that are started
- * meanwhile, on this thread's processor and on cpus - 1 others. Returns true
- * when all processes have ended. Returns false when this thread is not the
- * monitor, cpus is 0, or another thread of the node is inside this call. */
+/* For the monitor. Runs all started processes, including processes that are
+ * started during the call, on this thread's processor and on cpus - 1 others.
+ * Returns true when all processes have ended. Returns false when this thread is
+ * not the monitor, cpus is 0, or another thread of the node is inside this
+ * call. */
 bool weft_procs_run(struct weft_host *h, uint32_t cpus);
 
 /* ---- drivers -------------------------------------------------------------

@@ -59,7 +59,7 @@ struct hport_attr {
  * loads. With a == NULL the port gets default attributes and any free VPID.
  * Afterwards the program is a process (weft/host.h) whose tag is the VPID of
  * its first port. Returns 0 and a port for hport_close, or -ENODEV, -ENOMEM,
- * -EBUSY (the VPID is taken), -ENOSPC (no VPID is left) or -EPERM
+ * -EBUSY (the VPID is in use), -ENOSPC (no VPID is left) or -EPERM
  * (HPORT_POSTED_PA in a process). */
 int hport_open(struct weft_host *h, const struct hport_attr *a,
 	       struct hport **p_p);
@@ -294,12 +294,12 @@ struct hport_note {
 	uint64_t w[8]; /* the entry as the device wrote it */
 };
 
-/* Takes the next notification. Returns 1, or 0 when none has arrived. */
+/* Dequeues the next notification. Returns 1, or 0 when none has arrived. */
 int hport_poll(struct hport *p, struct hport_note *n_p);
-/* Polls until a notification arrives and takes it. Returns false at the
+/* Polls until a notification arrives and dequeues it. Returns false at the
  * deadline, or when the port is switched off. */
 bool hport_wait(struct hport *p, struct hport_note *n_p, weft_time_t deadline);
-/* Waits for a notification without taking it. With `irq` the thread sleeps,
+/* Waits for a notification without dequeueing it. With `irq` the thread sleeps,
  * which needs HPORT_IRQ. Returns true when a notification may have arrived,
  * false at the deadline. */
 bool hport_idle(struct hport *p, bool irq, weft_time_t deadline);

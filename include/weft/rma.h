@@ -177,9 +177,9 @@ int rma_post_immediate_put(struct rma_port *p, struct rma_handle *c,
 int rma_post_notification(struct rma_port *p, struct rma_handle *c,
 			  uint64_t value, uint8_t cls, uint32_t noti,
 			  uint32_t modifier);
-/* Asks the peer for `if (lock <= compare) lock += add` on one of the 16 locks
- * of the port that the connection leads to. A notification at this port brings
- * the answer. `target` is the unit of the peer that carries out the operation,
+/* Requests the operation `if (lock <= compare) lock += add` on one of the 16
+ * locks of the connection's peer port. A notification at this port carries the
+ * answer. `target` is the unit of the peer that carries out the operation,
  * RMA_NOTI_RESPONDER or RMA_NOTI_COMPLETER. Returns RMA_SUCCESS, RMA_WRONG_ARG
  * (target) or RMA_INV_VALUE (number). */
 int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
@@ -187,17 +187,17 @@ int rma_post_lock(struct rma_port *p, struct rma_handle *c, uint32_t number,
 
 /* ---- notifications ---- */
 
-/* Takes the next notification. Returns RMA_SUCCESS and a notification for
+/* Dequeues the next notification. Returns RMA_SUCCESS and a notification for
  * rma_noti_free, or RMA_NO_NOTI. */
 int rma_noti_probe(struct rma_port *p, struct rma_noti **noti_p);
-/* Polls until a notification arrives, and takes it. Returns as rma_noti_probe
- * does. */
+/* Polls until a notification arrives, and dequeues it. Returns as
+ * rma_noti_probe does. */
 int rma_noti_get_block(struct rma_port *p, struct rma_noti **noti_p);
-/* Polls until a notification arrives, and takes it. Returns RMA_SUCCESS, or
+/* Polls until a notification arrives, and dequeues it. Returns RMA_SUCCESS, or
  * RMA_POLL_EXCEEDED at the deadline. */
 int rma_noti_get_until(struct rma_port *p, weft_time_t deadline,
 		       struct rma_noti **noti_p);
-/* Takes the first notification of this unit, command and node. -1 stands for
+/* Dequeues the first notification of this unit, command and node. -1 stands for
  * any unit, command or node. Other notifications stay in order. Returns
  * RMA_SUCCESS, or RMA_NO_MATCH. */
 int rma_noti_match(struct rma_port *p, int unit, int command, int32_t node,

@@ -20,7 +20,7 @@ WEFT_C_BEGIN
 
 /* ---- ports ---- */
 
-/* A receiver's result of told(), which is called before the note's time. */
+/* Result of a receiver's told(), which the bus calls before the note's time. */
 enum weft_told {
 	WEFT_TOLD_POST,	 /* the note is queued, and an arrival follows at its
 			  * time */

@@ -105,9 +105,9 @@ WEFT_COLD void weft_trace_program(const struct weft_comp *c,
 				  enum weft_trace_kind kind, uint32_t node,
 				  weft_time_t t);
 
-/* Begins a message. Called in the event in which c takes the host access that
- * starts the message, because the first stage of the message is the path of
- * this access to the device. Returns the message's number, or 0 without a
+/* Begins a message. Called in the event in which c receives the host access
+ * that starts the message, because the first stage of the message is the path
+ * of this access to the device. Returns the message's number, or 0 without a
  * listener. */
 static inline uint64_t weft_msg_open(const struct weft_comp *c)
 {

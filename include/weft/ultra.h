@@ -65,8 +65,8 @@ enum {			 /* Flags of a packet. */
 struct ultra_rx_attr {
 	uint32_t slices; /* number of slices; 0 = 64 */
 	uint32_t words;	 /* words of a slice; 0 = 40 */
-	bool on_device;	 /* loads take packets from the device, without a queue
-			  * in memory */
+	bool on_device;	 /* programs load packets from the device, without a
+			  * queue in memory */
 	uint32_t vpid;	 /* VPID of the receiving process */
 };
 
@@ -109,17 +109,17 @@ bool ultra_send_cond(struct ultra_tx *tx, uint32_t flags, uint64_t tag,
 /* Returns the device's read pointer, by a load: the position in the packet
  * queue, in words, up to which the device has sent the port's packets. */
 uint32_t ultra_read_pointer(struct ultra_tx *tx);
-/* Takes a packet if one has arrived. Drops its words beyond max. Returns the
+/* Receives a packet if one has arrived. Drops its words beyond max. Returns the
  * number of payload words of the packet, dropped words included, or -1. */
 int ultra_poll(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max);
-/* Takes a packet of exactly n words by tagged loads, from a port whose packets
- * stay on the device. Reads no status word, because the answer of the first
- * load says whether a packet has arrived. Returns false when no packet has
- * arrived. */
+/* Receives a packet of exactly n words by tagged loads, from a port whose
+ * packets stay on the device. Reads no status word, because the answer of the
+ * first load says whether a packet has arrived. Returns false when no packet
+ * has arrived. */
 bool ultra_poll_tagged(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w,
 		       uint32_t n);
-/* Polls until a packet arrives, and takes it. Returns as ultra_poll does, -1 at
- * the deadline. */
+/* Polls until a packet arrives, and receives it. Returns as ultra_poll does, -1
+ * at the deadline. */
 int ultra_recv(struct ultra_rx *rx, uint64_t *tag_p, uint64_t *w, uint32_t max,
 	       weft_time_t deadline);
 

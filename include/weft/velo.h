@@ -62,8 +62,8 @@ struct velo_connection {
 
 /* Opens a port: a VPID with its mailbox. attr NULL gives defaults. Returns
  * VELO_SUCCESS and a port that the caller closes, or VELO_ERR_FDOPEN (no
- * device) or VELO_ERR_MMAP (no memory, no VPID, or the VPID asked for is
- * taken). */
+ * device) or VELO_ERR_MMAP (no memory, no free VPID, or the requested VPID is
+ * in use). */
 int velo_open(struct weft_host *h, const struct velo_attr *attr,
 	      struct velo_port **port_p);
 /* Closes a port and frees it. The NIC discards and counts messages that arrive
@@ -97,13 +97,13 @@ int velo_send_irq(struct velo_connection *c, const void *buf, uint32_t len,
 /* Returns VELO_SUCCESS when a whole message has arrived, otherwise
  * VELO_NO_MSG. */
 int velo_check(struct velo_port *p);
-/* Takes the next message. buf has room for velo_max_len bytes, and *src_p is a
- * VELO_SRC. Pointers for results may be NULL. Returns VELO_SUCCESS,
+/* Receives the next message. buf has room for velo_max_len bytes, and *src_p is
+ * a VELO_SRC. Pointers for results may be NULL. Returns VELO_SUCCESS,
  * VELO_NO_MSG, or VELO_ERROR for a message with its error bit set, which is
- * taken, too. */
+ * removed from the mailbox, too. */
 int velo_recv(struct velo_port *p, void *buf, uint32_t *src_p, uint32_t *tag_p,
 	      uint32_t *mtt_p, uint32_t *len_p);
-/* Takes the next message as velo_recv does, but only if it has this MTT.
+/* Receives the next message as velo_recv does, but only if it has this MTT.
  * Returns as velo_recv does, VELO_NO_MATCH for another MTT, or VELO_INV_MTT
  * when mtt is above 3. */
 int velo_recv_mtt(struct velo_port *p, uint32_t mtt, void *buf, uint32_t *src_p,

@@ -25,8 +25,8 @@
 enum assoc_policy {
 	/* replaces an empty entry, else the least recently used one */
 	ASSOC_LRU,
-	/* Replaces the entries of a set in turn, empty or not, like hardware
-	 * with one counter that moves at each replacement. */
+	/* Replaces the entries of a set round robin, empty or not, like
+	 * hardware with one counter that advances at each replacement. */
 	ASSOC_ROUND_ROBIN,
 };
 

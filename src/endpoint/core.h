@@ -26,8 +26,8 @@
  * struct ep_head that the kind uses. */
 enum ep_kind {
 	EP_MSG = 1, /* imm, data: a message of the user */
-	/* imm, id, len: asks the receiver to fetch len bytes at addr of region
-	 * key */
+	/* imm, id, len: requests that the receiver fetches len bytes at addr of
+	 * region key */
 	EP_RTS,
 	EP_NOTIFY, /* imm, a: an earlier put of `a` bytes is complete */
 	EP_FIN, /* id, status: the receiver has fetched the bytes of an RTS */
@@ -237,8 +237,8 @@ struct ep_nic_ops {
 	 * Returns false if the NIC has no room. */
 	bool (*message)(struct ep *e, uint32_t dst, const struct ep_head *h,
 			const void *data);
-	/* Gives everything that has arrived to ep_in, ep_put_in and
-	 * ep_piece_done. */
+	/* Passes all arrived messages, puts and completions to ep_in, ep_put_in
+	 * and ep_piece_done. */
 	void (*poll)(struct ep *e);
 	/* Waits until a poll may find an arrival. Returns false at the
 	 * deadline. */
@@ -254,11 +254,11 @@ struct ep_nic_ops {
 	 * the library keeps no state of slots. */
 	void (*msg_free)(struct ep *e, struct ep_msg *m);
 
-	/* Makes [r->p, r->p + r->len) known to the NIC, and lets peers write to
-	 * it if `write`. Fills in r->addr, r->key and the library's own fields
-	 * of r. Returns 0 or negative errno. If region_open and region_close
-	 * are NULL, the NIC needs no regions, and the core chooses address and
-	 * key. */
+	/* Registers [r->p, r->p + r->len) with the NIC, and allows peers to
+	 * write to it if `write` is true. Fills in r->addr, r->key and the
+	 * library's own fields of r. Returns 0 or negative errno. If
+	 * region_open and region_close are NULL, the NIC needs no regions, and
+	 * the core chooses address and key. */
 	int (*region_open)(struct ep *e, struct ep_region *r, bool write);
 	/* Undoes region_open. */
 	void (*region_close)(struct ep *e, struct ep_region *r);
@@ -334,8 +334,8 @@ void ep_return_credits(struct ep *e);
 
 /* ---- core_in.c ---- */
 
-/* Handles a message of src < e->n. Its data must remain until
- * ep_nic_ops.msg_free. A wrong message is ignored. Returns false, and keeps
+/* Handles a message of src < e->n. The data must stay valid until
+ * ep_nic_ops.msg_free. A malformed message is ignored. Returns false, and keeps
  * nothing of the message, if all receive slots for src are in use. */
 bool ep_in(struct ep *e, uint32_t src, const struct ep_head *h,
 	   const uint8_t *data);

@@ -20,8 +20,8 @@ static struct ep_msg *msg_nth(struct ep *e, uint32_t src, uint64_t seq)
 	return &e->peer[src].msg[seq % e->slots];
 }
 
-/* Takes the next receive slot for a message of src. Returns NULL if src exceeds
- * its credits. */
+/* Allocates the next receive slot for a message of src. Returns NULL if src
+ * exceeds its credits. */
 static struct ep_msg *msg_take(struct ep *e, uint32_t src,
 			       const struct ep_head *h)
 {

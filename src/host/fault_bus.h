@@ -81,7 +81,7 @@ bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes);
-/* Passes on as many held accesses as the bus takes. */
+/* Passes on as many held accesses as the bus accepts. */
 void fb_pio_go(struct weft_comp *c);
 bool fb_pio_present(struct weft_port *host_port, uint32_t dev);
 extern const struct weft_bus_host_ops fb_host_ops;

@@ -28,7 +28,8 @@ struct heap {
 	struct heap_block *free[HEAP_CLASSES];
 	unsigned char *next; /* first free byte of the newest chunk */
 	size_t left;
-	uintptr_t hint; /* address wanted for the next pages, or 0 for any */
+	uintptr_t hint; /* preferred address of the next pages, or 0 for any
+			 * address */
 	struct {
 		VEC(struct heap_span);
 	} spans; /* sorted by address */
@@ -36,8 +37,8 @@ struct heap {
 
 /* Initialises the heap of program `id` of a simulation. Each program has a
  * range of addresses of its own, because addresses go over the wire (RDMA) and
- * must be equal in every run. Pages lie elsewhere only if the range is used up
- * or taken. */
+ * must be equal in every run. Pages lie outside the range only if it is used up
+ * or already mapped. */
 void heap_init(struct heap *a, uint32_t id);
 /* Returns zeroed memory at a multiple of `align`, a power of two up to a page,
  * or NULL if memory runs out. */

@@ -222,7 +222,7 @@ static const struct weft_bus_host_ops host_bus_ops = {
 	.settle = host_bus_settle,
 };
 
-/* Asks for an arrival event if the note needs one. Programs see memory only
+/* Requests an arrival event if the note needs one. Programs see memory only
  * when they run, and the host settles before a program runs. So a store to
  * memory that no program polls needs no arrival event. NOTE_STORED needs none
  * if no thread waits for room in the bridge. A thread that starts to wait

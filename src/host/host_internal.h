@@ -276,13 +276,14 @@ struct host {
 		VEC(struct weft_proc *);
 	} kernels; /* entry i is the kernel of domain 1 + i */
 	struct host_crew crew;
-	/* The gate in front of the bus, which threads pass one by one. */
+	/* Threads that wait for the bus, in order of arrival. The first one may
+	 * use the bus. */
 	struct weft_host *gate_head, *gate_tail;
 	uint64_t stores_in, stores_out;
 	bool loaded, load_status, load_error;
 	uint8_t load_data[8];
-	/* Loads in flight, by number, on a bus that takes several loads at a
-	 * time. */
+	/* Loads in flight, by number, on a bus that allows several loads in
+	 * flight. */
 	struct host_load {
 		/* thread of the load; NULL: the number is free */
 		struct weft_host *of;
@@ -316,7 +317,7 @@ void host_settle(struct host *hp);
 bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		struct host_place *pl);
 /* Returns true if a window holds the access. Otherwise fails a check of the run
- * and returns false, because the program has asked for a wrong address. */
+ * and returns false, because the program has used a wrong address. */
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align);
 /* Returns the size of a BAR. Sizes it on first use, which takes bus time. */
@@ -418,8 +419,8 @@ int host_shared_get(struct host *hp);
 /* Drops the host's reference to the shared state. */
 void host_shared_put(struct host *hp);
 
-/* Counts the end of a program, and stops the run after the last one if the
- * front end wants that. */
+/* Counts the end of a program. After the last one stops the run if
+ * weft_progs_stop_at_end is on. */
 void host_thread_ended(struct weft_host *h);
 
 #endif

@@ -2,10 +2,10 @@
 /* Memory-mapped I/O, configuration space, device-visible memory: the part of
  * weft/host.h that reaches the bus.
  *
- * In front of the bus is a gate that threads pass one by one, first come first
- * served. A thread keeps the gate while the bridge is full or its load is
- * unanswered. On a bus that takes several loads a thread keeps the gate only
- * until its load has been sent, so that loads overlap. */
+ * A gate lets one thread at a time use the bus, first come first served. A
+ * thread holds the gate while the bridge is full or its load is unanswered. On
+ * a bus that allows several loads in flight a thread holds the gate only until
+ * its load has been sent, so that loads overlap. */
 #include "host/host_internal.h"
 
 #include <assert.h>
@@ -63,8 +63,8 @@ static void io_store(struct weft_host *h, const struct weft_dev *d,
 	host_gate_leave(h);
 }
 
-/* Performs a load on a bus that takes several loads at a time. The thread holds
- * the gate. */
+/* Performs a load on a bus that allows several loads in flight. The thread
+ * holds the gate. */
 static void load_beside(struct weft_host *h, const struct weft_dev *d,
 			uint8_t space, uint64_t off, void *data, uint32_t n)
 {
@@ -105,8 +105,8 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	if (bus->loads && bus->loads(hp->bus) > 1) {
 		load_beside(h, d, space, off, data, n);
 	} else {
-		/* Keeps the gate until the answer, because the bus takes one
-		 * load at a time. */
+		/* Holds the gate until the answer, because the bus allows only
+		 * one load in flight. */
 		hp->loaded = false;
 		host_bus(h)->pio_load(hp->bus, d->index, space, off, n);
 		while (!hp->loaded)

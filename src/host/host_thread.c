@@ -33,11 +33,11 @@ static const char *const host_doing[HOST_WAIT_N] = {
 	[HOST_ENDED] = "ended",	  [HOST_OUTSIDE] = "outside",
 };
 
-/* Returns true if the wait ended because of an event. Three ends do not count.
- * Time alone ends sleeps, computation and waits at their deadline. The answer
- * to a load comes always, and a loop around a load never stops making loads. An
- * interrupt whose cause was not cleared after the last one ends every wait at
- * once. */
+/* Returns true if the wait ended because of an event that shows progress. Time
+ * alone ends sleeps, computation and waits at their deadline. The answer to a
+ * load is not progress, because a program may load the same register for ever.
+ * An interrupt is not progress if its cause was not cleared after the previous
+ * interrupt, because it ends every wait immediately. */
 static bool wait_fulfilled(const struct weft_host *h, enum host_wait why)
 {
 	switch (why) {
@@ -197,8 +197,8 @@ void host_thread_run(struct weft_host *h)
 		h->co = NULL;
 		host_thread_ended(h);
 	}
-	/* The other threads of the node check memory, because this thread has
-	 * run and may have stored. */
+	/* All other threads of the node check the memory that they poll,
+	 * because this thread may have stored to it. */
 	for (size_t i = 0; hp->threads.n > 1 && i < hp->threads.n; i++)
 		if (hp->threads.at[i] != h)
 			poll_check(hp->threads.at[i]);

@@ -253,11 +253,11 @@ static inline uint64_t ht_ring_slot(const struct ht_ring *r, uint32_t n)
 	return r->back ? r->back[r->used % n] : 0;
 }
 
-/* Takes the next item and returns its number. The item is free again from slot
- * `back`. If `back` is HT_NEVER, ht_ring_back sets the slot later. */
+/* Allocates the next item and returns its number. The item is free again from
+ * slot `back`. If `back` is HT_NEVER, ht_ring_back sets the slot later. */
 uint64_t ht_ring_take(struct ht_ring *r, uint32_t n, uint64_t back);
-/* Sets the slot from which item number `which` is free. The item was taken with
- * HT_NEVER. */
+/* Sets the slot from which item number `which` is free. The item was allocated
+ * with HT_NEVER. */
 void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
 /* ht_tag_slot returns the slot from which a source tag is free, ht_tag_take
  * allocates a tag, ht_tag_back frees it. With several banks of memory, answers
@@ -265,7 +265,8 @@ void ht_ring_back(struct ht_ring *r, uint32_t n, uint64_t which, uint64_t back);
 uint64_t ht_tag_slot(const struct ht *b, const struct ht_link *l);
 uint8_t ht_tag_take(struct ht *b, struct ht_link *l, uint64_t d);
 void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back);
-/* Takes the link for some slots from d on. Returns the slot of the end. */
+/* Occupies the link for `slots` slots from d on. Returns the first slot after
+ * them. */
 uint64_t ht_occupy(struct ht *b, struct ht_link *l, enum ht_dir dir, uint64_t d,
 		   uint32_t slots);
 /* Plans the next decision of a direction. */

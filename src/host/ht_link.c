@@ -120,8 +120,8 @@ static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 	return waits ? HT_NEVER : 0;
 }
 
-/* Returns the first slot at which the head of a queue can start, as far as is
- * known. */
+/* Returns the first slot at which the head of a queue can start, according to
+ * the packets queued so far. */
 static uint64_t ht_link_start(const struct ht *b, const struct ht_link *l,
 			      enum ht_dir dir, enum ht_vc vc)
 {

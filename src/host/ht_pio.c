@@ -215,7 +215,7 @@ static void load_push(struct ht *b, struct ht_pkt *p)
 {
 	struct ht_link *l = ht_pio_target(b, p->io.dev, p->io.tagged);
 
-	/* A tagged load may be in flight beside numbered loads. */
+	/* A tagged load may be in flight at the same time as numbered loads. */
 	assert(b->n_loads <= b->loads);
 	if (!l) {
 		uint64_t s = ht_later(p->ready, ht_slot_next(b) + 1);
@@ -339,7 +339,7 @@ void ht_load_send(struct ht *b, struct ht_link *l, uint64_t d)
 	load_tell(b, l);
 }
 
-/* Lets loads continue, because the device was notified of a store in front of
+/* Lets loads continue, because the device was notified of a store that precedes
  * them. */
 static void load_moved(struct ht *b, struct ht_link *l)
 {

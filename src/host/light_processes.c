@@ -7,9 +7,9 @@
  *     ^                                         |       |    word (hash)
  *     +-----------------------------------------+-------+--------+
  *
- * Processors take processes in the order in which they became ready. A
- * processor without work sleeps. A word that a process waits for is checked
- * when a device has stored to it. */
+ * Processors run processes in the order in which they became ready. A processor
+ * without work sleeps. A word that a process waits for is checked when a device
+ * has stored to it. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -99,8 +99,8 @@ static void word_wait(struct host *hp, struct weft_proc *p)
 		free(old);
 	}
 	word_link(c, p);
-	/* Stores announced before the wait may be due later, therefore the host
-	 * asks for their arrival. */
+	/* Stores that were announced before the wait may be due later, so the
+	 * host requests their arrivals. */
 	if (hp->quiet)
 		weft_bus_expect(hp->bus);
 	hp->quiet = 0;

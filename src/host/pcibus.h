@@ -279,7 +279,8 @@ void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
 void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
 /* Decides about the next block of a tenure whose timer has run out. */
 void pcibus_block(struct pcibus *b);
-/* Returns the additional clocks of the address phase of the rest of t. */
+/* Returns the additional clocks of the address phase for the remaining bytes of
+ * t. */
 static inline uint32_t pcibus_dac(const struct pcibus *b,
 				  const struct weft_bus_txn *t)
 {
@@ -309,8 +310,9 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 uint64_t pcibus_burst(struct pcibus *b, struct pcibus_dev *dev,
 		      struct weft_bus_txn *t, uint32_t bytes, uint64_t frame,
 		      uint64_t start, bool timer);
-/* Moves the n bytes of a tenure. If the timer may cut the tenure, moves only
- * the bytes before the cut, and the rest follows block by block. */
+/* Moves the n bytes of a tenure. If the latency timer may end the tenure, moves
+ * only the bytes before that point. The remaining bytes follow block by
+ * block. */
 void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 		 struct weft_bus_txn *t, uint32_t n, uint64_t d, uint64_t frame,
 		 uint64_t start);

@@ -54,7 +54,8 @@ struct weft_far_owner {
 };
 
 /* Makes the shadow of [va, va + len) on the thread's node. Returns the address
- * of byte va, or NULL if there is no room. Takes no simulated time. */
+ * of byte va, or NULL if the node has no free pages. Takes no simulated
+ * time. */
 void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		   size_t len);
 /* Removes the shadow that contains the address `shadow`. After the call no

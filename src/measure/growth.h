@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides whether a queue grows. Its content is sampled in equal steps of time.
- * The spread of the changes from sample to sample tells random change from
- * growth.
+ * The spread of the changes from sample to sample distinguishes random change
+ * from growth.
  *
  * The content of a queue that is served as fast as it is filled is a random
  * walk: its changes cancel, and after n steps the content has moved by about

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps nbdkit 1.32.4 to 1.33.9 alive when a client hangs up.
  *
- * Such an nbdkit aborts if one of its threads has closed the socket of a client
- * that is gone and another thread has an answer for that client
+ * Such an nbdkit aborts if one of its threads has closed the socket of a
+ * disconnected client and another thread has an answer for that client
  * (raw_send_socket: Assertion `sock >= 0' failed). Without this file, one
  * killed client would end the disk for all clients. weft disk loads the plug-in
  * before nbdkit's own libraries, so that the __assert_fail of this file

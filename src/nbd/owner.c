@@ -138,7 +138,7 @@ static void submit(struct jobs *todo)
 	}
 }
 
-/* Takes ended requests from the disk. Returns the number of jobs that have
+/* Polls the disk for ended requests. Returns the number of jobs that have
  * ended. */
 static uint32_t take_ends(const struct jobs *todo)
 {

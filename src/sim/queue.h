@@ -53,7 +53,7 @@ struct evq {
 	uint64_t pending; /* number of events not yet popped */
 	struct evq_vec scratch;
 	/* Vectors of buckets that have become empty, the most recent one last.
-	 * Other buckets take them, so that few pending events use little
+	 * Other buckets reuse them, so that few pending events use little
 	 * memory. */
 	struct evq_vec *spare;
 	uint32_t n_spare, cap_spare;

@@ -91,7 +91,7 @@ void notes_fini(struct weft_port *p);
  * want. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
 /* message_trace.c: each reports to listeners. trace_access: the host access in
- * a note that port p has taken. trace_note: a note that is sent to p.
+ * a note that port p has dequeued. trace_note: a note that is sent to p.
  * trace_frame: a frame that leaves through p. Called only if a listener is
  * attached, so that runs without listeners lose no time. */
 WEFT_COLD void trace_access(const struct weft_port *p,

@@ -137,8 +137,8 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
 /* Hands over after many polls without an event. The caller makes this call
  * after each poll without an event if it will poll again soon. The first 15
  * calls in a row return at once. Later calls hand over for about 1 ms, and
- * after many calls for up to 8 ms. A posted operation or an event starts the
- * count again. Returns as weft_att_wait does. */
+ * after many calls for up to 8 ms. A posted operation or an event resets the
+ * count. Returns as weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
 /* Begins a call of a library that uses this one (MPI). `looks` is true for
  * calls that test and return (MPI_Test).
@@ -151,7 +151,7 @@ int weft_att_idle(struct weft_att *a);
  * makes progress at a rate that does not depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
 /* Reports that the caller made progress without an event, because it handled a
- * message that it had polled before. The count of polls in a row starts again,
+ * message that it had polled before. Resets the count of polls in a row,
  * because a caller that makes progress does not wait. */
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
@@ -161,11 +161,11 @@ void weft_att_leave(struct weft_att *a);
  * simulated NIC. Simulated time stands still while all attached processes are
  * in this state. Does not hand over. */
 void weft_att_aside(struct weft_att *a);
-/* Starts together with the other processes of a job. All `ranks` processes with
- * this job number make this call. The processes are resumed together when all
- * earlier operations have reached their targets, at the simulated time *t_p, a
- * multiple of 10 ms. Returns 0, or -EPIPE when one of them has died, or -EIO
- * when detached. */
+/* Starts measuring together with the other processes of a job. All `ranks`
+ * processes with this job number make this call. The processes are resumed
+ * together when all earlier operations have reached their targets, at the
+ * simulated time *t_p, a multiple of 10 ms. Returns 0, or -EPIPE when one of
+ * them has died, or -EIO when detached. */
 int weft_att_epoch(struct weft_att *a, uint64_t job, uint32_t ranks,
 		   weft_time_t *t_p);
 /* Ends measuring for this process. */

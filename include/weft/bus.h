@@ -55,7 +55,7 @@ enum weft_bus_status {
 	WEFT_BUS_SPLIT_ERROR,  /* a completion reports that the read failed */
 };
 
-/* Errors that a fault (fault.bus) gives to an access on bus.pcix. */
+/* Errors that a fault (fault.bus) injects into an access on bus.pcix. */
 enum weft_bus_error {
 	WEFT_BUS_E_NONE,
 	WEFT_BUS_E_ADDRESS, /* wrong parity in the address phase */
@@ -222,8 +222,9 @@ struct weft_bus_ops {
 	 * abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,
 		      uint32_t bytes);
-	/* Answers NOTE_LOAD by all ones and an error, because the device has
-	 * nothing at the address. NULL: weft_bus_refuse answers by all ones. */
+	/* Answers NOTE_LOAD by all ones and an error, because the device has no
+	 * register at the address. NULL: weft_bus_refuse answers by all
+	 * ones. */
 	void (*refuse)(struct weft_port *dev_port);
 	/* Sets the device's interrupt line (INTA#, level). */
 	void (*irq)(struct weft_port *dev_port, bool asserted);
@@ -356,8 +357,8 @@ static inline bool weft_bus_defer(struct weft_port *dev_port)
 	return bus->defer && bus->defer(dev_port);
 }
 
-/* Answers NOTE_LOAD when the device has nothing at the address. The device then
- * does not call reply. */
+/* Answers NOTE_LOAD when the device has no register at the address. The device
+ * then does not call reply. */
 static inline void weft_bus_refuse(struct weft_port *dev_port, uint32_t bytes)
 {
 	static const uint64_t ones[8] = { ~0ull, ~0ull, ~0ull, ~0ull,

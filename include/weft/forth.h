@@ -119,7 +119,8 @@ bool weft_forth_probe(struct weft_host *h, struct weft_dev *d);
 /* Posts descriptors in order. Consecutive descriptors for one queue are written
  * as clusters, and the last descriptor of a cluster has the start flag unless
  * it has HOLD. The NIC, not the library, refuses wrong descriptors and counts
- * them (desc_errors).  Returns the number of descriptors that found room. */
+ * them (desc_errors). Returns the number of posted descriptors, which is below
+ * n when a queue is full. */
 uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 			 uint32_t n);
 /* Posts one transfer.  Returns 0, -EAGAIN (the queue is full) or -EINVAL (size,

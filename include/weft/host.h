@@ -127,8 +127,8 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
 enum { WEFT_PAGE = 4096 };
 struct weft_proc;
 
-/* For the monitor. Makes a domain. Returns the domain's number, 1 or more, or 0
- * when this thread is not the monitor or memory runs out. */
+/* For the monitor. Creates a domain. Returns the domain's number, 1 or more, or
+ * 0 when this thread is not the monitor or memory runs out. */
 uint32_t weft_domain_new(struct weft_host *h);
 /* For the monitor. Gives pages of the monitor (domain 0) to a domain, or takes
  * pages back when `domain` is 0. Returns false when a page belongs to another
@@ -141,7 +141,7 @@ bool weft_domain_give(struct weft_host *h, uint32_t domain, struct weft_dev *d,
  * the domain does not exist. */
 bool weft_domain_enter(struct weft_host *h, uint32_t domain);
 
-/* For the monitor or a kernel of the domain. Makes a process. Returns the
+/* For the monitor or a kernel of the domain. Creates a process. Returns the
  * process, which weft_proc_free frees. Returns NULL in other threads, for an
  * unknown domain or when memory runs out. */
 struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain);
@@ -158,7 +158,7 @@ bool weft_proc_map(struct weft_host *h, struct weft_proc *p, struct weft_dev *d,
 void weft_proc_unmap(struct weft_host *h, struct weft_proc *p,
 		     const struct weft_io *io);
 /* For the monitor. Lets any number of processes map a page of the monitor,
- * because a tag, and not the page, names the process. Returns false when the
+ * because the tag, not the page, identifies the process. Returns false when the
  * page is not the monitor's, or a process has the page. */
 bool weft_page_share(struct weft_host *h, struct weft_dev *d, uint8_t bar,
 		     uint64_t off);

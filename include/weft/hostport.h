@@ -121,7 +121,7 @@ int hport_connect(struct hport *p, uint32_t node, uint32_t vpid,
 
 /* Allocates whole pages that the device reaches by the virtual address in
  * *va_p. Returns the memory, which hport_free frees, or NULL when the node has
- * no more. */
+ * no free pages. */
 void *hport_alloc(struct hport *p, uint64_t bytes, uint64_t *va_p);
 /* Frees memory of hport_alloc after the device's last access to it. */
 void hport_free(struct hport *p, void *mem);
@@ -264,8 +264,8 @@ bool hport_barrier(struct hport *p, uint32_t id);
 enum hport_event {
 	HPORT_DONE,	/* an instruction of this port has ended */
 	HPORT_MESSAGE,	/* a message was received */
-	HPORT_ACCESSED, /* another process made an RMA access, or tried to and
-			 * was refused */
+	HPORT_ACCESSED, /* another process made an RMA access, successful or
+			 * refused */
 	HPORT_ULTRA,	/* a notification of an ULTRA port */
 };
 

@@ -131,7 +131,7 @@ int rma_close(struct rma_port *p);
 uint32_t rma_get_nodeid(const struct rma_port *p);
 /* Returns the VPID of this port. */
 uint32_t rma_get_vpid(const struct rma_port *p);
-/* Makes a handle for requests to a port of a node. The port need not be open
+/* Creates a handle for requests to a port of a node. The port need not be open
  * yet, because the call sends no packet. Returns RMA_SUCCESS, and a handle for
  * rma_disconnect, or RMA_NO_ROUTE (no such node), RMA_INV_VALUE (VPID),
  * RMA_NO_MEM or RMA_MMAP. */
@@ -160,9 +160,9 @@ int rma_get_nla(const struct rma_region *r, size_t offset, rma_nla_t *nla_p);
 
 /* Each moves [offset, offset + bytes) of a region to (put) or from (get)
  * `there`. The functions with qw need multiples of 8 for offset, bytes and
- * `there`, so that no byte masks are needed. `noti` are the RMA_NOTI_* to be
- * written. Returns RMA_SUCCESS when the NIC has the request, or
- * RMA_INV_VALUE. */
+ * `there`, so that no byte masks are needed. `noti` is the mask of the
+ * notifications to write (RMA_NOTI_*). Returns RMA_SUCCESS when the NIC has
+ * received the request, or RMA_INV_VALUE. */
 typedef int rma_post_fn(struct rma_port *p, struct rma_handle *c,
 			const struct rma_region *r, size_t offset, size_t bytes,
 			rma_nla_t there, uint32_t noti, uint32_t modifier);

@@ -96,7 +96,7 @@ struct ep_buf {
  * means no such message. */
 struct ep_op {
 	struct ep_op *next;
-	/* the request. An answer has only dst, buf and len */
+	/* the request; an answer sets only dst, buf and len */
 	struct weft_ep_op req;
 	enum weft_ep_kind event;
 	uint32_t id;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stackful coroutines: contract in coro.h.
  *
- * A suspended context is one stack pointer. Below it lie the registers that the
- * C calling convention lets a callee keep. struct coro lies at the top of its
- * stack. */
+ * A suspended context is one stack pointer. The callee-saved registers of the C
+ * calling convention are stored where it points. struct coro lies at the top of
+ * its stack. */
 #include "host/coro.h"
 
 #include <assert.h>

@@ -26,7 +26,7 @@ void coro_pool_init(struct coro_pool *pool, size_t stack_bytes);
 void coro_pool_fini(struct coro_pool *pool);
 
 /* Makes a coroutine that runs fn(arg) at its first resume. Returns NULL if
- * there is no memory. The caller frees it with coro_free. */
+ * memory runs out. The caller frees the coroutine with coro_free. */
 struct coro *coro_new(struct coro_pool *pool, void (*fn)(void *arg), void *arg);
 /* Frees a coroutine, whether it has ended or not. Never call it from inside the
  * coroutine, because its stack is reused. */

@@ -60,8 +60,8 @@ static inline struct weft_port *fb_port(struct weft_port *dev_port)
 
 /* Returns the current outage, or NULL. */
 const struct outage_span *fb_now(struct weft_comp *c);
-/* Returns true if an outage holds writes (reads) now, and stores its end in
- * *until_p. */
+/* Returns true if an outage holds writes (`write`) or reads (!`write`) now, and
+ * stores the end of the outage in *until_p. */
 bool fb_holds(struct weft_comp *c, bool write, weft_time_t *until_p);
 /* Plans the end of a wait at `until`. */
 void fb_wait(struct weft_comp *c, weft_time_t until);

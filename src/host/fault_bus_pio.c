@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.bus on the port of a host: stores and loads that the bridge does not
- * pass on. The fault holds eight stores and the one load that a host may have
- * in flight, and keeps their order. Memory accesses of devices pass. */
+/* fault.bus on the port of a host: delays stores and loads of the host. The
+ * fault holds up to eight stores and the one load that a host may have in
+ * flight, and keeps their order. Memory accesses of devices are not delayed. */
 #include <assert.h>
 #include <string.h>
 

@@ -306,7 +306,7 @@ static inline const struct weft_bus_ops *host_bus(const struct weft_host *h)
 }
 
 /* host.c */
-/* Returns the node's record of slot i. Makes it on first use. */
+/* Returns the node's record of slot i. Creates the record on first use. */
 struct weft_dev *host_dev(struct host *hp, uint32_t i);
 /* Handles all notes of the bus that are due by now. */
 void host_settle(struct host *hp);

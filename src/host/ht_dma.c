@@ -241,7 +241,7 @@ void ht_write_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 /* ---- reads ---- */
 
-/* Makes the bridge's answer to a read packet of n bytes from p->at. `end` is
+/* Queues the bridge's answer to a read packet of n bytes from p->at. `end` is
  * the last slot of the read packet. */
 static void read_serve(struct ht *b, struct ht_link *l, struct ht_pkt *p,
 		       uint32_t n, uint64_t end)
@@ -304,7 +304,7 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 			      .addr = addr & ~3ull };
 	if (t->relaxed)
 		h.cmd |= HT_CMD_READ_RELAXED;
-	/* The core keeps the read, because the answer carries only its tag. */
+	/* The core stores the read, because the answer carries only its tag. */
 	l->reads->of[tag] = (struct ht_read){ t, p->at, n };
 	head_put(b, l, &h);
 	read_serve(b, l, p, n, end);
@@ -315,7 +315,8 @@ void ht_read_send(struct ht *b, struct ht_link *l, uint64_t d)
 		weft_count(b->comp, HT_C_TAG_WAITS, 1);
 }
 
-/* Hands the answer to the device at slot s. The tag names the read. */
+/* Delivers the answer to the device at slot s. The source tag identifies the
+ * read. */
 static void answer_take(struct ht *b, struct ht_link *l, uint64_t s)
 {
 	const struct ht_read *r;

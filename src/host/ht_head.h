@@ -43,7 +43,7 @@ void ht_request_pack(const struct ht_head *h, uint8_t out[8]);
 void ht_request_parse(const uint8_t in[8], struct ht_head *h);
 void ht_answer_pack(const struct ht_head *h, uint8_t out[4]);
 void ht_answer_parse(const uint8_t in[4], struct ht_head *h);
-/* Makes the mask of bytes [addr, addr + n) of an aligned block of 32. The two
+/* Returns the mask of bytes [addr, addr + n) of an aligned block of 32. The two
  * functions below return the first byte and the number of bytes of a mask. */
 static inline uint32_t ht_mask(uint64_t addr, uint32_t n)
 {

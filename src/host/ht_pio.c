@@ -49,7 +49,7 @@ static void store_push(struct ht *b, struct ht_pkt *p)
 	ht_kick(b, l, HT_DOWN);
 }
 
-/* Makes a store. Returns NULL if the bridge has no room. */
+/* Returns a packet for a store, or NULL if the bridge has no room. */
 static struct ht_pkt *store_new(struct ht *b, uint32_t dev, uint8_t space,
 				uint64_t off, const void *data, uint32_t bytes)
 {

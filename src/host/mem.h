@@ -126,11 +126,11 @@ void *mem_alloc_for(struct mem *m, uint64_t bytes, uint64_t align,
 /* Returns the owner of the byte at p, or NULL. */
 const void *mem_owner(const struct mem *m, const void *p);
 /* Gives the memory at phys to `owner`, if it has no owner or belongs to a
- * driver. Otherwise its owner stays. */
+ * driver. Otherwise the owner does not change. */
 void mem_own(struct mem *m, weft_phys_t phys, const void *owner);
 /* Keeps the pages of [phys, phys + len) for a mapping. Pages that are freed
- * meanwhile become free at the last mem_release. Returns false unless all of
- * them belong to `owner`. */
+ * before the last mem_release are not allocated again until then. Returns false
+ * unless all of them belong to `owner`. */
 bool mem_hold(struct mem *m, weft_phys_t phys, uint64_t len, const void *owner);
 /* returns false if not held */
 bool mem_release(struct mem *m, weft_phys_t phys);

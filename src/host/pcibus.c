@@ -39,8 +39,7 @@ WEFT_COLD static void occupied(const struct pcibus *b, uint64_t d, uint64_t len)
 	bool odd = (b->last - PCIBUS_M_DEVICES) % 2;
 	const char *doing = odd ? "read" : "write";
 
-	/* The span has the name of the access of the master that was granted
-	 * last. */
+	/* The span is named after the access of the last granted master. */
 	if (b->last == PCIBUS_M_PIO)
 		doing = b->pio[b->pio_head].op == PCIBUS_STORE ? "store"
 							       : "load";

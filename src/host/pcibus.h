@@ -207,7 +207,8 @@ static inline uint32_t pcibus_least(uint64_t a, uint64_t b)
 	return (uint32_t)(a < b ? a : b);
 }
 
-/* Rows that both classes have, in the order of their tables. */
+/* Parameter rows that bus.pci and bus.pcix share, in the order of their
+ * tables. */
 #define PCIBUS_PARAM(type, field, def, range, doc)                             \
 	WEFT_PARAM(type, struct pcibus_params, field, def, range, OWN, doc)
 #define PCIBUS_PARAM_DEVICES                                                   \
@@ -277,7 +278,7 @@ uint64_t pcibus_ready(const struct pcibus *b, uint32_t m);
 void pcibus_submit(struct weft_port *dev_port, struct weft_bus_txn *t);
 /* Runs the tenure of a device's write that was granted at edge d. */
 void pcibus_write_grant(struct pcibus *b, uint32_t dev, uint64_t d);
-/* Decides about the next block of a tenure whose timer has run out. */
+/* Decides about the next block of a tenure whose timer has expired. */
 void pcibus_block(struct pcibus *b);
 /* Returns the additional clocks of the address phase for the remaining bytes of
  * t. */

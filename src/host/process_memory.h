@@ -61,8 +61,8 @@ void *weft_far_add(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 /* Removes the shadow that contains the address `shadow`. After the call no
  * device may use the shadow. */
 void weft_far_del(struct weft_host *h, void *shadow);
-/* Brings the processes up to date: copies into their memory all data that
- * devices have stored to shadows of the node. */
+/* Copies all data that devices have stored to shadows of the node into the
+ * memory of the processes. */
 void weft_far_settle(struct weft_host *h);
 
 /* Pin, unpin and find the process's memory, like weft_mem_pin, weft_mem_unpin

@@ -7,7 +7,7 @@
 #include "host/mem.h"
 #include "host/process_memory.h"
 
-/* Makes a shadow. Returns NULL if there is no room. */
+/* Creates a shadow. Returns NULL if the node has no free pages. */
 void *mem_far_add(struct mem *m, struct weft_far_owner *o, uint64_t va,
 		  uint64_t len);
 /* Removes a shadow. Returns false if there is none. */

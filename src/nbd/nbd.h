@@ -21,9 +21,9 @@
 struct nbd_config {
 	struct weft_disk_attr disk;
 	char link[16], notify[16]; /* strings to which fields of `disk` point */
-	/* Wait for new requests, in us of real time. Clients whose requests
-	 * have ended may send new ones in this time, before simulated time
-	 * passes. */
+	/* Longest wait for new requests, in us of real time. Clients whose
+	 * requests have ended may send new ones in this time, before simulated
+	 * time passes. */
 	uint32_t gather;
 	char report[4096]; /* file for latencies; "": none */
 	char live[4096];   /* file for reports during the run, written after a

@@ -8,8 +8,8 @@
  * be given under weft exec, which sets it. Rank 0 prints "latency NS", half of
  * the round trip of 8 bytes, and "rate MESSAGES/S", with WINDOW messages in one
  * direction before each answer. With -b the program runs the ping-pong only,
- * and also prints "blocking MESSAGES/S", the messages of both directions. With
- * -x the program exits without closing its objects. */
+ * and also prints "blocking MESSAGES/S", which counts the messages of both
+ * directions. With -x the program exits without closing its objects. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>

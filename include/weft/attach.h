@@ -89,7 +89,7 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
  * - put and get take any memory of the process as buf, and mr_reg registers any
  *   memory. With ctx == NULL a put gives no WEFT_EV_PUT.
  * - mr_reg and mr_dereg hand over.
- * - poll takes events that have arrived, without a hand-over and without
+ * - poll returns events that have arrived, without a hand-over and without
  *   simulated time. Data of WEFT_EV_RECV are valid until release.
  * - wait hands over until an event has arrived (0) or simulated time has
  *   reached the deadline (-ETIMEDOUT). Only programs that wait for nothing but

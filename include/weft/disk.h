@@ -108,14 +108,15 @@ struct weft_disk_op {
 struct weft_disk_event {
 	/* 0, or
 	 *   -EIO        the medium cannot read or write a sector
-	 *   -ENODEV     the drive is gone
+	 *   -ENODEV     the drive no longer exists
 	 *   -EBADMSG    data arrived damaged in every attempt
 	 *   -ESTALE     FLUSH: writes that had ended were lost with the drive's
 	 *               cache; every FLUSH ends with -ESTALE until poll has
 	 *               returned an event with -ESTALE
 	 *   -ETIMEDOUT  no answer to any attempt; the request may still take
-	 *               effect until a later request has ended, and bytes of a
-	 *               READ may arrive late if the target is silent
+	 *               effect until a later request has ended; if the target
+	 *               stays silent, bytes of a READ may still be written to
+	 *               its buffers
 	 *   -ENOSPC     the file behind the drive cannot grow */
 	int status;
 	void *ctx;

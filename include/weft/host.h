@@ -77,7 +77,8 @@ void weft_io_store64(struct weft_host *h, const struct weft_io *io,
 /* Stores n bytes, a multiple of 4, in ascending order. */
 void weft_io_copy(struct weft_host *h, const struct weft_io *io, uint64_t off,
 		  const void *src, size_t n);
-/* Sends all WC lines of this thread. Later stores follow these lines. */
+/* Flushes all WC lines of this thread. Later stores are ordered behind these
+ * lines. */
 void weft_io_fence(struct weft_host *h);
 
 /* ---- tagged accesses ---------------------------------------------------

@@ -14,10 +14,10 @@
  *	hport_close(p);
  *
  * Every instruction has one notification. If the target refuses an instruction
- * that asks for no acknowledge, a second notification has the error. FAA and
- * CAS return the word that is in memory afterwards. The old value of an FAA is
- * its result minus the addend. A CAS with the result `swap` has stored, except
- * when memory held `swap` before. */
+ * without HPORT_ACK, a second notification reports the error. FAA and CAS
+ * return the word that is in memory afterwards. The old value of an FAA is its
+ * result minus the addend. A CAS with the result `swap` has stored, except when
+ * memory held `swap` before. */
 #ifndef WEFT_HOSTPORT_H
 #define WEFT_HOSTPORT_H
 

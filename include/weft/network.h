@@ -62,7 +62,7 @@ struct weft_routing {
 	const char *why;	       /* their use */
 	uint32_t coins;		       /* random bits that it reads, 0 to 8 */
 	/* Chooses at least one output for a packet, by weft_choose(). The
-	 * choices may depend on nothing but the hop and the graph. */
+	 * choices must depend on the hop and the graph only. */
 	void (*route)(const struct weft_graph *g, struct weft_hop *h);
 };
 

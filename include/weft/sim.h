@@ -57,8 +57,8 @@ struct weft_port {
 				 * NULL */
 	weft_time_t delay;	/* time from the first word on the line to its
 				 * arrival at the peer; > 0 */
-	struct weft_comp **filters; /* faults that frames pass on their way out,
-				     * in order */
+	struct weft_comp **filters; /* faults through which outgoing frames
+				     * pass, in order */
 	uint32_t n_filters;
 	bool needs_frames; /* true when a filter needs real frames */
 	/* Set by the owner: frames may overlap in time, because they use

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks from any fraction. All other functions of clocks are in
+/* Clocks whose period is a given fraction. All other functions of clocks are in
  * weft/clock.h. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

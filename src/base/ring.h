@@ -21,8 +21,8 @@
 	type *at;                                                              \
 	uint32_t head, tail, mask
 
-/* Doubles the room. head and tail count without wrapping. The function is cold
- * and not inlined, so that a push saves no registers for it. */
+/* Doubles the capacity. head and tail are free-running counters. The function
+ * is cold and not inlined, so that a push saves no registers for it. */
 __attribute__((noinline, cold, unused)) static void *
 ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 {

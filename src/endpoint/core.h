@@ -364,7 +364,7 @@ bool ep_piece_issued(struct ep *e, struct ep_piece *p, size_t len);
 /* Ends a piece. data holds bytes of a get that still have to be copied, or is
  * NULL if the NIC wrote them to their destination. */
 void ep_piece_done(struct ep *e, struct ep_piece *p, const uint8_t *data);
-/* Starts fetches, puts and gets while there is room. */
+/* Starts fetches, puts and gets while the NIC has room. */
 void ep_progress_remote(struct ep *e);
 
 /* ---- core_memory.c ---- */

@@ -3,8 +3,8 @@
  * stack. The switch is a dozen instructions (x86-64, aarch64), because
  * swapcontext costs two system calls.
  *
- * All state is in handles, none is global: the caller of coro_resume holds the
- * handle, and the coroutine gets it as its argument. */
+ * There is no global state. The caller of coro_resume has a handle, and the
+ * coroutine needs the same handle to yield. */
 #ifndef HOST_CORO_H
 #define HOST_CORO_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to fault.bus: requests of a device (fault_bus.c), accesses of the
- * host (fault_bus_pio.c), accesses that go wrong (fault_bus_err.c). */
+ * host (fault_bus_pio.c), injected errors (fault_bus_err.c). */
 #ifndef HOST_FAULT_BUS_H
 #define HOST_FAULT_BUS_H
 
@@ -76,7 +76,7 @@ void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
 int fb_err_start(struct weft_comp *c, struct weft_err *err);
 
 /* fault_bus_pio.c */
-/* Operations of weft_bus_ops for the host, held back during an outage. */
+/* Implement operations of weft_bus_ops for the host. An outage delays them. */
 bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.bus on the port of a device on bus.pcix: accesses that go wrong. The
- * fault chooses the access and the error (enum weft_bus_error). The bus
+/* fault.bus on the port of a device on bus.pcix: injects errors into accesses.
+ * The fault chooses the access and the error (enum weft_bus_error). The bus
  * simulates errors of the device's requests. The model of the device simulates
  * errors of accesses to the device. PERR# and SERR# of the device are counted
  * here and passed on to the bus. */

@@ -377,7 +377,7 @@ void host_process_gone(struct weft_host *h);
 void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */
-/* Makes a thread of `prog`, which starts at its first wake-up. */
+/* Creates a thread of `prog`, which starts at its first wake-up. */
 struct weft_host *host_thread_new(struct weft_comp *host,
 				  struct weft_comp *prog);
 

@@ -185,7 +185,8 @@ static inline uint32_t ht_link_number(const struct ht *b,
 	return (uint32_t)(l - b->link);
 }
 
-/* Returns the slots of n bytes. Every dword that they touch is sent whole. */
+/* Returns the number of slots that `bytes` bytes at addr occupy on the link,
+ * where only whole dwords are sent. */
 static inline uint32_t ht_dwords(uint64_t addr, uint32_t bytes)
 {
 	return (uint32_t)((addr % 4 + bytes + 3) / 4);

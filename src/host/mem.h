@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of one node: a range of physical addresses, and an allocator of
- * contiguous, device-visible pieces of it. It is mapped on demand, so that
- * unused memory costs nothing. */
+ * contiguous, device-visible pieces of it. The range is mapped on demand, so
+ * that unused memory costs nothing. */
 #ifndef HOST_MEM_H
 #define HOST_MEM_H
 

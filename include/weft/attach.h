@@ -69,8 +69,8 @@ struct weft_att_info {
  *   -EIO           this process was forked from one that is attached */
 int weft_att_open(struct weft_att **a_p);
 /* Undoes one weft_att_open. The last call detaches the process. A process that
- * ends without this call is detached, too, and its peers get the event of a
- * dead peer. */
+ * ends without this call is detached, too, and its peers get WEFT_EV_ERROR with
+ * -EPIPE. */
 void weft_att_close(struct weft_att *a);
 /* Returns node, rank and limits of this process; valid until the last close. */
 const struct weft_att_info *weft_att_info(const struct weft_att *a);

@@ -215,7 +215,7 @@ enum { WEFT_COND_ROOM }; /* Condition: the queue at the address is not full. */
 
 /* Operations of a bus. weft_port.iface of its ports points to them. */
 struct weft_bus_ops {
-	/* Starts a transaction of the device: REQ# is asserted now. */
+	/* Starts a transaction of the device. REQ# is asserted immediately. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
 	/* Answers NOTE_LOAD in the event that dequeued the note. A load that
 	 * the device does not answer (decoding off) ends with a master
@@ -241,7 +241,7 @@ struct weft_bus_ops {
 			  uint8_t space, uint64_t off, const void *data,
 			  uint32_t bytes);
 	/* For the host. Starts a load of 1..8 bytes behind all earlier stores.
-	 * NOTE_LOADED brings the bytes, all ones when no device answers. One
+	 * NOTE_LOADED carries the bytes, all ones when no device answers. One
 	 * load is in flight at a time, unless `loads` returns more. */
 	void (*pio_load)(struct weft_port *host_port, uint32_t dev,
 			 uint8_t space, uint64_t off, uint32_t bytes);

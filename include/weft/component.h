@@ -295,8 +295,8 @@ struct weft_class {
 	/* NICs: protocol above the wire that captures show
 	 * (weft_wire_capture.more); 0: the wire has one protocol. */
 	uint8_t capture_upper;
-	/* For the ends of direct networks: classes of the network around such
-	 * an end. NULL: the experiment names all. */
+	/* For the ends of direct networks: default classes of the network of
+	 * such an end. NULL: the experiment must name all classes. */
 	const struct weft_network_parts *network_parts;
 };
 

@@ -16,7 +16,7 @@ WEFT_C_BEGIN
 
 struct weft_forth;
 
-/* How descriptors reach the request queue (forth.md 3.3, 11.5). */
+/* Ways to write descriptors to the request queue (forth.md 3.3, 11.5). */
 enum weft_forth_post {
 	WEFT_FORTH_POST_WC, /* write-combined lines of up to 4 descriptors */
 	WEFT_FORTH_POST_64, /* two 64-bit stores for each descriptor */
@@ -195,7 +195,7 @@ void weft_forth_reset(struct weft_forth *f, bool pointers);
 void weft_forth_loopback(struct weft_forth *f, bool on);
 /* Sets the bits WEFT_FORTH_BENCH_*; 0 turns benchmark mode off. */
 void weft_forth_bench(struct weft_forth *f, uint32_t bits);
-/* Returns the register at offset `off`, by a load. */
+/* Loads and returns the register at offset `off`. */
 uint32_t weft_forth_load(struct weft_forth *f, uint32_t off);
 /* Writes a register. */
 void weft_forth_store(struct weft_forth *f, uint32_t off, uint32_t val);
@@ -223,8 +223,8 @@ void weft_forth_counters_read(struct weft_forth *f,
 			      struct weft_forth_counters *c_p);
 /* Sets all counters to 0. */
 void weft_forth_counters_clear(struct weft_forth *f);
-/* Returns the sum of the error counters, which are all 0 on an undamaged
- * network. */
+/* Returns the sum of the error counters, which is 0 on a network without
+ * errors. */
 uint64_t weft_forth_counters_errors(const struct weft_forth_counters *c);
 
 /* Errors of the PCI-X bus (forth.md 2.2). The driver enables the NIC's response
@@ -253,8 +253,8 @@ enum {
  * errors since the last call as bits WEFT_FORTH_BUS_*. */
 uint32_t weft_forth_bus_errors(struct weft_forth *f);
 
-/* One sample of the sampler (forth.md 2.8): qwords out and in since the start.
- */
+/* One sample of the sampler (forth.md 2.8): qwords out and in since sampling
+ * started. */
 struct weft_forth_sample {
 	uint32_t out, in;
 };
@@ -287,7 +287,7 @@ void weft_forth_log_start(struct weft_forth *f);
 void weft_forth_log_start_credits(struct weft_forth *f);
 /* Stops the log and discards its records. */
 void weft_forth_log_stop(struct weft_forth *f);
-/* Returns the number of records written since the start. */
+/* Returns the number of records written since the log was started. */
 uint32_t weft_forth_log_count(struct weft_forth *f);
 /* Reads records first..first+n-1. Records that were overwritten read as zeros.
  */

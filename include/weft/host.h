@@ -84,11 +84,11 @@ void weft_io_fence(struct weft_host *h);
 /* ---- tagged accesses ---------------------------------------------------
  *
  * A tagged access carries a tag of 16 bits. Only the monitor sets the tag of a
- * process (weft_proc_set_tag). The tag names the process to the device, so that
- * all processes can share a page. Calls whose names end in _user carry a tag
- * that the program chooses. The device answers with a response tag of one bit.
- * Tagged accesses are not combined, and follow earlier stores of this thread.
- * They use windows of weft_io_map. */
+ * process (weft_proc_set_tag). The tag identifies the process to the device, so
+ * that all processes can share a page. Calls whose names end in _user carry a
+ * tag that the program chooses. The device answers with a response tag of one
+ * bit. Tagged accesses are not combined, and follow earlier stores of this
+ * thread. They use windows of weft_io_map. */
 
 /* Returns true when the device's bus has tagged accesses. */
 bool weft_io_can_tag(struct weft_host *h, struct weft_dev *d);
@@ -319,22 +319,22 @@ void weft_host_free(struct weft_host *h, void *p);
  * there. `key` is the address of a constant of that library. Returns NULL when
  * memory runs out. */
 void **weft_host_word(struct weft_host *h, const void *key);
-/* Gives the physical address of a byte. Returns false when the byte is not in
- * device-visible memory of the program. */
+/* Stores the physical address of a byte in *phys_p. Returns false when the byte
+ * is not in device-visible memory of the program. */
 bool weft_mem_phys(struct weft_host *h, const void *p, weft_phys_t *phys_p);
 /* Returns the program's address of n bytes of device-visible memory whose
- * physical address a driver has given, or NULL when the program has no memory
- * there. */
+ * physical address a driver has returned, or NULL when the program has no
+ * memory there. */
 void *weft_mem_at(struct weft_host *h, weft_phys_t phys, size_t n);
 /* For the monitor in a driver's call. Makes the caller of the driver the owner
  * of memory that the driver has allocated. */
 void weft_mem_give(struct weft_host *h, weft_phys_t phys);
 /* For the monitor in a driver's call. Lets a device use the pages of [phys,
  * phys + len) until weft_mem_release. Memory in these pages that the program
- * frees meanwhile is not allocated again before the release, because the device
- * may still write to it. Returns false when the range is not memory of the
- * caller's program. Also returns false when other programs have memory in these
- * pages, because a device reaches whole pages. */
+ * frees before the release is not allocated again until then, because the
+ * device may still write to it. Returns false when the range is not memory of
+ * the caller's program. Also returns false when other programs have memory in
+ * these pages, because a device reaches whole pages. */
 bool weft_mem_hold(struct weft_host *h, weft_phys_t phys, size_t len);
 /* Ends a weft_mem_hold of the same range.  Returns false when the range is not
  * held. */

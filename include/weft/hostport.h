@@ -143,8 +143,8 @@ enum {
 	HPORT_OPEN = 4, /* every capability is accepted */
 };
 /* Opens window `id` (0..) on [va, va + bytes) with these rights, for all
- * processes that name its capability. Returns 0, or -EINVAL (no such window).
- */
+ * processes that present its capability. Returns 0, or -EINVAL (no such
+ * window). */
 int hport_window(struct hport *p, uint32_t id, uint64_t va, uint64_t bytes,
 		 uint32_t rights, uint32_t capability);
 /* Closes a window.  Returns 0, or -EINVAL (no such window). */
@@ -197,7 +197,7 @@ int hport_send(struct hport *p, const struct hport_peer *to, uint32_t flags,
 /* Returns the send data region, and its size in *bytes_p. */
 void *hport_sdr(struct hport *p, uint64_t *bytes_p);
 
-/* The peer's side of an RMA instruction: its window, with an offset. */
+/* Remote operand of an RMA instruction: a window of the peer and an offset. */
 struct hport_far {
 	uint32_t win, capability;
 	uint64_t off;

@@ -112,7 +112,7 @@ uint32_t weft_graph_size(const struct weft_graph *g, uint32_t i);
  * port must exist. Without a cable, `any` of the result is false. */
 struct weft_far weft_graph_far(const struct weft_graph *g, uint32_t r,
 			       uint32_t p);
-/* Returns the router to which an end is attached, and the port there. */
+/* Returns the router and the port to which an end is attached. */
 struct weft_far weft_graph_home(const struct weft_graph *g, uint32_t end);
 
 /* Adds an output to the choices of a packet, with VCs first..last. Returns

@@ -10,7 +10,7 @@
 WEFT_C_BEGIN
 
 /* Returns the handle for weft/host.h of a program's main thread. The handle
- * belongs to the program and is valid as long as the component. */
+ * belongs to the program and is valid as long as the component exists. */
 struct weft_host *weft_prog_host(struct weft_comp *prog);
 /* Returns the local time of the program's thread, which may be ahead of the
  * simulation's. The call costs no time, so only observers may use it. A program

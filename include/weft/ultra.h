@@ -25,7 +25,7 @@ struct ultra_ctl {
 	void (*recv)(void *own, uint32_t node, uint64_t *w);
 };
 
-/* A process's connection with ULTRA's driver part on its node. */
+/* Connection of a process to the ULTRA part of its node's driver. */
 struct ultra_drv {
 	struct weft_host *h;
 	struct weft_dev *dev;
@@ -70,8 +70,8 @@ struct ultra_rx_attr {
 	uint32_t vpid;	 /* VPID of the receiving process */
 };
 
-/* Connects a process with ULTRA's driver part, through the node's driver if the
- * node has one. Returns 0, or -ENODEV. */
+/* Connects a process to ULTRA, through the node's driver if the node has one.
+ * Returns 0, or -ENODEV. */
 int ultra_open(struct weft_host *h, struct ultra_drv *d);
 
 /* Sets up the target's end of a path (9.8, steps 1, 2, 5, 6) while `origin`

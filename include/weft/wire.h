@@ -93,15 +93,15 @@ struct weft_wire_faults {
 
 /* Description of a wire for captures (docs/captures.md). */
 struct weft_wire_capture {
-	/* Number of the wire in the head of each record; 0: records are
+	/* Number of the wire in the header of each record; 0: records are
 	 * Ethernet frames without the first `skip` symbols, with an FCS of
 	 * `fcs` bytes. */
 	uint8_t number;
 	uint8_t skip, fcs;
 	uint64_t bits_per_s; /* rate of the line; 0: not recorded */
-	/* Returns the byte of the head that a reader of captures needs besides
-	 * the symbols. `upper` is weft_class.capture_upper of the NICs. NULL:
-	 * 0. */
+	/* Returns the header byte that a reader of captures needs in addition
+	 * to the symbols. `upper` is weft_class.capture_upper of the NICs.
+	 * NULL: 0. */
 	uint8_t (*more)(const struct weft_frame *f, uint8_t upper);
 };
 

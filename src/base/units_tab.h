@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units as data, and numbers, private to units*.c. Every factor is 10^exp10 *
- * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
+/* Tables of units, and parsing of numbers. Private to units*.c. Every factor is
+ * 10^exp10 * 2^exp2 of the base unit (fs, Hz, bit/s, byte). */
 #ifndef BASE_UNITS_TAB_H
 #define BASE_UNITS_TAB_H
 

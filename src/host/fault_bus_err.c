@@ -9,8 +9,8 @@
 
 #include "host/fault_bus.h"
 
-/* Accesses of devices (DMA) and of the host (HOST), and for each error the
- * accesses that the error may hit. */
+/* DMA and HOST are sets of accesses of devices and of the host. `meets` has for
+ * each error the set of accesses that the error may hit. */
 #define DMA  (1u << FB_READS | 1u << FB_WRITES)
 #define HOST (1u << FB_LOADS | 1u << FB_STORES)
 static const uint8_t meets[] = {

@@ -172,8 +172,8 @@ struct weft_host {
 	 * interrupt */
 	const struct weft_dev *irq_last;
 	uint32_t irq_rises;
-	/* The thread waits as an interrupt routine, which continues without the
-	 * time of a wake-up. */
+	/* The thread waits as an interrupt handler, which is not charged for a
+	 * wake-up. */
 	bool isr;
 	bool spins;	    /* keeps the processor busy while it waits */
 	weft_time_t busy;   /* processor time so far */
@@ -234,7 +234,7 @@ struct host_crew {
 	bool running;
 };
 
-/* Parameters: the rows in host.c describe each. */
+/* Parameters, described by the rows in host.c. */
 struct host_params {
 	uint64_t mem_bytes, mem_base, stack;
 	uint32_t node, wc_lines;
@@ -394,7 +394,7 @@ static inline void host_nudge(struct weft_host *h, enum host_wait why)
 		host_wake(h, host_clock(h));
 }
 
-/* Waits until another part wakes the thread. Call it from the thread. */
+/* Waits until an event wakes the thread. Call it from the thread. */
 void host_block(struct weft_host *h, enum host_wait why);
 /* Waits for dt plus h->debt, the processor time that the thread has used but
  * not waited for yet. Call it from the thread. */

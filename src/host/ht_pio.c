@@ -182,8 +182,8 @@ bool ht_consumed(struct weft_port *dev_port, uint32_t stores)
 		struct ht_pkt *p = ht_queue_pop(&l->wait);
 		uint64_t s = ht_later(p->ready, next);
 
-		/* The store leaves the core's queue, so that the first store
-		 * that waits outside enters. */
+		/* The store leaves the core's queue, so the first store outside
+		 * the queue enters it. */
 		if (l->wait.n >= b->depth) {
 			const struct ht_pkt *in =
 				queue_nth(&l->wait, b->depth - 1);
@@ -363,8 +363,8 @@ static void load_answer(struct ht *b, struct ht_link *l, uint64_t s)
 	/* The device has answered and can be notified of the next load. */
 	s = ht_later(s, weft_clock_cycle(&b->slot, weft_now(b->comp) + 1));
 	l->load.from = s;
-	/* A load leaves the core's queue, so that the first load that waits
-	 * outside enters. */
+	/* A load leaves the core's queue, so the first load outside the queue
+	 * enters it. */
 	if (l->loads.n >= b->np_depth) {
 		in = queue_nth(&l->loads, b->np_depth - 1);
 		ht_ring_back(&l->lane[HT_DOWN].credit[HT_NONPOSTED], b->credits,

@@ -134,7 +134,7 @@ struct pcibus_burst {
 	weft_time_t start, end;
 };
 
-/* Parameters: the rows in pci.c and pcix.c describe each. */
+/* Parameters, described by the rows in pci.c and pcix.c. */
 struct pcibus_params {
 	struct weft_clock clock;
 	uint32_t width, devices, pio_depth;
@@ -195,7 +195,8 @@ static inline uint64_t pcibus_edge_next(const struct pcibus *b)
 	return weft_clock_cycle(&b->p.clock, weft_now(b->comp));
 }
 
-/* Returns the clocks of n bytes at an address, for devices. */
+/* Returns the number of clocks in which a device moves `bytes` bytes at
+ * addr. */
 static inline uint64_t pcibus_beats(const struct pcibus *b, uint64_t addr,
 				    uint32_t bytes)
 {

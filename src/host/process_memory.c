@@ -75,7 +75,7 @@ bool mem_far_del(struct mem *m, void *shadow)
 
 /* ---- access ---- */
 
-/* Copies by a call of the kernel. Returns how many bytes were copied. */
+/* Copies by a system call. Returns the number of copied bytes. */
 static size_t by_kernel(struct weft_far_owner *o, uint64_t va, void *buf,
 			size_t n, bool write)
 {

@@ -93,7 +93,7 @@ int weft_prog_share(struct weft_host *h);
  * wait. */
 weft_time_t weft_prog_debt(const struct weft_host *h);
 /* Returns the number of the node's stores that may not have reached their
- * device, including stores that the thread has gathered. */
+ * device, including stores in the thread's write-combining buffers. */
 uint32_t weft_prog_stores(const struct weft_host *h);
 /* Returns true if p is a block of weft_host_calloc of this program. Sets
  * bytes_p to the number of bytes that the program requested for the block. */

@@ -57,15 +57,15 @@ int owner_start(const struct nbd_config *cfg);
 const struct weft_disk_info *owner_info(void);
 /* Carries out a job, and returns its status. */
 int owner_do(struct nbd_job *j);
-/* Lets all jobs end, flushes and closes the disk, writes the report, and leaves
- * the machine.  Returns the status of the flush. */
+/* Waits for all jobs, flushes and closes the disk, writes the report, and
+ * detaches from the simulator. Returns the status of the flush. */
 int owner_stop(void);
 
 /* ---- latency.c: simulated times of jobs, by kind and size ---- */
 
 struct latency;
-/* Returns an empty set of counts, which latency_free frees, or NULL without
- * memory. */
+/* Returns an empty set of counts, which latency_free frees, or NULL if memory
+ * runs out. */
 struct latency *latency_new(void);
 void latency_free(struct latency *l);
 void latency_add(struct latency *l, const struct nbd_job *j);

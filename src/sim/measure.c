@@ -164,7 +164,7 @@ void result_collect(struct weft_sim *sim)
 enum { MANIFEST_ALL = 4096 };
 
 /* The first component of each class, with which all others of the class are
- * compared, or NULL. */
+ * compared. */
 struct model {
 	const struct weft_comp **first;
 	uint32_t n;

@@ -23,8 +23,9 @@ struct text {
 };
 
 struct reader {
-	const char *label, *p, *end; /* label: name of the trace in messages;
-				      * p..end: unread part of the line */
+	const char *label, *p, *end; /* label: name of the trace in error
+				      * messages; p..end: unread part of the
+				      * line */
 	const char *eof;
 	uint32_t line, events; /* number of the line; number of blkparse events
 				* of all kinds */
@@ -87,7 +88,7 @@ static int value(struct reader *r, struct text t, const char *what,
 	return 0;
 }
 
-/* Reads seconds with up to 15 digits behind the point. */
+/* Reads a time in seconds with up to 15 digits behind the decimal point. */
 static int seconds(struct reader *r, struct text t, weft_time_t *time_p)
 {
 	const char *end = t.at + t.len, *p;
@@ -163,11 +164,11 @@ static bool is_device(struct text t)
 	return p && p < end && *p == ',' && digits(p + 1, end, &v) == end;
 }
 
-/* Returns true to read the lines of this device, false if the user has named
+/* Returns true if lines of `device` are to be read, false if the user has named
  * another device, or a negative error. If the user has named no device, all
- * lines must have the same device. Otherwise a request could count twice,
- * because blkparse lists a request to a partition also as a request to the
- * disk. */
+ * lines must have the same device, because blkparse lists a request to a
+ * partition also as a request to the disk, and the request would count
+ * twice. */
 static int device_check(struct reader *r, struct text device)
 {
 	if (*r->attr->device)

@@ -115,7 +115,8 @@ static int place_cmp(const void *a, const void *b)
 	return p->at < q->at ? -1 : p->at > q->at;
 }
 
-/* Joins places that overlap or touch, and numbers their sectors. */
+/* Joins places that overlap or touch, and numbers their sectors. Returns the
+ * number of sectors of all places. */
 static uint64_t places_join(struct replay *x)
 {
 	uint64_t sectors = 0;
@@ -143,7 +144,8 @@ static uint64_t places_join(struct replay *x)
 	return sectors;
 }
 
-/* Returns the place of a byte that the trace touches. */
+/* Returns the place that contains the byte at offset `at`. The trace must touch
+ * this byte. */
 static const struct place *place_of(const struct replay *x, uint64_t at)
 {
 	size_t lo = 0, hi = x->places.n;
@@ -159,7 +161,8 @@ static const struct place *place_of(const struct replay *x, uint64_t at)
 	return &x->places.at[lo];
 }
 
-/* Fits all requests into the disk and collects their places. */
+/* Fits all requests into the disk. Adds the byte range of each request to
+ * x->places, and sets x->length_max. */
 static bool replay_fit(struct replay *x)
 {
 	x->length_max = x->u.info->sector;

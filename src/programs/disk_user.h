@@ -115,8 +115,8 @@ void disk_user_untake(struct disk_user *u, struct disk_job *j);
  * Returns false, doing nothing, if a request in flight uses one of these
  * sectors, because the order of the two would be undefined. */
 bool disk_user_submit(struct disk_user *u, struct disk_job *j);
-/* Handles ended requests. Waits for one if none has ended, but not beyond
- * `until`. */
+/* Handles ended requests. If no request has ended, waits until one ends, but
+ * not beyond `until`. */
 void disk_user_poll(struct disk_user *u, weft_time_t until);
 /* Waits for the ends of all requests. */
 void disk_user_drain(struct disk_user *u);

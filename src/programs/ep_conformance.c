@@ -67,8 +67,9 @@ static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 		  " of node %u (%zu bytes at %zu) is not in "
 		  "place",
 		  e->name, seq, ev->src, len, off);
-	/* Queues the acknowledgement, because a send that waits for room here
-	 * would handle later events first. */
+	/* Counts the acknowledgement for a later send. A send from this
+	 * function could wait for room, and would then handle later events
+	 * before this function returns. */
 	e->owed[ev->src]++;
 }
 

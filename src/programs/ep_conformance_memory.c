@@ -82,8 +82,8 @@ static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
 				  mr_p);
 }
 
-/* Opens more regions than any table can hold, at most four at a time. Closing a
- * region for the second time must fail. */
+/* Opens more regions than any table can hold, but has at most four of them open
+ * at the same time. Closing a region for the second time must fail. */
 void conformance_regs(struct ec *e)
 {
 	struct weft_ep_mr mr[4] = { 0 };

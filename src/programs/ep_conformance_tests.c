@@ -65,8 +65,8 @@ static void conformance_messages(struct ec *e)
 	conformance_messages_n(e, e->messages);
 }
 
-/* Tests a slow receiver. Node 0 is slow, and the others must wait for it
- * without losing messages. */
+/* Tests a slow receiver. Node 0 is slow, and the other nodes must wait for node
+ * 0 without losing messages. */
 static void conformance_slow(struct ec *e)
 {
 	e->slow = e->w.me == EC_HEAD ? e->lag : 0;
@@ -199,7 +199,8 @@ static void conformance_gets(struct ec *e)
 
 /* ---- atomics ---- */
 
-/* Executes an atomic on the counter for its code. Returns the old value. */
+/* Executes an atomic operation on a counter of node EC_HEAD. Compare and swap
+ * uses a second counter. Returns the old value. */
 static uint64_t conformance_atomic(struct ec *e, uint32_t code,
 				   uint64_t operand, uint64_t desired)
 {

@@ -54,8 +54,8 @@ static void ep_pingpong_ready(struct pingpong *p)
 	weft_host_now(p->w.h);
 }
 
-/* Sends a new message, or sends the received one back. With `layer` it sends
- * a copy of the received one. */
+/* Sends a new message, or sends the received message back. With `layer` the
+ * partner sends a copy of the received message. */
 static int ep_pingpong_send(struct pingpong *p, uint64_t seq)
 {
 	struct ep_pingpong *e = (struct ep_pingpong *)p;

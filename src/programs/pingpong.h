@@ -42,17 +42,17 @@ enum {
 	/* The clock is read around each round. Otherwise it is read around all
 	 * rounds of a size. */
 	PINGPONG_EACH = 1,
-	/* The partner reads its clock and reports, too. */
+	/* The partner reads its clock and reports its own results, too. */
 	PINGPONG_BOTH = 2,
 	/* The mean leaves out the first round, because caches and tables are
 	 * cold then. */
 	PINGPONG_FIRST_APART = 4,
-	/* One more round runs before the `count` rounds, and is not timed. */
+	/* One untimed round runs before the rounds of the first size. */
 	PINGPONG_WARM = 8,
 	/* The partner returns the bytes that it received instead of its own. */
 	PINGPONG_ECHO = 16,
-	/* Messages are not marked, because the library marks them or no marks
-	 * are wanted. */
+	/* The program does not mark sent and received messages, because the
+	 * library marks them or no marks are wanted. */
 	PINGPONG_UNMARKED = 32,
 	/* Nodes other than node 0 and its partner do not open the library. */
 	PINGPONG_PAIR = 64,
@@ -60,15 +60,16 @@ enum {
 
 struct pingpong_ops {
 	uint32_t flags;
-	/* Bytes at the start (a multiple of 8) and at the end of a message that
-	 * the system's operations write and compare, not the common part. */
+	/* Bytes at the start (a multiple of 8) and at the end of a message. The
+	 * operations of this table write and compare these bytes, the common
+	 * part does not. */
 	uint32_t head, tail;
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);
-	/* Called after the clock of a size has started. Not called with
-	 * PINGPONG_EACH. */
+	/* Called when a time measurement starts: once for each size, or with
+	 * PINGPONG_EACH once for each round. May be NULL. */
 	void (*start)(struct pingpong *p);
-	/* Called before a round, outside its time. May be NULL. */
+	/* Called before a round, outside the measured time. May be NULL. */
 	void (*ready)(struct pingpong *p);
 	/* Sends message `seq` to the peer, with bytes of pingpong_fill. Returns
 	 * 0, or negative after a failed check. */

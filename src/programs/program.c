@@ -163,7 +163,7 @@ int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
 	uint64_t bad = 0, want = base + from * PROGRAM_STEP;
 
 	/* The loop has no branch for each qword, because it checks all payload
-	 * of a run. */
+	 * of a run and must be fast. */
 	for (uint32_t i = from; i < qwords; i++, want += PROGRAM_STEP)
 		bad |= q[i] ^ want;
 	if (!bad)

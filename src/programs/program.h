@@ -26,9 +26,8 @@ void program_sent(struct program *w, uint32_t to);
 void program_got(struct program *w, uint32_t from);
 
 /* Three functions for values with the out-of-band name "<key>.<node>".
- * program_put sets this node's value. program_get waits until the other node
- * has set its value. program_there returns true if the other node has set its
- * value. */
+ * program_put sets the value of this node. program_get waits until `node` has
+ * set its value. program_there returns true if `node` has set its value. */
 void program_put(struct program *w, const char *key, uint64_t val);
 uint64_t program_get(struct program *w, const char *key, uint32_t node);
 bool program_there(struct program *w, const char *key, uint32_t node);
@@ -36,8 +35,8 @@ bool program_there(struct program *w, const char *key, uint32_t node);
  * barrier of a run needs a different name, because a name stays set until the
  * run ends. */
 void program_barrier(struct program *w, const char *name);
-/* Waits for all nodes as program_barrier does, under `name` with number k, for
- * repeated use. */
+/* Waits as program_barrier does, under the name "<name>.<k>". A program can
+ * repeat the barrier with a new k. */
 void program_barrier_n(struct program *w, const char *name, uint32_t k);
 
 /* Parses "0,2,4..6", "all", "others", "self", "next" or "none" into nodes, in
@@ -63,7 +62,7 @@ int32_t program_check(const void *p, uint32_t from, uint32_t qwords,
 		      uint64_t base);
 
 /* Returns the size of message seq in qwords: fixed if min == max, otherwise
- * evenly distributed. */
+ * uniformly distributed in [min, max]. */
 uint32_t program_qwords(uint32_t src, uint32_t dst, uint64_t seq, uint32_t min,
 			uint32_t max);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of a drive: computes when they end, and applies their effects then.
+/* Requests of a drive: computes when a request ends, and applies its effect at
+ * that time.
  *
- * Events run in the order of their times, even if the caller polls late. At one
- * time, destages end first, then requests end, then new destages begin. A
- * destage begins on an idle channel only before `now`, because a request that
- * is submitted at `now` has precedence. */
+ * Events run in the order of their times, even if the caller polls late. Of the
+ * events at one time, the ends of destages run first, then the ends of
+ * requests, then the starts of new destages. A destage starts on an idle
+ * channel only before `now`, because a request that is submitted at `now` has
+ * precedence. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -166,8 +168,8 @@ static void plan_read(struct drive *d, struct drive_op *op)
 	op->end = max_of(op->moving.to, p->to);
 }
 
-/* Plans a write, trim or zero. Returns false if it must wait for room in the
- * cache. */
+/* Plans a write, trim or zero. Returns false if the request must wait for room
+ * in the cache. */
 static bool plan_write(struct drive *d, struct drive_op *op)
 {
 	const struct drive_request *r = &op->r;

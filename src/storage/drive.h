@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive: when a request ends, and the bytes.
+/* A drive: computes when each request ends, and stores the bytes.
  *
- * The drive is arithmetic: drive_submit computes the times of a request, and
- * drive_poll returns the ends that are due. Results depend on the times of
- * submissions alone, not on those of polls. Bytes move at the end of a request,
- * between the caller's buffer and the medium, without processor time, because a
- * drive has a DMA engine and its own bus.
+ * The drive has no events of the simulator. drive_submit computes the times of
+ * a request, and drive_poll returns the requests that have ended. Results
+ * depend on the times of submissions alone, not on the times of polls. Bytes
+ * move at the end of a request, between the caller's buffer and the medium,
+ * without processor time, because a drive has a DMA engine and its own bus.
  *
  *   interface   transfers one request after the other, at `interface_rate`
  *   cache       a write ends when its bytes are in the cache (write-back), and
- *               waits if the cache has no room. A write of more than the cache
- *               or with FUA goes to the media. Reads of cached bytes skip the
- *               mechanics. Cached bytes are destaged whenever a channel of the
- *               media is idle. A flush destages all of them, before requests
- *               that are submitted later. drive_power_lost drops them.
+ *               waits if the cache has no room. A write that is larger than the
+ *               cache, or that has FUA, goes to the media. Reads of cached
+ *               bytes skip the mechanics. Cached bytes are destaged whenever a
+ *               channel of the media is idle. A flush destages all cached
+ *               bytes, before requests that are submitted later.
+ *               drive_power_lost drops the cached bytes.
  *   media       serve `channels` requests at a time (1: a disk with one arm),
  *               each after its access time, at `media_rate` / channels. Bytes
  *               pass interface and media at the same time.
@@ -34,7 +35,8 @@
 
 struct drive;
 
-/* Parameters; DRIVE_PARAMS has defaults, ranges and sources. */
+/* Parameters of a drive. DRIVE_PARAMS has their defaults, ranges and
+ * sources. */
 struct drive_config {
 	uint64_t size;	 /* bytes */
 	uint32_t sector; /* 512 or 4096 */
@@ -137,10 +139,10 @@ struct drive_stats {
 			   * channels */
 };
 
-/* Makes a drive. Returns NULL after writing the reason to `why`: the file
- * cannot be opened or locked (another run uses it); the size of the file is
- * neither 0 nor `size`; the list of bad sectors cannot be read; or values do
- * not fit together. */
+/* Makes a drive. Returns NULL after writing the reason to `why`. Reasons: the
+ * file cannot be opened, or another run has locked it. The size of the file is
+ * neither 0 nor `size`. The list of bad sectors is not valid. Parameters
+ * contradict each other. */
 struct drive *drive_new(const struct drive_config *cfg, char *why, size_t n);
 /* Writes the bytes of the cache to the medium, and frees the drive. Requests in
  * flight have no effect. */
@@ -156,21 +158,21 @@ bool drive_submit(struct drive *d, weft_time_t now,
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
 /* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
-/* Loses the power at `now`. Drops requests in flight, whose ends drive_poll
- * does not report. An interrupted write to the media has changed its first
- * sectors, as many as it had time for. Bytes of writes that have reached only
- * the cache are lost: the drive has the bytes from before these writes. The
- * drive serves again at once. Returns true if bytes of ended writes were
+/* Simulates a loss of power at `now`. Drops requests in flight, and drive_poll
+ * does not report their ends. A write to the media that was interrupted has
+ * changed its first sectors, up to the sector that it had reached. Writes that
+ * have reached only the cache are lost, and the old bytes remain on the medium.
+ * The drive serves again at once. Returns true if bytes of ended writes were
  * lost. */
 bool drive_power_lost(struct drive *d, weft_time_t now);
 /* Forgets requests in flight. An interrupted write has changed its first
- * sectors, as many as it had time for. Keeps the cache, because the software
- * above the drive restarts, but the drive does not. */
+ * sectors, up to the sector that it had reached. Keeps the cache, because the
+ * software above the drive restarts, but the drive does not. */
 void drive_abandon(struct drive *d, weft_time_t now);
 /* Returns the counts since drive_new. */
 struct drive_stats drive_stats(const struct drive *d);
 
-/* ---- medium.c: bytes, 64 KB at a time, zero where nothing was written ---- */
+/* ---- medium.c: stores the drive's bytes in pieces of 64 KB ---- */
 
 struct medium;
 /* Makes a medium of `size` bytes, in memory if path is "", otherwise in a file.
@@ -178,8 +180,9 @@ struct medium;
  * Returns NULL with the reason in why. */
 struct medium *medium_new(const char *path, uint64_t size, char *why, size_t n);
 void medium_free(struct medium *m);
-/* Each returns 0, or the error of the file: -EIO or -ENOSPC. A process that
- * limits the size of its files (RLIMIT_FSIZE) must ignore SIGXFSZ. */
+/* Functions that access [at, at + n). Each returns 0, or the error of the file:
+ * -EIO or -ENOSPC. A process that limits the size of its files (RLIMIT_FSIZE)
+ * must ignore SIGXFSZ. */
 int medium_read(struct medium *m, uint64_t at, void *p, size_t n);
 int medium_write(struct medium *m, uint64_t at, const void *p, size_t n);
 /* Makes bytes zero and frees whole pieces. */

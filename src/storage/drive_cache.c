@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cache of a drive. The medium has the durable bytes. The cache has newer bytes
- * in two layers: `out` holds bytes that a pass is writing to the medium, and
- * `dirty` holds bytes newer than `out`. The planning of a pass moves its bytes
- * from `dirty` to `out`. A later write to the same sectors goes to `dirty`, and
- * does not change the bytes of the pass.
+ * in two layers: `out` holds bytes of passes, which are transfers to the medium
+ * in progress, and `dirty` holds bytes newer than `out`. The planning of a pass
+ * moves its bytes from `dirty` to `out`. A later write to the same sectors goes
+ * to `dirty`, and does not change the bytes of the pass.
  *
  * The cache destages extents in the order of their offsets, beginning at the
  * position of the arm. After the last extent the arm returns to the lowest
- * one. */
+ * extent. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,8 +30,7 @@ struct drive_channel {
 struct drive_op {
 	struct drive_request r;
 	weft_time_t end;
-	int status;    /* error of a bad sector, which is known at the start, or
-			* 0 */
+	int status;    /* -EIO if a sector of the request is bad, otherwise 0 */
 	bool media;    /* the request has a pass */
 	bool cached;   /* the request ends in the cache */
 	uint64_t room; /* bytes reserved in the cache */
@@ -108,12 +107,12 @@ struct drive_span drive_move(struct drive *d, weft_time_t from, uint64_t n);
  * between `from` and `to`. The transfer does not end before `to`. */
 struct drive_span drive_move_behind(struct drive *d, weft_time_t from,
 				    weft_time_t to, uint64_t n);
-/* Returns the channel that is free earliest at or after t. If several channels
- * are free at that time, returns one whose arm is at byte `at`. */
+/* Returns the channel that is free first, at or after t. If several channels
+ * are free at that time, prefers one whose arm is at byte `at`. */
 uint32_t drive_channel(const struct drive *d, weft_time_t t, uint64_t at);
-/* Reserves a channel from t on for `len` bytes at `at`. `ready`: the first byte
- * to write is available at ready.from, the last byte at ready.to. { 0 }: all
- * bytes are available at t. */
+/* Reserves a channel from t on for `len` bytes at `at`. The first byte to write
+ * is available at ready.from, the last byte at ready.to. If `ready` is { 0 },
+ * all bytes are available at t. */
 struct drive_pass drive_pass(struct drive *d, uint32_t channel, weft_time_t t,
 			     struct drive_span ready, enum drive_code code,
 			     uint64_t at, uint64_t len);
@@ -137,11 +136,11 @@ bool drive_holds(const struct drive *d, uint64_t at, uint64_t len);
 /* Stores bytes of a request that has ended in the cache. */
 void drive_cache_put(struct drive *d, const struct drive_request *r,
 		     uint64_t len);
-/* Reads the bytes of a request, from the cache where it has newer ones. Returns
- * 0 or the medium's error. */
+/* Reads the bytes of a request. Bytes of the cache replace older bytes of the
+ * medium. Returns 0 or the medium's error. */
 int drive_read(struct drive *d, const struct drive_request *r);
-/* Writes the first bytes of a request to the medium, and forgets older ones in
- * the cache.  Returns 0 or the medium's error. */
+/* Writes the first `len` bytes of a request to the medium, and removes older
+ * bytes of this range from the cache. Returns 0 or the medium's error. */
 int drive_write_through(struct drive *d, const struct drive_request *r,
 			uint64_t len);
 /* Writes to the medium the bytes of g that lie within the first `len` bytes of
@@ -155,7 +154,7 @@ void drive_cache_clear(struct drive *d);
 
 /* ---- drive.c ---- */
 
-/* Carries out everything that is due at `now`: ends of requests, and
+/* Carries out all events up to `now`: ends of requests, starts and ends of
  * destages. */
 void drive_advance(struct drive *d, weft_time_t now);
 

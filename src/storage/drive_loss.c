@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loss of power, and of the requests in flight. An interrupted transfer has
- * moved its first sectors, as many as it had time for. Which bytes have changed
- * therefore depends on the time of the loss alone. */
+/* Loss of power, and loss of the requests in flight. An interrupted transfer
+ * has moved its first sectors, in proportion to the time since its start. The
+ * changed bytes therefore depend on the time of the loss alone. */
 #include "base/minmax.h"
 #include "storage/drive_internal.h"
 
-/* Subtracts the time after `now` of an interrupted pass from the busy time. */
+/* Subtracts the part of an interrupted pass that lies after `now` from the busy
+ * time. */
 static void not_busy(struct drive *d, const struct drive_pass *p,
 		     weft_time_t now)
 {

@@ -39,9 +39,9 @@ bool extents_overwrite(struct extents *e, uint64_t at, const void *p,
 		       size_t len);
 /* Removes a range. */
 void extents_cut(struct extents *e, uint64_t at, uint64_t len);
-/* Removes an extent and gives it to the caller: the first one that begins at or
- * after `from`, or the first of all if none does. Returns false if the tree is
- * empty. */
+/* Removes an extent and gives it to the caller. Chooses the first extent that
+ * begins at or after `from`, or the first extent of the tree if there is none.
+ * Returns false if the tree is empty. */
 bool extents_take(struct extents *e, uint64_t from, struct extent *x_p);
 /* Returns the extent that holds a byte, or NULL. */
 const struct extent *extents_find(const struct extents *e, uint64_t at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remote disks: opens disks, accepts requests of the user, and waits for their
- * ends. See initiator.h. */
+/* Remote disks: opens disks, accepts requests of the user, and waits until
+ * requests end. See initiator.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -74,9 +74,10 @@ void disk_request_check(struct weft_disk *d, struct request *r)
 {
 	if (!r->whole || r->parts)
 		return;
-	/* The target lost parts of this write before the write ended. A FLUSH
-	 * that has already reported this loss did not cover the write.
-	 * Therefore the loss counts again, and the next FLUSH reports it. */
+	/* The target lost parts of this write before the write ended. If a
+	 * FLUSH has already reported this loss, that FLUSH did not cover the
+	 * write. Therefore the loss counts again, so that the next FLUSH
+	 * reports it. */
 	for (uint32_t i = 0; r->lost && i < d->info.targets; i++)
 		if (r->lost >> i & 1 && r->op.code != WEFT_DISK_FLUSH)
 			d->store[i].loss = ++d->losses;

@@ -175,7 +175,7 @@ weft_time_t disk_next(const struct weft_disk *d);
 /* Makes parts of waiting requests while tags and memory are free. */
 void disk_divide(struct weft_disk *d);
 
-/* ---- initiator_part.c: from the first byte to the answer ---- */
+/* ---- initiator_part.c: parts, from their tag to their end ---- */
 
 /* Allocates a tag and returns its part for the request. A tag must be free. */
 struct part *disk_part_new(struct weft_disk *d, struct store *s,
@@ -212,8 +212,8 @@ void disk_settle(struct weft_disk *d, struct store *s);
 
 /* ---- initiator_session.c ---- */
 
-/* Returns true if the store has answered none of the LOGINs, and no further
- * LOGIN is allowed. */
+/* Returns true if the target has not answered this session's LOGINs, which are
+ * more than attr.tries by now. */
 static inline bool disk_silent(const struct weft_disk *d, const struct store *s)
 {
 	return s->state == STORE_LOGIN && s->login_tries > d->attr.tries;

@@ -76,8 +76,8 @@ static void done_in(struct weft_disk *d, struct store *s, struct part *p,
 	part_settle(d, s, p);
 }
 
-/* Returns true if the part has made this attempt and no data were sent after
- * it. */
+/* Returns true if `attempt` is an attempt of the part, and not older than the
+ * last attempt that sent data. */
 static bool attempt_good(const struct part *p, uint16_t attempt)
 {
 	return (int16_t)(attempt - p->data_attempt) >= 0 &&

@@ -2,9 +2,9 @@
 /* Remote disks: dividing requests of the user into parts.
  *
  * READ and WRITE are divided at stripes, at the targets' largest request, and
- * where a part would need more than eight pieces. TRIM and ZERO have one part
- * for each target, because they carry no data, and their bytes on a target are
- * contiguous. FLUSH has a part for each target.
+ * where a part would have more than eight pieces of memory. TRIM and ZERO have
+ * one part for each target, because they carry no data, and their bytes on a
+ * target are contiguous. FLUSH has a part for each target.
  *
  * If a target has no free tag or staging for a request, later requests to that
  * target wait, too. Requests to other targets do not wait. */
@@ -70,8 +70,9 @@ static uint32_t piece_add(struct part *p, struct region *g, uint8_t *b,
 	return (uint32_t)n;
 }
 
-/* Finds up to eight pieces in regions from the request's cursor on. Returns
- * their bytes in whole sectors, or 0 if the data must be copied. */
+/* Fills p->piece with up to eight ranges of registered memory, from the
+ * request's cursor on. Returns their bytes in whole sectors, or 0 if the data
+ * must be copied. */
 static uint64_t pieces_find(struct weft_disk *d, struct request *r,
 			    struct part *p, uint64_t max)
 {
@@ -185,8 +186,8 @@ static void part_start(struct weft_disk *d, struct store *s, struct request *r,
 	disk_part_queue(s, p);
 }
 
-/* Two functions that make the next part of a request, or return false if tags
- * or memory are not free. */
+/* Two functions that make the next part of a request. Both return false if no
+ * tag or memory is free. */
 
 static bool divide_data(struct weft_disk *d, struct request *r)
 {

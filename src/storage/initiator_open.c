@@ -9,8 +9,8 @@ enum {
 	STRIPE = 65536,
 	TRIES = 12,
 	TRIES_MAX = 60000, /* limit of tries, because attempts have 16 bits */
-	LOGOUTS = 4, /* limit of tries of LOGOUT, because nothing depends on its
-		      * answer */
+	LOGOUTS = 4, /* limit of LOGOUTs without an answer, after which the disk
+		      * is closed anyway */
 };
 
 /* ---- attributes ---- */
@@ -230,7 +230,8 @@ static bool logged_out(const struct weft_disk *d)
 	return true;
 }
 
-/* Logs out of all targets, and waits until they have no transfers left. */
+/* Logs out of all targets. Waits until each target has answered or all tries
+ * are used up. */
 static void logout_all(struct weft_disk *d)
 {
 	d->now = weft_host_now(d->h);

@@ -4,10 +4,11 @@
  *
  * The first try of a WRITE, and the try after AGAIN, sends data before the
  * record. The target sends the data of a READ in answer to the first try, and
- * to a try that is FRESH. All other tries send the record alone. They repeat no
- * data of a WRITE, because the target may be writing from the staging, and
- * damaged data would be written. They request no data of a READ, because the
- * data of an earlier try may still arrive. */
+ * to a try that is FRESH. All other tries send the record alone. They do not
+ * repeat the data of a WRITE, because the target may be writing the staging to
+ * the drive, and a damaged repetition would reach the drive. They do not
+ * request the data of a READ, because the data of an earlier try may still
+ * arrive. */
 #include <errno.h>
 
 #include "base/minmax.h"
@@ -122,8 +123,8 @@ void disk_part_end(struct weft_disk *d, struct store *s, struct part *p,
 		disk_part_free(d, s, p);
 		return;
 	}
-	/* The target may still serve the part. It begins the next session when
-	 * it does not serve the part any more. */
+	/* The target may still serve the part. It begins the next session only
+	 * when it does not serve the part any more. */
 	p->state = PART_DEAD;
 	if (s->state == STORE_UP)
 		disk_login(d, s);
@@ -171,8 +172,9 @@ void disk_part_again(struct weft_disk *d, struct store *s, struct part *p,
 
 static void part_expire(struct weft_disk *d, struct store *s, struct part *p)
 {
-	/* The target has answered the WRITE. Only this node's NIC has not
-	 * reported the end of its transfers, therefore the part ends now. */
+	/* The target has answered the request. Only the NIC of this node has
+	 * not reported the end of the part's transfers. The part does not wait
+	 * longer for this report. */
 	if (p->state == PART_LAND && p->code != STORAGE_READ) {
 		disk_part_end(d, s, p, p->status);
 		return;

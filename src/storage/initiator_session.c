@@ -15,7 +15,7 @@
 #include "storage/initiator.h"
 
 enum {
-	/* limit of the time-out, as a multiple of the first one */
+	/* limit of the time-out, as a multiple of the first time-out */
 	PATIENCE_MOST = 64,
 	STAGE_MOST = 1 << 30,
 	REQUEST_MOST = 16 << 20,
@@ -24,8 +24,8 @@ enum {
 void disk_login(struct weft_disk *d, struct store *s)
 {
 	s->state = STORE_LOGIN;
-	/* The number also grows with time, because it must be larger than in
-	 * all LOGINs for disks that this node opened earlier. */
+	/* The number grows with time, too, because it must be larger than the
+	 * numbers of all LOGINs for disks that this node opened earlier. */
 	s->number = max_of(s->number + 1, (uint32_t)(d->now / WEFT_US >> 4));
 	s->login_tries = 0;
 	s->patience = d->attr.timeout;
@@ -124,7 +124,8 @@ static int hello_first(struct weft_disk *d, struct store *s,
 	return 0;
 }
 
-/* Checks sizes: the first HELLO sets them, later ones must agree. */
+/* Checks the sizes in a HELLO. The first HELLO sets the sizes, and a later
+ * HELLO must agree with them. */
 static int hello_check(struct weft_disk *d, struct store *s,
 		       const struct storage_record *rec)
 {

@@ -24,10 +24,10 @@ struct storage_mr {
 struct storage_link_attr {
 	bool target;  /* this node is a target; false: an initiator */
 	bool use_irq; /* `wait` sleeps until an interrupt instead of polling */
-	/* native link: unit of notifications (docs/storage.md) */
+	/* native link: event that raises a notification (docs/storage.md) */
 	const char *notify;
-	uint32_t cluster; /* native link: transfers started together; 0: all of
-			   * a request */
+	uint32_t cluster; /* native link: number of transfers that are started
+			   * together; 0: all transfers of a request */
 	const uint32_t *targets; /* initiator: nodes of its targets */
 	uint32_t n_targets;
 };
@@ -77,7 +77,7 @@ struct storage_link_ops {
 	 * the memory of the first n puts is free again. */
 	uint64_t (*started)(struct storage_link *l, uint32_t peer);
 	uint64_t (*departed)(struct storage_link *l, uint32_t peer);
-	/* Continues transfers and returns up to max events in ev. Returns their
+	/* Continues transfers. Stores up to max events in ev and returns their
 	 * number. */
 	int (*poll)(struct storage_link *l, struct storage_event *ev, int max);
 	/* Waits until poll would return an event or a put has departed, or

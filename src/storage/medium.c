@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a drive: pieces of 64 KB in memory, found by a tree of 256 branches,
- * or a sparse file. Bytes that were never written are zero and occupy nothing.
+/* Stores the bytes of a drive in memory or in a sparse file. The memory
+ * consists of pieces of 64 KB, which are the leaves of a tree with 256 branches
+ * per node. Bytes that were never written are zero and occupy nothing.
  *
  * A file is locked (flock), so that two runs do not share it. An empty file is
  * extended to the drive's size. A file that has this size keeps its bytes. */
@@ -20,7 +21,8 @@
 
 enum { PIECE = 65536, BRANCHES = 256 };
 
-/* Branches of the lowest level are pieces, others are nodes. */
+/* Node of the tree. The branches of a node on the lowest level are pieces, all
+ * other branches are nodes. */
 struct medium_node {
 	void *at[BRANCHES];
 	uint32_t n; /* number of branches that are not NULL */
@@ -41,8 +43,8 @@ static uint32_t branch(uint64_t piece, uint32_t level)
 	return piece >> 8 * level & (BRANCHES - 1);
 }
 
-/* Returns the bytes of a piece, or NULL if it has none and `make` is not
- * set. */
+/* Returns the bytes of a piece. If the piece has no memory, allocates it if
+ * `make` is set, otherwise returns NULL. */
 static uint8_t *piece_find(struct medium *m, uint64_t piece, bool make)
 {
 	struct medium_node *node = m->root;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records: sealing, checking, and the CRC-32C of records and data (Castagnoli's
- * polynomial, reflected, complemented on the way in and out, as in iSCSI). */
+ * polynomial, reflected, initial value and result inverted, as in iSCSI). */
 #include "storage/record.h"
 
 #include <isa-l/crc.h>

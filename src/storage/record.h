@@ -44,8 +44,9 @@ enum {
 	STORAGE_CHECK = 1 << 1, /* data_crc is the CRC-32C of the data */
 	STORAGE_LOST = 1 << 2,	/* HELLO: the drive's cache was lost since the
 				 * initiator's previous epoch */
-	STORAGE_FRESH = 1 << 3, /* READ: the data sent so far are damaged, or
-				 * may be: serve it again */
+	STORAGE_FRESH = 1 << 3, /* READ: the initiator asks for the data again,
+				 * because the data sent so far may be
+				 * damaged */
 };
 
 /* Memory of the initiator for bytes of a READ. */
@@ -63,10 +64,10 @@ struct storage_record {
 	uint16_t tag;
 	uint16_t attempt; /* number of the attempt, from 1 on */
 	uint8_t code, flags, segs, zero;
-	uint64_t offset;   /* READ ... ZERO: byte on the drive, FLUSH: 0.
-			    * HELLO: size */
-	uint64_t length;   /* bytes, FLUSH: 0.  HELLO: bytes of the initiator's
-			    * staging */
+	uint64_t offset;   /* READ, WRITE, TRIM, ZERO: first byte on the drive.
+			    * FLUSH: 0. HELLO: size of the drive */
+	uint64_t length;   /* READ, WRITE, TRIM, ZERO: bytes. FLUSH: 0. HELLO:
+			    * bytes of the initiator's staging */
 	uint32_t data_crc; /* WRITE, DONE of READ: CRC of the data if
 			    * STORAGE_CHECK */
 	/* WRITE, DONE of READ: number of puts that have carried data of this

@@ -11,8 +11,8 @@ enum {
 	POOL = 1024, /* versions allocated at a time */
 };
 
-/* An older version of a sector. The list of a sector begins with the newest
- * one. */
+/* An older version of a sector. Each sector has a list of its older versions,
+ * newest first. */
 struct old {
 	struct old *next;
 	uint32_t version;

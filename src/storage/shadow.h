@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Model of a disk's bytes, for programs that verify them.
  *
- * Each write of a sector has a version, from which all of its bytes follow;
- * version 0 is zeros. The model knows for each sector the versions that the
- * drive may have now. After a write without error this is one version. After a
- * failed write there are several, because a failed write may have changed the
- * sector or not. With `history` the model also knows the versions since the
- * sector's last FLUSH, because the drive has one of them after a loss of its
- * cache. A FLUSH must report such a loss. */
+ * Each write has a version number, and the number determines all bytes that the
+ * write stores in a sector. Version 0 is zeros. The model knows for each sector
+ * the versions that the drive may have now. After a write without error this is
+ * one version. After a failed write there are several, because a failed write
+ * may have changed the sector or not. With `history` the model also knows the
+ * versions since the sector's last FLUSH, because the drive has one of them
+ * after a loss of its cache. A FLUSH must report such a loss. */
 #ifndef STORAGE_SHADOW_H
 #define STORAGE_SHADOW_H
 
@@ -47,8 +47,8 @@ int64_t shadow_check(struct shadow *s, const void *p, uint64_t first,
 		     uint64_t n);
 /* shadow_flush returns a mark when the program submits a FLUSH. shadow_flushed
  * records the end of that FLUSH. `lost` means that the FLUSH reported lost
- * writes. shadow_flushed returns false if a loss was seen before the mark, but
- * the FLUSH did not report the loss. */
+ * writes. shadow_flushed returns false if reads had found lost writes before
+ * the mark, but the FLUSH did not report the loss. */
 uint64_t shadow_flush(struct shadow *s);
 bool shadow_flushed(struct shadow *s, uint64_t mark, bool lost);
 /* Returns the number of versions that a sector may hold, for error messages. */

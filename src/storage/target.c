@@ -165,9 +165,9 @@ static void target_pass(struct storage_target *t)
 		target_drain(t, &t->session[i]);
 		target_send(t, &t->session[i]);
 	}
-	/* Sending may have freed chunks, so that the drive gets more requests.
-	 * A drive without latency ends the new requests at once, therefore
-	 * their data are sent, too. */
+	/* Sending may have freed chunks, with which the drive can start more
+	 * requests. A drive without latency ends the new requests at once,
+	 * therefore their data are sent now, too. */
 	target_drive(t);
 	for (uint32_t i = 0; i < t->nodes; i++)
 		target_send(t, &t->session[i]);

@@ -132,7 +132,8 @@ struct storage_target {
 /* Handles a record of the control slot. */
 void target_control(struct storage_target *t, struct session *se,
 		    const struct storage_record *rec);
-/* Answers a request whose epoch is not the session's epoch. */
+/* Answers a request whose epoch is not the session's epoch. The answer is a
+ * HELLO without segments. */
 void target_refuse(struct storage_target *t, struct session *se,
 		   const struct storage_record *rec);
 /* Ends a drain when no request is in service and all data have left. */
@@ -164,7 +165,8 @@ void target_unqueue(struct storage_target *t, struct session *se);
 /* Frees the chunks of a slot, as soon as drive and link do not need them. */
 void target_chunks_drop(struct storage_target *t, struct session *se,
 			struct slot *sl);
-/* Returns the CRC of more data, and charges the processor's time for it. */
+/* Extends `crc` by n bytes at p and returns it. Charges the processor's time
+ * for it. */
 uint32_t target_crc(struct storage_target *t, uint32_t crc, const void *p,
 		    size_t n);
 /* Gives a chunk back to the pool. */

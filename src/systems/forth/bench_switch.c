@@ -103,9 +103,9 @@ out:
 
 enum { IDLE_SWITCHES = 16, IDLE_PORTS = 32 };
 
-/* Measures the memory of a connected port of a 32x32 switch before any traffic.
- * A port includes its part of the crosspoints. The switches are cabled in
- * pairs, port to port. */
+/* Measures the memory per connected port of a 32x32 switch before any traffic.
+ * The memory of the crosspoints is included. The switches are cabled in pairs,
+ * port to port. */
 static int idle_port(struct bench_ctx *b, struct weft_err *err)
 {
 	struct fab f = { .sim = weft_sim_new(1) };

@@ -29,8 +29,8 @@
 
 struct forth_ep_trailer {
 	uint64_t imm, arg;
-	/* [23:0] length, [31:24] kind, [63:32] messages that this sender has
-	 * consumed, as credits for the receiver */
+	/* [23:0] length, [31:24] kind, [63:32] number of messages that this
+	 * sender has consumed, which returns credits to the receiver */
 	uint64_t meta;
 	uint64_t seq; /* 1, 2, ... */
 };

@@ -16,8 +16,8 @@
 
 #include "systems/forth/lib/forth_internal.h"
 
-/* largest cluster: the descriptors of one line, because the CPU writes its
- * write-combining buffer line by line */
+/* largest cluster: the descriptors of 64 bytes, because the CPU writes its
+ * write-combining buffer in lines of 64 bytes */
 #define FORTH_WC_SLOTS (64 / FORTH_DESC_BYTES)
 
 /* ---- start-up (2.9) ---- */
@@ -53,9 +53,9 @@ static void forth_init_config(struct weft_forth *f,
 			       FORTH_PCIX_CMD_RECOVER);
 }
 
-/* Step 2: maps the queues write-combining and uncached, and the registers
- * uncached. The NIC writes notifications to `block` of the program, or to
- * memory of the library if `block` is NULL. */
+/* Step 2 of weft_forth_open: maps the queues write-combining and uncached, and
+ * the registers uncached. The NIC writes notifications to `block` of the
+ * program, or to memory of the library if `block` is NULL. */
 static bool forth_init_memory(struct weft_forth *f, void *block)
 {
 	const uint32_t bytes = FORTH_DESC_TOTAL * FORTH_DESC_BYTES;
@@ -254,7 +254,8 @@ uint32_t weft_forth_post(struct weft_forth *f, const struct weft_forth_desc *d,
 		uint32_t line = FORTH_WC_SLOTS - slot % FORTH_WC_SLOTS;
 		uint32_t room = weft_forth_space(f, d[done].dst), k = 0;
 
-		/* a cluster must lie in one queue and in one line */
+		/* a cluster must lie in one queue and in one line of 64
+		 * bytes */
 		while (k < line && k < room && done + k < n &&
 		       forth_queue_of(f, d[done + k].dst) == qi)
 			k++;

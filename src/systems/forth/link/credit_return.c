@@ -130,9 +130,9 @@ static uint32_t pick_changed(struct forth_port *l, uint64_t at,
 }
 
 /* Fills free slots of a frame. Goes round robin through the lanes that have no
- * credit in the frame, and repeats for each the credit last sent. The
- * repetition replaces a credit that was lost. Returns the number of credits in
- * the frame. */
+ * credit in the frame, and repeats the last credit of each lane. The repetition
+ * replaces a credit that was lost. Returns the number of credits in the
+ * frame. */
 static uint32_t pick_refresh(struct forth_port *l, uint16_t *credit, uint32_t n,
 			     uint32_t slots)
 {

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When the inbox has this size, this end applies the credits that have taken
- * effect, to make room. The moment of that step decides when the peer computes
- * the peer's own frames, and thus the order in which a listener hears the
- * frames. */
+/* When an inbox of at least this size is full, this end applies the credits
+ * that have taken effect, to make room. The moment of this step decides when
+ * the peer computes its own frames, and thus the order in which a listener
+ * hears the frames. */
 enum { INBOX_ROOM = 16 };
 
 int forth_port_credit_init(struct forth_port *l, struct weft_err *err)
@@ -200,8 +200,8 @@ void forth_port_pull(struct forth_port *l, uint64_t cycle)
 	uint64_t past = forth_port_past(l), limit;
 	weft_time_t t;
 
-	/* limit: the credits that the peer sends from this cycle on take effect
-	 * here only after `cycle` */
+	/* compute `limit`: a credit that the peer sends in cycle `limit` or
+	 * later takes effect here only after `cycle` */
 	if (p->needs_frames || cycle < l->cfg.t_crrx) {
 		limit = 0;
 	} else if (p->same_clk) {

@@ -290,8 +290,8 @@ struct forth_port {
 	bool same_clk;
 	bool needs_frames, loop, lost_sync, clk_set, watched;
 	/* This end and its loop end share one transmitter. While `muted` is
-	 * true, the other one of the two has the transmitter, and this end
-	 * sends only commas. */
+	 * true, this end does not have the transmitter and sends only
+	 * commas. */
 	bool muted;
 	/* told: a listener hears the frames of this end; telling: a
 	 * notification is in progress */

@@ -83,8 +83,9 @@ uint32_t credit_resync_pick(struct forth_port *l, uint64_t at, uint16_t *credit,
 			    uint32_t max);
 bool credit_resync_take(struct forth_port *l, uint16_t credit);
 void credit_resync_soon(struct forth_port *l, uint64_t cycle);
-/* credit_resync_due returns the cycle of the next decision, and
- * credit_resync_event makes that decision. */
+/* credit_resync_due returns the next cycle at which a lane must stop or may
+ * start a new epoch, or at which a message takes effect. credit_resync_event
+ * does the work of that cycle. */
 uint64_t credit_resync_due(const struct forth_port *l);
 void credit_resync_event(struct forth_port *l, uint64_t now);
 
@@ -192,8 +193,8 @@ void forth_port_peer_setup(struct forth_port *l);
 void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
 			const struct forth_port_rx *rx);
 
-/* Takes the link end out of sync. Once the past transmissions of the link end
- * are on the line, it sends commas. */
+/* Takes the link end out of sync. The link end sends commas, once the frames of
+ * earlier cycles are on the line. */
 void forth_port_out_of_sync(struct forth_port *l);
 
 /* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link, or

@@ -444,8 +444,8 @@ void forth_port_rx_walk(struct forth_port *l, struct weft_frame *const *f,
 	for (j = 0; j < l->cfg.links; j++)
 		line_load(w, j, f[j]);
 	l->rx_quiet = w->cycle + first->words;
-	/* count the words with symbols: a line that was cut delivers fewer than
-	 * the frame has */
+	/* count the words that have symbols, because a line that was cut
+	 * delivers fewer words than the frame has */
 	words = first->raw ? (first->raw->n + 3) / 4 : first->words;
 	words = words < first->words ? words : first->words;
 	if (!(first->flags & FORTH_F_IDLE))

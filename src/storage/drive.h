@@ -153,10 +153,11 @@ const struct drive_config *drive_config(const struct drive *d);
  * Returns false if the queue is full. */
 bool drive_submit(struct drive *d, weft_time_t now,
 		  const struct drive_request *r);
-/* Stores the earliest end that is due at `now` in *end_p. Returns false if no
- * end is due. */
+/* Stores the next request that has ended by `now` in *end_p. Returns false if
+ * there is none. */
 bool drive_poll(struct drive *d, weft_time_t now, struct drive_end *end_p);
-/* Returns the time of the earliest end, which may be past, or WEFT_NEVER. */
+/* Returns the end time, which may be past, of the next request that drive_poll
+ * will return, or WEFT_NEVER. */
 weft_time_t drive_next(const struct drive *d);
 /* Simulates a loss of power at `now`. Drops requests in flight, and drive_poll
  * does not report their ends. A write to the media that was interrupted has

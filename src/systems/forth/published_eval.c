@@ -153,7 +153,7 @@ static double transfers_ns(const struct repro_data *d, const char *longer)
 }
 
 /* Returns the rate of the packets in Gb/s, from the words and the time of the
- * packets. A bundle of `links` sends that many words in a cycle. */
+ * packets. In each cycle each of the `links` carries one word. */
 static double line_gbit(const struct repro_data *d, const char *longer,
 			double packets, uint32_t links)
 {

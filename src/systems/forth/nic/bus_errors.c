@@ -6,7 +6,7 @@
  *
  *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
  *   data of a write: PERR# seen    8, with command bit 6
- *   bit 8 set by one of these two  SERR#, unless PCI-X command bit 0 is set
+ *   bit 8 set by a row above       SERR#, unless PCI-X command bit 0 is set
  *   data of a store, wrong parity  15; with command bit 6 also PERR#
  *   address of a load or store     15; SERR# with command bits 6 and 8; the
  *                                  target ends it with an abort, which sets 11

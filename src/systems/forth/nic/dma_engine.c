@@ -419,7 +419,8 @@ void forth_engine_reset(struct forth_nic *n)
 	if (rq->active)
 		forth_perf_end(n, DIR_H2N, forth_pc(n), forth_pc(n));
 	rq->active = false;
-	/* the transaction on the bus still needs the reference in txn.data */
+	/* keep the reference in txn.data until the transaction on the bus has
+	 * ended */
 	if (on_bus)
 		rq->orphan = true;
 	else

@@ -46,7 +46,8 @@ void forth_reseq_written(struct forth_nic *n, const struct forth_rx *rx,
 			 bool lost);
 /* Handles headers whose CRC has been checked by now. */
 void forth_reseq_run(struct forth_nic *n);
-/* Hook of registers 0x14C, 0x184, 0x18C, 0x1A0.. */
+/* Functions that the register table calls for loads and stores of 0x14C, 0x184,
+ * 0x18C, 0x1A0.. */
 uint64_t forth_reseq_read(struct weft_comp *c, uint32_t i);
 uint64_t forth_reseq_rx_read(struct weft_comp *c, uint32_t i);
 void forth_reseq_rx_wrote(struct weft_comp *c, uint32_t i, uint64_t val);

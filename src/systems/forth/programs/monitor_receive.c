@@ -54,7 +54,7 @@ static void mon_stamps(struct mon *m, uint32_t s, const uint64_t *q)
 		nic + (m->stamps34 ? sw : 0) + (double)m->wire / WEFT_NS);
 }
 
-/* A packet has arrived when its last qword has arrived, because that qword is
+/* Polls the last qword of each slot, because the last qword of a packet is
  * written last. */
 bool mon_collect(struct mon *m, uint32_t s)
 {

@@ -19,9 +19,9 @@ static void selftest_slot(struct st *s, uint32_t slot, uint64_t start)
 		forth_desc_q1(1, 2, (uint32_t)s->remote + 8 * slot, start));
 }
 
-/* V14: writes descriptors from the last slot to the first. They wait for the
- * start flag, and then depart in the order of their slots, which overlapping
- * targets prove. */
+/* V14: writes descriptors from the last slot to the first. The descriptors wait
+ * for the start flag and then depart in the order of their slots. The targets
+ * of neighbouring slots overlap, so that the received data show this order. */
 static void selftest_cluster(struct st *s)
 {
 	const struct weft_forth_attr a = { .post = WEFT_FORTH_POST_32 };

@@ -250,7 +250,7 @@ static bool traffic_stuck(struct traffic *t)
 	if (t->now - t->moved < t->patience)
 		return false;
 	/* A node that has sent its final words may wait long for a node that
-	 * still sends. */
+	 * still sends. Such a wait is not an error. */
 	for (uint32_t i = 0; t->fin_sent && !t->fin_all && i < t->w.n; i++)
 		if (!program_there(&t->w, "traffic.fin", i)) {
 			t->moved = t->now;

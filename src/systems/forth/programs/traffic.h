@@ -99,7 +99,8 @@ struct traffic {
 	uint8_t *control;
 	size_t control_bytes;
 	volatile uint64_t *credit, *fin;
-	/* sources of the puts into control words, in the order of control[] */
+	/* words that this node puts into the control words of its peers, in the
+	 * order of control[] */
 	uint64_t *word;
 	weft_phys_t word_phys;
 	struct traffic_batch batch;

@@ -136,7 +136,8 @@ bool traffic_receive(struct traffic *t)
 	uint32_t count = forth_rnotify_count(word);
 
 	if (count == t->seen) {
-		/* try again, because the request queue may have been full */
+		/* retry the return of credits, because the request queue may
+		 * have been full */
 		for (uint32_t s = 0; s < t->w.n; s++)
 			traffic_credit(t, s);
 		return false;

@@ -7,8 +7,8 @@
 
 /* ---- NET side ---- */
 
-/* Removes from its buffer the words of a packet that left with the wire word of
- * the last cycle: header word, payload words, CRC word. */
+/* Removes from the packet's buffer the words that the wire word of the last
+ * cycle carried: header word, payload words or CRC word. */
 static void words_left(struct ref *r, uint32_t k)
 {
 	const struct ref_end *e = &r->nic[k];

@@ -121,8 +121,8 @@ static void for_good(void **state)
 	pair_fini(&p);
 }
 
-/* The line stays down, so that every credit is lost and counted: the 84 words
- * of a packet cross two or three multiples of 32. */
+/* The line stays down, so that every credit is lost and counted. The 84 words
+ * of a packet change the credit value two or three times. */
 static void credits_are_lost(void **state)
 {
 	const char *set[] = { "refresh", "0", NULL };

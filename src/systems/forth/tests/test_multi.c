@@ -256,7 +256,7 @@ static void numbers_of_a_path_have_three_bits(void **state)
 }
 
 /* 7.4: software restarts destination 5. Its next packet takes the first path of
- * the pattern and has number 0, as on each path. */
+ * the pattern, and the packet numbers of each path start at 0. */
 static void a_restarted_destination_numbers_from_zero(void **state)
 {
 	struct rig r;

@@ -143,8 +143,8 @@ static int compare_counters(struct rig *r, const struct ref_dma_cfg *c,
 	return bad;
 }
 
-/* Returns whether nothing changes any more. Registers are read one after the
- * other, so that they are consistent only then. */
+/* Returns whether nothing changes any more. The test reads registers one after
+ * the other, and only unchanging registers give one consistent state. */
 static bool at_rest(const struct ref_dma_cfg *c, const struct ref_dma_log *l)
 {
 	const struct ref_op *last = &l->op[l->n_op ? l->n_op - 1 : 0];

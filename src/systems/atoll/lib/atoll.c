@@ -51,8 +51,9 @@ static int open_dma(struct atoll_port *p)
 	p->sdq = atoll_region(p, q, ATOLL_SDQ_BASE);
 	p->sdr = atoll_region(p, p->a.bytes, ATOLL_SDR_BASE);
 	p->rdq = atoll_region(p, q, ATOLL_RDQ_BASE);
-	/* Room for one flit more than the largest message, because the host
-	 * port accepts a flit only if it has room for a whole flit. */
+	/* The region has room for one flit more than the largest message,
+	 * because the host port accepts even a short flit only if 64 bytes are
+	 * free. */
 	p->rdr_size = p->a.bytes + ATOLL_FLIT;
 	p->rdr = atoll_region(p, p->rdr_size, ATOLL_RDR_BASE);
 	if (!p->sdq || !p->sdr || !p->rdq || !p->rdr)

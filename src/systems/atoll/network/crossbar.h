@@ -163,7 +163,8 @@ void atoll_xbar_event(struct atoll_xbar *x);
 bool atoll_xbar_np_room(const struct atoll_xbar *x, uint32_t np);
 /* Queues the next flit of host port np. Takes ownership of f. */
 void atoll_xbar_inject(struct atoll_xbar *x, uint32_t np, struct weft_frame *f);
-/* Runs a cycle now, because room or a request outside the crossbar changed. */
+/* Runs a cycle now. Called when a host port may have freed room, a packet was
+ * redirected, or a deadlock counter was restarted. */
 void atoll_xbar_kick(struct atoll_xbar *x);
 
 /* Returns true if the deadlock condition of `out` holds. Sets *i_p to the
@@ -176,12 +177,12 @@ bool atoll_xbar_dl_cond(const struct atoll_xbar *x, uint32_t out, uint32_t *i_p,
  * was redirected before. */
 bool atoll_xbar_redirect(struct atoll_xbar *x, uint32_t j);
 
-/* Sends a flit of link port l (link_port.c). Its first character leaves at
+/* Sends a flit through link port l (link_port.c). Its first character leaves at
  * `start`. Takes ownership of f. */
 void atoll_link_link_send(struct atoll_xbar *x, uint32_t l,
 			  struct weft_frame *f, uint64_t start);
-/* Tells the peer to stop or to continue if the fill level calls for it. Called
- * after each change of the buffer. */
+/* Sends stop or continue to the peer if the fill level of the buffer has
+ * crossed a threshold. Called after each change of the buffer. */
 void atoll_link_link_state(struct atoll_xbar *x, uint32_t l);
 /* Returns true if a flit may leave: the peer has not stopped the link, no
  * resend is under way, and fewer flits than the limit await acknowledgement. */

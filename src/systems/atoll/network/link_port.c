@@ -6,8 +6,8 @@
  * that is damaged, missing or without room, and drops all others until that
  * flit arrives. A link port that hears no state flit for `timeout` cycles
  * resends its flits. A link port that its peer has stopped asks for the peer's
- * state instead. After `attempts` timeouts a link port sends no further
- * requests, so that a run with a dead cable ends. The port of a cable without a
+ * state instead. After `attempts` timeouts in a row a link port neither resends
+ * nor asks, so that a run with a dead cable ends. The port of a cable without a
  * fault keeps no copies and sends no acknowledgements. This does not change the
  * cycles of the port, because state characters take no time on the line. */
 #include "systems/atoll/network/crossbar.h"
@@ -240,9 +240,10 @@ static uint64_t replay_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 	return o->free;
 }
 
-/* Resends, or asks the peer for its state, if acknowledgements are due or the
- * peer has stopped the link, and no state flit has arrived for `timeout`
- * cycles. Returns the cycle of the next timeout. */
+/* Handles a timeout: no state flit has arrived for `timeout` cycles, although
+ * flits await acknowledgement or the peer has stopped the link. A stopped link
+ * asks the peer for its state. Any other link resends its flits. Returns the
+ * cycle of the next timeout, or WEFT_NEVER. */
 static uint64_t timeout_step(struct atoll_xbar *x, uint32_t l, uint64_t c)
 {
 	struct atoll_link_link *k = &x->link[l];

@@ -10,7 +10,7 @@
  *   data   SOD seq bytes CRC CRC EOF|EOP		(CRC-16 over seq, bytes)
  *   state  STATE|flags seq CRC-8			(CRC-8 over both)
  *
- * A state flit answers the data of the opposite direction. Its seq is that of
+ * A state flit acknowledges flits of the opposite direction. Its seq is that of
  * the next flit that its sender expects.
  *
  * Routing characters have the control bit set and [7:4] zero. Control

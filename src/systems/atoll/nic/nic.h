@@ -138,8 +138,9 @@ void at_dma_fini(struct at_nic *n);
 
 /* transmit.c: performs a store to a register of the sending side. */
 void at_tx_store(struct at_nic *n, uint32_t hp, uint32_t off, uint64_t val);
-/* Sends flits, reads payload and fetches the next descriptor, as far as host
- * port hp has room. Called after each event that can free room. */
+/* Sends flits, reads payload and fetches the next descriptor, as far as the
+ * crossbar and the queue of host port hp have room. Called after each event
+ * that can free such room. */
 void at_tx_go(void *own, uint32_t hp);
 void at_tx_fini(struct at_nic *n, uint32_t hp);
 /* receive.c: returns true if host port np has room for a whole flit */

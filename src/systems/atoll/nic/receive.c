@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receiving side of ATOLL's host ports (hostport.md 2.2, 2.4): by DMA into the
- * receive data region with a descriptor at the end, or by PIO from a small
- * buffer. The host port drops routing characters that the crossbars have not
- * used. If the management has removed the packet from the network, the host
- * port keeps the routing string, because the packet has to be sent again. A
- * host port without room accepts nothing, so that the packet waits in the
- * network.
+/* Receiving side of ATOLL's host ports (hostport.md 2.2, 2.4). With DMA the
+ * host port stores the payload in the receive data region and then writes a
+ * descriptor. With PIO the host loads the words from a small buffer. The host
+ * port drops routing characters that the crossbars have not used. If the
+ * management has removed the packet from the network, the host port keeps the
+ * routing string, because the packet has to be sent again. A host port without
+ * room accepts nothing, so that the packet waits in the network.
  *
- * The header word cannot be trusted, because a descriptor that sends a packet
- * again contains the header word itself, and flits have only 16 bits of CRC.
- * The length of a packet follows from its flits. A header with another length
- * is corrected and counted (`lengths`). */
+ * The length in a header word may be wrong: software supplies the header word
+ * of a packet that is sent again, and a CRC of 16 bits misses some damage.
+ * Therefore the host port counts the bytes of the flits. It corrects and counts
+ * a header with another length (`lengths`). */
 #include <string.h>
 
 #include "systems/atoll/nic/nic.h"

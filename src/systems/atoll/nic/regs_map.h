@@ -80,15 +80,17 @@ enum { ATOLL_CTRL_DMA = 1, ATOLL_CTRL_IRQ = 2, ATOLL_CTRL_STORES = 1 << 8 };
 
 /* Descriptors of eight words.
  *
- * Sending: word 0 has payload bytes [31:0] (multiple of 8), tag [47:32] and
- * number of characters [55:48]. Word 1 is the offset in the SDR. Words 2 to 4
- * are the characters. With ATOLL_D_AGAIN, word 5 is the header word, because a
- * retrieved packet is sent again with its old header word. Word 7 becomes DONE
- * when the SDR has been read.
+ * Sending: word 0 has the number of payload bytes [31:0] (multiple of 8), the
+ * tag [47:32] and the number of routing characters [55:48]. Word 1 is the
+ * offset in the SDR. Words 2 to 4 are the routing characters. With
+ * ATOLL_D_AGAIN, word 5 is the header word, because a retrieved packet is sent
+ * again with its old header word. Word 7 becomes DONE when the SDR has been
+ * read.
  *
  * Receiving: word 0 is the header word. Word 1 is the offset of the payload in
- * the RDR. Words 2 to 4 and [55:48] of word 6 are the characters of a retrieved
- * packet. Word 7 becomes VALID and is written last. */
+ * the RDR. Words 2 to 4 are the routing characters of a retrieved packet. Word
+ * 6 has their number [55:48]. Word 7 becomes VALID and is written last.
+ */
 enum {
 	ATOLL_D_AGAIN = 1 << 0,
 	ATOLL_D_DONE = 1 << 1,
@@ -112,7 +114,7 @@ enum {
 };
 enum { ATOLL_IRQ_DEADLOCK = 1, ATOLL_IRQ_ROUTE = 2, ATOLL_IRQ_RECEIVED = 4 };
 /* Fields of DL_STATE. COND: the deadlock condition holds now; GRANTED: InPort
- * with the grant; WAITS: InPort that waits. */
+ * with the grant; WAITS: InPort that requests the OutPort without a grant. */
 #define ATOLL_DL_COND	    (1ULL << 16)
 #define ATOLL_DL_GRANTED(s) ((uint32_t)(s)&0xff)
 #define ATOLL_DL_WAITS(s)   ((uint32_t)((s) >> 8) & 0xff)

@@ -28,8 +28,8 @@ struct mesh {
 };
 
 /* Builds the mesh and runs it until no event is left. The caller frees r->sim.
- * Links: 0 to +x, 1 to -x, 2 to +y, 3 to -y. With `tap` the fault is on link 0
- * of node 0. */
+ * Links: 0 to +x, 1 to -x, 2 to +y, 3 to -y. With `tap` a fault that damages
+ * one flit is on link 0 of node 0. */
 void mesh_run(struct mesh *r, uint32_t nodes, uint32_t width, const char *set,
 	      const char *cable, bool tap);
 uint64_t mesh_counter(const struct weft_comp *c, const char *name);

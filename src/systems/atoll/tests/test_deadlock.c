@@ -101,7 +101,7 @@ static void deadlock_stays(void **state)
 	mesh_run(&r, 4, 2, NULL, "delay=50ns", false);
 	res = weft_sim_result(r.sim);
 	assert_int_equal(r.reported, 4);
-	/* the messages of failures also name the NICs with their ports */
+	/* each NIC reports a failure that names its OutPort and both InPorts */
 	for (size_t i = 0; i < res->n_failures; i++)
 		named += !!strstr(res->failures[i], " waits for it");
 	assert_int_equal(named, 4);
@@ -172,8 +172,8 @@ static void no_condition(void **state)
 
 /* Two neighbours send to a host port of node 1. Its receiver loads the words
  * one by one by PIO. While the host port has no room for a flit, its OutPort is
- * stopped. The OutPort is granted to one neighbour then, and the other
- * neighbour requests it. */
+ * stopped. The OutPort is then granted to the packet of one neighbour, and the
+ * packet of the other neighbour requests it. */
 static void slow_side(struct mesh *r, struct weft_host *h, uint32_t node)
 {
 	static const uint8_t route[3][2] = { { 4, 1 }, { 0 }, { 5, 1 } };
@@ -259,8 +259,8 @@ static void link_side(struct mesh *r, struct weft_host *h, uint32_t node)
 
 static void takes_one(struct mesh *r, struct weft_host *h, uint32_t node)
 {
-	/* argument of atoll_retrieve(), which also clears the counter of
-	 * OutPort 7; the test waits for the counter of OutPort 4 */
+	/* atoll_retrieve() restarts the counter of `out`. The test names
+	 * OutPort 7, so that the counter of OutPort 4 is not restarted. */
 	struct atoll_deadlock d = { .out = 7, .waits = 2 };
 	struct atoll_port *p = mesh_open(h, 0, ATOLL_DMA);
 	struct atoll_msg m;

@@ -84,8 +84,8 @@ static const struct {
 	{ { 1, ATOLL_PIO, 0, 0 }, 0, 0, 0 },
 };
 
-/* Checks the sizes of the queues. The receive region has room for one more
- * flit. */
+/* Checks the sizes of queues and receive region. The region has room for one
+ * flit more than the largest message of `bytes` bytes. */
 static void device_has(uint32_t port, uint32_t entries, uint32_t bytes)
 {
 	const struct at_nic *n = atoll_pair_nic(&t.p, 0);

@@ -88,7 +88,8 @@ static void damage_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* Damages every 37th bit of a data flit and its CRC in turn (L02). */
+/* Damages one bit of a data flit or of its CRC in each run: bits 0, 37, 74, ...
+ * (L02). */
 static void damaged_data(void **state)
 {
 	for (uint32_t bit = 0; bit < 8 * (AT_FLIT + 2); bit += 37) {
@@ -145,8 +146,8 @@ static void backward_side(struct mesh *r, struct weft_host *h, uint32_t node)
 	}
 }
 
-/* A state flit with a wrong bit is ignored, because another state flit follows
- * (L02). */
+/* The receiver ignores a state flit with a wrong bit. No message is lost,
+ * because the next state flit also acknowledges the earlier flits (L02). */
 static void damaged_state(void **state)
 {
 	for (uint32_t bit = 0; bit < 8; bit++) { /* bit of the last word */

@@ -173,8 +173,8 @@ static void what_was_said_is_heard(void **state)
 		}
 }
 
-/* Every bit of data flits and state flits is checked. In a head the data bits
- * of the sequence number and of routing characters are not checked here,
+/* The decoder detects any wrong bit of a data flit or state flit. In a head it
+ * accepts wrong data bits of the sequence number and of routing characters,
  * because the link checks the sequence and the crossbar checks parity (2.2). */
 static void a_bit_that_is_wrong_is_noticed(void **state)
 {

@@ -157,8 +157,8 @@ static void inject(struct owner *o, uint32_t in, uint32_t out)
 	atoll_xbar_inject(&o->x, in, flit(o, AT_DATA, (uint8_t)in));
 }
 
-/* Runs, then checks that the packets left through `out` in the order of their
- * InPorts `ins`. */
+/* Runs the crossbar, then checks that the packets left through `out` in the
+ * order of their InPorts `ins`. */
 static void left(struct weft_sim *sim, struct owner *o, uint32_t out,
 		 const char *ins)
 {
@@ -232,8 +232,8 @@ static void an_inport_holds_four_flits(void **state)
 	weft_sim_free(sim);
 }
 
-/* A link without a cable, or a character with a wrong bit, leads to the
- * management. The packet keeps the wrong character. */
+/* A packet whose routing character names a link without a cable, or has a wrong
+ * bit, goes to the management. The packet keeps the wrong character. */
 static void a_route_that_leads_nowhere_ends_at_the_management(void **state)
 {
 	static const uint8_t wrong[] = { 0x0c, 0x05, 0x06, 0x0f, 0x01, 0x10 };

@@ -13,7 +13,8 @@
  *
  * All parts are one component, because a transaction changes all caches at one
  * edge. Addresses: DDR begins at 0, and its top `uncached_bytes` are never
- * cached. Private memory begins at `private_base`, one for each core. */
+ * cached. Addresses from `private_base` on are those of private memory, and
+ * each core has its own. */
 #include <errno.h>
 #include <stdlib.h>
 

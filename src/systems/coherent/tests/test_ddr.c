@@ -28,8 +28,8 @@ static void row_costs(void **state)
 	open_ddr(&d);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 2016, b, 32), 4 + 2);
-	/* consecutive rows are in consecutive banks, so that the fourth row
-	 * from here shares the bank */
+	/* consecutive rows are in consecutive banks. The row at 8192 is in the
+	 * same bank as the row at 0 */
 	assert_int_equal(coh_ddr_read(&d, 2048, b, 32), 4 + 5 + 2);
 	assert_int_equal(coh_ddr_read(&d, 0, b, 4), 4 + 2);
 	assert_int_equal(coh_ddr_read(&d, 8192, b, 32), 4 + 3 + 5 + 2);

@@ -48,9 +48,10 @@ EVAL(put_ratio, repro_value(d, W32, "n0.prog0.bandwidth") /
 EVAL(commands, repro_value(d, NULL, "n0.prog0.rate") / 1e6)
 /* clang-format on */
 
-/* Returns the bytes per ns that the link carries for lines of 64 bytes. The
- * difference of two runs is due to the additional lines. Each run stores its
- * lines three times. */
+/* Returns the bytes per ns that the link carries while the processor stores
+ * lines of 64 bytes. Two runs differ only in the number of lines, so that the
+ * difference of their busy times is that of the additional lines. Each run
+ * stores its lines three times. */
 double extoll_eval_ht_raw(const struct repro_data *d)
 {
 	double lines =

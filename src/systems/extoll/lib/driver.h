@@ -34,7 +34,8 @@ struct extoll_drv {
 	struct extoll_kernel *kernel;
 	uint64_t build; /* content of register EXTOLL_BUILD */
 	uint32_t node, nodes;
-	/* kernel->taken at the last wake-up, plus the events read since */
+	/* value of kernel->taken at the last wake-up of this program, plus the
+	 * events that this program has read since */
 	uint64_t seen;
 };
 

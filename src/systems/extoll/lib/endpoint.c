@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The common endpoint over EXTOLL: opening, memory, waiting. See endpoint.h.
  *
- * The key of a region is address << 31 | length. 30 bits hold any address,
- * because the driver uses only one table. The key tells the sender's library
- * the bounds of the region, and the library refuses a put outside the bounds.
- * The NIC itself checks only pages. */
+ * The key of a region is address << 31 | length. An address fits into 30 bits,
+ * because the driver uses only one translation table. The key tells the
+ * sender's library the bounds of the region, and the library refuses a put
+ * outside the bounds. The NIC itself checks only pages. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"

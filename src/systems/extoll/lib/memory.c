@@ -34,8 +34,8 @@ static void entries_mark(struct xmem_kern *k, uint32_t first, uint32_t n,
 }
 
 /* Returns the first of n consecutive free entries, or ATU_GATES if there are
- * none. Searches first the group whose regions have up to n pages, then the
- * groups with larger regions. */
+ * none. Searches the groups whose regions may have n pages, the group of the
+ * smallest regions first. */
 static uint32_t entries_find(const struct xmem_kern *k, uint64_t n)
 {
 	for (uint32_t i = 0; i < XMEM_GROUPS; i++) {

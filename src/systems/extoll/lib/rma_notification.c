@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA user library: notifications (extoll.md 3.6, 6.2). The library takes a
- * notification from the ring only when the program asks for one, so that a full
- * ring still stops the senders. It stores the read pointer only every few
- * slots, so that most notifications need no store to the NIC. */
+/* RMA user library: notifications (extoll.md 3.6, 6.2). The library reads a
+ * notification from the ring only when the program asks for one. Unread
+ * notifications fill the ring, and a full ring stops the senders. The library
+ * stores the read pointer only every few slots, so that most notifications need
+ * no store to the NIC. */
 #include "systems/extoll/lib/rma_internal.h"
 
 static void noti_tell(struct rma_port *p, uint64_t flags)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libvelo: contract in weft/velo.h. Source: extoll.md 3.2, 3.3, 6.1, 6.2.
  *
- * Send: header and payload with 8-byte stores to the write-combining page of
- * the process, then a fence. Receive: poll the status of the next slot, copy
- * the payload, clear the status, advance. The library stores the read pointer
+ * To send, the library writes header and payload by 8-byte stores to the
+ * write-combining page of the process, then executes a fence. To receive, it
+ * polls the status of the next slot, copies the payload, clears the status and
+ * advances to the next slot. The library stores the read pointer
  * to the NIC every few slots. Copies of up to two cache lines take no extra
  * time, because the calibrated host times include them (7.1: H1, H8). */
 #include <errno.h>

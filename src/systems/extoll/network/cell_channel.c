@@ -171,9 +171,8 @@ int cell_channel_start(struct cell_channel *ep, struct weft_err *err)
 }
 
 /* Frees the packets whose last cell is in a slot of this end. These are slots
- * of cells in flight and, if `taken`, slots that the owner holds. There is no
- * list of the slots that the owner holds. Therefore they are all slots that are
- * neither free nor in flight. */
+ * of cells in flight and, if `taken`, slots that the owner holds. The owner
+ * holds every slot that is neither free nor used by a cell in flight. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken)
 {
 	bool mine[128] = { false };

@@ -326,9 +326,9 @@ static void channel_receive_damaged(struct rx *r)
 		n->idle++;
 	if (d.worst < RUN)
 		return;
-	/* The peer's commas return at the end of this frame. A permanent cut
-	 * has a frame of about UINT32_MAX words, after which no commas
-	 * return. */
+	/* This frame lasts as long as the cut, so that the peer's commas return
+	 * at its end. The frame of a permanent cut has about UINT32_MAX words,
+	 * and no commas follow it. */
 	if (f->words < UINT32_MAX / 2)
 		back = weft_clock_cycle(&r->ep->cfg.clk,
 					f->time + f->words * f->word_fs);

@@ -4,9 +4,9 @@
  *
  * States of a run. `saturated`: the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per
- * source. `starved`: a source had a packet ready but sent none for a watchdog's
- * time, while other sources sent packets. `deadlock`: cells have waited for
- * each other in a circle for a watchdog's time. */
+ * source. `starved`: a source had a packet ready but sent none for
+ * `watchdog` cycles, while other packets were sent or received. `deadlock`:
+ * cells have waited for each other in a circle for `watchdog` cycles. */
 #include "systems/extoll/network/direct_network.h"
 
 #include <errno.h>
@@ -112,7 +112,8 @@ static void direct_network_watch(struct weft_comp *c)
 		weft_sim_stop(c->sim);
 		return;
 	}
-	/* Counts sources that did not send their packet while others sent. */
+	/* Counts sources that had a packet ready but sent none, although other
+	 * packets were sent or received. */
 	if (moved != n->moved)
 		net_meter_starved(&n->m, before);
 	n->moved = moved;
@@ -222,8 +223,8 @@ static int net_network(struct weft_comp *c, const struct weft_network *parts,
 			c->cls->name);
 	}
 	n->n_xbars = parts->n_switches;
-	/* Longest route in hops: exact for a grid without cuts, a bound for a
-	 * grid with cuts, found by a search in a graph. */
+	/* Computes the longest route in hops. For a grid with cuts the result
+	 * is only an upper bound. In a graph all routes are compared. */
 	for (uint32_t i = 0; t->kind == TOPO_GRID && i < t->dims; i++)
 		most += t->wrap >> i & 1 && !t->n_cuts ? t->size[i] / 2
 						       : t->size[i] - 1;

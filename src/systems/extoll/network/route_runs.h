@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes as runs of hops (hostport.md 3.2). A crossbar accepts this second form
  * of route besides the nibbles of EXTOLL. The route is in the first bytes of
- * the packet. Each byte names a port and the number of consecutive hops that
- * leave through that port. systems/hostport/nic/wire.h has the frame around
- * these bytes. */
+ * the packet. Each byte, called an element, names a port and the number of
+ * consecutive hops that leave through that port. systems/hostport/nic/wire.h
+ * has the frame around these bytes. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 #define SYSTEMS_EXTOLL_NETWORK_ROUTE_RUNS_H
 
@@ -12,7 +12,7 @@
 enum {
 	EX_RUNS_BYTES = EX_CELL_BYTES, /* most bytes of a routing frame */
 	EX_RUNS_SERVICE = 2, /* internal port of services MP and HAP */
-	/* Bytes of elements: [7:4] port, [3:0] hops. Ports: */
+	/* An element is a byte of the route: [7:4] port, [3:0] hops. Ports: */
 	EX_RUN_PORT_LP = 4,
 	EX_RUN_PORT_MP = 10,
 	EX_RUN_PORT_HAP = 11,

@@ -247,7 +247,8 @@ static bool store_grant(struct extoll_nic *n, uint64_t c)
 		weft_msg_end(n->comp, s->trace, false);
 		ex_htax_discard(n, s->off);
 		h->in_free[IN_POSTED] = c + hx_words(s->bytes);
-		/* Moves the granted stores up over the dropped one. */
+		/* Moves each granted store to the next entry of the ring, which
+		 * overwrites the dropped store and empties the first entry. */
 		for (uint32_t i = h->granted; i > 0; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);
 		ring_pop(&h->store);

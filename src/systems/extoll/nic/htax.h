@@ -4,7 +4,7 @@
  *
  *   host stores  --posted queue--> sync 3 T --+            +--> unit.store
  *   read answers ---------------> sync 3 T ---+-- 4 T -----+--> pkt.done
- *   host loads   --behind the stores in front of them--> register file
+ *   host loads   --after all earlier stores--> register file
  *
  *   ex_htax_send: writes, reads --- 4 T --- sync 3 HT cycles --> bus.submit
  *
@@ -125,8 +125,8 @@ struct ex_htax {
 
 /* Returns an empty packet from the pool. Never fails. */
 struct hx_pkt *ex_pkt_new(struct extoll_nic *n);
-/* Returns a write of `bytes` bytes whose data are carried in every run, because
- * software depends on them. */
+/* Returns a write of `bytes` bytes. Its data have real bytes even in runs
+ * without payload, because software depends on them. */
 struct hx_pkt *ex_pkt_write(struct extoll_nic *n, weft_phys_t addr,
 			    uint32_t bytes);
 /* Queues a request of unit `from` that is ready at `cycle`. `cycle` must not be

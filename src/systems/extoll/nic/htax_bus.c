@@ -12,7 +12,8 @@ static int htax_bus_target(const struct extoll_nic *n,
 			   : EXTOLL_HX_RF;
 }
 
-/* Queues a store behind the earlier ones. Its unit is found at the arbiter. */
+/* Queues a store behind the earlier ones. The arbiter will determine the unit
+ * of the store. */
 static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 {
 	struct hx_store *s = ring_push(&n->htax.store);
@@ -30,8 +31,8 @@ static void note_store(struct extoll_nic *n, const struct weft_bus_note *note)
 		ex_htax_arm(n, s->cycle);
 }
 
-/* Reports an access that belongs to no interval or to a port without unit
- * (2.4). */
+/* Counts and reports an access outside all intervals, or in an interval whose
+ * port has no unit (2.4). */
 void ex_htax_discard(struct extoll_nic *n, uint64_t off)
 {
 	n->discarded++;

@@ -25,11 +25,11 @@ bool ex_htax_pass(struct extoll_nic *n, uint64_t c)
 		if (s->off - EXTOLL_VELO_RP >= pointers &&
 		    s->off - EXTOLL_RMA_RP >= pointers)
 			return false;
-		/* Moves the read pointer to the arbiter, in front of the stores
-		 * that it passes. */
+		/* Moves the store of the read pointer to the arbiter, in front
+		 * of the stores that it passes. */
 		pass = *s;
 		if (h->load.waits && i >= h->load.behind)
-			/* the read pointer now precedes the load */
+			/* the moved store now precedes the load */
 			h->load.behind++;
 		for (; i > h->granted; i--)
 			*ring_nth(&h->store, i) = *ring_nth(&h->store, i - 1);

@@ -114,7 +114,7 @@ static inline void ex_mark(const struct extoll_nic *n, uint64_t id,
 }
 /* Returns the cycle of clock `to` at which a signal leaves a synchroniser of k
  * cycles. The signal enters at time t, takes k - 1/2 periods and then waits for
- * the next edge: k cycles in the mean. */
+ * the next edge: k cycles on average. */
 static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 			       uint32_t k)
 {

@@ -198,7 +198,7 @@ enum {
 /* a failed command always writes a notification */
 #define RMA_C_FORCE (1ULL << 8)
 #define RMA_C_RESET (64ULL | RMA_C_FORCE)
-/* Bits of a read pointer: [31:0] slot, 32 arms the interrupt. */
+/* Bits of a read pointer: [31:0] slot. Bit 32 arms the interrupt. */
 #define RMA_RP_REARM (1ULL << 32)
 
 #endif

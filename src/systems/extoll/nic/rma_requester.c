@@ -72,7 +72,8 @@ static enum extoll_rma_bad req_check(struct rma *r, struct extoll_rma_txop *op)
 		return RMA_BAD_VPID;
 	if (op->bad)
 		return op->bad;
-	/* target: responder for a get, either unit for a lock */
+	/* A get goes to the responder, a put to the completer. A lock names its
+	 * unit. */
 	op->f = f = weft_frame_new(r->nic->comp->sim);
 	if (!ex_route(r->nic, f, c->far_node,
 		      get || c->at_resp ? EX_NP_RESP : EX_NP_RMA,

@@ -4,7 +4,8 @@
  *
  *   CMD    8 cycles: checks
  *   XLATE  4 cycles, or longer if the TLB lacks the page
- *   READ   host reads of up to 64 bytes, 8 outstanding, put in order
+ *   READ   host reads of up to 64 bytes, at most 8 outstanding, whose data are
+ *          used in the order of addresses
  *   SEND   cut-through: sends data as they arrive
  *   NOTI   notification, if asked for or on an error
  *
@@ -324,9 +325,9 @@ void extoll_rma_tx_run(struct extoll_rma_tx *u)
 
 	do {
 		moved = tx_start(u);
-		/* Runs commands in order, each until it must wait, so that host
-		 * writes of a command precede those of the next command in a
-		 * cycle. */
+		/* Runs commands in order, each until it must wait. Therefore in
+		 * every cycle the host writes of a command precede those of the
+		 * next command. */
 		for (uint32_t i = u->head; i != u->tail; i++) {
 			struct extoll_rma_txop *op = tx_op(u, i);
 

@@ -299,7 +299,7 @@ void extoll_velo_rq_sent(void *own, struct netport *np, uint32_t cls,
 	ex_htax_go(own);
 }
 
-/* Drops messages without progress for 256 cycles (5.1). */
+/* Drops open messages that have had no store for 256 cycles (5.1). */
 void extoll_velo_rq_expire(struct extoll_nic *n)
 {
 	struct extoll_velo_rq *q = &n->velo.rq;

@@ -17,7 +17,7 @@ struct feed_flow {
 	/* number of nibbles of the route: `out`, then internal port 0. The
 	 * value 0 means 2 */
 	uint8_t hops;
-	bool table; /* the crossbar's table has the route: node number `out` */
+	bool table;		  /* table routing: destination node `out` */
 	uint64_t limit;		  /* packets to send; 0 = no end */
 	uint64_t sent;		  /* packets begun */
 	uint64_t cells_sent, got; /* cells */

@@ -96,7 +96,7 @@ uint64_t ref_hx_bus_end(const struct ref_hx *x, const struct ref_hx_req *r);
 
 /* Returns the cycle of another clock at which a signal leaves a synchroniser.
  * The signal enters at time t, takes k - 1/2 periods and then waits for the
- * next edge: k cycles in the mean. */
+ * next edge: k cycles on average. */
 uint64_t ref_hx_cross(const struct weft_clock *to, uint64_t t, uint32_t k);
 
 #endif

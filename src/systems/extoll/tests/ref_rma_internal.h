@@ -11,7 +11,7 @@ enum {
 	REQ,
 	RESP,
 	COMP
-}; /* also bit numbers in specs and errors, and numbers of the ATU's units */
+}; /* unit numbers, used by the ATU and as bit numbers in specs and errors */
 
 enum {
 	GET_BT = 0,

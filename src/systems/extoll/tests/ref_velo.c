@@ -243,7 +243,8 @@ static void go(struct program *w)
 	} while (w->state != old);
 }
 
-/* Takes the cells of a cycle before its stores, as all units of the NIC do. */
+/* Handles the cells of the present cycle before the stores, as all units of the
+ * NIC do. */
 static void inputs(struct program *w)
 {
 	const struct ref_velo *x = w->x;

@@ -117,8 +117,8 @@ static void test_protocol_changes_at_the_specified_sizes(void **state)
 		uint64_t gets = n <= 1024 ? 0 : (n + 4095) / 4096;
 
 		assert_in_range(r.v[i], velo, velo + 1);
-		/* One more get than that is allowed, because the memory may
-		 * begin in the middle of a page. */
+		/* One additional get is allowed, because the memory may begin
+		 * in the middle of a page. */
 		assert_in_range(r.v[32 + i], gets, gets + (gets ? 1 : 0));
 	}
 	exrig_free(&r);

@@ -50,7 +50,7 @@ static void store(const struct ref_hx_store *s)
 	xr_store(&vr, ME, off, data, s->bytes);
 }
 
-/* Finds the reference's request for each bus transaction. */
+/* Stores the HT cycle of each bus transaction in the request that caused it. */
 static void read_log(void)
 {
 	const struct xbus *b = vr.bus[ME];

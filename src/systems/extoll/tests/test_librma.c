@@ -325,7 +325,8 @@ static void test_put_of_a_megabyte_is_split_at_pages(void **state)
 	exrig_start(&r);
 	exrig_run(&r);
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_completions"), 256);
-	/* 255 page boundaries on each side, all at different places */
+	/* Source and destination have 255 page boundaries each, at different
+	 * offsets of the transfer. These cut it into 511 parts. */
 	assert_int_equal(exrig_counter(r.node[1].nic, "rma_responses"), 511);
 	exrig_free(&r);
 }

@@ -172,8 +172,9 @@ static void test_message_has_header_stamp_and_words(void **state)
 	assert_int_equal(load->comp->counters[LOAD_SENT], 1);
 }
 
-/* A message of 8 bytes takes 5 flits, one of 9 bytes takes 7 (extoll.md 3.9): 6
- * in the mean. A load of 0.06 is therefore a message in 100 cycles. */
+/* A message of 8 bytes takes 5 flits, one of 9 bytes takes 7 (extoll.md 3.9),
+ * which are 6 on average. A load of 0.06 is therefore a message in 100 cycles.
+ */
 static void test_load_counts_the_mean_size(void **state)
 {
 	uint32_t n[2] = { 0 };

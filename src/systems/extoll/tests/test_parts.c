@@ -12,7 +12,7 @@
 
 /* ---- T-30: the arbiter ---- */
 
-/* The arbiter's formula, bit-exact with its thermometer mask. */
+/* The formula of extoll.md 4.2 with its thermometer mask t, for n inputs. */
 struct formula {
 	uint32_t n;
 	uint64_t t;

@@ -76,11 +76,12 @@ static void test_lost_start(void **state)
 	ex_pair_fini(&p);
 }
 
-/* With 32 bit, a cell of 5 flits (1 + 2 + 2) is granted at cycle 10 and is on
- * the line at S = 23. It leaves the receive FIFO at S + 27. Its owner sees it 1
- * + 15 cycles after that (7.1). The NACK is ready 5 flits and t_ack after the
- * cell has left the FIFO. It needs 27 cycles for the line, like the cell. One
- * flit and t_ctl_in later the cell is on the line again. */
+/* With 32 bit, a cell of 5 flits (1 + 2 + 2) is granted at cycle 10 and starts
+ * on the line at S = 23. Its first flit leaves the receive FIFO at S + 27, and
+ * its owner sees the cell 1 + 15 cycles later (7.1). The NACK is ready 5 flits
+ * and t_ack = 10 cycles after S + 27. The NACK leaves the sender's receive FIFO
+ * 27 cycles later. The cell starts on the line again after one more flit and
+ * t_ctl_in = 10 cycles. */
 static void test_replay_cycle(void **state)
 {
 	struct ex_pair p;

@@ -78,8 +78,8 @@ static void move(uint32_t page)
 	ref_tlb_flush(&ref, page, 1);
 }
 
-/* Puts `val` by an immediate put. Returns true if the reference knew the
- * page. */
+/* Puts `val` by an immediate put. Returns true if the page was in the
+ * reference TLB. */
 static bool put(uint32_t page, uint64_t val)
 {
 	bool hit = ref_tlb_find(&ref, page, RR_VPID);

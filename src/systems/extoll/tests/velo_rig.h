@@ -15,8 +15,7 @@
 #define XR_MEM_BYTES 0x400000u
 enum { XR_LOG = 4096, XR_NPS = 3 };
 
-/* ---- bus: stores arrive at their given time, writes and reads take fixed time
- * ---- */
+/* ---- bus: stores arrive at given times, requests take fixed times ---- */
 
 struct xbus_op { /* a transaction as the bus saw it */
 	enum weft_bus_op op;

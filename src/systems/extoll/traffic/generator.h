@@ -76,7 +76,8 @@ void extoll_gen_next(struct weft_comp *c);
 /* Releases packets of the trace that depend on packet i, which has arrived. */
 void extoll_gen_replay_done(struct weft_comp *c, uint32_t i);
 
-/* generator_check.c: allocates the numbers. Returns 0, or a negative errno. */
+/* generator_check.c: allocates struct extoll_gen_check if `verify` is set.
+ * Returns 0, or a negative errno with a message. */
 int extoll_gen_check_start(struct weft_comp *c, struct weft_err *err);
 /* Returns the payload of a packet. The caller owns the reference. */
 struct weft_slice extoll_gen_check_payload(struct weft_comp *c, uint32_t dest,

@@ -11,8 +11,9 @@
 #include "systems/extoll/traffic/nic_load.h"
 
 /* Largest number of cycles from the arrival of a store until the NIC's unit
- * takes the store. If a store would arrive more than this after the previous
- * store, it waits here until the NIC has accepted the previous store. */
+ * takes the store. If the stores of a message would arrive more than TAKEN
+ * cycles after the previous store, extoll.load makes them only when the NIC has
+ * accepted that store. */
 enum { TAKEN = 16 };
 
 /* ---- stores ---- */
@@ -149,7 +150,7 @@ void extoll_load_src_next(struct extoll_load *l)
 		if (due == ARRIVALS_NEVER)
 			return;
 		/* Wait until the NIC has accepted the earlier stores, because
-		 * the stores of this message arrive long after them. */
+		 * this message arrives more than TAKEN cycles later. */
 		if (l->out && weft_clock_edge(clk, due) + l->t_store >=
 				      l->last + TAKEN * (clk->num / clk->den))
 			return;

@@ -175,7 +175,7 @@ void coh_core_event(struct weft_comp *c, uint32_t i);
 void coh_core_perform(struct weft_comp *c, uint32_t i, uint8_t *bytes);
 
 /* ni.c */
-/* Waits for the arrival of the next word, if there is one. */
+/* Requests an event at the arrival of the next word, if there is one. */
 void coh_ni_start(struct weft_comp *c);
 /* Requests the interconnect for the word that has arrived, or waits until its
  * slot of the mailbox is free. */

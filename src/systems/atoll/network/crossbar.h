@@ -83,7 +83,7 @@ struct atoll_link_in {
 	uint8_t want;
 	uint8_t out;   /* OutPort granted to that packet, or AX_NONE */
 	bool redirect; /* the management overwrote its request */
-	uint64_t free; /* network port: earliest start of the next flit */
+	uint64_t free; /* network port: first cycle at which a flit may start */
 };
 
 struct atoll_link_out {

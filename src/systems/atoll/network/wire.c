@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoder, decoder and checks of ATOLL's flits, see wire.h. Routing strings are
- * not under the CRC: each character has its own parity (hostport.md 2.2). */
+/* Encoder, decoder and checks of ATOLL's flits, see wire.h. The CRC does not
+ * cover routing strings, because each routing character has a parity bit
+ * (hostport.md 2.2). */
 #include "systems/atoll/network/wire.h"
 
 #include <stdlib.h>

@@ -23,8 +23,8 @@ static struct ep_piece *piece_pop(struct extoll_ep_pieces *on,
 	return p;
 }
 
-/* Moves len bytes. Uses quadwords where possible, because they need no byte
- * masks. */
+/* Posts the put or get of len bytes. Uses quadwords where possible, because
+ * they need no byte masks. */
 static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 		     struct ep_piece *p, const struct ep_region *r, size_t at,
 		     size_t len, uint64_t raddr)

@@ -122,9 +122,9 @@ static inline uint64_t ex_sync(const struct weft_clock *to, weft_time_t t,
 		to, t + (k ? (2 * k - 1) * to->num / (2 * to->den) : 0));
 }
 
-/* Set and return the sender's protection descriptor. It is not part of the
- * command words, because they have no bits for it in the specification (3.9),
- * but the check of 5.2 needs it. */
+/* Set and return the sender's protection descriptor, which the check of 5.2
+ * needs. It is in the flags of the frame, because the command words have no
+ * bits for it (3.9). */
 static inline void ex_pd_set(struct weft_frame *f, uint32_t pd)
 {
 	f->flags = (f->flags & 0xffff) | pd << 16;

@@ -277,8 +277,8 @@ static void test_back_to_nominal(void **state)
 	l = p.n[1]->log;
 	n = p.n[1]->n_log;
 	assert_true(n > 1000);
-	/* Cells follow each other without gaps, full ones every 18 flits. Only
-	 * control cells come between them. */
+	/* The line is never idle. A full cell takes 18 flits, and only control
+	 * cells are sent between cells. */
 	for (uint32_t i = 400; i + 100 < n; i += 100) {
 		uint64_t flits = 0, span = l[i + 100].cycle - l[i].cycle;
 

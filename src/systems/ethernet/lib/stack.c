@@ -60,8 +60,8 @@ static weft_time_t copy_time(uint64_t rate, uint32_t n)
 
 /* ---- frames ---- */
 
-/* Gives frames to the NIC up to the window. Enables the interrupt of sent
- * frames only while more frames wait. */
+/* Posts frames until `window` frames are in the NIC. Enables the interrupt of
+ * sent frames only while more frames wait. */
 static void stack_post(struct stack *s)
 {
 	uint32_t out = eth_tx_clean(s->e), most = s->c.window;
@@ -247,8 +247,8 @@ static uint32_t stack_unsent(const struct stack *s)
 	return s->sent.n - (s->tx_seq - s->una);
 }
 
-/* Sends one segment of up to k bytes. Reads tx_seq only after the work, because
- * an interrupt may change it. */
+/* Sends one segment of up to k bytes. Reads tx_seq only after stack_work(),
+ * because an interrupt during that time may change tx_seq. */
 static void stack_transmit(struct stack *s, uint32_t k)
 {
 	struct stack_seg g;
@@ -282,7 +282,8 @@ static void transmit_all(struct stack *s)
 							       : s->payload);
 }
 
-/* Resends lost bytes. Sends an acknowledgement if no segment has carried it. */
+/* Resends lost bytes. Then sends the acknowledgements that are due and that no
+ * segment with data has carried. */
 static void catch_up(struct stack *s)
 {
 	bool asleep = s->asleep;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processor time of M-VIA and TCP/IP on a plain Ethernet NIC (hvia.md 6.6): one
- * processor that runs a process and, in between, interrupts. Frames, rings,
- * bus, moderation and line are modelled in detail, but each step of the stack's
- * code is only a time.
+/* Processor time of M-VIA and TCP/IP on a plain Ethernet NIC (hvia.md 6.6). One
+ * processor runs a process and interrupt handlers. Frames, rings, bus,
+ * moderation and line are modelled in detail. Each step of the stack's code
+ * only takes processor time.
  *
  *   send     a call, then for each frame: protocol, copy, descriptor
  *   receive  interrupt, for each frame: protocol, copy. The process spins first

@@ -12,9 +12,9 @@
  *
  *   send     TDT written -> request the descriptor -> request the bytes ->
  *            cfg.start (266 ns) -> preamble, frame, FCS, gap -> ops.sent, then
- *            (RS) request to write DD back. The next frame starts then. With
- *            cfg.ahead > 0 the MAC fetches the next cfg.ahead frames while a
- *            frame is on the line.
+ *            (RS) request to write DD back. The next frame starts at ops.sent.
+ *            With cfg.ahead > 0 the MAC fetches the next cfg.ahead frames while
+ *            a frame is on the line.
  *   receive  last byte of the FCS at the port -> cfg.receive (668 ns) ->
  *            request to store the bytes -> request to write the descriptor back
  *            -> ICR.RXT0. Descriptors are fetched ahead, as soon as RDT grants
@@ -60,8 +60,8 @@ struct mac_move {
 struct mac;
 struct mac_ops {
 	/* Starts a movement. At most one of each kind is in flight. The owner
-	 * calls mac_moved(m, kind) at its end, in phase 1 and not inside this
-	 * call. */
+	 * calls mac_moved(m, kind) when the movement ends, in phase 1 and not
+	 * inside this call. */
 	void (*move)(void *own, const struct mac_move *mv);
 	/* Reports that ICR & IMS has become nonzero (true) or zero. */
 	void (*irq)(void *own, bool level);

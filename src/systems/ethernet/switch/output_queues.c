@@ -50,9 +50,9 @@ static void send_pause(struct esw *w, uint32_t i, uint16_t quanta)
 	esw_out_next(w, i);
 }
 
-/* Pauses port i after a frame from it if the buffer is above the mark. Repeats
- * the pause frame after half of its pause time, so that the sender stays
- * paused. */
+/* Sends a pause frame by port i, which has just received a frame, if the buffer
+ * is above the mark. Repeats the pause frame after half of its pause time, so
+ * that the sender stays paused. */
 static void pause_above(struct esw *w, uint32_t i)
 {
 	const struct esw_port *p = &w->p[i];

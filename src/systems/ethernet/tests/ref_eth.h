@@ -12,7 +12,8 @@ enum { REF_TICKS = 4 /* per byte */, REF_PORTS = 8, REF_PAUSE = 0xffff };
 struct ref_eth_frame {
 	uint32_t port, len, id;
 	uint64_t start; /* tick of the frame's first byte */
-	/* stations. A dst of REF_PAUSE marks a pause frame */
+	/* source and destination station. A dst of REF_PAUSE marks a pause
+	 * frame */
 	uint32_t src, dst;
 	uint32_t quanta;
 	bool bad;

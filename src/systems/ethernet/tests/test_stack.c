@@ -309,7 +309,7 @@ static void silence_begins_with_the_last_segment(void **state)
 	bench_free(b);
 }
 
-/* A frame takes 10 ms of work, and no acknowledgement arrives. */
+/* Each frame takes 10 ms of processor time, and no acknowledgement arrives. */
 static int waits_for_an_answer(struct weft_host *h, struct bench *b)
 {
 	static const struct stack_cost cost = { .ring = 8,
@@ -371,9 +371,9 @@ static int answers_late(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* The sender sends four segments, then the first one again. Before it sends the
- * second one again, an acknowledgement of all bytes arrives, so that this
- * segment has no bytes. A segment with the last byte follows. */
+/* The sender sends four segments and resends the first one. Before it resends
+ * the second one, an acknowledgement of all bytes arrives. Therefore the second
+ * resent segment carries no bytes. A segment with the last byte follows. */
 static void a_late_answer_ends_the_repetition(void **state)
 {
 	struct bench *b = run(answers_late, 0);

@@ -158,10 +158,10 @@ struct hvia_vi_arg {
 	struct hvia_vi_attr attr;
 };
 
-/* Arms all queues, polls once more, and sleeps until client->event != seen.
- * Polls after arming, because a completion in between would be missed
- * otherwise. Returns 0 after a completion or an error, -ETIMEDOUT at the
- * deadline. */
+/* Arms all queues, polls them once more, and sleeps until client->event !=
+ * seen. Polls after arming, because a completion that arrived before its queue
+ * was armed raises no interrupt. Returns 0 after a completion or an error,
+ * -ETIMEDOUT at the deadline. */
 struct hvia_arm_arg {
 	struct hvia_client *client;
 	struct hvia_armed *armed;
@@ -385,7 +385,8 @@ int agent_fail(struct hvia_agent *a, struct weft_host *h, void *arg);
 void agent_conn_end(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 
 /* Resends packets whose answer is overdue. Gives a packet up after its last
- * attempt or its deadline. Returns the time at which to call it again. */
+ * attempt or its deadline. Returns the time at which the agent must call this
+ * function again. */
 weft_time_t agent_conn_again(struct hvia_agent *a, struct weft_host *h);
 /* Handles a connection packet that has arrived. */
 void agent_packet(struct hvia_agent *a, struct weft_host *h,

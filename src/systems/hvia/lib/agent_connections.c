@@ -4,7 +4,7 @@
  * client                             server
  * REQUEST  -- CONN_REQ ----------->  LISTEN
  * PENDING  <-- NO_MATCH, REJECT ---  no listener, or REJECT
- *          <-- CONN_ACCEPT --------  ACCEPT: its entry is CONNECTED already
+ *          <-- CONN_ACCEPT --------  ACCEPT: the VI is CONNECTED already
  * CONNECTED -- CONN_ACK ---------->  CONNECTED
  *          -- DISCONNECT --------->  ERROR
  * IDLE     <-- CONN_ACK -----------

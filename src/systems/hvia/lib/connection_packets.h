@@ -53,7 +53,7 @@ void conn_accept(struct hvia_agent *a, struct weft_host *h, uint32_t vi,
  * until the remote side confirms it. */
 void conn_leave(struct hvia_agent *a, struct weft_host *h, uint32_t vi);
 /* Sends the disconnects that are due, as many as may be in flight. Returns the
- * time at which to call it again. */
+ * time at which the agent must call this function again. */
 weft_time_t conn_leaving(struct hvia_agent *a, struct weft_host *h);
 /* Handles the confirmation of a disconnect. */
 void conn_left(struct hvia_agent *a, struct weft_host *h,

@@ -203,10 +203,10 @@ static void hvia_ep_poll(struct ep *e)
 	}
 }
 
-/* Waits for an event at the cost of a loop that polls all queues in turn. The
- * next poll leaves out the queues that the loop would have polled before the
- * event. For its first queue it charges only the part of the loop's poll that
- * follows the event. */
+/* Waits for an event as a loop does that polls all queues in turn. The next
+ * poll leaves out the queues that this loop polled before the event (skip). For
+ * its first queue the next poll charges only the rest of the loop's current
+ * poll (first). */
 static bool spin(struct hvia_ep *x, weft_time_t deadline)
 {
 	struct weft_host *h = x->core.h;

@@ -7,8 +7,8 @@
 
 /* ---- free blocks: a treap by level-2 index; node 0 means none ---- */
 
-/* Returns the priority of a block in the treap. It is a fixed mixture of the
- * block's index, so that runs are equal. */
+/* Returns the priority of a block in the treap: a hash of the block's index, so
+ * that all runs build equal treaps. */
 static uint32_t translation_table_rank(const struct hvia_att *a, uint32_t i)
 {
 	uint32_t x = a->node.at[i].at * 2654435761u;

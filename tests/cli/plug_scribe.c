@@ -6,7 +6,7 @@
  *
  * Lines with a KIND act only in runs whose parameter `kind` has that value.
  *
- * at NS                           sleeps until then
+ * at NS                           sleeps until this time
  * COMP metric NAME UNIT VALUE
  * COMP law KIND NAME UNIT A B     a metric of value A * x^B; x: parameter
  * COMP hist NAME UNIT VALUE COUNT

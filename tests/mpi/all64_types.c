@@ -202,8 +202,8 @@ static void packed(struct all *a)
 	CHECK(a, n == 3 && d[0] == from && d[1] == 0.5 && d[2] == -1);
 }
 
-/* Transposes a matrix in transit, because rows of the sender are columns of the
- * receiver. */
+/* Transposes a matrix in transit: the receiver stores rows of the sender as
+ * columns. */
 static void transposed(struct all *a)
 {
 	enum { N = 24 };

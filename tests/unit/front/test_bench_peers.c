@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Benches that compare Weft with other programs. Scripts stand for simulators
- * and processes. */
+/* Benches that compare Weft with other programs. The test replaces simulators
+ * and processes by scripts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -71,7 +71,8 @@ struct hv_att {
 	uint64_t addr;	/* register ATT_ADDR */
 	uint32_t asked; /* register ATT_BUSY: handle of the last store */
 	uint8_t *sdram[1024];
-	/* Time spent in look-ups of one page, and their number. */
+	/* spent, singles: total time and number of the successful look-ups that
+	 * gave one piece. begun: start of the present look-up */
 	weft_time_t begun, spent;
 	uint64_t singles;
 	/* present move of level-2 entries: */

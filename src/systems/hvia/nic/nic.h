@@ -314,7 +314,7 @@ static inline void hv_recv_kick(struct hv_nic *n)
 		hv_wake(n, HV_U_RECV, 0);
 }
 
-/* Starts the next packet, or fetches the next head. */
+/* Starts the next packet, or fetches the next head descriptor. */
 void hv_recv_idle(struct hv_nic *n);
 /* Ends a packet and frees its Rx buffer. hv_recv_drop() also counts the packet
  * as dropped. */
@@ -328,8 +328,8 @@ static inline void hv_recv_go(struct hv_nic *n, enum hv_recv_state s,
 	hv_wake(n, HV_U_RECV, cycles);
 }
 
-/* Continues with the packet that waited for a descriptor, or with the next
- * work. */
+/* Continues with the packet that waited for a descriptor, or starts the next
+ * packet or descriptor. */
 void hv_recv_resume(struct hv_nic *n);
 /* Returns true if the engine works with a region. */
 bool hv_recv_uses(const struct hv_nic *n, uint32_t handle);
@@ -355,8 +355,8 @@ void hv_place_xs(struct hv_nic *n);
 void hv_place_seg(struct hv_nic *n);
 void hv_place_xa(struct hv_nic *n);
 /* Looks up addresses for the VI's next packet and stores them in the prefetch
- * buffer. If prefetch is off, continues with the waiting packet or with the
- * next work instead. */
+ * buffer. If prefetch is off, continues with the waiting packet or starts the
+ * next packet or descriptor. */
 void hv_place_ahead(struct hv_nic *n);
 /* Drops prefetched addresses of a VI. hv_apb_forget() drops those of a region,
  * or all if the handle is ~0. */
@@ -365,13 +365,13 @@ void hv_apb_forget(struct hv_nic *n, uint32_t handle);
 
 /* receive_descriptor.c: receive descriptors */
 /* Functions of the states in which the receive engine fetches and checks the
- * head. */
+ * head descriptor. */
 void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
-/* Completes the head without bytes of a packet, because it is flushed, wrong,
- * partial, or takes the immediate data of an RDMA write. */
+/* Completes the head descriptor without bytes of a packet, because it is
+ * flushed, wrong, partial, or takes the immediate data of an RDMA write. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 

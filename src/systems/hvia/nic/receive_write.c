@@ -176,9 +176,9 @@ static void write_status(struct hv_nic *n)
 	n->book.dma.txn.trace_id = j->trace;
 }
 
-/* Completes the head. The link to the next descriptor may have been set after
- * the descriptor was read. Such a link is read now, because the owner may reuse
- * the descriptor after the completion. */
+/* Completes the head descriptor. The link to the next descriptor may have been
+ * set after the descriptor was read. Such a link is read now, because the owner
+ * may reuse the descriptor after the completion. */
 static void book_compl(struct hv_nic *n)
 {
 	struct hv_vi *v = &n->vi[ring_front(&n->book.q)->vi];

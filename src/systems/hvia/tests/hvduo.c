@@ -28,7 +28,8 @@ void hvduo_peer_posts(struct weft_host *h, struct bench *b)
 	}
 }
 
-/* Runs the peer: posts the receives, then waits for the end. */
+/* Runs the peer: posts the receives and waits until node 0 has finished its
+ * test. */
 int hvduo_peer(struct weft_host *h, struct bench *b)
 {
 	uint32_t turn = 0;

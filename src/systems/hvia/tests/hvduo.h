@@ -27,7 +27,8 @@ extern struct hvduo hvduo;
 void hvduo_open_side(struct weft_host *h, uint32_t rights, uint32_t flags);
 /* Posts n receives of 4 KB each on the peer. */
 void hvduo_peer_posts(struct weft_host *h, struct bench *b);
-/* Runs the peer: posts the receives, then waits for the end. */
+/* Runs the peer: posts the receives and waits until node 0 has finished its
+ * test. */
 int hvduo_peer(struct weft_host *h, struct bench *b);
 void hvduo_run(node_fn a, node_fn z, uint64_t posted);
 struct hvrig_desc *hvduo_simple(uint32_t i, uint32_t len);

@@ -38,7 +38,7 @@ struct line {
 	weft_time_t end;
 };
 
-/* Passes a frame when it ends, because the MAC receives a frame at its end and
+/* Forwards a frame at its end, because the MAC receives a frame at its end and
  * frames must stay in order. */
 static void line_pass(struct weft_comp *c, struct weft_frame *f)
 {

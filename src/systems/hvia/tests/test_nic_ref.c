@@ -176,7 +176,7 @@ static int compare(struct bench *b)
 	return 0;
 }
 
-/* Runs a scenario. Derives the time at which the card saw the chain from the
+/* Runs a scenario. Derives the time at which the card found the chain from the
  * time of the first Tx descriptor. */
 static int one(uint64_t seed, void *totals)
 {

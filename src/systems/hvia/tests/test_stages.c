@@ -109,7 +109,8 @@ static void a_message_tells_the_steps_of_a_miss(void **state)
 					    "n1 translates the data's address",
 					    FROM_THE_WRITE NULL };
 
-	/* one message: a second one would find its descriptor fetched */
+	/* sends one message, because the descriptor of a second message would
+	 * be fetched already */
 	messages = 1;
 	told(WEFT_TRACE_MARK, NULL, "0", want);
 }

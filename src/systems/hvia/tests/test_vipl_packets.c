@@ -21,7 +21,7 @@ enum {
 
 static const char here[] = "client's", there[] = "the server";
 
-/* Runs both programs and watches what node 0 sends. */
+/* Runs both programs and records the packets that node 0 sends. */
 static void run(node_fn zero, node_fn one)
 {
 	struct bench *b = viprig_bench();

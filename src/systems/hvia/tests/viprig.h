@@ -74,8 +74,8 @@ void side_errors(struct side *s, uint32_t n);
 
 void vip_addr(struct side *s, uint32_t node, const char *disc,
 	      union vip_addr *to);
-/* Connect two VIs. side_wait() waits for the request that side_request() sends.
- * `disc` names the connection. */
+/* side_request() requests a connection of two VIs. side_wait() waits for the
+ * request and accepts it. `disc` is the discriminator of both addresses. */
 void side_wait(struct side *s, VIP_VI_HANDLE vi, const char *disc);
 void side_request(struct side *s, VIP_VI_HANDLE vi, uint32_t node,
 		  const char *disc);

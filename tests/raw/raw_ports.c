@@ -172,8 +172,8 @@ static bool exchange(struct ports *x, uint32_t round, bool dies)
 	return true;
 }
 
-/* Plays the rounds. In each round the bytes that arrive must be the partner's
- * bytes of that round. */
+/* Runs all rounds. In each round the bytes that arrive must be the partner's
+ * bytes of that round. Returns the number of rounds that were completed. */
 static uint32_t play(struct ports *x, bool dies)
 {
 	uint32_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class watch.bus: sits between a NIC and its bus, passes everything, and
+/* Class watch.bus: sits between a NIC and its bus, forwards everything, and
  * compares each remote notification with the true events:
  *
  * - Each packet that the source of the notification sent earlier is in memory,

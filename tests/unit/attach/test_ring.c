@@ -106,8 +106,8 @@ static uint64_t told(const struct rig *r)
 	return r->d->self->pair[0].taken;
 }
 
-/* Fills 63 of 64 units, because the last one is reserved for the word of the
- * next message. */
+/* Fills 63 of 64 units, because the last one is reserved for the mark of the
+ * next message (direct_head.mark). */
 static void full_ring_blocks_its_sender_until_units_are_free(void **state)
 {
 	struct rig *r = *state;

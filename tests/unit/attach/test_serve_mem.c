@@ -282,7 +282,8 @@ static void untimed_agent_keeps_the_youngest_64_shadows(struct serve_rig *r)
 	for (uint64_t i = 0; i < 62; i++) /* 64 shadows together with q and p */
 		att_shadow_put(g, att_shadow_get(g, c, VA + 8192 + i, 1 + i));
 	assert_int_equal(g->shadows.n, 65);
-	/* uses p again, so that q is the oldest and makes room */
+	/* uses p again, so that q is the shadow used least recently and is
+	 * dropped when the next shadow is made */
 	att_shadow_put(g, att_shadow_get(g, c, VA + 20, 10));
 	att_shadow_put(g, att_shadow_get(g, c, VA + 12000, 100));
 	assert_int_equal(g->shadows.n, 65);

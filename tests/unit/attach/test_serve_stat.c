@@ -185,7 +185,8 @@ static void nested_calls_sum_up_at_most_eight_deep(struct serve_rig *r)
 	mark(c, ATT_C_END, 3, 0, 20000);
 	assert_int_equal(c->calls.timed[3].sum, 31100);
 	assert_int_equal(c->calls.timed[3].max, 20000);
-	/* an end without a begin, a dropped call, begins without an end */
+	/* an end without a begin, a dropped call, two calls that begin and do
+	 * not end */
 	mark(c, ATT_C_END, 4, 0, 5);
 	mark(c, ATT_C_BEGIN, 4, 0, 0);
 	mark(c, ATT_C_END, 4, ATT_F_DROP, 5);

@@ -38,7 +38,7 @@ uint32_t bench_size(const struct bench_ctx *b, uint32_t full, uint32_t quick)
 		{ 3, 2, 1 },   /* tori */
 		{ 32, 16, 4 }, /* number of nodes of one side of the torus */
 		{ 9, 3, 3 },   /* number of rounds with processes */
-		/* numbers of messages; this row: direct or shared memory */
+		/* numbers of messages: of the direct endpoint and of shm */
 		{ 5000, 1000, 1000 },
 		{ 300, 100, 100 },     /* tcp;ofi_rxm */
 		{ 500, 300, 300 },     /* untimed */

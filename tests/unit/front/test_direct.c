@@ -26,8 +26,8 @@ static char *all_pairs(uint32_t n)
 	return text;
 }
 
-/* Checks the number of crossbars that one packet from every node to every node
- * passes. */
+/* Sends a packet from every node to every node. Checks the total number of
+ * crossbars that the packets pass. */
 static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 {
 	char *text = all_pairs(n);

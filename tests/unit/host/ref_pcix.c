@@ -381,7 +381,7 @@ static void tail_over(struct ref *r)
 	}
 }
 
-/* Acts at the edge at which the countdown of a phase has ended. */
+/* Handles the edge at which the countdown of a phase has ended. */
 static void phase_over(struct ref *r)
 {
 	const struct ref_op *o;

@@ -48,7 +48,7 @@ void pcix_data_begin(struct ref *r)
 	r->part_off = pcix_data_stream(r)->moved;
 }
 
-/* Acts in the last clock before a block starts. If the timer has expired and
+/* Handles the last clock before a block starts. If the timer has expired and
  * another master waits, that block is the last. */
 static void timer_look(struct ref *r)
 {

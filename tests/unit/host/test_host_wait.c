@@ -278,7 +278,8 @@ static void interrupt_wakes_the_program_after_its_costs(void **state)
 	bench_well(b, irq);
 	assert_false(b->v[0]);
 	assert_true(b->v[1]);
-	/* 2 clocks of the line, 2 us of entry, 3 us of waking up */
+	/* 2 clocks on the interrupt line, 2 us until the interrupt handler
+	 * starts, 3 us to wake the program */
 	assert_int_equal(b->t[1], b->t[0] + 2 * PC + 5 * WEFT_US);
 	assert_true(b->v[2]);
 	assert_int_equal(b->t[2], b->t[1] + 5 * WEFT_US);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of other processes, accessed in any order. Arrays stand for the
- * processes, and the accesses to them are counted. */
+/* Memory of other processes, accessed in any order. The processes are arrays,
+ * and the test counts the accesses to them. */
 #include "../cmocka_all.h"
 
 #include <string.h>

@@ -21,8 +21,8 @@ static const struct net_cables ring = { 12, 6, 6, ring_at };
 static const struct {
 	const char *topology;
 	struct net_shape shape;
-	/* cables between routers; most cables of a router; diameter in cables
-	 * between routers that have ends */
+	/* cables: number between routers. degree: largest number of cables of a
+	 * router. diameter: in cables, between routers that have ends */
 	uint32_t routers, ends, cables, degree, diameter;
 } nets[] = {
 	{ "mesh", { 2, { 4, 3 } }, 12, 12, 17, 4, 5 },

@@ -40,8 +40,8 @@ static size_t any(size_t most)
 	return (size_t)rand() % most;
 }
 
-/* Allocates small blocks between the large ones. The small blocks stand for
- * names of processes, whose lengths differ from run to run. */
+/* Allocates small blocks between the large ones. The small blocks imitate names
+ * of processes, whose lengths differ from run to run. */
 static void blocks_keep_their_bytes_and_alignment(void **state)
 {
 	unsigned char *at[64] = { 0 }, *name;

@@ -92,7 +92,7 @@ static int m_dereg(struct weft_ep *ep, const struct weft_ep_mr *mr)
 	return 0;
 }
 
-/* Returns true if the range is in a region of that node. The test's fault may
+/* Returns true if the range is in a region of the node. The test's fault may
  * switch off one of the checks. */
 static bool place(uint32_t node, uint64_t addr, size_t len, uint64_t key,
 		  enum mock_fault beyond, enum mock_fault forged)

@@ -43,7 +43,7 @@ static void ear_arrive(struct weft_comp *c, uint32_t port, struct weft_frame *f)
 	}
 }
 
-/* Without a tag polls the notes, although no arrival was reported. With a tag
+/* If tag is 0, polls the notes, although no arrival was reported. Otherwise
  * requests arrivals. */
 static void ear_event(struct weft_comp *c, uint32_t tag)
 {

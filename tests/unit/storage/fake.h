@@ -46,7 +46,8 @@ struct weft_host *fake_host(uint32_t node);
 weft_time_t fake_now(void);
 /* Returns a random number below n. */
 uint64_t fake_below(uint64_t n);
-/* Moves time to the next packet, at most to `to`, and delivers what is due. */
+/* Moves time to the next packet, at most to `to`, and delivers the packets that
+ * are due. */
 void fake_step(weft_time_t to);
 /* Returns the time until which the node sleeps in weft_host_sleep(). */
 weft_time_t fake_asleep(uint32_t node);

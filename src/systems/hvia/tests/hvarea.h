@@ -12,7 +12,8 @@ struct hvarea {
 	uint64_t va;
 	uint32_t len, pages, handle;
 	uint8_t *mem;
-	/* place[i] is the number of the page of `mem` that holds page i */
+	/* place[i] is the number of the page of `mem` that holds page i of the
+	 * region */
 	uint32_t place[HVAREA_PAGES];
 };
 

@@ -142,7 +142,7 @@ static struct hv_xlate some_address(void)
 		x.ptag = HVIA_ATT_PTAG(e->attr);
 	x.va = e->va + off;
 	x.len = any(4) ? any(e->length - off + 1) : e->length - off + any(2);
-	/* an address before the beginning of the region */
+	/* in some cases an address before the beginning of the region */
 	x.va -= any(10) ? 0 : off + 1;
 	if (x.by_offset)
 		x.va = (any(8) * 64) + (any(10) ? 0 : 1ull << 32);

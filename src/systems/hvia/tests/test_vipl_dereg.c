@@ -37,7 +37,8 @@ static VIP_DESCRIPTOR *receive_into(VIP_DESCRIPTOR *d, void *data,
 	return d;
 }
 
-/* Sends messages, one at each request of the other side. */
+/* Number and length of the messages. The sender sends one at each request of
+ * the other side. */
 static uint32_t sends = 1, send_bytes = 100;
 
 static int sender(struct weft_host *h, struct bench *b)
@@ -135,8 +136,8 @@ static void disconnecting_without_the_region_is_no_error(void **state)
 	run_with_sender(drops_and_leaves, 0, 100);
 }
 
-/* Deregisters memory at any moment of a long message. Afterwards no byte may be
- * written. */
+/* moment: time from the request of the message to the deregistration of its
+ * memory. Afterwards no byte of the memory may be written. */
 static weft_time_t moment;
 static uint32_t seen[HVIA_ERRORS], unharmed;
 

@@ -43,7 +43,7 @@ int viprig_setup(void **state);
 /* Runs the programs of both nodes to their ends. */
 void viprig_run(struct bench *b, node_fn zero, node_fn one);
 
-/* A fault that frames of both cards pass. If cls is NULL, frames pass no
+/* A fault on the line in both directions. If cls is NULL, the line has no
  * fault. */
 struct vip_fault {
 	const struct weft_class *cls;

@@ -339,7 +339,7 @@ static void write_of_a_byte_takes_a_mask_and_a_dword(void **state)
 
 /* The device takes one store at a time, each for 10 us. One store is at the
  * device, 16 in the core, 8 in buffers of the link, 8 in the bridge. Then the
- * host stops. No store is lost. */
+ * host waits for room. No store is lost. */
 static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 {
 	struct bench *b = *state;

@@ -375,7 +375,8 @@ static void store_is_retried_until_the_device_has_room(void **state)
 	assert_null(rig_note(&b->log, 1, WEFT_NOTE_STORE, 2));
 }
 
-/* The bridge gives up, continues, and drops a late answer. */
+/* After its last retry the bridge ends an access, continues with the next one,
+ * and drops a late answer. */
 static void bridge_gives_up_after_its_retries(void **state)
 {
 	struct bench *b = *state;

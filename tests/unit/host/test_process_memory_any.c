@@ -98,8 +98,9 @@ static void array_steps(struct mem *m, struct array *a, struct weft_rng *rng)
 	mem_settled(m);
 }
 
-/* Reads always give the bytes written last, and in the end the processes have
- * all bytes. The expected numbers of calls are those of the present code. */
+/* Reads always return the bytes written last. At the end the processes contain
+ * all written bytes. The expected numbers of calls are those of the present
+ * code. */
 static void random_accesses_keep_contents_with_few_calls(void **state)
 {
 	static struct array a[2];

@@ -130,8 +130,8 @@ static void power_lost_after_a_flush_loses_nothing(void **st)
 	drive_free(d);
 }
 
-/* The destage takes 8 us of interface, 100 us of access, and 2 us for each
- * sector. */
+/* The write takes 8 us on the interface. Its destage then takes 100 us for the
+ * access and 2 us for each sector. */
 static void power_lost_tears_a_destage_between_sectors(void **st)
 {
 	struct drive *d = rig_new(&slow);

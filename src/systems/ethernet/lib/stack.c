@@ -166,8 +166,8 @@ static void frame_in(struct stack *s, const uint8_t *p, uint32_t len)
 /* ---- interrupts ---- */
 
 /* Handles an interrupt and the received frames. The cost of an interrupt
- * includes the handler's accesses to the NIC. Therefore only the rest of the
- * cost is charged after these accesses. */
+ * includes the handler's accesses to the NIC, which take time themselves.
+ * Therefore only the remaining cost is charged after these accesses. */
 static void stack_interrupted(struct stack *s)
 {
 	weft_time_t t = weft_host_now(s->h), cost = 0, spent;

@@ -72,8 +72,8 @@ static void repeated_frames_arrive_twice(void **state)
 	expect(&o, "001122334455");
 }
 
-/* A frame of 212 bytes takes 1.7 us, so that two frames can pass a frame that
- * is delayed by 5 us. */
+/* A frame of 212 bytes takes 1.7 us, so that two frames can overtake a frame
+ * that is delayed by 5 us. */
 static void delayed_frame_is_overtaken_by_two_others(void **state)
 {
 	const char *set[] = { "frame",	  "2",	 "max", "5us",

@@ -370,8 +370,9 @@ void hv_head_fetch(struct hv_nic *n);
 void hv_head_xd(struct hv_nic *n);
 void hv_head_rd(struct hv_nic *n);
 void hv_head_chk(struct hv_nic *n);
-/* Completes the head descriptor without bytes of a packet, because it is
- * flushed, wrong, partial, or takes the immediate data of an RDMA write. */
+/* Completes the head descriptor without bytes of a packet. Called when the
+ * descriptor is flushed, wrong or partially filled, or takes the immediate data
+ * of an RDMA write. */
 void hv_head_complete(struct hv_nic *n, uint32_t status, uint32_t length,
 		      uint32_t immediate);
 

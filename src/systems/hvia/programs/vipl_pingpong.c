@@ -24,7 +24,7 @@ struct vipl_pingpong {
 	VIP_PROTECTION_HANDLE ptag;
 	VIP_VI_HANDLE vi;
 	VIP_NIC_ATTRIBUTES attr;
-	/* two receive descriptors that alternate, then those of the sends */
+	/* two receive descriptors that alternate, then the send descriptors */
 	VIP_DESCRIPTOR *desc;
 	uint64_t reaped; /* number of completed sends that were removed from the
 			    queue */

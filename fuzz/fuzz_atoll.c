@@ -144,8 +144,8 @@ static void messages_are_good(void)
 		  "a check of the run has failed");
 }
 
-/* Builds the machine. The links have few attempts and a short timeout, so that
- * the run of one input is short. */
+/* Builds the machine. The links give up after few attempts with a short
+ * timeout, so that the run of one input is short. */
 static void build(void)
 {
 	const struct weft_class *const progs[] = { &weft_class_receiver,

@@ -155,8 +155,8 @@ static void put_word(struct fuzz *f, void *base, uint64_t bytes, uint64_t off)
 		memcpy((char *)base + off, &v, sizeof(v));
 }
 
-/* Changes any word of the segment. Half of the changes hit words that both
- * sides write. */
+/* Changes any word of the segment. Half of the changes hit words that both the
+ * process and the simulator write. */
 static void op_word(struct fuzz *f)
 {
 	uint64_t off = take(f, 1) & 1 ? offsetof(struct att_seg, state) +
@@ -175,7 +175,8 @@ static void op_memory(struct fuzz *f)
 }
 
 /* Writes to the bad process's own place in direct mode (regions, read counts,
- * the ring to the peer), or to the bells, which all processes may write. */
+ * the ring to the peer), or to the bells (struct direct_bell), which all
+ * processes may write. */
 static void op_direct_word(struct fuzz *f)
 {
 	struct direct *d = f->a->direct;

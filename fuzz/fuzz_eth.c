@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends arbitrary Ethernet frames into a switch: forged addresses, runts,
- * giants, pauses, symbols that are not bytes. The switch does not crash. A good
- * frame that is sent after all the others arrives.
+ * giants, pauses, symbols that are not bytes. The switch must not crash. The
+ * switch must deliver a good frame that the target sends last.
  *
  * Byte 0 of an input selects how the switch forwards. Each frame is coded as
  * port and kind, number of bytes, and bytes. */

@@ -168,8 +168,8 @@ static const uint8_t rma_ops[] = {
 	RMA_PUT_BT,   RMA_GET_QW_RSP, RMA_LOCK_RSP, RMA_PUT_QW,
 };
 
-/* Returns a size for an RMA operation. Operations on quadwords need a multiple
- * of 8 bytes. a: 6 bits of the input. */
+/* Returns a size for an RMA operation, computed from 6 bits `a` of the input.
+ * Operations on quadwords need a multiple of 8 bytes. */
 static uint32_t rma_bytes(uint32_t op, uint32_t a)
 {
 	uint32_t n = a < 32 ? 1 + a * 5 : (a - 31) * 128;
@@ -338,9 +338,10 @@ static bool vpid_full(const struct rma *r, uint32_t vpid)
 	return v && v->size && (v->wp + 1) % v->size == v->rp;
 }
 
-/* Returns true when a transmitter is idle or waits for a process to read its
- * ring. It waits when the ring of its oldest command is full. A queued command
- * then also waits until fewer than RMA_TXOPS commands are in flight. */
+/* Returns true when a transmitter is idle, or when the notification ring of its
+ * oldest command is full. In the second case, the transmitter must also be
+ * unable to start a queued command, because RMA_TXOPS commands are in
+ * flight. */
 static bool tx_rests(const struct extoll_rma_tx *u, uint32_t queued)
 {
 	const struct extoll_rma_txop *op = &u->op[u->head % RMA_TXOPS];
@@ -368,7 +369,7 @@ static bool in_rests(const struct extoll_rma_in *in)
 }
 
 /* Returns true when each unit of the NIC is idle or waits for a process to read
- * its ring. */
+ * the ring of the process. */
 static bool rests(const struct fuzz *f)
 {
 	const struct extoll_nic *n = f->r.nic[0]->state;
@@ -399,7 +400,7 @@ static bool holds(const struct fuzz *f)
 }
 
 /* Reads ring and mailbox of a process. Closes a ring of one slot and a mailbox
- * shorter than a message, because these never have room. */
+ * shorter than a message, because such a ring or mailbox never has room. */
 static void empty(struct fuzz *f, uint32_t vpid)
 {
 	uint64_t rp = EXTOLL_RP_STRIDE * vpid, i = 8 * vpid;
@@ -417,9 +418,8 @@ static void empty(struct fuzz *f, uint32_t vpid)
 
 /* Empties rings and mailboxes until the NIC holds nothing. Accesses registers
  * directly, not over the bus, because stores of the input may have moved the
- * BAR out of the host's reach. Other stores of the input may still be queued in
- * front of the registers. They may fill rings again, therefore the loop
- * repeats. */
+ * BAR out of the host's reach. Repeats, because other stores of the input may
+ * still be queued in the NIC and may fill rings again. */
 static void drain(struct fuzz *f)
 {
 	f->r.bus[0]->refuse = false;

@@ -63,8 +63,8 @@ static void op_vi(struct side *s)
 		       a >> 8);
 }
 
-/* Overwrites an arbitrary level-1 entry of the translation table, at or near
- * that of a handle in use. */
+/* Overwrites a level-1 entry of the translation table with an arbitrary value.
+ * The entry belongs to a handle in use or is near such an entry. */
 static void op_att(struct side *s)
 {
 	uint32_t h = (uint32_t)take(&f.in, 1) & 7;

@@ -16,9 +16,9 @@ struct fuzz {
 	struct rig r;
 	uint32_t depth;
 	/* True if lost packets are not an error, because loopback was switched
-	 * on or the machine is one of `more_of`. In loopback both the packet
-	 * and the line return credits, so that too many packets may be sent and
-	 * Net2Host overruns. */
+	 * on or the machine is one of `more_of`. In loopback, credits return
+	 * both for looped packets and for packets of the line. Therefore too
+	 * many packets may arrive, and Net2Host overruns. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
 						  * queue */
@@ -128,8 +128,9 @@ static void op_next(struct fuzz *f)
 			       RIG_MEM + 0x20000 + (a >> 20 & 15) * 8, flags));
 }
 
-/* Posts a descriptor that belongs to a group. An announcement carries the
- * number of packets of the group in its completion field. */
+/* Posts a descriptor that belongs to a group, or one that announces a group.
+ * The completion field of an announcement is the number of packets of the
+ * group. */
 static void op_group(struct fuzz *f)
 {
 	uint32_t a = (uint32_t)take(f, 3), q = a % f->queues;

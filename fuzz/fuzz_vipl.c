@@ -23,7 +23,7 @@ static VIP_RETURN seen(VIP_RETURN ret)
 	see_value(ret);
 	return ret;
 }
-/* Makes a call of VIPL and passes the returned code to see(). */
+/* Makes a call of VIPL and passes the returned code to see_value(). */
 #define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { SLOTS = 4, OPS = 200, BYTES = 1 << 14, DESCS = 16, POOL = 64 };
@@ -183,8 +183,8 @@ static void answer(struct user *u, bool accept, uint32_t vi)
 		ret = SEEN(VipConnectAccept, u->conn, u->vi[vi]);
 	else
 		ret = SEEN(VipConnectReject, u->conn);
-	/* A reject, a successful accept and a time-out end the validity of the
-	 * handle. */
+	/* The handle becomes invalid after a reject, a successful accept or a
+	 * time-out. */
 	if (!accept || ret == VIP_SUCCESS || ret == VIP_TIMEOUT)
 		u->conn = NULL;
 }

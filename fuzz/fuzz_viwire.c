@@ -24,7 +24,7 @@ static VIP_RETURN seen(VIP_RETURN ret)
 	see_value(ret);
 	return ret;
 }
-/* Makes a call of VIPL and passes the returned code to see(). */
+/* Makes a call of VIPL and passes the returned code to see_value(). */
 #define SEEN(call, ...) seen(call(__VA_ARGS__))
 
 enum { MESSAGES = 3, ROOM = 2048, WAIT_MS = 8, TRIES = 3, GUARD = 0x5C };

@@ -5,8 +5,8 @@
 #include "line.h"
 #include "systems/extoll/network/frame.h"
 
-/* Returns the CRC of a cell of n symbols, which covers CTL, SEQ, LEN (32 bit)
- * and the bytes. */
+/* Returns the CRC of a cell of n symbols. The CRC covers CTL, SEQ and data, and
+ * with a data path of 32 bits also LEN. */
 static uint32_t crc_of(const uint16_t *sym, uint32_t n, bool wide)
 {
 	uint32_t head = wide ? 4 : 2, end = wide ? n - 4 : n - 8, k = 0;

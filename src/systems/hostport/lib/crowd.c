@@ -22,7 +22,7 @@ static int crowd_begin(struct hport_drv *d, void *arg)
 	if (d->kernel->opened)
 		return -EBUSY;
 	hport_dev_sizes(d, &crowd_sizes);
-	/* counts one VPID more than is open, so that the driver's thread does
+	/* counts an additional VPID as open, so that the driver's thread does
 	 * not end */
 	d->kernel->opened++;
 	hport_drv_begin(d);

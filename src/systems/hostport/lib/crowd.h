@@ -39,14 +39,14 @@ void hport_crowd_close(struct hport_crowd *c);
  * cannot be mapped. */
 struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			      struct weft_proc *proc, uint32_t flags);
-/* Binds the port to thread `h`, on which the function of its process runs
- * now. */
+/* Binds the port to thread `h`, on which the function of the port's process
+ * runs now. */
 static inline void hport_crowd_on(struct hport *p, struct weft_host *h)
 {
 	p->drv.host = h;
 }
-/* Returns the word for WEFT_TURN_WAIT: it changes from 0 when the next
- * notification arrives. */
+/* Returns the address of the word that the process passes to WEFT_TURN_WAIT.
+ * The word changes from 0 when the next notification arrives. */
 static inline const volatile uint64_t *hport_crowd_word(const struct hport *p)
 {
 	return p->nq + (size_t)HP_WORDS * p->nq_rp + HP_NQE_CMD;
@@ -60,8 +60,8 @@ void hport_crowd_weight(struct hport_crowd *c, uint32_t i, uint32_t weight);
 /* Allocates memory of process i. Returns NULL when no memory is left. */
 struct hport_region *hport_crowd_map(struct hport_crowd *c, uint32_t i,
 				     uint64_t bytes);
-/* Writes the descriptor of a window and sends no flush, because the device
- * cannot have cached a window that it was never given. */
+/* Writes the descriptor of a new window. Sends no flush, because the device
+ * cannot have cached a descriptor that did not exist. */
 void hport_crowd_window(struct hport *p, uint32_t id,
 			const struct hport_region *r, uint32_t rights);
 

@@ -269,9 +269,9 @@ static int port_open(struct hport_drv *d, struct hport_kport *p,
 	return 0;
 }
 
-/* Opens a port. The first port of a program makes it a process. Only the
- * kernel's own code has ports without a process, and may let the device use
- * physical addresses. */
+/* Opens a port. A program without a process becomes a process when it opens its
+ * first port. Only the kernel's own code has ports without a process, and may
+ * let the device use physical addresses. */
 int hport_k_open(struct hport_drv *d, struct hport_c_open *a)
 {
 	struct hport_kernel *k = d->kernel;

@@ -107,8 +107,8 @@ struct hport_kernel {
 	/* page that lists the translations of a bulk insert */
 	uint64_t *bulk;
 	weft_phys_t bulk_phys;
-	/* misses: number of misses served. faults: number of these whose page
-	 * is not mapped. errors: number of error records taken. */
+	/* misses: number of misses served. faults: number of served misses
+	 * whose page is not mapped. errors: number of error records read. */
 	uint64_t misses, faults, errors;
 	/* number of ports whose memory the device never released */
 	uint32_t stuck;
@@ -143,8 +143,8 @@ bool hport_drv_probe(struct weft_host *h, struct weft_dev *dev);
  * the node has none. Returns 0 or a negative errno. */
 int hport_drv_call(struct weft_host *h, struct weft_dev *dev, uint32_t op,
 		   void *arg);
-/* Runs fn as a part of the driver, for programs that do what a kernel does.
- * Returns the result of fn or a negative errno. */
+/* Runs fn as a part of the driver, so that a program can call functions of the
+ * kernel. Returns the result of fn or a negative errno. */
 int hport_drv_run(struct weft_host *h,
 		  int (*fn)(struct hport_drv *d, void *arg), void *arg);
 
@@ -172,8 +172,9 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* Sets up tables and routes. Gives queues the sizes of appendix B, which the
- * first port may replace. Returns 0 or a negative errno. */
+/* Sets up tables and routes. Gives queues the sizes of appendix B.
+ * hport_k_open() may replace these sizes while no port is open. Returns 0 or a
+ * negative errno. */
 int hport_dev_setup(struct hport_drv *d);
 /* Writes the sizes of queues. If `want` is NULL, the sizes are those of
  * appendix B. */

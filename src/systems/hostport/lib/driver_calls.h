@@ -29,8 +29,9 @@ struct hport_c_vpid {
 	uint32_t vpid;
 };
 
-/* HPORT_C_MAP maps bytes at phys, or new memory when phys is 0. HPORT_C_FREE
- * frees such memory at phys. Other calls name the region by va. */
+/* HPORT_C_MAP maps bytes at phys. If phys is 0, it allocates and maps new
+ * memory. HPORT_C_FREE frees memory at phys that HPORT_C_MAP has allocated.
+ * Other calls name the region by va. */
 struct hport_c_mem {
 	uint32_t vpid, unused;
 	uint64_t phys, bytes, va;

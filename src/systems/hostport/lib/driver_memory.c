@@ -122,8 +122,8 @@ static void *pages_take(struct hport_drv *d, uint64_t bytes,
 	for (size_t i = 0; i < k->blocks.n; i++)
 		if ((mem = block_take(k, k->blocks.at[i], order, phys_p)))
 			return mem;
-	/* takes the largest block that the node has left, if that is large
-	 * enough */
+	/* allocates a new block, as large as the node's memory permits, with at
+	 * least 2^order pages */
 	b = calloc(1, sizeof(*b));
 	for (uint32_t o = HPORT_ORDERS; b && o-- > order;) {
 		if (!area_init(&b->area, d->host, 1u << o,
@@ -184,8 +184,8 @@ int hport_kmem_init(struct hport_drv *d, const struct hport_memory *how)
 	if (k->how.object_max > max || k->how.kind > HPORT_MEM_PAGES)
 		return -EINVAL;
 	bytes = k->how.boot_bytes ? k->how.boot_bytes : BOOT_BYTES;
-	/* retries with a smaller size if the size is the default, but not if
-	 * the caller requested it */
+	/* retries with half the size, down to BOOT_LEAST, unless the caller
+	 * requested the size */
 	do {
 		pages = bytes / HPORT_KPAGE;
 		if (pages <= UINT32_MAX &&

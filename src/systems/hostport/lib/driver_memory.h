@@ -72,8 +72,7 @@ uint32_t hport_order(uint64_t pages);
 
 /* ---- memory (driver_memory.c) ---- */
 
-/* Contiguous pages of the node, from which one of the two allocators gives
- * memory. */
+/* Contiguous memory pages that one of the two allocators manages. */
 struct hport_area {
 	uint8_t *mem;
 	weft_phys_t phys; /* physical address of mem, read once */

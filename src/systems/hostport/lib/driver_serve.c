@@ -128,8 +128,9 @@ static int server_open(struct server *s)
 	return 0;
 }
 
-/* Waits for the first port, which decides the sizes, and then serves. The wait
- * has no timeout and causes no activity. */
+/* Waits until the first port is open, because opening that port sets the sizes
+ * of the queues. Then serves misses. The wait has no timeout and schedules no
+ * events. */
 static int server_main(struct weft_host *h, void *arg)
 {
 	weft_time_t nap = weft_host_time(h, T_hostport_nap);

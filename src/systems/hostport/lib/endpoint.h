@@ -7,7 +7,8 @@
  *   longer            the receiver fetches it by GET
  *   put, get          FAST_PUT, PUT, FAST_GET, GET from the user's memory, or
  *                     through bounce buffers where source and target are not
- *                     aligned alike; ends of a put by MISALIGNED_PUT
+ *                     aligned alike. MISALIGNED_PUT writes the first and
+ *                     last bytes of a put that do not fill a word
  *   put with notify   a message after the last acknowledge
  *   atomics           messages to the library of the target. The NIC's CAS
  *                     does not say whether the word was swapped (14.3), and

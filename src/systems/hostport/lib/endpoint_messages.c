@@ -141,9 +141,9 @@ void hostport_ep_poll(struct ep *e)
 				      n.n ? (const uint8_t *)n.data : NULL);
 		} else if (n.error < HP_ERR_TVPID_INV && s < x->sdr_slots) {
 			/* Frees the slot when the instruction ends. Error codes
-			 * from HP_ERR_TVPID_INV on are refusals by the target,
-			 * which arrive after that end. Therefore these codes do
-			 * not free the slot. */
+			 * from HP_ERR_TVPID_INV on do not free the slot,
+			 * because the target reports them after the instruction
+			 * has ended. */
 			x->sdr_busy[s] = false;
 		}
 	}

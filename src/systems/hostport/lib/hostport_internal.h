@@ -52,16 +52,16 @@ struct hport_post {
 int hport_post_long(struct hport *p, const struct hport_post *o);
 
 /* segments.c */
-/* Posts a send, put or get. If it is longer than a maximum transfer unit, posts
- * as many of its segments as the queue has room for. Returns 0, -EMSGSIZE,
+/* Posts a send, put or get. If its data are longer than a maximum transfer
+ * unit, posts as many segments as the queue has room for. Returns 0, -EMSGSIZE,
  * -EAGAIN, or an error of hport_post_long(). */
 int hport_seg_post(struct hport *p, const struct hport_post *o);
 /* Posts further segments while the queue has room. hport_seg_busy() returns
  * whether segments are left. */
 void hport_seg_pump(struct hport *p);
 bool hport_seg_busy(struct hport *p);
-/* Handles a notification of a segment. Returns false when it was meant for the
- * library alone. */
+/* Handles a notification of a segment. Returns false when the library must not
+ * pass the notification to the user. */
 bool hport_seg_note(struct hport *p, struct hport_note *n);
 
 /* Decodes the device's answer to a trigger. Returns 0 or the error, which is

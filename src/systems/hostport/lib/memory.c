@@ -125,8 +125,8 @@ struct which {
 	weft_phys_t phys;
 };
 
-/* Removes and frees a region. Removes it from the list first, so that a miss
- * cannot find it while its pages are freed. Returns false when no such region
+/* Removes a region from the list, then frees it. In this order a miss cannot
+ * find a region whose pages are being freed. Returns false when no such region
  * exists. */
 static bool region_end(struct hport_drv *d, uint32_t vpid, struct which w)
 {

@@ -2,8 +2,8 @@
 /* Host Port user library: notifications, messages, posted buffers (hostport.md
  * 4.6, 4.8, 6).
  *
- * Entries are given back in batches, because each update of the read pointer
- * causes a status notification of its own. */
+ * The library gives back entries of the notification queue in batches, because
+ * each update of the read pointer causes a status notification. */
 #include <errno.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ static void note_fields(struct hport *p, struct hport_note *n)
 
 /* ---- polling ---- */
 
-/* Takes the notification at the head of the queue. Returns false when it was
- * meant for the library alone. */
+/* Takes the notification at the head of the queue. Returns false when the
+ * library must not pass the notification to the user. */
 static bool nq_take(struct hport *p, struct hport_note *n)
 {
 	volatile uint64_t *e = nq_head(p);

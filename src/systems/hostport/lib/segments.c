@@ -79,8 +79,8 @@ void hport_seg_pump(struct hport *p)
 		s->active = s->at < s->post.bytes;
 	}
 	s->pumping = false;
-	/* triggers the segments posted so far, because posting triggers only
-	 * with the last segment of a message */
+	/* triggers the segments posted so far, because otherwise they would be
+	 * triggered only with the last segment of the message */
 	if (s->active)
 		hport_flush(p);
 }

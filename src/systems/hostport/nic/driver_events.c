@@ -3,9 +3,10 @@
  * (hostport.md 4.10, 6.1 N7, 8.8).
  *
  * A unit puts a record into a FIFO. The driver takes a record by a load of the
- * FIFO's register (4.10). If the driver has set up a ring in main memory (our
- * own), the device writes each record into the ring as two words, the record
- * and the record's bit of IRQ_STATUS, and then interrupts.
+ * FIFO's register (4.10). The driver may also set up a ring in main memory,
+ * which is an addition of Weft. The device then writes each record into the
+ * ring as two words, the record and the record's bit of IRQ_STATUS, and
+ * interrupts afterwards.
  *
  * A load holds the bridge until its answer arrives, and triggers of all
  * processes wait meanwhile. A write of 16 bytes delays no process. Therefore

@@ -51,8 +51,8 @@ static void turn_again(struct hp_nic *n, uint32_t vpid)
 }
 
 /* Keeps a VPID out of the turn, because the VPID has used up its share or some
- * of its instructions wait for the driver. If the device fetched further
- * instructions meanwhile, all instructions of the VPID could be set aside. */
+ * of its instructions wait for the driver. Otherwise all later instructions of
+ * the VPID could be fetched and set aside, too. */
 static void held_add(struct hp_nic *n, uint32_t vpid)
 {
 	for (size_t i = 0; i < n->fetch.held.n; i++)
@@ -312,8 +312,8 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 	hp_ctx_get(n, &op->ctx);
 }
 
-/* Drops instructions that were triggered before the context was closed, and
- * ends their messages. */
+/* Drops instructions that were triggered before the context was closed. Ends
+ * the messages by which listeners follow these instructions. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
 	uint64_t id;

@@ -53,8 +53,8 @@ void hp_share_mark(struct hp_nic *n, uint32_t vpid);
 /* Returns whether the VPID must wait, because it has used up its share and VCIs
  * of another VPID were fetched recently. */
 bool hp_share_full(struct hp_nic *n, uint32_t vpid);
-/* Kinds of counts of a VPID: instructions in front of the network port, and
- * pending answers. */
+/* Kinds of counts of a VPID. HP_SHARE_PORT counts instructions whose packet has
+ * not left the network port, HP_SHARE_ANSWERS counts pending answers. */
 enum hp_share_of { HP_SHARE_PORT, HP_SHARE_ANSWERS };
 /* Stops counting an instruction. Called when its packet has left the network
  * port, when its answer has arrived, or when the instruction was dropped. */

@@ -11,8 +11,8 @@
  * choice). */
 enum { HP_BYTES_MAX = 8 << 20 };
 
-/* Returns whether a command is three-staged, so that a response brings data
- * back to its origin. */
+/* Returns whether a command is three-staged, which means that a response
+ * returns data to the origin. */
 static inline bool hp_is_get(uint32_t byte)
 {
 	uint32_t m = HP_MAIN(byte);
@@ -64,8 +64,8 @@ struct hp_lines *hp_lines_new(struct hp_lines like, uint32_t entries);
 /* Sets up the caches of the NIC: windows, and routes of up to 32 bytes. */
 void hp_lines_init(struct hp_nic *n);
 void hp_lines_free(struct hp_lines *l); /* Frees a cache. `l` may be NULL. */
-/* Looks a key up. If `exists` is false, the lookup fails but takes the cycles
- * of any other lookup. */
+/* Looks a key up. If `exists` is false, the lookup takes the usual number of
+ * cycles and then fails. */
 void hp_lines_get(struct hp_nic *n, struct hp_lines *l, struct hp_look *k,
 		  bool exists);
 /* Executes CACHE_CMD: flush, remove and query. An insert does nothing, because
@@ -168,8 +168,8 @@ struct hp_walk {
 	struct hp_walk *next; /* next walk in the list of tlb.c */
 	hp_fn go;
 	/* Called when a page was requested from the driver. The owner of the
-	 * walk can then give room to other work, because the driver's answer
-	 * takes long. May be NULL. */
+	 * walk can then let other jobs use its unit, because the driver's
+	 * answer takes long. May be NULL. */
 	hp_fn missed;
 	void *arg;
 };

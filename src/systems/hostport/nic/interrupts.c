@@ -3,7 +3,7 @@
  *
  * The line is asserted while a bit of IRQ_STATUS is set. A store of ones clears
  * bits. The bits of records (TLB misses, VPIDs, error log: driver_events.c) are
- * set again while records are left, so that the driver cannot lose one. */
+ * set again while records are left, so that the driver cannot miss a record. */
 #include "systems/hostport/nic/nic.h"
 
 static void irq_level(struct hp_nic *n)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network ports of the Host Port (hostport.md 1.2, 3.3, 8.5): packets as frames
- * between its units and the crossbar.
+/* Network ports of the Host Port (hostport.md 1.2, 3.3, 8.5). They send and
+ * receive packets as frames between the device's units and the crossbar.
  *
- * Sending: units call hp_net_send, packets wait in lists by port and class, and
- * leave to the crossbar. Receiving: cells of a packet arrive by port and class,
- * and hp_incoming takes the packet.
+ * Sending: a unit calls hp_net_send. The packet waits in the list of its port
+ * and class until the port has room, and then leaves to the crossbar.
+ * Receiving: cells of a packet arrive by port and class, and hp_incoming takes
+ * the packet.
  *
  * Requests leave through port 0 and replies through port 1 if the node has two
  * ports. Requests and replies have separate virtual channels, so that replies
@@ -286,8 +287,7 @@ int hp_net_init(struct hp_nic *n, struct weft_err *err)
 	return ret;
 }
 
-/* Frees packets that were not received or sent completely, because the run has
- * ended. */
+/* Frees the packets that are still in the device at the end of the run. */
 void hp_net_abandon(struct hp_nic *n)
 {
 	for (uint32_t i = 0; i < HP_NPS; i++)

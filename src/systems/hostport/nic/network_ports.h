@@ -39,7 +39,8 @@ struct hp_rx {
  * cells of these bytes back to the network, because held cells block later
  * packets. */
 void hp_rx_took(struct hp_nic *n, struct hp_rx *rx, uint32_t bytes);
-/* Gives back all cells, because the consumer has a copy of all that arrived. */
+/* Gives back all cells, because the consumer has copied all bytes that
+ * arrived. */
 void hp_rx_copied(struct hp_nic *n, struct hp_rx *rx);
 /* Ends the consumer's use of the packet. Drops bytes of the packet that arrive
  * later. */

@@ -35,8 +35,8 @@
 #include "weft/bus.h"
 
 enum { HP_PORT_BUS, HP_PORT_NETS };
-/* Order within one time: arrivals, callbacks, then the schedulers, so that the
- * schedulers see all requests of their cycle. */
+/* Tags order the calls of one moment: arrivals, callbacks, then the schedulers.
+ * Therefore the schedulers see all requests of their cycle. */
 enum {
 	HP_TAG_NP,
 	HP_TAG_LATER = HP_TAG_NP + HP_NPS,
@@ -177,7 +177,8 @@ struct hp_vci {
 	/* ERR_CMD_INV if the instruction is invalid, else HP_ERR_NOERR */
 	enum hp_err err;
 };
-/* Decodes the words of a VCI. For an invalid VCI it sets err, and main is 0. */
+/* Decodes the words of a VCI. If the VCI is invalid, sets err and clears
+ * main. */
 void hp_vci_decode(struct hp_vci *v, const uint64_t *w, uint32_t vpid);
 
 /* Record of a requester's job (requester.c extends it). */
@@ -207,7 +208,8 @@ void hp_irq_clear(struct hp_nic *n, uint32_t bits);
 void hp_err_log(struct hp_nic *n, uint32_t cmd, uint32_t vpid);
 void hp_irq_vpid(struct hp_nic *n, uint32_t vpid);
 void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
-/* Hooks of the registers of the ring of records. */
+/* Hooks that are called when the driver stores size or read pointer of the ring
+ * of records. */
 struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
@@ -274,7 +276,8 @@ extern const struct hp_pipe hp_req_pipe, hp_cpl_pipe, hp_rsp_pipe;
 
 /* ---- the device ---- */
 
-/* FIFO of records that registers pop or that are written to the ring */
+/* FIFO of records. Loads of a register take records from the FIFO, or the
+ * device moves them into the ring. */
 struct hp_miss {
 	RING(uint64_t);
 };

@@ -5,11 +5,10 @@
  * Pieces are read in order, a few at a time, into the packet. The packet may
  * leave when its pages are translated and the first bytes have arrived.
  * Therefore the network port, which all processes share, never waits for a
- * translation or for the first answer of memory, only for the next piece. Of a
- * packet with more than list_pages pages, the next list_pages are translated
- * ahead of their use. A page that cannot be translated, or memory that does not
- * answer, ends the packet with an abort tail: one word with the error code
- * replaces the other bytes. */
+ * translation or for the first answer of memory, only for the next piece. At
+ * most list_pages pages of a packet are translated ahead of their use. A page
+ * that cannot be translated, or memory that does not answer, ends the packet
+ * with an abort tail: one word with the error code replaces the other bytes. */
 #include "systems/hostport/nic/functional_units.h"
 
 /* largest number of reads in flight, for which the unit has room */

@@ -10,11 +10,11 @@
  *
  * A receiver may use at most as many slots, bytes of a unit's buffer and pages
  * of the parking area as stay free. Therefore one receiver can use half of
- * them, and two receivers a third each. Then neither units nor network ports
- * ever wait for a receiver. With rx_places = 0 the unit waits, as in the
- * thesis, and so do packets behind the waiting packet in the network. A message
- * of more than a line also makes its unit wait when no buffer has room and the
- * driver has given no area.
+ * them, and two receivers a third each. With waiting slots, neither units nor
+ * network ports wait for a receiver, except that a message of more than a line
+ * makes its unit wait when no buffer has room and the driver has given no area.
+ * With rx_places = 0 the unit waits, as in the thesis, and so do packets behind
+ * the waiting packet in the network.
  *
  * Messages for the RDR or posted buffers continue in the order of their
  * arrival. Other packets need only an entry of the notification queue. They may

@@ -327,7 +327,8 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	hp_notify(n, e);
 }
 
-/* Ends the message of an instruction that sent no packet. */
+/* Ends the message by which listeners follow an instruction, if the instruction
+ * sent no packet. */
 static void req_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;
@@ -340,7 +341,7 @@ static const char *req_what(const struct hp_job *j)
 	return hp_command_name(((const struct req *)j)->in.vci.byte);
 }
 
-/* Drops a packet that was not sent, because the run has ended. */
+/* Drops the unsent packet of a job at the end of the run. */
 static void req_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct req *)j)->pull);

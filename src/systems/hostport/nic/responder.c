@@ -383,7 +383,7 @@ static void rsp_aside(struct hp_sched *s, struct hp_job *j)
 	}
 }
 
-/* Drops a response that was not sent, because the run has ended. */
+/* Drops the unsent response of a job at the end of the run. */
 static void rsp_abandon(struct hp_nic *n, struct hp_job *j)
 {
 	hp_pull_drop(n, &((struct rsp *)j)->pull);

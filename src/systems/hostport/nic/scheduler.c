@@ -282,9 +282,10 @@ static bool fu_step(struct hp_sched *s, struct hp_fu *fu)
 	return true;
 }
 
-/* Runs a unit until no stage can continue. Returns at once from a nested call,
- * because stage functions may end their stage inside the call. A step may make
- * room, or release a key, for jobs of the queue. */
+/* Runs a unit until no stage can continue. Requests a slot after each step,
+ * because the step may make room or release a key for queued jobs. Does nothing
+ * in a nested call, because a stage function may end its stage inside the
+ * call. */
 static void fu_run(struct hp_sched *s, struct hp_fu *fu)
 {
 	if (fu->running)

@@ -84,7 +84,7 @@ struct hp_pipe {
 	 * jobs need. May be NULL. */
 	void (*aside)(struct hp_sched *s, struct hp_job *j);
 	/* Called when a stage of the job is over but an older job of its key is
-	 * aside. May give the job a slot of its own (sets placed), or end it
+	 * aside. May move the job to a waiting slot (sets placed), or end it
 	 * (clears over). May be NULL. */
 	void (*behind)(struct hp_sched *s, struct hp_job *j);
 	/* Called when the job has left the last stage and the scoreboard. The

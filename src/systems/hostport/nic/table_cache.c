@@ -85,9 +85,9 @@ static void line_filled(struct hp_nic *n, struct hp_dma *d)
 			   : ASSOC_EMPTY;
 	assoc_touch(&l->dir, (uint32_t)(c - l->at));
 	for (to = &mine; (k = *at);) {
-		/* skips a lookup that waits for another line. That line may
-		 * have the key of line c, because line c may have been removed
-		 * before the lookup */
+		/* Skips a lookup that waits for another line. That line may
+		 * have the same key, if line c was removed while it was being
+		 * filled. */
 		if (k->line != c) {
 			at = &k->next;
 			continue;

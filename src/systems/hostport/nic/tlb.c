@@ -45,7 +45,8 @@ static uint32_t tlb_find(const struct hp_nic *n, uint32_t vpid, uint64_t vpage)
 struct tlb_share {
 	const struct hp_tlb *tlb;
 	uint32_t vpid; /* VPID of the new translation */
-	/* largest number of entries of a VPID, counting the new one */
+	/* largest number of entries that any VPID has, counting the new
+	 * translation for its VPID */
 	uint32_t most;
 };
 

@@ -76,7 +76,8 @@ struct ultra_cpl {
 	uint64_t base, owner;
 	uint32_t slices, words; /* number of slices, words of a slice */
 	uint32_t rp, wp;
-	/* number of stores to its queue that are not handed to the bus yet */
+	/* number of stores to the port's queue that are not handed to the bus
+	 * yet */
 	uint32_t storing;
 	struct {
 		RING(struct ultra_slot);

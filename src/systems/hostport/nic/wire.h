@@ -18,13 +18,14 @@
  * its length on the way, and words of nothing but 0xFF in front of the command
  * frame are padding. All of the routing frame is in the first cell.
  *
- * Branches (R; the thesis has the multicast port and no format): a multicast
- * element is followed by a list of branches. A branch is its length in bytes
- * and its elements. The elements may end in another multicast element, with a
- * list of its own. On the wire a list has the byte 0xF2, the length of the list
- * in bytes, and the list. The multicast port sends one copy of the packet along
- * each branch. A copy whose branch ends in a network port has no list. DTAG is
- * HP_DTAG_ALL, so that any Host Port takes the packet.
+ * The format of branches is reconstructed, because the thesis has the multicast
+ * port but no format. A multicast element is followed by a list of branches. A
+ * branch is its length in bytes and its elements. The elements may end in
+ * another multicast element, with a list of its own. On the wire a list has the
+ * byte 0xF2, the length of the list in bytes, and the list. The multicast port
+ * sends one copy of the packet along each branch. A copy whose branch ends in a
+ * network port has no list. DTAG is HP_DTAG_ALL, so that any Host Port takes
+ * the packet.
  *
  * Internal ports of a crossbar: 0 and 1 are network ports NP0 and NP1, 2 is the
  * service port: multicast port and high availability port of the node. */
@@ -76,8 +77,8 @@ struct hp_head {
 #define HP_C3_DTAG(c)	 ((uint32_t)((c) >> 32))
 #define HP_C3_SIZE(c)	 ((uint32_t)(c)&0xffffff)
 /* Bits of C3 of a request (our own): epoch of the owner for whom the request is
- * meant, or 0 for any owner. The byte is free because a packet has 8 MiB at
- * most. */
+ * meant, or 0 for any owner. The byte is free because a packet has at most 8
+ * MiB. */
 #define HP_C3_OWNER(c)	       ((uint32_t)(c) >> 24)
 #define HP_C3_OWNER_PUT(epoch) ((uint64_t)((epoch)&0xff) << 24)
 
@@ -114,7 +115,7 @@ bool hp_route_parse(struct hp_route *r, const uint8_t *b, uint32_t n);
  * and a routing frame of at most EX_RUNS_BYTES bytes. */
 bool hp_route_fits(const struct hp_route *r);
 /* Computes the elements of the route from s to the crossbar of d. Returns their
- * count, or -1 when there is none. */
+ * count, or -1 when no such route exists. */
 int hp_route_topo(const struct topology *t, uint32_t s, uint32_t d,
 		  uint8_t *el);
 

@@ -4,9 +4,9 @@
  *
  * Each process has one instruction in flight. Every instruction has a number,
  * which its tag carries. One bit records that the issuer was notified of the
- * instruction. Another bit records that the target was notified, by a message
- * or of an access. Thus the program finds an instruction that is lost or
- * executed twice. It also compares the effect of each instruction on memory.
+ * completion. Another bit records that the target was notified of the message
+ * or access. Thus the program finds an instruction that is lost or executed
+ * twice. It also compares the effect of each instruction on memory.
  *
  * messages   to any process
  * RMA        to the process's line in the window of one of a few servers */

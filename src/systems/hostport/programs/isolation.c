@@ -155,7 +155,7 @@ static int scene_main(struct weft_comp *c)
 	now = weft_host_now(s->w.h);
 	s->begun = now;
 	/* starts the measurement after a fifth of its duration, so that queues
-	 * can fill before */
+	 * can fill first */
 	s->from = now + s->time / 5;
 	s->until = s->from + s->time;
 	weft_procs_run(s->w.h, s->cpus);

@@ -25,8 +25,8 @@ static bool isolation_process_endless(const struct hpn_actor *a)
 
 enum { FLAGS = HPORT_MORE | HPORT_ACK };
 
-/* Returns the page of this instruction. For a fault, takes the pages in turn,
- * so that the TLB has lost each page before its next use. */
+/* Returns the page of this instruction. An actor that causes faults uses its
+ * pages in turn, so that the TLB has replaced each page before its next use. */
 static uint64_t page_of(const struct hpn_actor *a, uint64_t bytes)
 {
 	uint64_t n = (bytes + HP_PAGE - 1) / HP_PAGE;

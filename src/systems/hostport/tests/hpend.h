@@ -31,7 +31,7 @@ void hpend_rdr_rest(struct hpend *e, const uint64_t *w, uint32_t bytes);
 void hpend_rdr_free(struct hpend *e, uint32_t words);
 void hpend_prd(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 	       uint64_t cookie);
-/* Writes a PRD whose valid bit is in the flags. */
+/* Writes a PRD. `flags` must include HP_PRD_VALID if the PRD is valid. */
 void hpend_prd_raw(struct hpend *e, uint64_t addr, uint64_t len, uint64_t flags,
 		   uint64_t cookie);
 

@@ -256,7 +256,8 @@ void hpend_expect(struct hpend *e, uint32_t cmd, uint64_t *w)
 
 	w = w ? w : own;
 	for (uint32_t i = 0; !hpproc_wait(&e->p, w); i++)
-		/* at most 10 ms, enough for 1 MiB with a miss at each page */
+		/* waits at most 10 ms, which is enough for 1 MiB with a miss at
+		 * each page */
 		assert_true(i < 100);
 	if (HP_NQE_CMD(w) != cmd)
 		print_error("%s: CMD %04x, not %04x\n",

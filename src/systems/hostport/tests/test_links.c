@@ -244,8 +244,8 @@ static void test_l09_credits(void **state)
 		weft_time_t few = stream("4", cycles[i]);
 		weft_time_t full = stream("64", cycles[i]);
 
-		/* with too few slots, the sender waits a round trip for each
-		 * few cells */
+		/* with too few slots, the sender waits for a round trip after
+		 * every few cells */
 		assert_true(few > 2 * full);
 		assert_true(few > 3 * last / 2);
 		/* More slots than the cells on the line do not help, because

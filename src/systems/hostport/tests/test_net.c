@@ -137,8 +137,8 @@ static void snake_origin(struct scene *s, struct hpproc *p)
 	assert_int_equal(HP_NQE_CMD(w), HP_B_FAST_SEND | HP_A | 2);
 }
 
-/* Visits all nodes of two rows and two of the third. The return route is
- * shorter. */
+/* The packet visits all nodes of two rows and two nodes of the third row. Its
+ * return route is shorter. */
 static void a_packet_follows_mixed_runs_over_nine_hops(void **state)
 {
 	static const uint8_t way[] = { 0, 1, 2, 3, 7, 6, 5, 4, 8, 9 };

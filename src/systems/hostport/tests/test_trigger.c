@@ -166,9 +166,9 @@ static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 	for (uint32_t i = 0; i < 20; i++)
 		hpproc_trigger(&p, HP_T_BARRIER, 0);
 	r->v[2] = time_of(h, &p.page, HP_TRIGGER(HP_T_BARRIER, 0));
-	/* triggers until the CSB is full and refuses one; entries may leave it
-	 * faster than loads fill it, so that the number of attempts is
-	 * limited */
+	/* Triggers until the full CSB refuses a trigger. The number of attempts
+	 * is limited, because entries may leave the CSB faster than loads fill
+	 * it. */
 	for (uint32_t i = 0; i < 2000; i++)
 		if (!(hpproc_trigger(&p, HP_T_BARRIER, 0) & HP_TRUE))
 			break;

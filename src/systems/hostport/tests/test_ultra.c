@@ -420,8 +420,9 @@ static void shrinking_near(struct ultrarig *t, struct ultra_end *e)
 	}
 }
 
-/* Lets the driver take all free slices away, in each turn 100 ns later than
- * before. In some turns the packet has found a slice, and loses it. */
+/* Lets the driver take all free slices away, in each round 100 ns later than in
+ * the round before. In some rounds the packet has found a slice and loses it
+ * again. */
 static void shrinking_far(struct ultrarig *t, struct ultra_end *e)
 {
 	uint64_t size = weft_io_load64(

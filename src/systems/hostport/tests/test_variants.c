@@ -29,8 +29,9 @@ static void mix_send(struct hpend *e, uint32_t i)
 	hpend_send(e, HP_B_SEND | HP_A, 0, 8 * words);
 }
 
-/* Issues all instructions of a round at once: a put from window i to i, a get
- * back from there to i + 4, an add and a send. */
+/* Puts bytes from a window into the window of the same number on the other
+ * side. When the put has ended, issues a get of these bytes into another
+ * window, an add and a send at once. */
 static void mix_round(struct hppair *t, struct hpend *e, uint32_t i)
 {
 	uint32_t win = 10 + i % 4, len = 8 + 808 * i;

@@ -15,10 +15,8 @@ struct fuzz {
 	const uint8_t *p, *end;
 	struct rig r;
 	uint32_t depth;
-	/* True if lost packets are not an error, because loopback was switched
-	 * on or the machine is one of `more_of`. In loopback, credits return
-	 * both for looped packets and for packets of the line. Therefore too
-	 * many packets may arrive, and Net2Host overruns. */
+	/* True once loopback was switched on, or if the machine is one of
+	 * `more_of`. Lost packets are not an error then. */
 	bool looped;
 	uint32_t slot[FORTH_QUEUES_MAX], queues; /* slot[]: next slot of each
 						  * queue */

@@ -3,12 +3,12 @@
  * error log, 6.1 N8).
  *
  * The device writes records to a ring in main memory. The thread inserts
- * translations by posted stores, and notifies the device by a store how many
- * records it has taken. The thread makes no load, because a load would occupy
- * the bridge and delay the triggers of unrelated processes. All records are
- * taken before a miss is served, and VPIDs are served in turn. Therefore a
- * process that misses many pages delays a miss of another process by one miss
- * at most. */
+ * translations by posted stores, and stores the number of records that it has
+ * taken into a register of the device. The thread makes no load, because a load
+ * would occupy the bridge and delay the triggers of unrelated processes. All
+ * records are taken before a miss is served, and VPIDs are served in turn.
+ * Therefore a process that misses many pages delays a miss of another process
+ * by one miss at most. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -241,7 +241,7 @@ struct hp_lines;
 struct hp_tlb;
 struct hp_ultra;
 
-/* A block, as functions that the NIC calls. Each may be NULL. */
+/* Functions of a block that the NIC calls. Each may be NULL. */
 struct hp_block {
 	const char *name;
 	int (*init)(struct hp_nic *n, struct weft_err *err);

@@ -12,8 +12,9 @@ static void place_refuse(struct hp_nic *n, struct hp_cpl *q, enum hp_err err)
 	hp_cpl_done(n, q);
 }
 
-/* Returns whether the message has space, and reserves its entry of the
- * notification queue. Otherwise queues the packet to wait. */
+/* Reserves an entry of the notification queue and returns true, if the message
+ * has space and an entry is free. Otherwise queues the packet until its
+ * receiver has room, and returns false. */
 static bool place_room(struct hp_nic *n, struct hp_cpl *q, struct hp_ctx *c,
 		       bool space)
 {

@@ -152,10 +152,10 @@ void att_agent_park(struct att_agent *g)
 	g->parked = false;
 }
 
-/* Returns true if the agent must not use the endpoint, because the endpoint
- * must not change outside the measured part. That is the case when all clients
- * of the agent are outside the measured part and no operation is in flight. An
- * agent without clients checks all clients of the run. */
+/* Returns true if the agent must not use the endpoint: all its clients are
+ * outside the measured part, and no operation is in flight. The endpoint may
+ * change only in the measured part. An agent without clients checks all clients
+ * of the run. */
 static bool agent_aside(const struct att_agent *g)
 {
 	const struct att_server *s = g->srv;
@@ -227,8 +227,8 @@ static void agent_step(struct att_agent *g)
 	if (agent_give(g))
 		return att_agent_park(g);
 	if (stalled && !n) {
-		/* Lets the time of one attempt pass, because a program would
-		 * also repeat a command until the endpoint accepts it. */
+		/* Charges the time of a retry, because a program would also
+		 * repeat a command until the endpoint accepts it. */
 		if (weft_prog_time(g->prog) == before)
 			weft_host_cpu(g->h, weft_host_time(g->h, T_exec_retry));
 	} else if (!n && !g->srv->over && !agent_called(g)) {

@@ -48,8 +48,8 @@ struct weft_att {
 	/* Time: */
 	weft_time_t busy;  /* processor time that the next command will
 			    * charge */
-	weft_time_t ahead; /* processor time charged since the hand-over at
-			    * seg->now */
+	weft_time_t ahead; /* processor time charged since the last hand-over,
+			    * whose time is seg->now */
 	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: processor time at the last
 			    * reading */
 	/* Events: */
@@ -57,7 +57,7 @@ struct weft_att {
 	uint64_t seq; /* number of the last command that asked for a reply */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
 	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
-	/* number of empty polls in earlier calls that returned without a
+	/* empty polls, summed over earlier calls that returned without a
 	 * wait */
 	_Atomic uint32_t vain;
 	bool glances;	  /* the process is inside a call that polls and returns

@@ -38,8 +38,8 @@ struct att_cmd *att_cmd_new(struct weft_att *a, enum att_cmd_kind kind)
 	return c;
 }
 
-/* Resets the counts of idleness after the process has posted a command or
- * received an event. */
+/* Resets the counts of empty polls and the length of the next sleep, after the
+ * process has posted a command or received an event. */
 static void att_not_idle(struct weft_att *a)
 {
 	a->empty = 0;

@@ -59,7 +59,8 @@ static bool stat_timed(const struct weft_att *a, int stat)
 	       a->info.clock != WEFT_CLOCK_NONE && !weft_att_gone(a);
 }
 
-/* Adds a mark. Without room the mark is dropped, and its call has no time. */
+/* Adds a mark. If the array is full, the mark is dropped, and its call is not
+ * timed. */
 static void mark_add(struct weft_att *a, enum att_cmd_kind kind, int stat,
 		     uint8_t flags)
 {

@@ -12,11 +12,11 @@
 #include "base/minmax.h"
 
 enum {
-	POLLS = 16, /* empty polls in a row before the client waits */
-	VAIN = 256, /* number of empty polls, in all calls that returned without
-		     * a wait, after which the client waits */
-	NAP_US = 1000, /* length of the first sleep in us; NAP_US more for each
-			* PEERS processes */
+	POLLS = 16,    /* empty polls in a row before the client waits */
+	VAIN = 256,    /* empty polls, summed over calls that returned without a
+			* wait, after which the client waits */
+	NAP_US = 1000, /* length of the first sleep in us; grows by NAP_US for
+			* each PEERS processes of the run */
 	PEERS = 16,
 	SIMULATOR_CHECK_NS =
 		1000000000, /* ns between checks of the simulator */
@@ -212,8 +212,8 @@ void weft_att_leave(struct weft_att *a)
 	a->glances = false;
 }
 
-/* Sleeps. Each sleep is twice as long as the one before, up to 8 times the
- * first, so that an idle process does not wake too often. */
+/* Sleeps. Each sleep is twice as long as the previous one, up to 8 times the
+ * first sleep, so that an idle process does not wake too often. */
 static int att_nap(struct weft_att *a)
 {
 	uint32_t nap = NAP_US * (1 + a->info.ranks / PEERS);
@@ -239,16 +239,16 @@ int weft_att_idle(struct weft_att *a)
 		atomic_store(&a->empty, 0);
 		atomic_store(&a->idle_us, 0);
 	}
-	/* While the client sleeps, the rate of its polls depends on real time.
-	 * These polls must not be counted. */
+	/* A client that has not been resumed from its wait polls at a rate that
+	 * depends on real time. Such polls must not be counted. */
 	if (!a->direct && !a->glances && att_blind(a))
 		return att_nap(a);
 	polls = atomic_fetch_add(&a->empty, 1) + 1;
 	if (polls < POLLS && polls + atomic_load(&a->vain) < VAIN)
 		return weft_att_gone(a) ? -EIO : -EAGAIN;
 	if ((a->glances || polls < POLLS) && a->info.clock != WEFT_CLOCK_NONE) {
-		/* The wait doubles after each 256 waits that expired, up to 512
-		 * times the first, because each wait is a hand-over. */
+		/* Doubles the wait after each 256 waits that expired, up to 512
+		 * times the first wait, because each wait is a hand-over. */
 		uint32_t k = min_of(a->glanced / 256, 9);
 		weft_time_t now = atomic_load(&a->seg->now) + a->ahead;
 		int ret = a->ep.ops->wait(

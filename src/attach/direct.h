@@ -51,8 +51,8 @@ struct direct_hub {
 int direct_make(uint32_t nodes, uint32_t slots, struct direct_hub *hub_p);
 /* Unmaps and closes everything of direct_make. */
 void direct_unmake(struct direct_hub *hub);
-/* Assigns a place to a process. Its socket and its pidfd (or -1) must stay open
- * until direct_dead. */
+/* Assigns a place to a process. The socket and the pidfd (or -1) of the process
+ * must stay open until the call of direct_dead. */
 void direct_seat(struct direct_hub *hub, uint32_t node, uint32_t slot, int sock,
 		 int pid_fd);
 /* Reads and answers one request on the process's socket. Returns 0, or
@@ -79,7 +79,8 @@ void direct_close(struct direct *d);
 /* Returns the endpoint, which is valid until direct_close. */
 struct weft_ep *direct_ep(struct direct *d);
 /* Sleeps for at most real_us. Returns 0 if a poll can find something or a full
- * ring has room again, -EAGAIN if not. */
+ * ring has room again, -EAGAIN when the time has passed, or -EIO in a child of
+ * fork. */
 int direct_wait(struct direct *d, uint32_t real_us);
 /* Returns the number of posts and arrivals so far. If the number has not
  * changed, the endpoint was idle. */

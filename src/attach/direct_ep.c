@@ -134,8 +134,8 @@ static int take_all(struct direct *d, struct weft_ep_event *ev, int max)
 		const struct direct_head *h;
 		uint32_t len;
 
-		/* A poll reads one ring's worth of messages from a peer at
-		 * most, because a sender may refill its ring without end. */
+		/* A poll reads at most one full ring of messages from each
+		 * peer, because a sender may refill its ring without end. */
 		while (n < max && d->peer[from].got < end &&
 		       (h = direct_next(d, &d->peer[from], &kind, &len)))
 			n += direct_ep_take(d, from, h, kind, len, &ev[n]);

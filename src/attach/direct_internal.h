@@ -245,7 +245,7 @@ direct_head_at(const struct direct *d, const uint8_t *ring, uint64_t at)
 	return (struct direct_head *)(uintptr_t)(ring + at % d->ring_bytes);
 }
 
-/* Returns the bytes of a message in a ring, head included. */
+/* Returns the number of bytes that a message fills in a ring, head included. */
 static inline uint64_t direct_size(uint64_t len)
 {
 	return (sizeof(struct direct_head) + len + DIRECT_UNIT - 1) &
@@ -278,11 +278,11 @@ int direct_want(struct direct *d, enum direct_want what, uint32_t place,
 /* Sends one message with a descriptor (-1: none). Returns 0 or negative
  * errno. */
 int direct_say(int sock, const void *msg, size_t len, int fd);
-/* Receives one message with recvmsg flags `how`. Returns its bytes or negative
- * errno. *fd_p is -1 if the message had no descriptor. */
+/* Receives one message with recvmsg flags `how`. Returns the number of bytes,
+ * or negative errno. *fd_p is -1 if the message had no descriptor. */
 int direct_hear(int sock, void *msg, size_t len, int how, int *fd_p);
-/* Wakes a process that sleeps on its futex. Returns how it sleeps, because the
- * caller must wake an armed process through its socket. */
+/* Wakes a process that sleeps on its futex. Returns the previous state of the
+ * bell, because the caller must wake an armed process through its socket. */
 enum direct_sleep direct_knock(struct direct_bell *b);
 /* Wakes the process at a place. Called after a fence, which makes the new
  * message or the freed room visible before the sleep flag is read. */
@@ -318,7 +318,8 @@ extern const struct weft_ep_ops direct_ops;
 bool direct_event(struct direct *d, const struct weft_ep_event *ev);
 /* Returns the endpoint address of a place. */
 uint32_t direct_addr(const struct direct *d, uint32_t place);
-/* Returns true if a poll could return an event. */
+/* Returns true if a poll could return an event, or if a full ring has room
+ * again. */
 bool direct_news(struct direct *d);
 
 /* direct_rma.c. Each carries out an operation of struct weft_ep and returns as

@@ -87,7 +87,7 @@ uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 void host_post_data(struct weft_host *h, struct att_host_cmd *cmd,
 		    const void *data, uint32_t n, struct host_takes t);
 
-/* host_life.c: returns whether the process has reported its end to its node. */
+/* host_life.c: returns true if the process has reported its end to its node. */
 bool host_left(void);
 
 /* host_proc.c: sets h->proc to the process that the node has made for the

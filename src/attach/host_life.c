@@ -49,7 +49,7 @@ static void on_fork(void)
 }
 
 /* Makes this thread leave the run, or with `all` every thread of the process.
- * Returns when the simulator has made all posted calls. */
+ * Returns when the simulator has executed all posted calls. */
 static void host_life_bye(struct weft_host *h, bool all)
 {
 	struct att_host_cmd c = { .kind = ATT_H_BYE, .n = all };

@@ -130,7 +130,8 @@ struct att_event {
 	uint64_t time; /* time at which the agent wrote the event, in fs */
 };
 
-/* Reply to the command whose `ctx` is its number. */
+/* Reply to a command. The field `ctx` of the command is the number of the
+ * reply. */
 struct att_reply {
 	int32_t status;
 	uint32_t stores; /* weft/host.h: stores still in flight */

@@ -46,8 +46,8 @@ struct att_sum {
 	weft_time_t cost_call;
 };
 
-/* Calls of one function by a rank: their number, their bytes, and the time in
- * them. */
+/* Calls of one function by a rank: number of calls, their bytes, and the time
+ * inside the calls. */
 struct att_call {
 	uint32_t rank;
 	const char *name; /* owned by the server */
@@ -59,8 +59,8 @@ struct att_flow {
 	uint32_t src, dst;
 	uint64_t messages, bytes;
 };
-/* A rank: its node and its measured part. `over` is 0 if the part has no common
- * end. */
+/* A rank: its node and its measured part. `over` is 0 if the rank has not ended
+ * the part. */
 struct att_rank {
 	uint32_t rank, node;
 	weft_time_t start, over;

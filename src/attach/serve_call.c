@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a client's calls of weft/host.h: MMIO, waiting, time.
  *
- * A wrong argument is a failed check of the run, as in a program inside the
+ * A wrong argument fails a check of the run, as it does in a program inside the
  * simulator. A command that no library would write fails a check, too, because
  * a client may write anything into its ring. */
 #include <errno.h>

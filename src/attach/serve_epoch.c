@@ -21,8 +21,9 @@ static void serve_epoch_aside(struct att_client *c, bool on)
 	c->aside = on;
 }
 
-/* Takes a client out of the measured part. Subtracts its events and hand-overs
- * so far, because their number depends on real time. */
+/* Takes a client out of the measured part. Subtracts the client's events and
+ * hand-overs from the counts of the run, because their number depends on real
+ * time. */
 int att_cmd_aside(struct att_agent *g, struct att_client *c,
 		  const struct att_cmd *cmd)
 {

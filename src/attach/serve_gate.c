@@ -34,7 +34,7 @@ void att_opened(struct att_server *s, struct weft_host *h, bool ok)
 		return;
 	s->over |= s->failed;
 	/* Drivers of the nodes need this time to start. Processes that use
-	 * them join afterwards. */
+	 * drivers join afterwards. */
 	s->settled = weft_sim_now(s->sim) +
 		     (s->o.raw && !s->several
 			      ? 0
@@ -231,9 +231,9 @@ static bool gate_await(struct att_server *s)
 	return ok;
 }
 
-/* Repeats the last hand-over of clients that may have missed its events,
- * because they were already running at that hand-over. Only clients that wait
- * now are resumed. */
+/* Hands over again to clients that may have missed the events of their last
+ * hand-over, because they were already running when it happened. Only clients
+ * that wait now are resumed. */
 static void gate_missed(struct att_server *s)
 {
 	for (size_t i = 0; i < s->clients.n; i++) {

@@ -139,9 +139,9 @@ static void all_left(struct att_server *s)
 }
 
 /* Marks a thread as left, or with `all` every thread of its process. A process
- * with threads stays until all programs have ended, because its threads may be
- * drivers that other programs need. On a node with several processes the
- * drivers belong to the machine, so no process stays. */
+ * with threads stays attached until all programs have ended, because its
+ * threads may be drivers that other programs need. On a node with several
+ * processes the drivers belong to the machine, so no process stays attached. */
 static void serve_host_leave(struct att_client *c, bool all)
 {
 	struct att_server *s = c->srv;

@@ -25,9 +25,9 @@ enum {
 	FEW = 16,
 	MSG_MANY = 4096,
 	MSG_FEW = 16384,
-	UNREAD = 8192, /* limit of unread bytes in a socket. The kernel counts
-			* overhead, too, so that a few messages reach the
-			* limit. */
+	UNREAD = 8192, /* limit of unread bytes in a socket. The kernel also
+			* counts overhead, so that a few short messages reach
+			* the limit. */
 };
 
 uint64_t att_page_up(uint64_t bytes)

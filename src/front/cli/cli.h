@@ -9,8 +9,8 @@
 #include "front/exp/registry.h"
 #include "front/run/run.h"
 
-/* Exit status. CLI_SIGNAL + signal means that the signal ended the command
- * after the command had printed its results so far. */
+/* Exit status. CLI_SIGNAL + signal means that the signal ended the command. The
+ * command has then printed the results up to the signal. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_SIGNAL = 128 };
 
 struct strs {
@@ -104,8 +104,8 @@ int cmd_exec(struct cli *c);
 int cmd_disk(struct cli *c);
 int cmd_import(struct cli *c);
 
-/* Each function returns name i of the values that one argument may have, or
- * NULL behind the last name. units_nearest and completion call it. */
+/* Each function returns the i-th valid value of an argument, or NULL after the
+ * last value. units_nearest and completion call it. */
 const char *list_kinds_next(void *unused, size_t i);
 const char *reproduce_next(void *unused, size_t i);
 const char *bench_next(void *unused, size_t i);

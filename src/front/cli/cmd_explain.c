@@ -20,8 +20,8 @@ static int explain_print(const struct cli *c, const struct explain *e,
 	ret = cli_format_is(c, "json") ? explain_json(e, c->message, f, err)
 				       : explain_table(e, c->message, f, err);
 	fclose(f);
-	/* Replaces control characters, because names in a file may try to steer
-	 * the terminal. */
+	/* Replaces control characters, because names in a file may contain
+	 * escape sequences for the terminal. */
 	for (size_t i = 0; i < n; i++) {
 		unsigned char b = (unsigned char)text[i];
 		bool c1 = b == 0xC2 && i + 1 < n &&

@@ -95,7 +95,8 @@ static void nbdkit_words(const struct exec_job *j, const struct disk_job *k,
 {
 	const char *other = getenv("LD_PRELOAD");
 
-	/* The plug-in is preloaded for the reason given in src/nbd/hangup.c. */
+	/* Preloads the plug-in, because its __assert_fail keeps nbdkit alive
+	 * when a client hangs up (src/nbd/hangup.c). */
 	word(w, "env");
 	word(w, "LD_PRELOAD=%s/" PLUGIN "%s%s", plugin, other ? ":" : "",
 	     other ? other : "");

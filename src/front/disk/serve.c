@@ -78,8 +78,8 @@ static void reap(struct serve *s)
 	}
 }
 
-/* Waits for a signal, for at most `ms` milliseconds (-1: no limit), and
- * collects processes that have ended. Returns the signal, or 0 without one. */
+/* Waits for a signal, for at most `ms` milliseconds (-1: no limit), and reaps
+ * processes that have ended. Returns the signal, or 0 without one. */
 static int next_signal(struct serve *s, int ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };

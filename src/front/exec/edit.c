@@ -8,8 +8,8 @@
 #include "front/exec/exec.h"
 #include "front/exp/registry.h"
 
-/* Copies the programs that stay (drivers), and adds an agent if there is
- * none. */
+/* Copies the drivers and agents of the experiment. Adds an agent if the
+ * experiment has none. */
 static struct doc_node *new_workload(struct doc *d, const struct doc_node *old,
 				     const struct registry *reg)
 {

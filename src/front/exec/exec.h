@@ -15,7 +15,7 @@
 #include "front/exp/exp.h"
 #include "front/run/run.h"
 
-/* Names of clocks, as the option --clock takes them. The index is an enum
+/* Names of clocks that the option --clock accepts. The index is an enum
  * weft_att_clock. */
 extern const char *const exec_clocks[3];
 

@@ -2,7 +2,7 @@
 /* Replaces the remote shell of mpirun. mpirun starts a daemon on each node by a
  * remote shell. `weft exec --rsh` starts the daemon on this computer and gives
  * it the name of its node (WEFT_NODE_NAME, which libweft-time.so shows as the
- * host's name). Open MPI then takes every node for a separate machine and
+ * host's name). Open MPI then treats every node as a separate machine and
  * shares no memory between nodes.
  *
  * mpirun gets addresses of class E (240.0.0.0/4) as names of nodes. No machine

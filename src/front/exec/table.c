@@ -150,8 +150,8 @@ void exec_calls_table(const struct calls *c, FILE *f)
 
 /* ---- several machines ---- */
 
-/* Adds a row with the times of one call on all machines, and their ratios to
- * the first. */
+/* Adds a row with the times of one call on all machines, and the ratio of each
+ * time to the time on the first machine. */
 static void compare_row(struct table *t, const char *what, const uint64_t *fs,
 			size_t n)
 {

@@ -63,8 +63,8 @@ struct build_spec {
 	const char *type_key;	     /* key with the class, "type" or
 				      * "program" */
 	const char *const *reserved; /* keys that are not parameters, or NULL */
-	/* Settings, the class included, that the mapping overrides; may be
-	 * NULL. */
+	/* Default settings, including the class. The mapping overrides them.
+	 * May be NULL. */
 	const struct doc_node *base;
 	bool numbered; /* index and count are values of the parameters `node`
 			* and `nodes` */
@@ -92,7 +92,7 @@ int build_cable(struct exp_build *b, struct weft_port *x, struct weft_port *y,
 		struct weft_comp *link, struct doc_where at,
 		struct weft_err *err);
 
-/* Stores in set->refusal why the override did not fit. */
+/* Stores in set->refusal why the override was refused. */
 void build_set_refused(struct exp_set *set, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -6,7 +6,7 @@
  *	file: my.cables		lines of two nodes or ports; # begins a comment
  *	routes: up_down		shortest, or up and down a tree
  *
- * Cables between nodes take the lowest free ports, in order. */
+ * Cables between nodes use the lowest free ports, in order. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -87,9 +87,10 @@ static int names_read(const struct registry *reg, const struct doc_node *map,
 	return 0;
 }
 
-/* Reads the threshold: by how many flits the longer way must be emptier before
- * a packet takes it. The default is above 0, because otherwise a few flits
- * would send packets of a nearly empty network the longer way. */
+/* Reads the threshold, in flits. A packet takes a longer route only if the
+ * weighted load of the shortest route exceeds the weighted load of the longer
+ * route by more than the threshold. The default is above 0, because otherwise a
+ * few flits would send packets of a nearly empty network over longer routes. */
 static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  struct weft_err *err)
 {
@@ -271,8 +272,9 @@ static int link_of(struct routed *d, const struct net_far *f,
 	return 0;
 }
 
-/* Connects the cable at port p of router r. Does nothing if the cable has its
- * other end at an earlier router or port, because that end has connected it. */
+/* Connects the cable at port p of router r. Does nothing if the other end of
+ * the cable is at an earlier router or port, because the cable was connected
+ * from that end. */
 static int port_connect(struct routed *d, uint32_t r, uint32_t p,
 			struct weft_err *err)
 {

@@ -26,8 +26,8 @@ void network_part_init(struct network_part *p, const struct doc_node *map,
  * outlive the part. */
 void network_part_default(struct network_part *p, const char *param,
 			  const char *value);
-/* Builds a part of these settings. Returns 0, or a negative errno with a
- * message. */
+/* Builds the part that `map` configures under `key`. Returns 0, or a negative
+ * errno with a message. */
 int network_part_build(struct exp_build *b, const struct doc_node *map,
 		       const char *key, const char *type, enum weft_kind kind,
 		       const char *name, struct weft_comp **c_p,

@@ -3,8 +3,8 @@
  * of a sweep.
  *
  * PATH is one of
- *	workload.size		a key of the file; in a list every element
- *				that knows the key takes the value
+ *	workload.size		a key of the file; in a list the value is set
+ *				in every element that accepts the key
  *	bus.pcix.width		CLASS.PARAM: in every component of the class
  *	n0.nic.links		COMPONENT.PARAM
  *	n*.nic.links		a pattern for components, or
@@ -26,8 +26,8 @@ struct exp_set {
 	 * experiment, because they apply to all experiments. All other
 	 * overrides must match. */
 	bool lenient;
-	uint32_t used;	   /* number of keys and parameters that took the
-			    * override */
+	uint32_t used;	   /* number of keys and parameters to which the
+			    * override was applied */
 	char refusal[320]; /* why the last mapping or component refused the
 			    * override */
 };

@@ -51,7 +51,7 @@ const char *registry_next(void *registry, size_t i);
 const struct weft_param *class_param(const struct weft_class *cls,
 				     const char *name);
 
-/* Returns the name of a source, such as "stated" or "derived". */
+/* Returns the name of a parameter's source, such as "stated" or "derived". */
 const char *param_source_name(enum weft_source s);
 
 /* Returns the name of a kind, such as "nic". kind_plural returns the plural for

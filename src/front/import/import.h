@@ -41,7 +41,8 @@ struct importer {
 	int import_##id(struct import *im, struct weft_err *err);
 #include "systems.def"
 extern const struct importer importers[]; /* ended by name == NULL */
-/* Returns name i, NULL behind the last, for units_nearest and completion. */
+/* Returns the name of importer i, or NULL after the last importer.
+ * units_nearest and completion call it. */
 const char *import_next(void *unused, size_t i);
 
 /* Adds a note. */

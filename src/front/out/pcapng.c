@@ -6,7 +6,7 @@
  *
  * Models report some transmissions before they happen and others afterwards.
  * Therefore records wait in memory until no earlier record can be reported.
- * They are sorted many at a time. */
+ * They are sorted in batches. */
 #include "front/out/pcapng.h"
 #include "front/out/file.h"
 

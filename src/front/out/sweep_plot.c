@@ -33,7 +33,8 @@ struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
-	bool list; /* the point is one of a list; its first word is its name */
+	bool list; /* the sweep is a list of points; the first setting names
+		    * the line */
 };
 
 static bool parts_of(const char *point, struct parts *p)
@@ -134,8 +135,9 @@ static bool point_put(struct lines *l, const struct run_set *s,
 	char label[64] = "";
 	bool ok = true;
 
-	/* The label has the values of the axes between the first and the
-	 * last. */
+	/* The label has the value of each axis except x (the last axis) and,
+	 * with three or more axes, the first axis. In a list the label is the
+	 * first value. */
 	for (size_t i = !p->list && p->n > 2; i < end; i++) {
 		size_t at = strlen(label);
 

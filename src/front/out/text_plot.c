@@ -94,8 +94,8 @@ double draw_end(const struct hist *h)
 	return h->max > 2 * p ? p : h->max;
 }
 
-/* Returns the width of a row, at least that of the bins. If rows are few bins
- * wide, the width is a multiple of the bins' width. */
+/* Returns the width of a row, which is at least the width of a bin. A row
+ * narrower than 8 bins has a multiple of the width of a bin. */
 static double row_step(const struct hist *h, double end)
 {
 	double bin = 0, least, ten, step;

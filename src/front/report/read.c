@@ -35,8 +35,8 @@ static sqlite3_stmt *read_query(struct reader *r, const char *text,
 	return st;
 }
 
-/* Steps a query. Stores an error in r->bad, because an error must not be taken
- * for the end of a table. */
+/* Steps a query. Stores an error in r->bad, because an error must not be
+ * mistaken for the end of a table. */
 static bool read_step(struct reader *r, sqlite3_stmt *st)
 {
 	int rc = st ? sqlite3_step(st) : SQLITE_DONE;

@@ -28,8 +28,8 @@ static bool jobs_chosen(const struct cli *c, const char *system,
 	return c->args.n == 0;
 }
 
-/* Returns name i of the names that an argument may have, or NULL behind the
- * last name. The names are those of systems, then those of rows. */
+/* Returns the i-th valid value of the argument, or NULL after the last value.
+ * Names of systems precede names of rows. */
 const char *reproduce_next(void *unused, size_t i)
 {
 	size_t n = 0;

@@ -75,7 +75,7 @@ struct repro_row {
 	bool derived;	       /* the source does not print `paper` itself */
 	double far;	       /* one-sided rules: limit of credible values */
 	/* Reason why the tolerance is wider than the rounding of the printed
-	 * value, or source of `far`. */
+	 * value, or source of the value in `far`. */
 	const char *why;
 	const char *note;	/* remark, or NULL */
 	const char *experiment; /* shipped name, SYSTEM/FILE */

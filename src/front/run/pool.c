@@ -122,8 +122,8 @@ static int workers_loop(struct workers *ws, struct weft_err *err)
 			if (!ws->at[k].pid && !signals_caught() &&
 			    worker_start(ws, k, err))
 				return -1;
-		/* Asks workers to end. Each still sends the result of its task
-		 * so far. */
+		/* Asks workers to end. Each worker still sends the partial
+		 * result of its task. */
 		for (uint32_t k = 0; k < p->jobs && signals_caught(); k++)
 			if (ws->at[k].pid && !ws->at[k].told) {
 				kill(ws->at[k].pid, SIGTERM);

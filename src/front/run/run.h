@@ -102,8 +102,9 @@ bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 
 /* signals.c. Handlers only stop the simulation and set a flag, because they may
  * interrupt any code. The run then reads the flag. */
-/* From now on SIGINT and SIGTERM end the run instead of the process. A second
- * signal ends the process. */
+/* With `on`, SIGINT, SIGTERM and SIGHUP end the run instead of the process, and
+ * a second signal ends the process. Without `on` these signals end the process
+ * again. */
 void signals_catch(bool on);
 /* Ignores SIGINT in a worker, because the parent asks the worker to end. */
 void signals_worker(void);

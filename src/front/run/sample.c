@@ -229,8 +229,8 @@ void sampler_series(struct sampler *s, struct weft_result *r)
 	char name[300];
 
 	/* ops.finish has brought all counters up to date. ops.sample must not
-	 * be called any more, because ops.finish may have freed what ops.sample
-	 * needs. */
+	 * be called any more, because ops.finish may have freed the memory that
+	 * ops.sample reads. */
 	if (s->times.n && vec_last(&s->times) == weft_sim_now(s->sim))
 		s->times.n--;
 	sampler_take(s);

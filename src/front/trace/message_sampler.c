@@ -64,7 +64,7 @@ static struct kept kept_new(size_t stages)
 }
 
 /* Adds the stages of a record up to `until`. Stages without duration are added,
- * too, because a part may end with one of them. */
+ * too, because a part may end with such a stage. */
 static void message_sampler_marks(struct kept *m, const struct rec *r,
 				  weft_time_t until)
 {

@@ -3,7 +3,8 @@
 #include "front/trace/recs.h"
 
 enum { RECS_LOG2 = 12, RECS = 1 << RECS_LOG2, PROBES = 8 };
-/* limit of the marks of one message; a transfer in many bursts has the most */
+/* Limit of the marks of one message. Transfers in many bursts have the most
+ * marks. */
 enum { MARKS_MAX = 400 };
 
 void recs_init(struct recs *r)

@@ -333,7 +333,7 @@ static void parts_free(struct timeline *t)
 	}
 }
 
-/* Drops the events so far. The events that a pipe has taken cannot be
+/* Drops the events so far. Events that were already written to a pipe cannot be
  * removed. */
 void timeline_again(struct timeline *t)
 {

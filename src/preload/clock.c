@@ -15,8 +15,8 @@
 
 enum { YEAR_2000 = 946684800 };
 
-/* Returns true, and simulated time in *t, if the caller has to get simulated
- * time. */
+/* Returns true and stores simulated time in *t, if clocks show simulated time
+ * to this caller. */
 static bool clock_shown(const void *caller, weft_time_t *t)
 {
 	struct weft_att *a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives the host the name of the simulated node (WEFT_NODE_NAME), so that an
- * MPI takes ranks on different nodes for ranks on different machines. */
+ * MPI treats ranks on different nodes as ranks on different machines. */
 #include "base/minmax.h"
 #include "preload/preload.h"
 

@@ -24,8 +24,8 @@ static struct {
 	weft_time_t (*time)(const struct weft_host *h, enum host_time_id id);
 } lib;
 
-/* Finds the functions before the program starts, because of the problem that
- * the comment of look_around() in preload.c describes. */
+/* Finds the functions before the program starts, because dlsym() inside a call
+ * of a clock could deadlock (see look_around() in preload.c). */
 static void __attribute__((constructor)) find_libweft(void)
 {
 	lib.now = dlsym(RTLD_DEFAULT, "weft_host_now");

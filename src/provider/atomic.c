@@ -9,7 +9,7 @@
 #define WRITE (FI_ATOMIC | FI_WRITE)
 #define READ  (FI_ATOMIC | FI_READ)
 
-/* An atomic call, in one form for all variants. */
+/* Arguments of an atomic call, common to all variants of the call. */
 struct atomic_call {
 	struct wfi_tx t;
 	enum fi_datatype type;

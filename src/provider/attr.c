@@ -11,9 +11,8 @@
 #define ATTR_RMA                                                               \
 	(FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ |            \
 	 FI_REMOTE_WRITE | FI_RMA_EVENT | FI_TRIGGER)
-/* A send that follows a long transfer is not ordered behind it. A long transfer
- * is announced first and put later, so that the data may arrive after a later
- * message. */
+/* FI_ORDER_SAW is missing, because a send may overtake an earlier long write. A
+ * long write is announced first, and its data is put later. */
 #define ATTR_ORDER                                                             \
 	(FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |           \
 	 FI_ORDER_WAW | FI_ORDER_RAS | FI_ORDER_WAS | FI_ORDER_RMA_RAR |       \

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number of unused registrations that stay. Timed runs keep none,
+/* Largest number of unused registrations that are kept. Timed runs keep none,
  * because the heap decides whether a later buffer has the address of a
  * registration, and addresses of the heap differ from run to run. */
 enum { REGS_KEPT = 16 };
 
-/* Returns the bytes of one put. Both ends of a transfer compute the same
- * number. */
+/* Returns the largest size of a put in bytes. Both ends of a transfer compute
+ * the same size. */
 static size_t bulk_chunk(const struct wfi_hub *h)
 {
 	size_t most = h->info->max_put;

@@ -43,15 +43,15 @@ int wfi_window_later(struct wfi_op *op, void *p, size_t len,
  * op->type->put() when all bytes are sent. */
 void wfi_bulk_put(struct wfi_op *op, const void *p, size_t len,
 		  const struct wire_window *to, uint32_t to_id);
-/* Posts the remaining puts of an operation. Returns 0, or -EAGAIN without
- * room. */
+/* Posts the remaining puts of an operation. Returns 0, or -EAGAIN if the
+ * transport has no room. */
 int wfi_bulk_out(struct wfi_op *op);
 /* Handles a put of a peer that has arrived. */
 void wfi_bulk_in(struct wfi_hub *h, uint32_t src, uint32_t imm);
 
-/* Returns the memory of the operation as one piece: the only piece of its iov,
- * or a bounce buffer, which is filled from iov with `fill`. Returns NULL
- * without memory. */
+/* Returns the memory of the operation as one buffer: the only element of its
+ * iov, or a bounce buffer, which is filled from iov with `fill`. Returns NULL
+ * if memory is exhausted. */
 void *wfi_op_flat(struct wfi_op *op, bool fill);
 
 /* Copies at most `len` bytes from iov to a flat buffer. Leaves out the first

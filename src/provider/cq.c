@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion queues. A queue is a ring of full entries. A read shortens them to
- * the requested format. */
+/* Completion queues. The ring stores entries in the longest format. A read
+ * copies only the fields of the requested format. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -200,8 +200,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
 }
 
 /* Returns true if no injected operation is in flight. Closing an endpoint waits
- * for injected operations, because the user gets no completion for which to
- * wait. */
+ * for injected operations, because the user gets no completion from them. */
 static bool ep_drained(void *arg)
 {
 	struct wfi_ep *ep = arg;
@@ -262,8 +261,8 @@ static struct fi_ops ep_fid_ops = {
 
 /* ---- opening ---- */
 
-/* Opens the requested port, or another one if that is taken, because a user may
- * open several endpoints from one fi_info. */
+/* Opens the requested port. If this port is in use, opens another port, because
+ * a user may open several endpoints from one fi_info. */
 static int ep_port(struct wfi_ep *ep)
 {
 	const struct sockaddr_in *sin = ep->info->src_addr;

@@ -140,8 +140,8 @@ static bool fit_ep(const struct fi_ep_attr *want, const struct fi_info *have)
 	       fit_most(want->max_order_raw_size, e->max_order_raw_size) &&
 	       fit_most(want->max_order_war_size, e->max_order_war_size) &&
 	       fit_most(want->max_order_waw_size, e->max_order_waw_size) &&
-	       /* An endpoint has one context, or shares one with other
-		* endpoints. */
+	       /* An endpoint has one transmit and one receive context, or
+		* shares them with other endpoints. */
 	       (want->tx_ctx_cnt <= 1 ||
 		want->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
 	       (want->rx_ctx_cnt <= 1 ||

@@ -9,8 +9,8 @@
 #include "provider/bulk.h"
 #include "provider/op.h"
 
-/* The hubs of this process. They are static, because libfabric gives a provider
- * no place for state. */
+/* The hubs of this process. They are static, because libfabric has no storage
+ * for the state of a provider. */
 static struct wfi_hubs {
 	pthread_mutex_t lock;
 	struct wfi_hub *first;

@@ -162,12 +162,12 @@ static inline void wfi_unlock(struct wfi_hub *h)
 
 /* ---- sending: all with the lock ---- */
 
-/* Returns the record of a process, and makes it if necessary. Returns NULL
- * without memory. */
+/* Returns the record of a process, and makes it if necessary. Returns NULL if
+ * memory is exhausted. */
 struct wfi_peer *wfi_peer_get(struct wfi_hub *h, uint32_t addr);
-/* Sends one message. Returns 0, -EPIPE if the peer is dead, or -EAGAIN without
- * room. With `must` the message is queued instead of -EAGAIN. Calls `note` (may
- * be NULL) when the send ends. */
+/* Sends one message. Returns 0, -EPIPE if the peer is dead, or -EAGAIN if the
+ * transport has no room. With `must` the message is queued if there is no room.
+ * Calls `note` (may be NULL) when the send ends. */
 int wfi_hub_send(struct wfi_hub *h, struct wfi_peer *p, const struct wire *w,
 		 const struct iovec *iov, size_t n, struct wfi_note *note,
 		 bool must);

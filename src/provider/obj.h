@@ -239,8 +239,8 @@ struct wfi_mr {
 	size_t iovs, len;
 	uint64_t base; /* address of the first byte, as peers name it */
 	uint64_t access, flags;
-	/* Peers that have asked for the region, and the port to which they sent
-	 * the question. */
+	/* Endpoints that have asked for the region, and the port of this
+	 * process to which they sent the request. */
 	wfi_name *shown_to;
 	size_t shown;
 	uint16_t shown_port;
@@ -376,8 +376,8 @@ void wfi_long_in(struct wfi_ep *ep, const struct wfi_in *in);
 /* Answers a request with a result, or with errno `err` if that is not 0. */
 void wfi_result(struct wfi_ep *ep, const struct wfi_in *in, int err,
 		const void *data, size_t len);
-/* Each handles a message of a peer for the endpoint, and checks its fields as
- * the handlers above do. */
+/* Each handles a message of a peer for the endpoint. Checks each field, because
+ * the sender may have written any value into it. */
 void wfi_atomic_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_answer_in(struct wfi_ep *ep, const struct wfi_in *in);
 void wfi_shutdown_in(struct wfi_ep *ep, const struct wfi_in *in);

@@ -75,8 +75,8 @@ struct wfi_op {
 	const char *from;
 	size_t at;
 	unsigned notes;	 /* operations that the transport still holds */
-	bool bulk, more; /* the operation puts; some of its puts are not posted
-			  * yet */
+	bool bulk, more; /* bulk: the operation sends its data by puts; more:
+			  * not all of these puts are posted yet */
 	uint64_t drops;	 /* value of reg_drops when the NIC had no room for the
 			  * window */
 	int err;
@@ -93,7 +93,7 @@ struct wfi_op {
 /* Type of an operation that has ended but that the transport still uses. */
 extern const struct wfi_op_type wfi_op_ghost;
 
-/* Returns a zeroed operation of this type, or NULL without memory. */
+/* Returns a zeroed operation of this type, or NULL if memory is exhausted. */
 struct wfi_op *wfi_op_new(struct wfi_hub *h, const struct wfi_op_type *type,
 			  struct wfi_ep *ep, struct wfi_peer *p);
 /* Assigns a number to the operation. Returns 0 or -ENOMEM. */

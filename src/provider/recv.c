@@ -108,7 +108,7 @@ static int rx_any(struct wfi_ep *ep, struct wfi_rxq *q, const struct wfi_rxd *r,
 	if (ep && (r->flags & FI_PEEK))
 		return rx_peek(ep, q, r, from);
 	if (ep && (r->flags & FI_CLAIM)) {
-		/* FI_CLAIM takes the message that a peek has kept for this
+		/* FI_CLAIM receives the message that a peek has kept for this
 		 * context. */
 		struct wfi_unx *u = wfi_rxq_claimed(q, r->context);
 

@@ -101,7 +101,7 @@ void wfi_region_in(struct wfi_ep *ep, const struct wfi_in *in)
 /* ---- answers to peers ---- */
 
 /* Records a peer that asked for the region, because it must be notified when
- * the region is closed. Returns false without memory. */
+ * the region is closed. Returns false if memory is exhausted. */
 static bool region_remember(struct wfi_mr *mr, const struct wfi_in *in)
 {
 	wfi_name *at;

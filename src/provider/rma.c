@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of fi_rma: the part of the process that makes the call. */
+/* Calls of fi_rma, in the process that makes the call. */
 #include <string.h>
 
 #include "provider/bulk.h"
@@ -138,9 +138,9 @@ static int rma_start(struct wfi_ep *ep, const struct wfi_tx *t,
 	if (!op)
 		return -FI_ENOMEM;
 	op->full = len;
-	/* Remote data need a message, because direct access carries none.
-	 * FI_INJECT needs a message, because in a direct access the NIC would
-	 * read the buffer after the call has returned. */
+	/* Remote CQ data need a message, because a direct access cannot carry
+	 * them. FI_INJECT needs a message, because in a direct access the NIC
+	 * would read the buffer after the call has returned. */
 	if (!t->inject && !(t->flags & (FI_REMOTE_CQ_DATA | FI_INJECT)) &&
 	    wfi_region_find(
 		    ep, p, w->dst, t->key, t->raddr, len,

@@ -27,8 +27,8 @@ static void in_written(struct wfi_ep *ep, struct wfi_mr *mr, uint64_t flags,
 		wfi_cq_add(ep->rx_cq, &c);
 }
 
-/* Returns the address of a part of a region if the part is one piece of memory,
- * otherwise NULL. */
+/* Returns the address of a part of a region if the part is contiguous in
+ * memory, otherwise NULL. */
 static char *in_flat(const struct wfi_mr *mr, size_t at, size_t len)
 {
 	for (size_t i = 0; i < mr->iovs; i++) {

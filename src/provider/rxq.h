@@ -25,13 +25,13 @@ struct wfi_rx {
 	uint64_t flags;
 	struct iovec iov[WFI_IOV];
 	size_t iovs, len;
-	/* Multi-receives: bytes used, smallest remainder with which the receive
-	 * stays posted, and messages in flight. */
+	/* Multi-receives: bytes used, smallest free space with which the
+	 * receive stays posted, and number of messages in flight. */
 	size_t used, least;
 	unsigned pending;
 };
 
-/* A message, or the announcement of a long one. */
+/* A message, or the announcement of a long message. */
 struct wfi_msg {
 	struct wfi_ep *ep;
 	struct wfi_peer *peer;

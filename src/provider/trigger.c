@@ -170,7 +170,8 @@ static bool work_call(const struct fi_deferred_work *w, struct wfi_ep **ep_p,
 	default:
 		return false;
 	}
-	t->inject = true; /* no completion, because a counter counts the end */
+	t->inject = true; /* reports no completion, because a counter counts
+			   * the end of the work */
 	return t->iovs <= WFI_IOV;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends messages. Short messages leave at once, and long ones are announced
- * first. */
+/* Sends messages. A short message is sent at once, and a long message is
+ * announced first. */
 #include "provider/tx.h"
 
 #include <string.h>

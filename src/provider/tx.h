@@ -5,7 +5,7 @@
 
 #include "provider/obj.h"
 
-/* An operation that the user requests, in one form for all calls. */
+/* Arguments of an operation that the user requests, common to all calls. */
 struct wfi_tx {
 	const struct iovec *iov;
 	size_t iovs;
@@ -42,12 +42,12 @@ int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
 /* Ends a call and releases the lock. After -EAGAIN it makes progress, because
  * the user repeats the call. Returns the result for libfabric. */
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
-/* Returns a new operation for the call, or NULL without memory. Does not copy
- * the user's data. */
+/* Returns a new operation for the call, or NULL if memory is exhausted. Does
+ * not copy the user's data. */
 struct wfi_op *wfi_tx_op(struct wfi_ep *ep, const struct wfi_tx *t,
 			 struct wfi_peer *p, uint16_t port);
-/* Sends a message. Returns 0, -FI_EAGAIN without room, or another negative
- * errno. */
+/* Sends a message. Returns 0, -FI_EAGAIN if the transport has no room, or
+ * another negative errno. */
 ssize_t wfi_send(struct wfi_ep *ep, const struct wfi_tx *t);
 /* Writes or reads memory of a peer. Returns as wfi_send does. */
 ssize_t wfi_rma(struct wfi_ep *ep, const struct wfi_tx *t);
@@ -57,7 +57,7 @@ ssize_t wfi_tx_any(struct wfi_ep *ep, const struct wfi_tx *t);
  * argument. Returns as wfi_tx_any does. */
 #define WFI_TX(...) (&(struct wfi_tx){ __VA_ARGS__ })
 ssize_t wfi_tx_do(struct fid_ep *fid, struct wfi_tx *t);
-/* Calls wfi_tx_do for one piece of memory. Returns as wfi_tx_do does. */
+/* Calls wfi_tx_do for one contiguous buffer. Returns as wfi_tx_do does. */
 ssize_t wfi_tx_buf(struct fid_ep *fid, const void *buf, size_t len,
 		   struct wfi_tx *t);
 /* Queues the call until the counter in its context reaches the threshold.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between the provider's processes. A header of 32 bytes precedes each
- * message, so that a tagged message of 8 bytes with data has 40 bytes and fits
- * a small packet of any NIC. The byte order is the machine's, little endian.
+ * message, so that a tagged message with remote data and 8 bytes of payload has
+ * 40 bytes and fits a small packet of any NIC. The byte order is the machine's,
+ * little endian.
  *
  * A short transfer is one message. A long transfer is announced and gets a
  * window (registered memory and a number), into which the NIC puts the data.
@@ -78,7 +79,7 @@ struct wire_region {
 
 _Static_assert(sizeof(struct wire) == 32, "header");
 
-/* Longest message that every process can take, header included. */
+/* Longest message that every process can receive, header included. */
 enum { WIRE_MAX = 4096, WIRE_ROOM = WIRE_MAX - (int)sizeof(struct wire) };
 
 #endif

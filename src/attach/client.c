@@ -56,7 +56,8 @@ static void on_fork(void)
  * the bells. */
 enum { FDS = ATT_SEND_FDS + 2 };
 
-/* Connects to `path`. A first character '@' means an abstract name. */
+/* Connects to `path`. A first character '@' stands for an abstract socket
+ * name. */
 static int att_connect(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };

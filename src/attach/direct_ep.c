@@ -85,8 +85,8 @@ static int ep_post(struct weft_ep *ep, const struct weft_ep_op *op)
 		return -EIO;
 	d->acts++;
 	if (!(op->code & ep->info.caps) || op->code & (op->code - 1))
-		/* The code must be a single bit, because it is also an
-		 * index. */
+		/* The operation code must be a single bit, because it is also
+		 * an index. */
 		return -EOPNOTSUPP;
 	if (!place_of(d, op->dst, &to) || (imm && op->imm > UINT32_MAX))
 		return -EINVAL;

@@ -136,8 +136,8 @@ struct direct_rep {
 
 /* ---- operations by message ---- */
 
-/* Remote operations that the target's library executes. They travel as
- * messages. */
+/* Remote operations that the target's library executes. Messages carry their
+ * requests and replies. */
 enum direct_what { ASK_PUT, ASK_GET, ASK_FADD, ASK_CSWAP };
 
 struct direct_ask {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: put, get and atomics. The kernel copies put and get at once.
- * The target's library executes atomics, and also put and get if the kernel
- * refuses (direct_ask.c).
+/* Direct endpoint: put, get and atomics. The kernel copies the data of put and
+ * get during the call. The target's library executes atomics, and also put and
+ * get if the kernel refuses (direct_ask.c).
  *
  * A key is the index of a region in its owner's table and the number of
  * earlier uses of that entry. An address is valid in its owner's address

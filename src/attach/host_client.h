@@ -79,8 +79,8 @@ struct host_takes {
 void host_post(struct weft_host *h, struct att_host_cmd *cmd,
 	       struct host_takes t);
 #define HOST_TAKES(...) ((struct host_takes){ __VA_ARGS__ })
-/* Makes a call as host_call does, with n bytes of data that are copied at once.
- * Returns as host_call does. */
+/* Makes a call as host_call does, with n bytes of data, which are copied before
+ * the call returns. Returns as host_call does. */
 uint64_t host_call_data(struct weft_host *h, struct att_host_cmd *cmd,
 			const void *data, uint32_t n, struct att_reply *r);
 /* Posts as host_post does, with n bytes of data. */

@@ -127,8 +127,8 @@ _Static_assert(offsetof(struct att_host_cmd, busy) ==
 			       offsetof(struct att_cmd, ctx),
 	       "fields of every command");
 
-/* In a reply `status` is 0, or negative errno if the call was refused. The call
- * defines a and b. c is the processor time that the thread still has to
- * spend. */
+/* In a reply `status` is 0, or negative errno if the call was refused. The
+ * meaning of a and b depends on the call. c is the processor time that the
+ * thread still has to spend. */
 
 #endif

@@ -90,7 +90,8 @@ void att_server_child(struct att_server *s, pid_t pid);
 int att_server_go(struct att_server *s, struct weft_err *err);
 /* Returns the totals in *sum_p. Called after the run. */
 void att_server_sum(struct att_server *s, struct att_sum *sum_p);
-/* Each returns entry i in order of ranks. Returns false after the last one. */
+/* Each stores entry i, in the order of ranks, in the last argument. Returns
+ * false after the last entry. */
 bool att_server_rank(const struct att_server *s, size_t i, struct att_rank *r);
 bool att_server_call(const struct att_server *s, size_t i, struct att_call *c);
 bool att_server_flow(const struct att_server *s, size_t i, struct att_flow *f);

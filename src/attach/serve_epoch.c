@@ -94,8 +94,8 @@ static void epoch_reply(struct att_client *c, int status)
 	struct att_reply r = { .status = status, .a = c->epoch.at };
 	struct att_server *s = c->srv;
 
-	/* At a common end all clients are set aside before the first of them
-	 * continues. */
+	/* At a common end all clients leave the measured part before the first
+	 * of them continues. */
 	for (size_t i = 0; c->epoch.end && i < s->clients.n; i++)
 		if (serve_epoch_waits(s->clients.at[i]) &&
 		    s->clients.at[i]->epoch.job == c->epoch.job)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shadows of clients' memory (host/process_memory.h). In untimed runs unused
- * shadows stay for a while, so that the endpoint's library finds its
+ * shadows are kept for a while, so that the endpoint's library finds its
  * registrations again when a buffer is reused. */
 #include "attach/serve_internal.h"
 

@@ -62,7 +62,7 @@ struct att_mr {
 	struct att_client *c;
 };
 
-/* A piece of a client's memory at addresses that devices of the node can
+/* A range of a client's memory, at addresses that devices of the node can
  * use. */
 struct att_shadow {
 	struct att_client *c;
@@ -129,8 +129,8 @@ struct att_agent {
  * or 0 when the client does not wait. */
 struct att_epoch {
 	uint64_t seq, job;
-	weft_time_t at; /* common time of start or end; WEFT_NEVER: clients are
-			 * missing */
+	weft_time_t at; /* common time of start or end; WEFT_NEVER: some
+			 * clients do not wait yet */
 	bool end;
 };
 

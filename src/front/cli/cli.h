@@ -73,8 +73,8 @@ int cli_help(const struct cli_cmd *cmd);
 /* Prints "weft: message" and returns CLI_USAGE. */
 int cli_error(const struct weft_err *err);
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Prints "weft: WHAT 'WORD'", then the nearest known word, or the remedy when
- * no word is near. Returns CLI_USAGE. */
+/* Prints "weft: WHAT 'WORD'", then the most similar known word, or the remedy
+ * if no known word is similar. Returns CLI_USAGE. */
 int cli_unknown(const char *what, const char *word,
 		const char *(*next)(void *arg, size_t i), void *arg,
 		const char *remedy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the help of `weft`, `weft --help` and `weft COMMAND --help` from the
- * tables of commands and options.  scripts/man reads this output for the manual
- * pages, so that they cannot differ from the program. */
+ * tables of commands and options. scripts/man makes the manual pages from this
+ * output, so that the pages cannot differ from the program. */
 #include <string.h>
 
 #include "front/cli/cli.h"

@@ -7,8 +7,8 @@
  *          +- nbdkit                attached process with the plug-in src/nbd
  *          +- COMMAND               with the disk's address in $uri
  *
- * The machine is an experiment. Its targets stay, and its other programs are
- * removed. An experiment without targets gets a target on node 1. */
+ * The machine is an experiment. Its targets are kept, and its other programs
+ * are removed. An experiment without targets gets a target on node 1. */
 #ifndef FRONT_DISK_H
 #define FRONT_DISK_H
 

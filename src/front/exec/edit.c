@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns an experiment into a machine: keeps its nodes, fabric, faults and
- * drivers, removes its other programs, its sweep and what it expects, and adds
- * an agent to every node. */
+ * drivers, removes its other programs, `sweep` and `expect`, and adds an agent
+ * to every node. */
 #include <errno.h>
 #include <string.h>
 

@@ -33,8 +33,8 @@ void exp_names_add(struct exp_names *v, const char *fmt, ...)
 const char *exp_names_next(void *names, size_t i);
 void exp_names_free(struct exp_names *v);
 
-/* Refuses n unless it is of this kind: "fabric must be a mapping, not a
- * list". */
+/* Refuses n if it is not of this kind, with a message such as "fabric must be a
+ * mapping, not a list". */
 int exp_want(const struct doc_node *n, enum doc_kind kind, const char *what,
 	     struct weft_err *err);
 /* Refuses a key of map that is not in keys (ended by NULL). Returns 0, or a

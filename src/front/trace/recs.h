@@ -45,8 +45,9 @@ const struct rec *recs_next(struct recs *r, size_t *i_p);
  * equal in every run. */
 uint64_t recs_hash(const struct weft_comp *c, const char *a, const char *b,
 		   uint32_t index);
-/* Returns a hash of the addresses. It is faster, but differs from run to run,
- * therefore it may only be used to find an entry again. */
+/* Returns a hash of the addresses. This hash is faster than recs_hash, but
+ * differs from run to run. Therefore it may only be used to find an entry
+ * again. */
 static inline uint32_t recs_near(const struct weft_comp *c, const char *a,
 				 const char *b, uint32_t index)
 {

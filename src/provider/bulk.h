@@ -34,8 +34,8 @@ bool wfi_regs_drop(struct wfi_hub *h);
 int wfi_window_open(struct wfi_op *op, void *p, size_t len,
 		    struct wire_window *w_p);
 /* Opens a window as wfi_window_open does, and returns as it does. If the last
- * call for this operation returned -EAGAIN and no registration has been given
- * back since then, returns -EAGAIN at once, because the NIC would refuse
+ * call for this operation returned -EAGAIN and no registration has been
+ * released since then, returns -EAGAIN at once, because the NIC would refuse
  * again. */
 int wfi_window_later(struct wfi_op *op, void *p, size_t len,
 		     struct wire_window *w_p);

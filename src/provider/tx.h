@@ -39,8 +39,9 @@ bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
  * in the header. Returns 0, or negative errno with the lock released. */
 int wfi_tx_begin(struct wfi_ep *ep, const struct wfi_tx *t, uint64_t bytes,
 		 struct wfi_peer **p_p, struct wire *w);
-/* Ends a call and releases the lock. After -EAGAIN it makes progress, because
- * the user repeats the call. Returns the result for libfabric. */
+/* Ends a call and releases the lock. After -EAGAIN first handles arrived
+ * messages, because the user repeats the call. Returns the result for
+ * libfabric. */
 ssize_t wfi_tx_ret(struct wfi_ep *ep, int rc);
 /* Returns a new operation for the call, or NULL if memory is exhausted. Does
  * not copy the user's data. */

@@ -48,7 +48,7 @@ static void report(const char *name, weft_time_t t0, weft_time_t t1)
 	       (unsigned long long)(t1 - t0));
 }
 
-/* ---- VELO: a message to the other node, a message back ---- */
+/* ---- VELO: ping-pong of messages ---- */
 
 struct velo {
 	struct velo_port *port;
@@ -114,7 +114,7 @@ static int run_velo(struct weft_host *h)
 	return 0;
 }
 
-/* ---- FORTH: puts with a notification ---- */
+/* ---- FORTH: ping-pong of puts with a notification ---- */
 
 struct forth {
 	struct weft_forth *f;

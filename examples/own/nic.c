@@ -171,8 +171,8 @@ static void own_note(struct weft_comp *c, const struct weft_bus_note *b)
 	switch (b->kind) {
 	case WEFT_NOTE_STORE:
 		if (b->bytes > 8)
-			break; /* Registers have 8 bytes, and a store writes one
-				* register at most. */
+			break; /* A register has 8 bytes, and a store writes at
+				* most one register. */
 		memcpy(&v, b->data, b->bytes);
 		weft_reg_store(c, b->space, (uint32_t)b->off, b->bytes, v);
 		break;

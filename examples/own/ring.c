@@ -5,7 +5,7 @@
  *	topology: own_ring, dims: [12, 4]	routers, length of a chord
  *
  * Port 0 is cabled to the next router, port 1 to the previous one, and port 4
- * to the end. Port 2 is the start of a chord, port 3 the far end of a chord.
+ * to the router's node. A chord starts at port 2 and ends at port 3.
  * Chords start at the routers whose number is a multiple of the chord
  * length. */
 #include "weft/network.h"

@@ -28,8 +28,8 @@ enum weft_att_clock {
 			   * runs are reproducible. */
 	WEFT_CLOCK_CPU,	  /* As FIXED, and the real processor time between calls
 			   * is added. */
-	WEFT_CLOCK_NONE,  /* No process waits for simulated time. Runs with this
-			   * clock are the fastest. */
+	WEFT_CLOCK_NONE,  /* Simulated time does not wait for processes, so its
+			   * values mean nothing. Such runs are the fastest. */
 };
 
 /* Address of a peer, for `dst` and `src` of weft_ep. The slot distinguishes
@@ -111,9 +111,8 @@ bool weft_att_gone(const struct weft_att *a);
 
 /* ---- time ---- */
 
-/* Adds time for which the process was busy. This time lies between the
- * operations that the process has posted so far and the next one. Does not hand
- * over. */
+/* Adds time for which the process was busy. The next operation of the process
+ * starts later by this time. Does not hand over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the simulated time at which all posted operations are done, except
  * operations that wait until a peer polls its messages. Each call costs a
@@ -174,9 +173,9 @@ void weft_att_over(struct weft_att *a);
  * process is in the state that weft_att_aside describes. Returns as
  * weft_att_epoch does. */
 int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks);
-/* Returns a file descriptor that is readable while an event may have arrived,
- * for wait objects such as fi_wait's. The descriptor belongs to the
- * attachment. */
+/* Returns a file descriptor for wait objects such as fi_wait's. After
+ * weft_att_arm the descriptor becomes readable when an event arrives. The
+ * descriptor belongs to the attachment. */
 int weft_att_fd(struct weft_att *a);
 /* Hands over, and arms the file descriptor for the next event. Returns 0,
  * -EAGAIN when an event has arrived already, or -EIO when detached. */

@@ -258,14 +258,13 @@ struct weft_bus_ops {
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	/* Returns the clock that counts the cycles of the bus at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Each carries out the call of weft_bus_window, weft_bus_consumed or
-	 * weft_bus_defer and returns its result. NULL: the bus has no
-	 * back-pressure. */
+	/* Implementations of weft_bus_window, weft_bus_consumed and
+	 * weft_bus_defer. NULL: the bus has no back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);
 	/* Fills the slices of memory reads with all bytes that have arrived by
-	 * now. NULL: this bus fills slices in time. */
+	 * now. NULL: this bus never delays the bytes of a slice. */
 	void (*settle)(struct weft_port *dev_port);
 	/* Returns true when a device may have any number of transactions in
 	 * flight. NULL or false: one read and one write. */
@@ -325,8 +324,8 @@ static inline const struct weft_bus_ops *weft_bus_of(const struct weft_port *p)
  *
  * The functions return false, and do nothing, on a bus without back-pressure
  * (bus.pcix: the device must accept each store and answer each load at once).
- * On bus.pci a device without a free slot, or without an answer, costs the bus
- * retries. */
+ * On bus.pci the bridge retries an access to a device that has no free slot or
+ * no answer. The retries occupy the bus. */
 
 /* Gives the device room for this number of stores.  Returns false when the bus
  * has no back-pressure. */

@@ -232,7 +232,7 @@ struct weft_ops {
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
-	 * to 3, later stages nearer to the wake-up. The kernel calls this op
+	 * to 3. A higher stage is nearer to the wake-up. The kernel calls this op
 	 * only in large networks, because only their state misses the caches.
 	 * The kernel itself prefetches the first lines of the state. NULL: no
 	 * other lines need a prefetch. */

@@ -189,7 +189,7 @@ struct weft_ep {
  *   0            *ep_p, which the caller closes
  *   -ENODEV      no device, or one that no library serves
  *   -EINVAL      max_msg is larger than the library's messages
- *   -EOPNOTSUPP  group, or the mode of the NIC, is not served
+ *   -EOPNOTSUPP  the library does not support group or the mode of the NIC
  *   -ENOMEM, -EBUSY  no memory, or no free entry in the NIC
  *   -EHOSTUNREACH, -ECONNREFUSED  a node cannot be reached */
 int weft_ep_open(struct weft_host *h, const struct weft_ep_attr *attr,

@@ -132,7 +132,7 @@ int weft_forth_put(struct weft_forth *f, uint32_t dst, weft_phys_t local,
 void weft_forth_slot_write(struct weft_forth *f, uint32_t queue, uint32_t slot,
 			   uint64_t q0, uint64_t q1);
 
-/* Returns the free slots of the queue that serves dst. Reads the notification
+/* Returns the number of free slots of dst's queue. Reads the notification
  * words in memory and makes no access to the bus. */
 uint32_t weft_forth_space(struct weft_forth *f, uint32_t dst);
 /* Each counts transfers since open in the queue that serves dst.

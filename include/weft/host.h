@@ -116,7 +116,7 @@ bool weft_io_tcstore(struct weft_host *h, const struct weft_io *io,
  * A thread begins as the monitor, which reaches all pages of every device. The
  * monitor makes processes and domains (virtual machines) and gives pages of
  * BARs to them. Accesses of these processes and domains then reach the device
- * without the monitor. A page has one owner at most. A thread that enters a
+ * without the monitor. A page has at most one owner. A thread that enters a
  * process (or a domain, as its kernel) reaches only the pages that were mapped
  * there, and cannot leave. A virtual address of a process does not reveal its
  * page in the BAR.
@@ -201,7 +201,7 @@ typedef struct weft_turn (*weft_turn_fn)(struct weft_host *h,
 					 struct weft_proc *p, void *arg);
 
 /* For the monitor or a kernel of the process's domain. Makes a light process
- * ready to run. Processors run ready processes in the order in which these
+ * ready to run. Processors run processes in the order in which the processes
  * became ready. Returns false in other threads, or when the process was started
  * before. */
 bool weft_proc_start(struct weft_host *h, struct weft_proc *p, weft_turn_fn fn,

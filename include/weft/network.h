@@ -7,8 +7,10 @@
  *	WEFT_TOPOLOGIES(&ring);
  *	WEFT_ROUTINGS(&round);
  *
- * Weft checks the routing of a shared object: a packet must reach its end, and
- * the channels that packets hold and request must not form a cycle. */
+ * A graph consists of routers and ends. An end is a node of the network, where
+ * packets start and finish. Weft checks the routing of a shared object: a
+ * packet must reach its destination, and the channels that packets hold and
+ * request must not form a cycle. */
 #ifndef WEFT_NETWORK_H
 #define WEFT_NETWORK_H
 
@@ -16,7 +18,7 @@
 
 WEFT_C_BEGIN
 
-/* A graph of routers and ends, numbered from 0 on. */
+/* Graph of a network. Routers and ends are each numbered from 0 on. */
 struct weft_graph;
 
 /* Numbers that the experiment gives. */
@@ -70,7 +72,7 @@ struct weft_routing {
 #define WEFT_NETWORK(type_)                                                    \
 	.api_version = WEFT_API_VERSION, .struct_size = sizeof(type_)
 
-/* Define the lists that a shared object given by --load exports. */
+/* Each defines a list that a shared object given by --load exports. */
 #define WEFT_TOPOLOGIES(...)                                                   \
 	WEFT_C_BEGIN                                                           \
 	extern const struct weft_topology *const weft_plugin_topologies[];     \

@@ -34,10 +34,10 @@ enum weft_told {
  * as a capture. The observer is not a component. */
 struct weft_port;
 struct weft_line_listener {
-	/* Called for each frame on the line from `start` on, in the order in
-	 * which the frames are on the line. `start` may be before or after now,
-	 * because the owners of some ports compute frames late or plan frames
-	 * ahead. */
+	/* Called for each frame, in the order of frames on the line. The first
+	 * word of the frame is on the line at `start`. `start` may be before or
+	 * after now, because the owners of some ports compute frames late or
+	 * plan frames ahead. */
 	void (*hear)(struct weft_line_listener *t, const struct weft_frame *f,
 		     weft_time_t start);
 	/* Set by the owner of the port: reports all frames that were on the
@@ -80,8 +80,8 @@ struct weft_port {
 		struct weft_frame **at;
 		uint32_t head, tail, mask;
 	} in;
-	/* Frames, words and time on the line that have left through this
-	 * port. */
+	/* Frames and words sent through this port so far, and their time on the
+	 * line. */
 	uint64_t out_frames, out_words;
 	weft_time_t out_busy;
 	weft_time_t out_end; /* time at which the last frame leaves the line */
@@ -166,8 +166,8 @@ void weft_post(struct weft_comp *dst, uint32_t tag, weft_time_t t);
  * event of the later one is ignored. All zeros: not set. */
 struct weft_timer {
 	weft_time_t at;	   /* time of the live wake-up + 1; 0 = not set */
-	weft_time_t stale; /* time + 1 of a superseded wake-up; an arming for
-			    * this time uses the wake-up again */
+	weft_time_t stale; /* time + 1 of a superseded wake-up, which is used
+			    * again if the timer is set to this time */
 };
 /* Ensures that ops.event(c, tag) runs at t or earlier. */
 void weft_timer_arm(struct weft_comp *c, struct weft_timer *tm, uint32_t tag,
@@ -289,8 +289,9 @@ int weft_comp_init(struct weft_comp *c, struct weft_err *err);
 int weft_connect(struct weft_port *a, struct weft_port *b,
 		 struct weft_comp *link, weft_time_t delay,
 		 struct weft_err *err);
-/* Adds a fault to the frames that leave through p, behind the faults that p
- * has. On a bus port the fault is between p and its peer. Returns 0, -EBUSY
+/* Adds a fault to port p, after the faults that p already has. Frames that
+ * leave through p pass through its faults in this order. On a bus port the
+ * fault is between p and its peer. Returns 0, -EBUSY
  * (the fault is on another port) or -EINVAL (not a fault, or not one for this
  * wire). */
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,

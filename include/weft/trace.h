@@ -26,8 +26,8 @@ enum weft_trace_kind {
 	WEFT_TRACE_MARK,  /* stage `name` of message `id` ends at `to` */
 	WEFT_TRACE_END,	  /* message `id` ends; `value` 1: the message has
 			   * arrived */
-	WEFT_TRACE_SPAN,  /* track `name` does `text` (with number `value`) in
-			   * from..to */
+	WEFT_TRACE_SPAN,  /* track `name` shows activity `text` with number
+			   * `value` in from..to */
 	WEFT_TRACE_STATE, /* machine `name` is in state `text` from `from` on */
 	WEFT_TRACE_LEVEL, /* queue `name` holds `value` from `from` on */
 	WEFT_TRACE_SENT,  /* a program sends a message to node number `value` */
@@ -135,8 +135,8 @@ static inline void weft_msg_end(const struct weft_comp *c, uint64_t id,
 	if (weft_told(c, id))
 		weft_trace_end(c, id, arrived);
 }
-/* Reports that track `track` of c does `text` in from..to. `value` is a number
- * to show. */
+/* Reports an activity `text` on track `track` of c in from..to. `value` is a
+ * number to show. */
 static inline void weft_span(const struct weft_comp *c, const char *track,
 			     uint32_t index, const char *text, uint64_t value,
 			     weft_time_t from, weft_time_t to)
@@ -167,9 +167,9 @@ static inline void weft_level(const struct weft_comp *c, const char *queue,
 	if (weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		weft_trace_level(c, queue, index, level, t);
 }
-/* Reports that program c began a message to a node at t. Calls for messages
- * from one node to another must be in the order of the messages, because
- * weft_sent and weft_got are matched by order. */
+/* Reports that program c began a message to a node at t. A listener pairs the
+ * n-th weft_sent with the n-th weft_got of two nodes, so both must be called in
+ * the order of the messages. */
 static inline void weft_sent(const struct weft_comp *c, uint32_t to,
 			     weft_time_t t)
 {

@@ -54,8 +54,8 @@ struct weft_wire_faults {
 	 * symbol in bits 12 and up. Returns the number of symbols. */
 	uint32_t (*encode_parts)(const struct weft_frame *f, uint16_t *sym,
 				 uint32_t max);
-	/* Parts that a fault with a given target damages, as a mask of 1 <<
-	 * part, by target; 0: the wire has no such part. */
+	/* targets[t] is the mask of parts (1 << part) that a fault with target
+	 * t damages. 0: the wire has no such part. */
 	uint32_t targets[WEFT_PARTS];
 	enum weft_line_code code;
 	/* Symbol of an idle line, or 0. In 10-bit codes the symbol of an idle
@@ -81,8 +81,8 @@ struct weft_wire_faults {
 	enum weft_part (*cell)(const struct weft_frame *f);
 	/* Returns the number of credits that the frame carries. NULL: 0. */
 	uint32_t (*credits)(const struct weft_frame *f);
-	/* part to which the symbols of a credit belong; symbols of one
-	 * credit */
+	/* part to which the symbols of a credit belong; number of symbols of
+	 * one credit */
 	uint32_t credit_part, credit_symbols;
 	/* Calls lost() once for each credit, and removes the lost credits from
 	 * the frame. Returns true when the frame is then empty. NULL: credits

@@ -167,9 +167,9 @@ static inline void weft_level(const struct weft_comp *c, const char *queue,
 	if (weft_heard_kind(c, WEFT_TRACE_LEVEL))
 		weft_trace_level(c, queue, index, level, t);
 }
-/* Reports that program c began a message to a node at t. A listener pairs the
- * n-th weft_sent with the n-th weft_got of two nodes, so both must be called in
- * the order of the messages. */
+/* Reports that program c began a message to a node at t. Listeners match
+ * weft_sent and weft_got of two nodes by their order, so programs must call
+ * both functions in the order of the messages. */
 static inline void weft_sent(const struct weft_comp *c, uint32_t to,
 			     weft_time_t t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Build-time program: prints the tables of the 8b/10b code, made from its two
  * parts, 5b/6b and 3b/4b. The tables below list both parts for disparity 0. For
- * disparity 1 a part is complemented if it is unbalanced. A balanced part is
- * complemented only if it is one of those with two forms. */
+ * disparity 1 a part is complemented if it is unbalanced, or if it is balanced
+ * and has two forms. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -52,9 +52,9 @@ uint64_t weft_rng_u64(struct weft_rng *r)
 	return res;
 }
 
-/* Returns a number below n by Lemire's multiplication. 2^64 draws do not divide
- * evenly into n numbers. Draws of the remainder are rejected, because otherwise
- * some numbers would be likelier than others. */
+/* Returns a number below n by Lemire's multiplication. If n does not divide
+ * 2^64, some draws are rejected, because otherwise some numbers would be more
+ * likely than others. */
 uint64_t weft_rng_below(struct weft_rng *r, uint64_t n)
 {
 	unsigned __int128 m;

@@ -14,8 +14,9 @@ enum { UNITS_PLACES = 400 }; /* more decimal places than a value can have */
  * digit. */
 static const char *units_digits(const char *s, struct units_num *num)
 {
-	/* zeros that are not yet in the mantissa, because trailing zeros need
-	 * no room there */
+	/* Number of zeros since the last other digit. They enter the mantissa
+	 * only if another digit follows, so that trailing zeros cannot overflow
+	 * it. */
 	int zeros = 0;
 	bool point = false, any = false, clamped = false;
 
@@ -34,7 +35,7 @@ static const char *units_digits(const char *s, struct units_num *num)
 			zeros += num->mant != 0;
 			continue;
 		}
-		/* The zeros count now, because a digit follows them. */
+		/* adds the preceding zeros, because a digit follows them */
 		for (; zeros >= 0 && !num->wide; zeros--)
 			num->wide = __builtin_mul_overflow(num->mant, 10,
 							   &num->mant);

@@ -124,8 +124,8 @@ static int req_check(const struct ep *e, const struct weft_ep_op *o)
 	bool atomic = o->code == WEFT_EP_FADD || o->code == WEFT_EP_CSWAP;
 
 	if (!(o->code & e->ep.info.caps) || o->code & (o->code - 1))
-		return -EOPNOTSUPP; /* the atomic must be a single bit, because
-				     * it is also an index */
+		return -EOPNOTSUPP; /* the code must be a single bit, because it
+				     * is also an index of an array */
 	if (o->dst >= e->n)
 		return -EINVAL;
 	if (o->code == WEFT_EP_MSG)

@@ -310,7 +310,7 @@ void ep_event(struct ep *e, const struct weft_ep_event *ev);
 /* Returns true if a new operation may start. Half of the event queue is kept
  * for operations in flight, because each of them ends with an event. */
 bool ep_event_room(const struct ep *e);
-/* Ends an operation: queues its event and frees it. */
+/* Queues the event of a completed operation and frees the operation. */
 void ep_complete(struct ep *e, struct ep_op *op);
 /* Returns a new answer to src, or NULL if src exceeds its number of
  * requests. */

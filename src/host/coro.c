@@ -47,7 +47,7 @@ struct free_stack {
 
 /* Saves the callee-saved registers, stores sp in *save, continues at load. */
 void coro_switch_(void **save, void *load);
-/* First frame of a coroutine. Calls the entry with its handle. */
+/* First frame of a coroutine. Calls coro_main_ with the coroutine's handle. */
 void coro_start_(void);
 void coro_main_(struct coro *co) __attribute__((used));
 

@@ -84,8 +84,8 @@ uint32_t weft_prog_stores(const struct weft_host *h)
 
 	if (h->hp->gate_head) /* another thread holds the gate */
 		return UINT32_MAX / 2;
-	/* A line in a write-combining buffer becomes stores, too: one for each
-	 * run of neighbouring dwords. */
+	/* A flush of a write-combining line makes one store for each run of
+	 * neighbouring dwords. */
 	for (uint32_t i = 0; i < h->hp->p.wc_lines; i++)
 		if (h->line[i].dev)
 			gathered += (uint32_t)__builtin_popcount(

@@ -32,8 +32,8 @@ void fb_pio_go(struct weft_comp *c)
 	}
 }
 
-/* Keeps an access that the outage holds, or that follows a held access, because
- * it must not overtake the held one. */
+/* Queues an access until the outage ends. Accesses behind it are queued, too,
+ * because they must not overtake it. */
 static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 {
 	struct fault_bus *b = c->state;

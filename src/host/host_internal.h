@@ -419,8 +419,8 @@ int host_shared_get(struct host *hp);
 /* Drops the host's reference to the shared state. */
 void host_shared_put(struct host *hp);
 
-/* Counts the end of a program. After the last one stops the run if
- * weft_progs_stop_at_end is on. */
+/* Counts the end of a program. When the last program has ended, stops the run
+ * if weft_progs_stop_at_end is on. */
 void host_thread_ended(struct weft_host *h);
 
 #endif

@@ -105,8 +105,8 @@ bool weft_host_wait(struct weft_host *h, const uint32_t *p, uint32_t old,
 	return *p != old;
 }
 
-/* For a polling loop that begins at `start`: returns the end of the first
- * iteration that ends at the deadline or later. */
+/* Returns the time at which a polling loop that begins at `start` ends: the end
+ * of its first iteration that ends at the deadline or later. */
 static weft_time_t spin_end(weft_time_t start, weft_time_t period,
 			    weft_time_t deadline)
 {

@@ -38,8 +38,8 @@
  *
  * Several loads of the host (parameter loads) are in flight at a time. The core
  * notifies a device of one load at a time. It notifies the device of the next
- * load when the first one is answered, the target's time has passed and the
- * queue of answers (16) has room.
+ * load when the first one is answered, T_REG has passed and the queue of
+ * answers (16) has room.
  *
  * Tags limit the reads of a device that are on the link. The core's queues of
  * reads and of their answers have no limit, because the units of the NIC have

@@ -59,8 +59,8 @@ struct ht_pkt {
 	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
 	/* offset and bytes of its part of the transaction */
 	uint32_t at, bytes;
-	/* Read: slot from which memory has the data of the transaction before
-	 * this packet. Load: slot at which the load arrived at the core. */
+	/* Read: slot at which the answer to the transaction's previous packet
+	 * is ready. Load: slot at which the load arrived at the core. */
 	uint64_t after;
 	uint8_t tag; /* source tag of an answer */
 	bool level, relaxed, error;
@@ -117,7 +117,7 @@ struct ht_link {
 	struct ht_lane lane[HT_DIRS];
 	struct ht_ring tag;	/* source tags, if answers come in order */
 	struct ht_reads *reads; /* allocated by the first read */
-	/* number of transactions of several packets so far */
+	/* number of transactions so far that needed several packets */
 	uint64_t sequences;
 	uint64_t seq;
 	/* at the bridge */

@@ -97,7 +97,7 @@ struct pcibus_tenure {
 	uint32_t left; /* bytes of the tenure after `next` */
 };
 
-/* The load on the bus, or retried and waiting for the bus. */
+/* The load that is on the bus, or that was retried and waits for the bus. */
 struct pcibus_load {
 	struct pio pio;
 	bool pending;  /* requested, but the host has no answer yet */

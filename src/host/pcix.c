@@ -28,8 +28,9 @@
  * Own choices: a device tenure ends early if its latency timer has run out and
  * another master waits. It still moves the 128-byte block that starts next, and
  * never ends before its first block is complete. After that the device requests
- * again as after a disconnect. A read cut by max_request requests again when
- * the last datum of a sequence has moved. An access that no target decodes
+ * the bus again as after a disconnect. A read that is cut by max_request
+ * requests the bus again when the last datum of a sequence has moved. An access
+ * that no target decodes
  * takes T_ABORT additional clocks. An address above 4 GB takes T_DAC additional
  * clocks. The bridge answers splits in the order of their requests, one
  * sequence after the other.

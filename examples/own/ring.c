@@ -5,7 +5,7 @@
  *	topology: own_ring, dims: [12, 4]	routers, length of a chord
  *
  * Port 0 is cabled to the next router, port 1 to the previous one, and port 4
- * to the router's node. A chord starts at port 2 and ends at port 3.
+ * to a NIC. A chord starts at port 2 and ends at port 3.
  * Chords start at the routers whose number is a multiple of the chord
  * length. */
 #include "weft/network.h"

@@ -77,7 +77,7 @@ const struct weft_att_info *weft_att_info(const struct weft_att *a);
 
 /* ---- endpoint -------------------------------------------------------------
  *
- * An attachment has one endpoint, which all its users share; closing the
+ * An attachment has one endpoint, which all its users share. Closing the
  * endpoint does nothing. Differences from weft/ep.h:
  *
  * - dst and src are WEFT_ATT_ADDR. When the peer has left, or never existed,
@@ -111,8 +111,8 @@ bool weft_att_gone(const struct weft_att *a);
 
 /* ---- time ---- */
 
-/* Adds time for which the process was busy. The next operation of the process
- * starts later by this time. Does not hand over. */
+/* Adds time for which the process was busy since its last operation. The next
+ * operation starts after this time. Does not hand over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the simulated time at which all posted operations are done, except
  * operations that wait until a peer polls its messages. Each call costs a
@@ -139,8 +139,8 @@ int weft_att_wait(struct weft_att *a, uint32_t real_us);
  * after many calls for up to 8 ms. A posted operation or an event resets the
  * count. Returns as weft_att_wait does. */
 int weft_att_idle(struct weft_att *a);
-/* Begins a call of a library that uses this one (MPI). `looks` is true for
- * calls that test and return (MPI_Test).
+/* Begins a call of a library that is built on this library, such as MPI.
+ * `looks` is true for calls that test and return (MPI_Test).
  *
  * The library counts polls without an event. Calls with `looks` share one
  * count, because a program that loops over such calls is waiting. Each call
@@ -174,8 +174,9 @@ void weft_att_over(struct weft_att *a);
  * weft_att_epoch does. */
 int weft_att_epoch_end(struct weft_att *a, uint64_t job, uint32_t ranks);
 /* Returns a file descriptor for wait objects such as fi_wait's. After
- * weft_att_arm the descriptor becomes readable when an event arrives. The
- * descriptor belongs to the attachment. */
+ * weft_att_arm the descriptor becomes readable when an event arrives, and stays
+ * readable until the next weft_att_arm. The descriptor belongs to the
+ * attachment. */
 int weft_att_fd(struct weft_att *a);
 /* Hands over, and arms the file descriptor for the next event. Returns 0,
  * -EAGAIN when an event has arrived already, or -EIO when detached. */

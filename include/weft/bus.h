@@ -157,7 +157,7 @@ struct weft_bus_note {
 	uint64_t off; /* STORE, LOAD: offset in the window; MEM_*: physical
 		       * address */
 	uint32_t offset, bytes; /* offset in the transaction; bytes of the
-				 * transfer, also of a STORE or LOAD */
+				 * transfer, STORE or LOAD */
 	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
 				 * n = BAR n */
 	bool level;

@@ -225,10 +225,10 @@ struct weft_ops {
 	 * at the end. Returns as ops.finish does, so that one function can be
 	 * both ops. NULL: counters are always up to date. */
 	int (*sample)(struct weft_comp *c, struct weft_err *err);
-	/* Returns the part of counter k that belongs to the time after now. A
-	 * transfer is counted as a whole when it begins, but pictures over time
-	 * show it for as long as it lasts. Called after ops.sample. NULL:
-	 * always 0. */
+	/* Returns the part of counter k that belongs to the time after now,
+	 * because a counter includes a whole transfer as soon as the transfer
+	 * begins. Curves over time subtract this part. Called after ops.sample.
+	 * NULL: always 0. */
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
@@ -242,9 +242,9 @@ struct weft_ops {
 	 * sending. Forwards the note by weft_bus_tell. */
 	void (*note)(struct weft_comp *c, uint32_t port,
 		     const struct weft_bus_note *note);
-	/* Fills w with the amounts that wait to leave through a link port, for
-	 * pictures of ports over time. Called between events any number of
-	 * times, without effect on the run. NULL: not known. */
+	/* Fills w with the queue and the blocked time of a link port, for
+	 * curves over time. Called between events any number of times, and must
+	 * not affect the run. NULL: not known. */
 	void (*waiting)(struct weft_comp *c, uint32_t port,
 			struct weft_waiting *w);
 	/* For the ends and switches of direct networks: sets the component's

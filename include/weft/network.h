@@ -7,9 +7,9 @@
  *	WEFT_TOPOLOGIES(&ring);
  *	WEFT_ROUTINGS(&round);
  *
- * A graph consists of routers and ends. An end is a node of the network, where
- * packets start and finish. Weft checks the routing of a shared object: a
- * packet must reach its destination, and the channels that packets hold and
+ * A graph consists of routers and ends. An end is a NIC or a traffic source,
+ * which sends and receives packets. Weft checks the routing of a shared object:
+ * a packet must reach its destination, and the channels that packets hold and
  * request must not form a cycle. */
 #ifndef WEFT_NETWORK_H
 #define WEFT_NETWORK_H

@@ -18,10 +18,10 @@ bool b8b10_known(uint32_t sym);
 /* Returns the code of a symbol for which b8b10_known is true, and updates the
  * disparity. */
 uint32_t b8b10_encode(uint32_t sym, uint32_t *rd_p);
-/* Returns the symbol of a code. B8B10_BAD is set if the code has no symbol (the
- * byte is then 0), or has a symbol only at the other disparity (the byte is
- * then that of the symbol). The disparity afterwards depends on the code alone,
- * so that one error is not counted twice. */
+/* Returns the symbol of a code. B8B10_BAD is set in two cases: the code has no
+ * symbol (the byte is then 0), or the code is valid only at the other disparity
+ * (the byte is then correct). The disparity afterwards depends on the code
+ * alone, so that one error is not counted twice. */
 uint32_t b8b10_decode(uint32_t code, uint32_t *rd_p);
 
 #endif

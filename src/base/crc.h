@@ -11,7 +11,7 @@
  * 0xFFFF. */
 uint16_t crc16_update(uint16_t crc, const uint8_t *p, size_t n);
 /* Returns the CRC after n bytes, MSB first, polynomial 0x04C11DB7. The first
- * crc is 0xFFFFFFFF, and the last one is not complemented. */
+ * crc is 0xFFFFFFFF. The result is not complemented. */
 uint32_t crc32_update(uint32_t crc, const uint8_t *p, size_t n);
 /* Returns the header CRC after one qword, bit 63 first. */
 uint16_t crc16_qword(uint16_t crc, uint64_t q);

@@ -108,9 +108,9 @@ struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 	return op;
 }
 
-/* Queues an answer. With one_ring an answer uses a receive slot of the peer, so
- * it waits in the list of that peer. Without one_ring an answer uses no slot
- * and need not wait for operations that use one. */
+/* Queues an answer. With one_ring an answer needs a receive slot of the peer,
+ * so it is queued with the operations for that peer. Without one_ring an answer
+ * needs no slot, so it need not wait behind these operations. */
 void ep_answer_push(struct ep *e, struct ep_op *op)
 {
 	ep_list_push(e->nic->one_ring ? &e->peer[op->req.dst].todo : &e->notes,

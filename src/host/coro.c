@@ -39,8 +39,9 @@ struct coro {
 	size_t caller_size;
 };
 
-/* The top of a free stack holds the link of the list. Its pages stay mapped, so
- * that the next coroutine does not fault them in again. */
+/* Link in the list of free stacks, stored at the top of each free stack. Pages
+ * of free stacks stay mapped, so that the next coroutine does not fault them in
+ * again. */
 struct free_stack {
 	void *next;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stackful coroutines: a program that blocks in simulated time keeps its C
- * stack. The switch is a dozen instructions (x86-64, aarch64), because
- * swapcontext costs two system calls.
+ * stack. A switch of stacks takes a dozen instructions (x86-64, aarch64). The C
+ * library's swapcontext is not used, because it makes two system calls.
  *
  * There is no global state. The caller of coro_resume has a handle, and the
  * coroutine needs the same handle to yield. */

@@ -203,7 +203,7 @@ static const struct weft_bus_ops fb_bus_ops = { .submit = fb_submit,
 						.defer = fb_defer,
 						.many = fb_many };
 
-/* Passes on a note of the bus with the error that the fault injects, if any. A
+/* Forwards a note of the bus with the error that the fault injects, if any. A
  * store that has left makes room in the bridge, so that held accesses can
  * continue. */
 static void fb_note(struct weft_comp *c, uint32_t port,

@@ -70,7 +70,7 @@ void fb_wait(struct weft_comp *c, weft_time_t until);
 /* Returns the error of an access of this kind, or WEFT_BUS_E_NONE. Counts the
  * access if the error could hit it. */
 enum weft_bus_error fb_err_hit(struct weft_comp *c, enum fb_access access);
-/* Counts a line that the device asserts, and passes it on to the bus. */
+/* Counts a PERR# or SERR# of the device and forwards it to the bus. */
 void fb_signal(struct weft_port *dev_port, enum weft_bus_signal line);
 /* Checks error and access at the start. Returns 0 or a negative error. */
 int fb_err_start(struct weft_comp *c, struct weft_err *err);
@@ -81,7 +81,7 @@ bool fb_pio_store(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		  uint64_t off, const void *data, uint32_t bytes);
 void fb_pio_load(struct weft_port *host_port, uint32_t dev, uint8_t space,
 		 uint64_t off, uint32_t bytes);
-/* Passes on as many held accesses as the bus accepts. */
+/* Forwards as many held accesses as the bus accepts. */
 void fb_pio_go(struct weft_comp *c);
 bool fb_pio_present(struct weft_port *host_port, uint32_t dev);
 extern const struct weft_bus_host_ops fb_host_ops;

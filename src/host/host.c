@@ -327,9 +327,9 @@ static int host_start(struct weft_comp *c, struct weft_err *err)
 	const uintptr_t first = (uintptr_t)1 << 45, end = (uintptr_t)3 << 44;
 	uintptr_t at = 1ull << 20;
 
-	/* Addresses of memory go to other nodes (RDMA) and must be equal in
-	 * every run. Therefore each node is mapped at an address of its own, if
-	 * address space suffices. */
+	/* Addresses of memory are sent to other nodes (RDMA) and must be equal
+	 * in every run. Therefore the memory of each node has a fixed address,
+	 * if address space suffices. */
 	while (at < hp->p.mem_bytes)
 		at *= 2;
 	if (at <= (end - first) / (hp->comp->id + 1ull))

@@ -320,7 +320,8 @@ bool host_place(struct weft_host *h, const struct weft_io *io, uint64_t off,
  * and returns false, because the program has used a wrong address. */
 bool host_fits(struct weft_host *h, const struct weft_io *io, uint64_t off,
 	       uint64_t n, uint64_t align);
-/* Returns the size of a BAR. Sizes it on first use, which takes bus time. */
+/* Returns the size of a BAR. The first call reads the size from the device,
+ * which takes bus time. */
 uint64_t host_bar_size(struct weft_host *h, struct weft_dev *d, uint8_t bar);
 /* Waits for the gate to the bus. Threads pass it in order of arrival. */
 void host_gate_enter(struct weft_host *h);

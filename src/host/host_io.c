@@ -105,8 +105,8 @@ static void io_load(struct weft_host *h, const struct weft_dev *d,
 	if (bus->loads && bus->loads(hp->bus) > 1) {
 		load_beside(h, d, space, off, data, n);
 	} else {
-		/* Holds the gate until the answer, because the bus allows only
-		 * one load in flight. */
+		/* Holds the gate until the answer arrives, because the bus
+		 * allows only one load in flight. */
 		hp->loaded = false;
 		host_bus(h)->pio_load(hp->bus, d->index, space, off, n);
 		while (!hp->loaded)
@@ -139,8 +139,8 @@ static void line_flush(struct weft_host *h, struct host_line *slot)
 	}
 }
 
-/* Returns the buffer of a dword: the one that holds its line, a free one, or
- * the oldest one, which is flushed first. */
+/* Returns the buffer for a dword: the buffer that holds the dword's line, a
+ * free buffer, or the oldest buffer, which is flushed first. */
 static struct host_line *line_of(struct weft_host *h,
 				 const struct host_place *pl, uint64_t base)
 {
@@ -360,7 +360,7 @@ void weft_cfg_store(struct weft_host *h, struct weft_dev *d, uint32_t off,
 	host_gate_leave(h);
 }
 
-/* Sizes a BAR as PCI firmware does, and gives it an address. */
+/* Determines the size of a BAR as PCI firmware does, and assigns an address. */
 static uint64_t bar_probe(struct weft_host *h, struct weft_dev *d, uint8_t bar)
 {
 	uint32_t reg = CFG_BAR0 + 4u * bar, lo, hi = UINT32_MAX;

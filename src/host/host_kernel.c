@@ -15,8 +15,8 @@
 
 /* The running thread, for functions without a handle. This is the only global
  * variable of the host (scripts/check-globals.py allows it). Each thread of the
- * operating system that runs a simulation has its own. It is set only while a
- * program runs. */
+ * operating system that runs a simulation has its own copy, which is set only
+ * while a program runs. */
 static _Thread_local struct weft_host *host_self_;
 
 struct weft_host *host_running(struct weft_host *h)

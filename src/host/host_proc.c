@@ -152,9 +152,10 @@ struct weft_proc *weft_proc_new(struct weft_host *h, uint32_t domain)
 	return proc_make(h->hp, domain);
 }
 
-/* Returns true if the thread may map the pages for the process. A page that
- * one process has cannot be mapped again. A kernel can map only pages of its
- * domain. The monitor can map its own pages, too. */
+/* Returns true if the thread may map the pages for the process. A page that is
+ * mapped for one process cannot be mapped again, unless the page is shared. A
+ * kernel can map only pages of its domain. The monitor can map its own pages,
+ * too. */
 static bool map_allowed(struct weft_host *h, const struct weft_proc *p,
 			struct weft_dev *d, uint8_t bar, uint64_t off,
 			uint64_t len)

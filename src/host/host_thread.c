@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of host software: running, waiting, time. Contract: weft/host.h.
  *
- * A thread is a coroutine that the host resumes at one time, resume_at. Any
- * other wake-up of its tag is stale. Polling costs no events: a loop that
+ * A thread is a coroutine that the host resumes at time resume_at. Wake-ups of
+ * the thread at other times are stale. Polling costs no events: a loop that
  * started at t0 polls memory at t0 + k * poll_period, k >= 1, and the thread is
  * resumed at the first such poll that can see a change. */
 #include "host/host_internal.h"
@@ -368,7 +368,8 @@ void weft_host_nap(struct weft_host *h, weft_time_t cost)
 
 weft_time_t weft_host_now(struct weft_host *h)
 {
-	/* Reading the clock takes time, so that a loop around it ends. */
+	/* Each read of the clock takes time, because otherwise a loop that
+	 * reads the clock until a deadline would never end. */
 	host_pass(h, h->hp->p.cost_clock);
 	return host_clock(h);
 }

@@ -40,8 +40,8 @@ void ht_irq(struct weft_port *dev_port, bool asserted)
 	ht_kick(b, l, HT_UP);
 }
 
-/* Returns true if host memory answers. An address that does not fit into a
- * header belongs to no target. */
+/* Returns true if host memory decodes the address. No target decodes an address
+ * that does not fit into a header. */
 static bool ht_dma_decoded(const struct ht *b, weft_phys_t addr, uint32_t bytes)
 {
 	const struct weft_bus_host_ops *host = b->host->peer->iface;

@@ -89,7 +89,7 @@ void ht_tag_back(struct ht *b, struct ht_link *l, uint8_t tag, uint64_t back)
 /* ---- order ---- */
 
 /* Returns the slot before which the packet must not start, because no packet
- * passes an earlier posted one. */
+ * may overtake an earlier posted packet. */
 static uint64_t order_slot(const struct ht *b, const struct ht_link *l,
 			   enum ht_dir dir, enum ht_vc vc,
 			   const struct ht_pkt *p)

@@ -288,8 +288,8 @@ static void load_tell(struct ht *b, struct ht_link *l)
 
 	if (!p || p->behind || l->load.told)
 		return;
-	/* A load waits for room for its answer, otherwise the answer could
-	 * block the core. */
+	/* A load waits until the queue of answers has room, because otherwise
+	 * its answer could block the core. */
 	weft_count(b->comp, HT_C_ANSWER_WAITS, !room && !l->load.late);
 	l->load.late = !room;
 	if (!room)
@@ -393,8 +393,8 @@ void ht_reply(struct weft_port *dev_port, const void *data, uint32_t bytes)
 	assert(l->load.told && (!data || bytes == p->io.bytes));
 	if (data)
 		memcpy(p->io.data, data, bytes);
-	/* The target takes t_reg for an answer. A deferred answer leaves at
-	 * once if t_reg has passed. */
+	/* An answer takes the device t_reg. A deferred answer is sent at once
+	 * if t_reg has passed since the device was notified. */
 	s = ht_slot_next(b);
 	s = l->load.deferred ? ht_later(s, p->ready + b->s_reg) : s + b->s_reg;
 	load_answer(b, l, s);

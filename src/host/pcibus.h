@@ -257,7 +257,8 @@ const struct weft_clock *pcibus_clock(struct weft_port *port);
 
 extern const struct weft_port_decl pcibus_ports[];
 
-/* Returns the device at the far end of its port. */
+/* Returns the bus's record of the device that owns dev_port, and the bus in
+ * *b_p. */
 static inline struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
 					       struct pcibus **b_p)
 {
@@ -267,7 +268,7 @@ static inline struct pcibus_dev *pcibus_dev_of(struct weft_port *dev_port,
 	return &(*b_p)->dev[p->index - 1];
 }
 
-/* Takes the bus from edge d for len clocks. */
+/* Occupies the bus from edge d for len clocks. */
 void pcibus_occupy(struct pcibus *b, uint64_t d, uint64_t len);
 /* Plans the next arbitration. */
 void pcibus_kick(struct pcibus *b);

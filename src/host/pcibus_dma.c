@@ -104,8 +104,8 @@ void pcibus_mem_tell(struct pcibus *b, struct pcibus_dev *dev,
 				     : (struct weft_slice){ .len = bytes },
 		.wrong = t->error == WEFT_BUS_E_DATA ? t->error : 0,
 		/* Without H_DW the write to memory coincides with the last
-		 * datum, which already has a stage. Therefore the write has no
-		 * stage of its own to mark. */
+		 * datum, whose stage is marked already. Therefore the write
+		 * marks no stage. */
 		.trace_id = b->p.h_dw ? t->trace_id : 0,
 	};
 

@@ -82,8 +82,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 		b = memory_buffers_oldest(bufs->in);
 		b->more = 0;
 	}
-	/* Reads whole pages, but none behind the shadow. The number of bytes to
-	 * read grows with each read that continues the stream. */
+	/* Reads whole pages up to the end of the shadow. The number of bytes to
+	 * read ahead grows with each read that continues the stream. */
 	to = (va + n + b->more + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE;
 	if (to > f->va + f->len)
 		to = f->va + f->len;

@@ -3,8 +3,8 @@
  * the end of the warm-up (MSER-5: White, Cobb and Spratt, 2000), and the
  * confidence interval of the mean after the warm-up (batch means).
  *
- * A batch has 5 observations. When all batches are used, pairs of neighbouring
- * batches are merged, so that memory is bounded. */
+ * A batch has 5 observations at first. When the array of batches is full, pairs
+ * of neighbouring batches are merged, so that memory is bounded. */
 #ifndef MEASURE_STEADY_STATE_H
 #define MEASURE_STEADY_STATE_H
 

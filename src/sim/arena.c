@@ -9,8 +9,8 @@
 
 enum { LINE = 64, CHUNK_MIN = 1 << 16, CHUNK_MAX = 1 << 25, HUGE = 1 << 21 };
 
-/* With AddressSanitizer every allocation is a heap chunk of its own, so that an
- * access behind its end is found. */
+/* With AddressSanitizer every allocation is a separate heap block, so that
+ * accesses past the end of an allocation are found. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { APART = 1 };
 #elif defined(__has_feature)

@@ -42,9 +42,8 @@ tell(struct weft_port *p, const struct weft_bus_note *note)
 		p->notes = calloc(1, sizeof(struct note_queue));
 	q = p->notes;
 	assert(q);
-	/* The queue is sorted by time. The end of a tenure is announced ahead
-	 * of time, so that an interrupt that is announced later may be due
-	 * earlier. */
+	/* The queue is sorted by time. A note that is queued later may be due
+	 * earlier, because the bus queues the end of a tenure ahead of time. */
 	note_copy(ring_insert(q, e, e->time <= note->time), note);
 	if (how == WEFT_TOLD_POST)
 		weft_post(p->comp, p->index, note->time);

@@ -9,8 +9,8 @@
 
 #include "sim/sim_internal.h"
 
-/* One register of a class; an array has one for each element. Sorted by (space,
- * offset). */
+/* One register of a class, or one element of an array of registers. The map is
+ * sorted by (space, offset). */
 struct reg_at {
 	uint32_t offset;
 	uint16_t reg, index;

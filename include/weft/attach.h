@@ -111,8 +111,8 @@ bool weft_att_gone(const struct weft_att *a);
 
 /* ---- time ---- */
 
-/* Adds time for which the process was busy since its last operation. The next
- * operation starts after this time. Does not hand over. */
+/* Adds time for which the process was busy since its last operation. Delays its
+ * next operation by this amount. Does not hand over. */
 void weft_att_charge(struct weft_att *a, weft_time_t busy);
 /* Returns the simulated time at which all posted operations are done, except
  * operations that wait until a peer polls its messages. Each call costs a

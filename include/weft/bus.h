@@ -258,8 +258,8 @@ struct weft_bus_ops {
 	bool (*present)(struct weft_port *host_port, uint32_t dev);
 	/* Returns the clock that counts the cycles of the bus at this port. */
 	const struct weft_clock *(*clock)(struct weft_port *port);
-	/* Implementations of weft_bus_window, weft_bus_consumed and
-	 * weft_bus_defer. NULL: the bus has no back-pressure. */
+	/* Each implements weft_bus_window, weft_bus_consumed or weft_bus_defer
+	 * and returns its result. NULL: the bus has no back-pressure. */
 	bool (*window)(struct weft_port *dev_port, uint32_t stores);
 	bool (*consumed)(struct weft_port *dev_port, uint32_t stores);
 	bool (*defer)(struct weft_port *dev_port);

@@ -232,10 +232,10 @@ struct weft_ops {
 	uint64_t (*ahead)(const struct weft_comp *c, uint32_t k);
 	/* Prefetches memory that a wake-up will touch soon
 	 * (__builtin_prefetch), without effect on the run. Called with stages 0
-	 * to 3. A higher stage is nearer to the wake-up. The kernel calls this op
-	 * only in large networks, because only their state misses the caches.
-	 * The kernel itself prefetches the first lines of the state. NULL: no
-	 * other lines need a prefetch. */
+	 * to 3. A higher stage is nearer to the wake-up. The kernel calls this
+	 * op only in large networks, because only their state misses the
+	 * caches. The kernel itself prefetches the first lines of the state.
+	 * NULL: no other lines need a prefetch. */
 	void (*soon)(const struct weft_comp *c, uint32_t stage);
 	/* KIND_FAULT with two bus ports (device's side, bus's side): handles a
 	 * note that the bus sends to the device behind `port`, at the time of

@@ -291,9 +291,9 @@ int weft_connect(struct weft_port *a, struct weft_port *b,
 		 struct weft_err *err);
 /* Adds a fault to port p, after the faults that p already has. Frames that
  * leave through p pass through its faults in this order. On a bus port the
- * fault is between p and its peer. Returns 0, -EBUSY
- * (the fault is on another port) or -EINVAL (not a fault, or not one for this
- * wire). */
+ * fault is between p and its peer. Returns 0, -EBUSY (the fault is on another
+ * port) or -EINVAL (not a fault, or a fault that does not support this wire).
+ */
 int weft_filter_add(struct weft_port *p, struct weft_comp *fault,
 		    struct weft_err *err);
 /* First member of the state of every KIND_LINK class. */

@@ -125,7 +125,7 @@ enum ep_msg_state {
 	EP_FETCH, /* the NIC fetches the bytes of a long message */
 	EP_READY,
 	EP_GIVEN, /* the user has the message */
-	/* released by the user, but an earlier message is not */
+	/* released by the user before an earlier message was released */
 	EP_FREED,
 };
 

@@ -32,8 +32,9 @@ void fb_pio_go(struct weft_comp *c)
 	}
 }
 
-/* Queues an access until the outage ends. Accesses behind it are queued, too,
- * because they must not overtake it. */
+/* Queues an access if an outage holds it, or if earlier accesses are queued,
+ * because an access must not overtake earlier ones. Returns NULL if the access
+ * need not wait. */
 static struct fb_pio *bus_pio_keep(struct weft_comp *c, bool load)
 {
 	struct fault_bus *b = c->state;

@@ -25,7 +25,7 @@ struct oob_key {
 	char *name;
 	struct {
 		VEC(struct oob_val);
-	} vals; /* sorted by time and node, equal ones in order of their puts */
+	} vals; /* sorted by time, then by node, then by order of the puts */
 	struct {
 		VEC(struct weft_host *);
 	} waiters;

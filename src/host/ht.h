@@ -305,8 +305,8 @@ bool ht_takes_tagged(struct weft_port *dev_port);
 void ht_tagged_reply(struct weft_port *dev_port, const void *data,
 		     uint32_t bytes, bool status);
 bool ht_defer(struct weft_port *dev_port);
-/* Answers the load that the device was notified of 1 fs ago, unless the device
- * has answered. */
+/* Answers a load 1 fs after the device was notified of the load, unless the
+ * device has answered. */
 void ht_unanswered(struct ht *b, struct ht_link *l);
 /* More operations of weft_bus_ops. */
 bool ht_window(struct weft_port *dev_port, uint32_t stores);

@@ -125,7 +125,7 @@ void ht_store_send(struct ht *b, struct ht_link *l, uint64_t d)
 
 		/* The store is in the core at slot s, but the device has no
 		 * free slot for it. The store's link buffer is freed when the
-		 * store is among the first `depth` of the queue. */
+		 * store is among the first `depth` stores of the queue. */
 		weft_count(b->comp, HT_C_HELD, 1);
 		p->ready = s;
 		p->seq = ht_ring_take(credit, b->credits,

@@ -70,10 +70,9 @@ enum { MEM_PAGE = 4096 };
 void mem_init(struct mem *m, weft_phys_t base, uint64_t bytes);
 /* Frees the range and all pins. */
 void mem_fini(struct mem *m);
-/* Makes the memory shareable, so that other processes can map it. Call it
- * before first use. Returns its descriptor, or a negative errno. The memory
- * owns the descriptor, so that the caller must not close it. The descriptor's
- * size is fixed. */
+/* Makes the memory shareable, so that other processes can map it. Called before
+ * the first use of the memory. Returns a file descriptor that the caller must
+ * not close, or a negative errno. The size of the file is fixed. */
 int mem_share(struct mem *m);
 
 /* Returns the number of pages that [at, at + len) touches. */

@@ -25,9 +25,9 @@ static uint8_t *page_of(const void *p)
 	return (uint8_t *)((uintptr_t)p & ~(uintptr_t)(MEM_PAGE - 1));
 }
 
-/* Returns the link of the hash chain that points to the pin of the page, or the
- * last link, which is 0, if the page has no pin. A link is 1 + the index of a
- * pin. */
+/* Returns the address of the link to the page's pin in its hash chain. Returns
+ * the address of the chain's last link, which is 0, if the page has no pin. A
+ * link is the index of a pin + 1. */
 static uint32_t *mem_pin_find(const struct mem *m, const uint8_t *page)
 {
 	uint64_t x = (uintptr_t)page / MEM_PAGE * 0x9e3779b97f4a7c15u;

@@ -30,10 +30,9 @@
  * never ends before its first block is complete. After that the device requests
  * the bus again as after a disconnect. A read that is cut by max_request
  * requests the bus again when the last datum of a sequence has moved. An access
- * that no target decodes
- * takes T_ABORT additional clocks. An address above 4 GB takes T_DAC additional
- * clocks. The bridge answers splits in the order of their requests, one
- * sequence after the other.
+ * that no target decodes takes T_ABORT additional clocks. An address above 4 GB
+ * takes T_DAC additional clocks. The bridge answers splits in the order of
+ * their requests, one sequence after the other.
  *
  * Errors that a fault injects (fault.bus, enum weft_bus_error): an address of
  * wrong parity and a target abort end a request in its address phase. A master

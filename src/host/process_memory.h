@@ -30,9 +30,10 @@ struct weft_far_owner {
 	pid_t pid;
 	/* Handle of pid; NULL: pid is this process or a child of it. */
 	struct pidfd *who;
-	/* Used if the kernel does not let one process read another. Copies n
-	 * bytes from va of the process to buf, or with `write` from buf to va.
-	 * Returns 0 or a negative errno. NULL: no such function exists. */
+	/* Used if the kernel does not allow access to memory of another
+	 * process. Copies n bytes from va of the process to buf, or with
+	 * `write` from buf to va. Returns 0 or a negative errno. NULL: no such
+	 * function exists. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
 	int fd;		      /* descriptor of the caller, for `copy` */

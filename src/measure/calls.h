@@ -14,8 +14,8 @@ struct calls_rank {
 	uint64_t start, over;
 };
 
-/* One call of a rank. In the result of calls_sum it is the sum over all
- * ranks. */
+/* Statistics of one call of a rank, or of all ranks in the result of
+ * calls_sum. */
 struct calls_row {
 	uint32_t rank;
 	char *name;

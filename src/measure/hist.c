@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log-linear histogram. The bin of a scaled value u is u itself below 128. From
- * there on it is the seven leading bits of u together with its exponent. */
+/* Log-linear histogram. Each scaled value below 128 has a separate bin. The bin
+ * of a larger value follows from its exponent and its seven leading bits. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

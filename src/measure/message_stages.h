@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One stage: the time from the end of the stage before up to `end`. */
+/* One stage: the time from the end of the previous stage to `end`. */
 struct story_stage {
 	char *comp, *stage;
 	uint64_t end; /* fs */
@@ -43,8 +43,7 @@ struct story {
 	/* number of all messages; begin of the first and end of the last, in
 	 * fs */
 	uint64_t n_messages, begin, end;
-	/* true: messages are those that programs report; false: those of
-	 * NICs */
+	/* true: messages that programs report; false: messages of NICs */
 	bool programs;
 	struct story_msg *msgs;
 	size_t n_msgs;

@@ -54,8 +54,8 @@ static char *chunk_map(size_t n)
 	return q;
 }
 
-/* Adds a chunk of twice the size of the last one, so that a small run needs
- * little memory and a large one few chunks. */
+/* Adds a chunk of twice the size of the last chunk, so that a small run needs
+ * little memory and a large run needs few chunks. */
 static struct arena_chunk *chunk_new(struct arena *a, size_t want)
 {
 	size_t n = a->chunks ? 2 * a->chunks->bytes : CHUNK_MIN;

@@ -224,8 +224,8 @@ static inline void port_send(struct weft_port *p, struct weft_frame *f,
 
 /* Sends a frame while the line is in use. The first overlap of a port fails a
  * check, because a component that does not wait for its line sends more than
- * the line can carry. The code is a function of its own, so that the common
- * path needs no stack frame. */
+ * the line can carry. This code is a separate function, so that the common path
+ * needs no stack frame. */
 WEFT_COLD static void port_send_beside(struct weft_port *p,
 				       struct weft_frame *f, weft_time_t start)
 {

@@ -298,14 +298,14 @@ static void queue_cascade(struct evq *q, uint32_t l, uint32_t i)
 	struct evq_vec v = lv->bucket[i];
 
 	level_clear(lv, i);
-	/* The current slot becomes the first one of this bucket's window. */
+	/* The current slot becomes the first slot of this bucket's window. */
 	q->slot = (v.ev[0].time >> lv->shift << lv->shift) >> SLOT_SHIFT;
 	q->first = q->slot;
 	for (uint32_t k = 0; k < v.n; k++)
 		insert_level(q, level_of(q, v.ev[k].time), v.ev[k]);
 	/* Frees a large vector. A coarse bucket collects all events of several
-	 * milliseconds. If its vector were kept, a small bucket would take it,
-	 * and the next coarse bucket would have to grow another one. */
+	 * milliseconds. If its vector were kept, a small bucket would reuse it,
+	 * and the next coarse bucket would have to grow a new vector. */
 	if (v.cap > SPARE_MAX)
 		free(v.ev);
 	else

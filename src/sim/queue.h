@@ -5,7 +5,7 @@
  * An event moves down at most once per level. Bitmaps find the next bucket that
  * holds an event. A thin bucket is searched for its earliest event at every
  * pop. A thick bucket is sorted by (time, key), and its events become the
- * current ones. Therefore the cost per event stays flat from a hundred to a
+ * current events. Therefore the cost per event stays flat from a hundred to a
  * million pending events. */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H

@@ -48,7 +48,7 @@ struct weft_param {
 	const char *doc; /* meaning; may end in a reference "(T 3.2.1)" */
 };
 
-/* A parameter is written once: name, offset and size come from the field. */
+/* Declares a parameter. Its name, offset and size are those of the field. */
 #define WEFT_PARAM(type_, state_, field_, def_, range_, source_, doc_)         \
 	{                                                                      \
 		.name = #field_, .type = WEFT_P_##type_,                       \

@@ -64,15 +64,17 @@ struct storage_record {
 	uint16_t tag;
 	uint16_t attempt; /* number of the attempt, from 1 on */
 	uint8_t code, flags, segs, zero;
-	uint64_t offset;   /* READ, WRITE, TRIM, ZERO: first byte on the drive.
-			    * FLUSH: 0. HELLO: size of the drive */
-	uint64_t length;   /* READ, WRITE, TRIM, ZERO: bytes. FLUSH: 0. HELLO:
-			    * bytes of the initiator's staging */
-	uint32_t data_crc; /* WRITE, DONE of READ: CRC of the data if
-			    * STORAGE_CHECK */
-	/* WRITE, DONE of READ: number of puts that have carried data of this
-	 * request, in all attempts together. The receiver of an unordered link
-	 * waits until this number of puts has landed. */
+	uint64_t offset; /* READ, WRITE, TRIM, ZERO: first byte on the drive.
+			  * FLUSH: 0. HELLO: size of the drive */
+	uint64_t length; /* READ, WRITE, TRIM, ZERO: bytes. FLUSH: 0. HELLO:
+			  * bytes of the initiator's staging */
+	/* CRC of the data if flag STORAGE_CHECK is set. Used in a WRITE, and in
+	 * the DONE that answers a READ. */
+	uint32_t data_crc;
+	/* Number of puts that have carried data of this request, in all
+	 * attempts together. The receiver of an unordered link waits until this
+	 * number of puts has landed. Used in a WRITE, and in the DONE that
+	 * answers a READ. */
 	uint32_t puts;
 	/* WRITE: offset of the data in the initiator's part of the staging.
 	 * LOGIN: address of the initiator's table of slots.  HELLO: address of

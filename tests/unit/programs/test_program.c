@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of the workloads: the pattern must distinguish every qword of a run
- * from every other, because a check that cannot fail proves nothing. */
+/* Tests of functions that host programs share (src/programs/program.c). Payload
+ * is filled with a pattern. Every qword of a run must differ from all others,
+ * because else the check of received payload could not fail. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -239,7 +239,7 @@ void ex_rebuild_drop(struct ex_built *b)
 struct enc {
 	uint16_t *sym;
 	uint32_t n, max;
-	uint32_t parts; /* mask of the part bits that symbols get; 0 = none */
+	uint32_t parts; /* mask of bits that name a symbol's part; 0: none */
 };
 
 static void frame_put(struct enc *e, uint32_t sym, enum weft_part part)

@@ -169,8 +169,8 @@ static void power_up_counts_commas_that_come(void **state)
 	pair_run(&p, 3000);
 	assert_int_equal(start_of(&p, 1, 0), 116);
 	assert_int_equal(p.n[0]->received, 1);
-	/* node 0 sent its packets from cycle 40 on, before the end of node 1
-	 * was in sync */
+	/* Node 0 sent its packets from cycle 40 on. The receiver of node 1
+	 * was not in sync yet and lost them. */
 	assert_int_equal(p.n[1]->received, 0);
 	pair_fini(&p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver: what the kernel does for the processes of a node
- * (hostport.md 4.10, 4.11, 7.8, 8.8).
+/* Host Port driver. It opens ports, sets up their queues and answers TLB misses
+ * for the processes of a node (hostport.md 4.10, 4.11, 7.8, 8.8).
  *
  *   process: hostport.c ---- its Triggerpage, its queues ---------> device
  *               | trap (driver_calls.h)                              ^

@@ -176,8 +176,8 @@ static const char *const recv_name[RECV_STATES] = {
 	[RECV_XD] = "XD",	[RECV_RD] = "RD",	  [RECV_DCHK] = "DCHK",
 };
 
-/* Names of the stages of a message. The stage of a state ends when the engine
- * leaves that state. */
+/* Each state of the engine is a stage of the message that it receives. These
+ * are the stages' names. */
 static const char *const waited_for[RECV_STATES] = {
 	[RECV_IDLE] = "waits for the engine",
 	[RECV_HDR] = "to the engine, header",

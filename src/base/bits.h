@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields hi:lo of 64-bit words, written as data sheets write them, so that a
- * map of registers can be compared with its table. */
+/* Accesses to bit fields hi:lo of 64-bit words. Code names the bits as a data
+ * sheet does, so that a reader can compare it with the sheet's tables. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 

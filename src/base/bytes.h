@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as bytes of a packet, least or most significant byte first. The
- * address need not be aligned, because fields of packets are not aligned. */
+/* Reads and writes numbers of n bytes in packets, in little-endian or
+ * big-endian order. The address need not be aligned, because fields of packets
+ * are not aligned. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 

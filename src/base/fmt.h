@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text from values. Numbers are independent of the locale, because results are
- * compared byte by byte. */
+/* Conversion of values to text. Numbers are independent of the locale, because
+ * results are compared byte by byte. */
 #ifndef BASE_FMT_H
 #define BASE_FMT_H
 

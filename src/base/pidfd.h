@@ -22,8 +22,8 @@
 
 struct pidfd {
 	pid_t pid;
-	/* -1 if the kernel has no descriptors of processes; the process is then
-	 * known by its number alone */
+	/* descriptor, or -1 if the kernel has no descriptors of processes, so
+	 * that the process is identified by its number alone */
 	int fd;
 	/* latest time in ns at which the process was seen alive */
 	uint64_t seen_ns;

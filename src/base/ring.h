@@ -66,9 +66,9 @@ ring_grow_(void *at, uint32_t head, uint32_t tail, uint32_t *mask, size_t size)
 		}                                                              \
 		ring_at(r, i_);                                                \
 	})
-/* Adds v behind all elements that are not greater than v. `key` is the member
- * by which elements are ordered, written with its dot or arrow; it is empty for
- * numbers. */
+/* Adds v behind all elements that are not greater than v. Elements are ordered
+ * by the member `key`, given with its dot or arrow. For elements that are
+ * numbers, `key` is empty. */
 #define ring_insert_sorted(r, v, key)                                          \
 	((void)(*ring_insert(r, e_, (*e_)key <= (v)key) = (v)))
 #define ring_empty(r)  ((r)->head == (r)->tail)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units: the tables, and conversion from text to values. */
+/* Conversion of text to values with units. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>

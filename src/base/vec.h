@@ -47,7 +47,8 @@ static inline void *vec_grow_(void *at, size_t n, size_t *cap, size_t size)
 			((v)->n++ - i_) * sizeof(*(v)->at));                   \
 		(v)->at[i_] = (__VA_ARGS__);                                   \
 	})
-/* Removes element i < n and moves the later ones down. */
+/* Removes element i < n. The elements behind it move to the next lower
+ * index. */
 #define vec_remove(v, i)                                                       \
 	({                                                                     \
 		size_t i_ = (i);                                               \

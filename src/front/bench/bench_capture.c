@@ -31,8 +31,8 @@ static const struct {
 #undef SETTINGS
 };
 
-/* Returns the CPU time of one run. With a path the run writes a capture there.
- */
+/* Returns the CPU time of one run. If `path` is not NULL, the run writes a
+ * capture to that file. */
 static int bench_capture_timed(const struct registry *reg, const char *what,
 			       const char *const *set, const char *path,
 			       uint64_t *ns_p, struct weft_err *err)

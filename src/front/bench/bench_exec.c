@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft bench exec`: measures small messages between two processes over
- * libfabric. In real time it compares Weft's provider with providers of
- * libfabric, in alternating runs. In simulated time it measures the message
- * rate of processes that block for each message. The processes run
- * bench/fabric.c. Each case runs several times and the best result counts,
- * because other load only makes a run slower. */
+ * libfabric. One part runs in real time and compares Weft's provider with
+ * providers of libfabric, in alternating runs. The other part runs in simulated
+ * time and measures the message rate of processes that block for each message.
+ * The processes run bench/fabric.c. Each case runs several times and the best
+ * result counts, because other load only makes a run slower. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +21,13 @@ enum { OUT = 4096, ARGS = 32, PROCS = 2 };
 /* A provider or path that carries the messages. */
 struct way {
 	const char *name, *provider;
-	const char *exec; /* options of weft exec; NULL: runs without weft
-			   * exec */
-	bool blocking;	  /* true: measures only the ping-pong whose processes
-			   * block */
+	/* options of weft exec, or NULL to run without weft exec */
+	const char *exec;
+	bool blocking; /* true: measures only the ping-pong whose processes
+			* block */
 	uint32_t messages, quick;
-	/* Results: latency, messages per second without and with blocking,
-	 * hand-overs per message; 0: not measured. */
+	/* Results, 0 if not measured: latency, messages per second of processes
+	 * that do not block and that block, hand-overs per message. */
 	double latency, rate, blocked, handovers;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bench `events`: cost of one event with 100, 10,000 and 1,000,000 pending.
+/* Bench `events`: measures the cost of one event while 100, 10,000 or 1,000,000
+ * events are pending.
  *
  * Each component has several pending wake-ups. When a wake-up runs, the
  * component requests a new one after 1..1000 clock cycles, as links and

@@ -45,8 +45,9 @@ struct cli_cmd {
 	size_t min_args, max_args;
 	int (*run)(struct cli *c);
 	const char *more; /* text at the end of the command's help, or NULL */
-	bool rest;	  /* true: options end at the first argument, because
-			   * the words after it are a program's */
+	/* options end at the first argument, because the words behind it belong
+	 * to the user's program */
+	bool rest;
 };
 extern const struct cli_cmd cli_cmds[];		   /* ended by name == NULL */
 const char *cli_cmds_next(void *unused, size_t i); /* for units_nearest */

@@ -41,17 +41,19 @@ const char *disk_target_param(const struct exp *e, const char *name);
 
 /* The disk to be served. The launcher gets this struct as exec_job.own. */
 struct disk_job {
-	const char *socket; /* path of the socket as the user gave it; NULL: a
-			     * socket in the job's folder */
+	/* path of the socket as the user gave it, or NULL for a socket in the
+	 * job's folder */
+	const char *socket;
 	char targets[1024]; /* "1,2" */
 	uint32_t initiator;
 	const char *const *params; /* parameters KEY=VALUE for the plug-in */
 	size_t n_params;
-	char *const *command; /* words of the command, ended by NULL; no words:
-			       * no command */
-	/* Set by the launcher: path of the plug-in's report. */
+	/* words of the command, ended by NULL; the array is empty if there is
+	 * no command */
+	char *const *command;
+	/* path of the plug-in's report, set by the launcher */
 	char report[4400];
-	int status; /* exit status of the command; -1: no command has ended */
+	int status; /* exit status of the command, or -1 if it has not ended */
 };
 extern const struct exec_launcher disk_launcher;
 /* Checks whether the disk can be served. Returns 0. Returns a negative errno

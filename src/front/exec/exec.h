@@ -35,8 +35,8 @@ struct exec_job {
 	struct {
 		VEC(char *);
 	} env;
-	/* Folder for files of the job, removed with it, or NULL
-	 * (exec_folder). */
+	/* Folder for files of the job, or NULL. It is removed when the job
+	 * ends (exec_folder). */
 	char *folder;
 	struct {
 		VEC(pid_t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends the processes that a job has left, and removes its files. Normally weft
- * does this itself. If weft was killed, the keeper does it: a process `weft
- * exec --keep SOCKET`. weft sends the keeper the name of the job's folder. When
- * weft has cleaned up, it sends a dot. If the keeper's input ends without the
- * dot, weft has died. */
+/* Ends the remaining processes of a job, and removes its files. Normally weft
+ * does this itself. If weft was killed, the keeper does it. The keeper is a
+ * process `weft exec --keep SOCKET`. weft sends the keeper the name of the
+ * job's folder. When weft has cleaned up, it sends a dot. If the keeper's input
+ * ends without the dot, weft has died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

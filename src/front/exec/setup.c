@@ -12,8 +12,9 @@
 #include "systems/examples.def"
 
 enum {
-	SPIN = 200, /* polls of a process before it sleeps; together they cost
-		     * about as much as a wake-up */
+	/* number of polls of a process before it sleeps; all these polls take
+	 * about as long as one wake-up */
+	SPIN = 200,
 	RANKS_MAX = 65536,
 };
 
@@ -208,8 +209,9 @@ static int setup_path(const struct exec_args *a, uint32_t nodes,
 	return 0;
 }
 
-/* Sets up a run with --raw. A node without a driver has one process that calls
- * weft/host.h itself, because that process is the monitor. */
+/* Sets up a run with --raw. A node without a driver may have only one process
+ * that calls the functions of weft/host.h, because that process is the
+ * monitor. */
 static int setup_raw(const struct exec_args *a, struct exec_setup *s,
 		     struct weft_err *err)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds a simulation from the tree: components with their parameters, buses,
- * cables, faults, programs.
+/* Builds a simulation from the text of an experiment: components with their
+ * parameters, buses, cables, faults and programs.
  *
- * Names: nodes n0, n1... are n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1 when
- * there are several), n0.prog0...; traffic sources t0, t1...; faults fault0...
- * If a class has parameters `node` and `nodes` (U32), they are set to the
- * number of the component's node and the number of all nodes. */
+ * Components of node 0 have the names n0.host, n0.bus, n0.nic (n0.nic0, n0.nic1
+ * if the node has several NICs) and n0.prog0, n0.prog1... Traffic sources are
+ * named t0, t1... and faults fault0, fault1... If a class has parameters `node`
+ * and `nodes` (U32), they are set to the number of the component's node and the
+ * number of all nodes. */
 #ifndef FRONT_EXP_BUILD_H
 #define FRONT_EXP_BUILD_H
 
@@ -33,8 +34,9 @@ struct exp_build {
 		VEC(struct weft_comp *);
 	} ends;
 	uint32_t n_progs, n_faults, n_links, n_classes;
-	uint32_t shuffle; /* order in which components are built; tests vary it;
-			   * 0: order of their numbers */
+	/* number that selects the order in which components are built; 0
+	 * selects ascending numbers */
+	uint32_t shuffle;
 };
 
 /* Returns the number of the component that is built in step k of n steps. */

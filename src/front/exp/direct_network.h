@@ -3,10 +3,11 @@
  * (s0, s1 ..), and cables join the switches. Fabrics `torus`, `mesh`,
  * `hypercube` and `graph` share this code. Their common keys:
  *
- *	routing: table		path (the sender gives the route; default) or
- *				table (switches have tables)
+ *	routing: path		the sender gives the route (default)
+ *	routing: table		switches have tables of routes
  *	cut: [s3.lp0, [4, 5]]	cables to leave out
- *	cycles: warn		for routes that may deadlock: refuse, or warn
+ *	cycles: refuse		refuses routes that may deadlock (default)
+ *	cycles: warn		warns of such routes
  *	switch, link, net:	classes and settings of these parts; by default
  *				the class of the ends names the classes
  */

@@ -40,8 +40,9 @@ struct doc_node {
 	const char *text; /* scalars: the value */
 	struct doc_item *items;
 	uint32_t n, cap;
-	/* Override that gave this value, if the override counts as used only
-	 * when a section reads the value (override.c). Otherwise NULL. */
+	/* Override that set this value. A section that reads the value counts
+	 * the override as used. NULL if no override set the value, or if the
+	 * override has been counted (override.c). */
 	struct exp_set *set;
 };
 

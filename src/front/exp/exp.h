@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An experiment (text, overrides, sweep), and a case: one point of the sweep,
- * built into a simulation that is ready to run. */
+/* An experiment has a text, overrides and a sweep. A case is the simulation of
+ * one point of the sweep, ready to run. */
 #ifndef FRONT_EXP_H
 #define FRONT_EXP_H
 
@@ -69,8 +69,9 @@ struct exp_case {
 	const char *about;
 	uint64_t seed;
 	bool carried;
-	weft_time_t until;    /* end of the run; WEFT_NEVER: when all programs
-			       * have ended */
+	/* end of the run, or WEFT_NEVER if the run ends when all programs have
+	 * ended */
+	weft_time_t until;
 	weft_time_t drain;    /* time for which the run continues after
 			       * `until` */
 	weft_time_t watchdog; /* limit for a run without progress; 0: none */

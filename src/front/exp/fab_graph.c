@@ -3,8 +3,10 @@
  *
  *	type: graph
  *	cables: [[0, 1], [1, 2], [s0.lp3, s2.lp0]]
- *	file: my.cables		lines of two nodes or ports; # begins a comment
- *	routes: up_down		shortest, or up and down a tree
+ *	file: my.cables		file of cables, one in each line, as two nodes
+ *				or two ports; # begins a comment
+ *	routes: shortest	shortest routes (default)
+ *	routes: up_down		routes that go up and then down a tree
  *
  * Cables between nodes use the lowest free ports, in order. */
 #include <ctype.h>

@@ -43,7 +43,8 @@ struct routed {
 	struct weft_comp *link, *trunk, *access;
 	/* Link components of cables that do not have the default latency, at
 	 * index net_far.kind - 1. kind[0] is for cables between routers,
-	 * kind[1] for cables to ends. NULL: not built yet. */
+	 * kind[1] for cables to ends. An element is NULL until its component is
+	 * built. */
 	struct weft_comp *kind[2][UINT8_MAX];
 };
 
@@ -106,8 +107,9 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  &g->threshold, sizeof(g->threshold), err);
 }
 
-/* Returns the location that messages about the graph name: that of `dims` or
- * `cables`, otherwise the file of cables, otherwise that of the fabric. */
+/* Returns the position in the experiment that messages about the graph name.
+ * This is the position of `dims`, of `cables`, or of the fabric. If cables are
+ * read from a file, messages name the file. */
 static struct doc_where graph_where(const struct doc_node *map)
 {
 	static const char *const from[] = { "dims", "cables" };

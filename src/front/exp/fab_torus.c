@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabrics `torus`, `mesh` and `hypercube`: regular direct networks, routes by
- * arithmetic.
+/* Fabrics `torus`, `mesh` and `hypercube`: regular direct networks, whose
+ * routes are computed by arithmetic.
  *
  *	type: torus, dims: [8, 8, 8], routing: table
- *	tie: balanced	direction to a node half way round a ring: by the parity
- *			of the coordinate; default: positive
- *	tie: random	direction by a random bit of each packet (routing: path)
+ *	tie: positive	direction to a node half way round a ring (default)
+ *	tie: balanced	the parity of the coordinate selects this direction
+ *	tie: random	a random bit of each packet selects this direction
+ *			(routing: path)
  *	both: yes	two cables in dimensions of size 2
  *	dateline: no	no odd channel, so that deadlocks can be shown
  */

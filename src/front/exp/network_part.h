@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a network that a fabric builds: switches, cables, the network as a
- * whole. Their settings are under keys of the fabric. Their classes are those
- * that the class of the ends names, unless the settings name others. */
+/* Builds the parts of a network that a fabric consists of: switches, cables,
+ * and the network as a whole. The fabric has a key with the settings of each
+ * part. If the settings do not name the part's class, it is the default that
+ * the class of the ends names. */
 #ifndef FRONT_EXP_NETWORK_PART_H
 #define FRONT_EXP_NETWORK_PART_H
 

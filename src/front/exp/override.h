@@ -7,8 +7,10 @@
  *				in every element that accepts the key
  *	bus.pcix.width		CLASS.PARAM: in every component of the class
  *	n0.nic.links		COMPONENT.PARAM
- *	n*.nic.links		a pattern for components, or
- *	bus.*.clock		for classes: all of them that have the parameter
+ *	n*.nic.links		in every component whose name matches, if the
+ *				component has the parameter
+ *	bus.*.clock		in every component whose class matches, if the
+ *				component has the parameter
  * PATH is a key of the file if its first word is a top-level key of
  * experiments. */
 #ifndef FRONT_EXP_OVERRIDE_H
@@ -37,8 +39,8 @@ struct exp_over {
 	struct exp_set *set;
 	const struct weft_class *cls; /* class, or NULL for a pattern in
 				       * `comp` */
-	const char *comp; /* cls NULL: pattern for names of components or
-			   * classes */
+	/* pattern for names of components or classes, if cls is NULL */
+	const char *comp;
 	const char *param;
 };
 

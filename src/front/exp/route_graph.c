@@ -77,9 +77,10 @@ uint32_t route_free_port(const struct topology *t, uint32_t node)
 
 struct search {
 	const struct topology *t;
-	uint32_t *dist, *todo;	/* arrays with an entry for each node */
-	uint32_t *rank, *order; /* routes up and down: rank of each node in the
-				 * tree, and node of each rank */
+	uint32_t *dist, *todo; /* arrays with an entry for each node */
+	/* rank of each node in the tree, and node of each rank, for routes up
+	 * and down */
+	uint32_t *rank, *order;
 	uint32_t *up;
 };
 

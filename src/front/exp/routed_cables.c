@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of cables, see routed_cables.h.
  *
- *	cables: [[0, 1], [1, 2, 5], [0, 2, 1, 4]]	routers, latency, width
- *	ends: 2						at each router
- *	file: net.txt					instead of both
+ *	cables: [[0, 1], [1, 2, 5], [0, 2, 1, 4]]
+ *	ends: 2
+ *	file: net.txt
  *
- * Lines of a file are those of BookSim2's anynet, and # begins a comment:
+ * A cable in `cables` has two routers, a latency and a width. The last two may
+ * be missing. `ends` is the number of ends at each router. `file` replaces both
+ * keys. Lines of a file are those of BookSim2's anynet, and # begins a comment:
  *
  *	router 0 node 0 node 1 5 router 1 10
  *

@@ -14,9 +14,9 @@ struct exp_build;
 /* One top-level key.  Sections are built in the order of the table. */
 struct exp_section {
 	const char *key;
+	/* Builds the section. NULL if other code reads the key. */
 	int (*build)(struct exp_build *b, const struct doc_node *n,
-		     struct weft_err *err); /* builds the section; NULL: other
-					     * code reads the key */
+		     struct weft_err *err);
 	const char *doc;
 };
 extern const struct exp_section exp_sections[]; /* ended by key == NULL */

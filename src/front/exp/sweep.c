@@ -18,9 +18,10 @@
 #define SWEEP_MAX 100000u
 
 struct exp_axis {
-	const char *path;	     /* path that varies, for a product */
-	const struct doc_node *vals; /* product: list of values; otherwise the
-				      * mapping of one point */
+	const char *path; /* path that varies, for a product */
+	/* list of values of the path in a product, otherwise the mapping of one
+	 * point */
+	const struct doc_node *vals;
 };
 
 static bool axis_fixed(const struct exp *e, const char *path)

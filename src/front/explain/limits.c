@@ -13,8 +13,8 @@
 /* share of time without credits from which a link counts as starved */
 #define STARVED 0.2
 
-/* Returns true if the activity `doing` counts as work. Waiting of a program
- * does not count, because no other part waits for that program. */
+/* Returns true if the activity `doing` counts as work. Waiting does not count,
+ * because a program that waits does not delay other parts. */
 static bool is_work(const char *kind, const char *doing)
 {
 	static const char *const work[] = { "runs", "computes", "bridge",
@@ -121,9 +121,9 @@ static double limits_starved(const struct explain_limits *l, const char *port)
 	return 0;
 }
 
-/* Returns the part that limits the run. The order of kinds decides between
- * several busy parts, because a DMA engine counts as busy while it waits for
- * its bus, and a program while it waits for the bridge. */
+/* Returns the part that limits the run. If several parts are busy, the order of
+ * kinds decides, because some kinds count as busy while they wait. A DMA engine
+ * waits for its bus, and a program waits for the bridge. */
 const struct explain_limit *explain_bottleneck(const struct explain_limits *l)
 {
 	static const char *const order[] = { "bus", "link", "switch",

@@ -11,8 +11,9 @@
 #include "weft/types.h"
 
 struct import_note {
-	bool refused; /* true: the experiment would differ from the file, and is
-		       * not written */
+	/* the experiment is not written, because it would differ from the
+	 * file */
+	bool refused;
 	char *text;
 };
 

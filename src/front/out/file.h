@@ -20,8 +20,9 @@ struct out_file {
 	bool over;	    /* the file has reached its limit */
 	const char *option; /* option with the file's name, for messages */
 	char *path;
-	char *tmp; /* temporary name; NULL: `path` is written directly (a pipe,
-		    * a device) */
+	/* temporary name, or NULL if `path` is a pipe or device that is written
+	 * directly */
+	char *tmp;
 };
 
 /* Opens a file for `path`, the value of the option. Returns 0, or a negative

@@ -39,10 +39,11 @@ struct pcapng {
 	struct out_file out;
 	FILE *f; /* stream of `out` */
 	uint32_t n_ifaces;
+	/* `mem` holds the blocks that wait, in order of reports. `old` is spare
+	 * memory for keep(). */
 	struct blocks {
 		VEC(uint8_t);
-	} mem, old; /* mem: blocks that wait, in order of reports; old: spare
-		     * memory for keep() */
+	} mem, old;
 	size_t full;
 	struct {
 		VEC(struct record);

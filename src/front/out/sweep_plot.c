@@ -33,8 +33,9 @@ struct parts {
 	char buf[512];
 	const char *path[8], *value[8];
 	size_t n;
-	bool list; /* the sweep is a list of points; the first setting names
-		    * the line */
+	/* the sweep is a list of points, and the first setting of each point
+	 * names its line */
+	bool list;
 };
 
 static bool parts_of(const char *point, struct parts *p)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep as a family of curves. The last axis is x, each combination of the
- * other axes is a line. With three or more axes each value of the first axis
- * has a separate picture. With one axis each shown metric is a line. In a list
- * of points that set different paths the first setting names the line. Curves
- * are drawn when the experiment shows a metric (record: show). */
+/* A sweep as a family of curves. The last axis is x, and each combination of
+ * the other axes is a line. With three or more axes each value of the first
+ * axis has a separate picture. With one axis each shown metric is a line. If
+ * the sweep is a list of points with different paths, the first setting of a
+ * point names its line. Curves are drawn when the experiment shows a metric
+ * (record: show). */
 #ifndef FRONT_OUT_SWEEP_PLOT_H
 #define FRONT_OUT_SWEEP_PLOT_H
 
@@ -13,8 +14,8 @@ enum { LINES_X = 64, LINES_N = 16 };
 
 struct lines {
 	const char *metric, *unit;
-	/* more: larger values are better (a rate); less: smaller values are
-	 * better (a time); neither: not known */
+	/* whether larger values are better, as for a rate, or smaller ones, as
+	 * for a time; both are false if this is not known */
 	bool more, less;
 	char title[160], x_name[64];
 	double x[LINES_X];
@@ -50,7 +51,8 @@ double lines_share(const struct lines *l, double x);
 const char *lines_metric(const struct lines *l);
 
 /* Prints the pictures made of characters. Prints tables of their values, too,
- * if with_values is set. For rivals it prints the crossings. */
+ * if with_values is set. Prints the crossings of lines that are alternatives
+ * (struct lines, rivals). */
 void lines_table(const struct run_set *s, bool with_values, FILE *f);
 /* sweep_plot_svg.c: prints all pictures as one SVG. */
 void out_svg(const struct run_set *s, FILE *f);

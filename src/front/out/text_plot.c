@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws pictures made of characters: histograms as bars, curves as one line.
- * Uses block characters on a terminal with UTF-8, otherwise ASCII. */
+/* Draws pictures made of characters: a histogram as bars, a curve in one line
+ * of text. Uses block characters on a terminal with UTF-8, otherwise ASCII. */
 #include "front/out/text_plot.h"
 
 #include <math.h>

@@ -7,9 +7,8 @@
 
 struct repro_verdict {
 	double model; /* value of the model; NAN: missing */
-	/* Two-sided rules: distance from the published number. One-sided rules:
-	 * distance by which the bound is missed. A row passes when |error| <=
-	 * tolerance. */
+	/* Distance from the published number, or from the missed bound if the
+	 * rule is one-sided. A row passes when |error| <= tolerance. */
 	double error_pct;
 	double tolerance_pct;
 	bool pass;

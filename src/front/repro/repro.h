@@ -64,16 +64,18 @@ struct repro_row {
 	const char *scenario; /* text such as "tr-switch: 1 -> 1, 512-byte
 			       * packets" */
 	const char *unit;
-	double paper; /* printed number; with `derived`: computed from printed
-		       * numbers */
+	/* printed number, or number computed from printed ones if `derived` is
+	 * set */
+	double paper;
 	enum repro_rule rule;
 	double tol;
 	enum repro_basis basis;
-	const char *parameter; /* calibrated or input: name of the parameter;
-				* otherwise NULL */
-	bool report_only;      /* a failure is only reported; `note` says why */
-	bool derived;	       /* the source does not print `paper` itself */
-	double far;	       /* one-sided rules: limit of credible values */
+	/* name of the parameter if the basis is calibrated or input, otherwise
+	 * NULL */
+	const char *parameter;
+	bool report_only; /* a failure is only reported; `note` says why */
+	bool derived;	  /* the source does not print `paper` itself */
+	double far;	  /* one-sided rules: limit of credible values */
 	/* Reason why the tolerance is wider than the rounding of the printed
 	 * value, or source of the value in `far`. */
 	const char *why;
@@ -81,8 +83,9 @@ struct repro_row {
 	const char *experiment; /* shipped name, SYSTEM/FILE */
 	/* Overrides "PATH=VALUE PATH=VALUE" as for --set, or NULL. */
 	const char *set;
-	const char *point;  /* sweeps: point from which `metric` is read; NULL:
-			     * the  first */
+	/* point of a sweep from which `metric` is read, or NULL for the first
+	 * point */
+	const char *point;
 	const char *metric; /* metric such as "n0.prog0.bandwidth", or
 			     * counter */
 	/* Computes the row's value. If NULL, the value is that of `metric`.

@@ -56,9 +56,10 @@ struct sense_side {
 	double model;		/* value of the row in the trial; NAN: no
 				 * value */
 	bool pass;
-	bool search;	       /* `last` is to be searched */
-	char last[SENSE_TEXT]; /* numbers: last value at which the row passes;
-				* "" if the row passes up to `value` */
+	bool search; /* `last` is to be searched */
+	/* last value at which the row passes, if the parameter is a number; ""
+	 * if the row passes up to `value` */
+	char last[SENSE_TEXT];
 };
 
 struct sense_move {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attaches captures to lines, see capture.h. A line whose port reports its
  * frames has a listener. Other lines, and lines behind faults, have a filter
- * that records each transmission and passes it on, so that the file shows
- * what the faults have let pass. A capture does not change the behaviour of a
- * line. */
+ * that records each transmission and passes it on. This filter is behind the
+ * faults, so that the file shows frames as the receiver gets them. A capture
+ * does not change the behaviour of a line. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -23,9 +23,8 @@ static const struct weft_wire_capture *wire_of(const struct weft_port *p)
 	return p->decl->wire->capture;
 }
 
-/* Adds to port p the filter that records frames. The filter does not damage
- * frames, so p->needs_frames keeps its old value, because only faults need real
- * frames. */
+/* Adds to port p the filter that records frames. p->needs_frames does not
+ * change, because only faults need real frames. */
 static struct tap *tap_filter(struct weft_port *p, struct weft_err *err)
 {
 	bool needs_frames = p->needs_frames;

@@ -108,11 +108,11 @@ bool watchdog_barks(struct watchdog *w, struct weft_sim *sim);
 void signals_catch(bool on);
 /* Ignores SIGINT in a worker, because the parent asks the worker to end. */
 void signals_worker(void);
-/* Returns the signal that asked for the end, or 0. */
+/* Returns the signal that asked for the end of the run, or 0. */
 int signals_caught(void);
-/* Sets a process, or none if pid is 0. The run ends when this process ends. The
- * first signal that asks for the end is passed on to this process as SIGTERM
- * and does not stop the run. */
+/* Sets the process whose end also ends the run, or none if pid is 0. The first
+ * signal that asks for the end of the run is passed on to this process as
+ * SIGTERM and does not stop the run. */
 void signals_ward(pid_t pid);
 /* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
  * stops the simulation five times a second. */

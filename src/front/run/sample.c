@@ -23,10 +23,9 @@ struct line { /* one counter over time */
 	char *name;
 	const char *unit;
 	const struct weft_comp *comp;
-	const struct weft_port *port; /* port whose volume is recorded; NULL:
-				       * counter k of comp */
-	uint32_t k;		      /* number of the counter, or PORT_* for a
-				       * port */
+	/* port whose volume is recorded; NULL to record counter k of comp */
+	const struct weft_port *port;
+	uint32_t k; /* number of the counter, or PORT_* for a port */
 };
 enum { PORT_FRAMES, PORT_WORDS, PORT_BUSY };
 

@@ -16,8 +16,9 @@
 enum {
 	VIEW_MAX = 64, /* intervals at most */
 	VIEW_MIN = 4,
-	VIEW_PORTS = 16384,  /* ports at most; a larger network has a row for
-			      * each component */
+	/* largest number of ports with one row each; a larger network has one
+	 * row for each component */
+	VIEW_PORTS = 16384,
 	VIEW_CELLS = 1 << 18 /* ports times intervals at most */
 };
 #define VIEW_FIRST (100 * WEFT_NS)

@@ -28,8 +28,8 @@ struct pair {
 		VEC(struct begun);
 	} begun; /* messages that were sent and not received, in order */
 	size_t head;
-	/* last message that was received; stages NULL: the message was kept
-	 * already or joined with its answer */
+	/* Last message that was received. Its stages are NULL if the message
+	 * was kept already or joined with its answer. */
 	struct kept last;
 };
 

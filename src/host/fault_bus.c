@@ -4,16 +4,19 @@
  *
  *   device or host ---- dev [fault.bus] bus ---- slot of the bus
  *
- * hold   on the port of a device: delays its requests until the outage ends, so
- *        that the network sees a receiver that stops accepting packets. On the
- *        port of the host: delays its loads or stores
- * split, completion   clocks by which the bridge is slower: from the split
- *        response to the first datum, before each further completion
- * factor all times of the bridge are multiplied by this factor
- * error  on the port of a device: fails accesses of the device, or accesses to
- *        it (fault_bus_err.c)
+ * Parameters:
+ *	hold		on the port of a device, delays its requests until the
+ *			outage ends, so that the network sees a receiver that
+ *			stops accepting packets; on the port of the host,
+ *			delays its loads or stores
+ *	split		bus clocks added before the first datum that follows a
+ *			split response
+ *	completion	bus clocks added before each further completion
+ *	factor		multiplies all times of the bridge
+ *	error		on the port of a device, fails accesses of the device,
+ *			or accesses to it (fault_bus_err.c)
  *
- * Everything else passes without delay. With hold = none, no clocks and factor
+ * All other accesses pass without delay. With hold = none, no clocks and factor
  * 1 the run therefore equals a run without the fault. A transaction that is on
  * the bus when an outage starts continues. */
 #include <errno.h>

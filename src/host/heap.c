@@ -29,7 +29,8 @@ struct heap_block {
 		struct heap *heap;	 /* heap of a used block */
 	};
 	size_t bytes; /* bytes that the program requested */
-	/* Size class, or HEAP_CLASSES if the block has pages of its own. */
+	/* size class, or HEAP_CLASSES if no other block is in the block's
+	 * pages */
 	uint32_t class;
 	uint32_t skipped; /* bytes from the start of the block to this header */
 	uint64_t pad;

@@ -4,10 +4,10 @@
  * that accesses memory page by page gets equal addresses in every run, whatever
  * the system's allocator does.
  *
- * Blocks of up to 32 KiB come from chunks of 64 KiB that begin at a page, in
- * size classes of four steps between powers of two. A freed block serves the
- * next request of its class. A larger block has pages of its own, and begins at
- * the start of a page. */
+ * Blocks of up to 32 KiB come from chunks of 64 KiB that begin at a page. There
+ * are four sizes of blocks (size classes) for each power of two. A freed block
+ * serves the next request of its class. A larger block begins at the start of a
+ * page and shares no page with another block. */
 #ifndef HOST_HEAP_H
 #define HOST_HEAP_H
 
@@ -36,9 +36,9 @@ struct heap {
 };
 
 /* Initialises the heap of program `id` of a simulation. Each program has a
- * range of addresses of its own, because addresses go over the wire (RDMA) and
- * must be equal in every run. Pages lie outside the range only if it is used up
- * or already mapped. */
+ * separate range of addresses, because addresses go over the wire (RDMA) and
+ * must be equal in every run. Pages lie outside the range only if the range is
+ * used up or already mapped. */
 void heap_init(struct heap *a, uint32_t id);
 /* Returns zeroed memory at a multiple of `align`, a power of two up to a page,
  * or NULL if memory runs out. */

@@ -7,8 +7,8 @@
  *
  * Source: FORTH specification 2.1, 2.9 for what host software does. The costs
  * are Weft's own choice, because no document prints them (14, open point 7).
- * Each program has a processor of its own; all share memory and the path to the
- * bus.
+ * Each program has a separate processor. All programs share memory and the path
+ * to the bus.
  *
  * Not modelled: caches, virtual addresses of memory, scheduling of more
  * programs than processors (except light processes: light_processes.c), an
@@ -126,8 +126,7 @@ static void note_mem_write(struct host *hp, struct weft_bus_note *note)
 				  n);
 		if (note->wrong && !i && note->slice.buf) {
 			/* A fault flipped a bit on the bus. The bridge stores
-			 * the wrong byte, because it has no check of its
-			 * own. */
+			 * the wrong byte, because it does not check data. */
 			uint8_t byte;
 
 			mem_copy(&hp->mem, &byte, p, 1);

@@ -90,8 +90,8 @@ struct weft_proc {
 	bool kernel, started;
 	uint32_t domain, n_maps;
 	struct host_map *maps; /* sorted by virtual page */
-	/* Light processes: turn function, and the word or time for which the
-	 * process waits. */
+	/* turn function of a light process, and the word or time for which the
+	 * process waits */
 	weft_turn_fn fn;
 	void *arg;
 	struct weft_proc *next; /* next process in its queue or hash chain */

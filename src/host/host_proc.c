@@ -2,13 +2,12 @@
 /* Processes, domains and the pages of devices that they own (weft/host.h; Host
  * Port specification 7.8, 7.9).
  *
- *   process: virtual page --map--> (device, BAR, page): what the device sees
- *
- * The table of a process is its only path to a device, so the page in the
- * physical address identifies the process to the device. Each page of a BAR has
- * an owner: the monitor (domain 0) or a domain, and at most one process. The
- * monitor can make a page common to all. A processor caches `tlb` translations.
- * Process and page determine the entry of the cache. */
+ * A process has a table that maps its virtual pages to pages of devices
+ * (device, BAR, page). The table is its only path to a device, so the page in
+ * the physical address identifies the process to the device. Each page of a BAR
+ * has an owner: the monitor (domain 0) or a domain, and at most one process.
+ * The monitor can make a page common to all. A processor caches `tlb`
+ * translations. Process and page determine the entry of the cache. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *            +-- memory <---- link up <--- core TX ---+
  *
  * Source: EXTOLL specification 2.1 to 2.3, stages H1 to H3 and H6 to H8 of 7.1,
- * 7.4, 7.5. Each device has a link of its own. Its two directions share only
+ * 7.4, 7.5. Each device has a separate link. Its two directions share only
  * credits and tags. Packets on the link:
  *
  *   posted write     8 B + data; 12 B + data with a byte mask, for a block of

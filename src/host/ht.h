@@ -57,7 +57,7 @@ struct ht_pkt {
 	uint64_t ready; /* first slot at which it may be on the link */
 	uint64_t seq;	/* order of requests */
 	struct weft_bus_txn *txn; /* NULL: access of the host, or interrupt */
-	/* offset and bytes of its part of the transaction */
+	/* offset and size of the packet's part of the transaction, in bytes */
 	uint32_t at, bytes;
 	/* Read: slot at which the answer to the transaction's previous packet
 	 * is ready. Load: slot at which the load arrived at the core. */
@@ -77,7 +77,7 @@ struct ht_queue {
 /* A ring of n items (buffers of the receiver, or tags), which are allocated and
  * freed in order. */
 struct ht_ring {
-	/* slot from which each item is free; NULL: all are free */
+	/* slot from which each item is free, or NULL if all are free */
 	uint64_t *back;
 	uint64_t used; /* number of items taken so far */
 };
@@ -127,7 +127,7 @@ struct ht_link {
 	uint64_t store_seq;   /* number of that store */
 	/* at the device */
 	/* number of the device's slots for stores, and number of free slots
-	 * (weft_bus_window); window 0 with places 1: no limit */
+	 * (weft_bus_window); 0 and 1 if the device sets no limit */
 	uint32_t window, places;
 	struct ht_queue wait; /* stores that wait for a free slot */
 	/* slot of the last store that the device was notified of */
@@ -244,7 +244,7 @@ static inline struct ht_pkt *ht_queue_pop(struct ht_queue *q)
 	return p;
 }
 
-/* Inserts a packet in front of those that are ready later. */
+/* Inserts a packet before the first packet that is ready later. */
 void ht_queue_insert(struct ht_queue *q, struct ht_pkt *p);
 /* Frees all packets of a queue. */
 void ht_queue_clear(struct ht *b, struct ht_queue *q);

@@ -100,9 +100,9 @@ static void trace_way(const struct ht *b, const struct ht_link *l,
 
 /* ---- writes ---- */
 
-/* Returns the bytes of the next packet: up to the end of a line. A 32-byte
- * block in which a dword is written in part is a packet of its own, because it
- * needs a mask. */
+/* Returns the bytes of the next packet, which ends at the end of a line or
+ * earlier. A 32-byte block in which a dword is written in part is a separate
+ * packet, because it needs a mask. */
 static uint32_t ht_dma_cut(uint64_t addr, uint32_t left, bool *masked_p)
 {
 	uint32_t n = HT_LINE - (uint32_t)(addr % HT_LINE), block;

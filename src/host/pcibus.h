@@ -76,7 +76,7 @@ struct pcibus_dev {
 	uint32_t seq_left; /* bytes that the bridge has yet to complete */
 	struct pcibus_delayed delayed;
 	/* number of the device's slots for stores, and number of free slots
-	 * (weft_bus_window); window 0 with places 1: no limit */
+	 * (weft_bus_window); 0 and 1 if the device sets no limit */
 	uint32_t window, places;
 	bool tagged;	  /* takes tagged accesses */
 	uint32_t orphans; /* answers to loads that the bridge gave up */
@@ -92,7 +92,8 @@ struct pcibus_split {
 struct pcibus_tenure {
 	uint32_t dev;
 	bool read;
-	/* edges: FRAME#, expiry of the timer, start of the next block */
+	/* bus edges of FRAME#, of the timer's expiry, and of the start of the
+	 * next block */
 	uint64_t frame, expiry, next;
 	uint32_t left; /* bytes of the tenure after `next` */
 };

@@ -18,9 +18,10 @@ struct pio {
 	uint16_t tag;
 	uint8_t space, op; /* op: enum weft_bus_tagged_op */
 	uint8_t load;	   /* number of a load */
-	/* level: status in the answer to a tagged access. */
+	/* `level` is the status in the answer to a tagged access. */
 	bool tagged, user, level;
-	/* Time of the host's request, start on the bus. */
+	/* time of the host's request, and time at which the access starts on
+	 * the bus */
 	weft_time_t asked, start;
 	uint8_t data[PIO_MAX];
 };

@@ -28,12 +28,12 @@ struct pidfd;
 /* A process. The struct must live as long as the shadows of the process. */
 struct weft_far_owner {
 	pid_t pid;
-	/* Handle of pid; NULL: pid is this process or a child of it. */
+	/* handle of pid, or NULL if pid is this process or a child of it */
 	struct pidfd *who;
 	/* Used if the kernel does not allow access to memory of another
 	 * process. Copies n bytes from va of the process to buf, or with
-	 * `write` from buf to va. Returns 0 or a negative errno. NULL: no such
-	 * function exists. */
+	 * `write` from buf to va. Returns 0 or a negative errno. May be
+	 * NULL. */
 	int (*copy)(void *arg, uint64_t va, void *buf, size_t n, bool write);
 	void *arg;
 	int fd;		      /* descriptor of the caller, for `copy` */
@@ -67,8 +67,7 @@ void weft_far_del(struct weft_host *h, void *shadow);
 void weft_far_settle(struct weft_host *h);
 
 /* Pin, unpin and find the process's memory, like weft_mem_pin, weft_mem_unpin
- * and weft_mem_phys. Each page gets an address of its own, so that neighbouring
- * pages need not have neighbouring addresses. */
+ * and weft_mem_phys. Neighbouring pages need not get neighbouring addresses. */
 bool weft_far_pin(struct weft_host *h, struct weft_far_owner *o, uint64_t va,
 		  size_t len, weft_phys_t *phys);
 bool weft_far_unpin(struct weft_host *h, const struct weft_far_owner *o,

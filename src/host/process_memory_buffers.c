@@ -66,8 +66,8 @@ static struct buf *in_fill(struct mem_far_bufs *bufs, const struct mem_far *f,
 	struct buf *b = NULL;
 	uint64_t to, all;
 
-	/* Uses the buffer of the stream that continues here, or the oldest
-	 * one. */
+	/* Uses the buffer of the stream that continues at this address, or the
+	 * oldest one. */
 	for (uint32_t i = 0; i < STREAMS && !b; i++) {
 		struct buf *in = &bufs->in[i];
 

@@ -63,10 +63,9 @@ void weft_prog_call(struct weft_host *h, bool on);
 /* Ends a program wherever its thread is, as weft_host_exit would, because the
  * process that it acts for has exited. */
 void weft_prog_kill(struct weft_host *h);
-/* Runs fn in a process of its own, whose pages and memory no other process
- * shares. Drivers are notified when it ends, and its memory is freed. Returns
- * its thread, or NULL if memory runs out. Call it from a thread of the
- * monitor. */
+/* Runs fn in a new process, whose pages and memory no other process shares.
+ * Drivers are notified when it ends, and its memory is freed. Returns its
+ * thread, or NULL if memory runs out. Call it from a thread of the monitor. */
 struct weft_host *weft_prog_process(struct weft_host *h,
 				    int (*fn)(struct weft_host *h, void *arg),
 				    void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time of messages by stage, for `weft explain`. Memory is bounded: some
- * messages of a run are kept whole (the first, the fastest, the slowest, some
- * between). In addition the sum of each stage over all messages is kept, and
+/* Time of messages by stage, for `weft explain`. Memory is bounded: only a few
+ * messages of a run are kept whole (the first, the fastest, the slowest, and
+ * every n-th). In addition the sum of each stage over all messages is kept, and
  * the busy time of each part of the system. */
 #ifndef MEASURE_MESSAGE_STAGES_H
 #define MEASURE_MESSAGE_STAGES_H

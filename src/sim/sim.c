@@ -314,8 +314,8 @@ uint64_t weft_sim_step(struct weft_sim *sim, weft_time_t until)
 		sim->events++;
 		for (uint32_t i = 0; i < sim->watch.n; i++)
 			if (sim->watch.at[i] == e.key) {
-				/* The event of weft_watch is running, so it is
-				 * not pending. */
+				/* The event of weft_watch runs now, so it is
+				 * not pending any more. */
 				sim->watch.at[i] = vec_pop(&sim->watch);
 				break;
 			}

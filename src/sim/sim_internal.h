@@ -58,8 +58,7 @@ struct weft_sim {
 	struct {
 		VEC(struct weft_hist *);
 	} hists;
-	/* For listeners: the last host access, and the number of messages so
-	 * far. */
+	/* last host access, and number of messages so far, for listeners */
 	struct trace_access access;
 	uint64_t messages;
 };
@@ -90,9 +89,9 @@ void notes_fini(struct weft_port *p);
 /* message_trace.c: returns the mask of the kinds of records of c that listeners
  * want. */
 uint8_t trace_wanted(const struct weft_sim *sim, const struct weft_comp *c);
-/* message_trace.c: each reports to listeners. trace_access: the host access in
- * a note that port p has dequeued. trace_note: a note that is sent to p.
- * trace_frame: a frame that leaves through p. Called only if a listener is
+/* message_trace.c: reports to listeners. trace_access reports the host access
+ * in a note that port p has dequeued, trace_note a note that is sent to p, and
+ * trace_frame a frame that leaves through p. Called only if a listener is
  * attached, so that runs without listeners lose no time. */
 WEFT_COLD void trace_access(const struct weft_port *p,
 			    const struct weft_bus_note *note);

@@ -200,8 +200,8 @@ static void swaps(uint64_t off)
 
 static void remote(void)
 {
-	/* Aligned, because the time of an operation depends on the offset of
-	 * its buffer in a page. */
+	/* The arrays are aligned, because the time of an operation depends on
+	 * the offset of its buffer in a page. */
 	static uint8_t region[BIG + 64] PAGE, src[BIG] PAGE, back[BIG] PAGE;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n, k = done;
 	struct weft_ep_mr mr;

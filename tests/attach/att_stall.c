@@ -2,8 +2,8 @@
 /* Two processes. One or both send more messages than the receiver has room for.
  * Senders do not poll.
  *
- * att_stall both    both send, read the time, and leave
- * att_stall last    rank 1 sends and leaves; rank 0 polls later and receives
+ * att_stall both    both send, read the time, and exit
+ * att_stall last    rank 1 sends and exits; rank 0 polls later and receives
  *                   all messages */
 #include <errno.h>
 #include <stdio.h>

@@ -25,8 +25,8 @@ static struct weft_ep *ep;
 static uint32_t me, peer;
 static bool timed;
 static struct weft_ep_mr mr[2];
-/* Aligned, because the time of an operation depends on the offset of its buffer
- * in a page. */
+/* The arrays are aligned, because the time of an operation depends on the
+ * offset of its buffer in a page. */
 static uint8_t area[AREA] __attribute__((aligned(4096)));
 static uint8_t back[AREA] __attribute__((aligned(4096)));
 

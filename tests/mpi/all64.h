@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the parts of all64: this rank's number, and its count of checks. */
+/* State that all parts of all64 share: this rank's number, and the number of
+ * its checks. */
 #ifndef ALL64_H
 #define ALL64_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the parts of all64 about collectives. Each case is written once, as
- * NAME(a, nb), and runs with blocking calls (NAME_b) and with nonblocking ones
- * (NAME_i). */
+/* Code that the parts of all64 about collectives share. Each case is written
+ * once, as NAME(a, nb), and runs with blocking calls (NAME_b) and with
+ * nonblocking ones (NAME_i). */
 #ifndef ALL64_COLL_H
 #define ALL64_COLL_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks as a torus of three dimensions: neighbours, collectives of neighbours,
- * lines of the torus as groups, an exchange of halos. */
+/* Tests ranks on a torus of three dimensions: their neighbours, collectives of
+ * neighbours, groups of the ranks on a line of the torus, an exchange of
+ * halos. */
 #include "all64.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One-sided access: put, get and all operations that compute at the target,
- * under each kind of synchronisation, on windows that are created, allocated or
- * dynamic. */
+/* Tests one-sided access: put, get and all operations that compute at the
+ * target, under each kind of synchronisation, on windows that are created,
+ * allocated or dynamic. */
 #include "all64.h"
 
 #include <stdlib.h>
@@ -145,8 +145,8 @@ static void fetch_and_op(struct all *a)
 }
 
 /* Each rank r > 0 swaps the word of rank 0 from r to r + 1. Rank 0 only reads
- * the word, because osc/rdma of Open MPI 4.1 crashes if a rank swaps a word of
- * its own. */
+ * the word, because osc/rdma of Open MPI 4.1 crashes if a rank swaps its own
+ * word. */
 static void compare_and_swap(struct all *a)
 {
 	struct win w = win_of(a, 1);

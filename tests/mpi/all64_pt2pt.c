@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Point to point: every mode of sending, probing, wildcards, order, and lengths
- * around the limits at which a transport changes its protocol. */
+/* Tests messages from rank to rank: every mode of sending, probing, wildcards,
+ * order, and lengths around the limits at which a transport changes its
+ * protocol. */
 #include "all64.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives that compute, and groups of ranks. */
+/* Tests collectives that compute, and groups of ranks. */
 #include "all64_coll.h"
 
 #include <stdlib.h>

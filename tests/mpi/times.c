@@ -2,17 +2,16 @@
 /* Times of MPI as a program measures them, in nanoseconds.
  *
  * times pingpong SIZE ROUNDS
- *     half of each round trip of ranks 0 and 1
+ *     prints half of each round trip of ranks 0 and 1
  * times mean SIZE ROUNDS
- *     mean of these halves, from two clock readings
+ *     prints the mean of these halves, from two clock readings
  * times swap SIZE COUNT
- *     pairs of ranks, each in both directions at once; all contents are
- *     checked
+ *     pairs of ranks send in both directions at once; all contents are checked
  * times put SIZE COUNT
- *     puts of rank 0 into a window of rank 1
+ *     rank 0 puts into a window of rank 1
  * times streams SIZE COUNT A:B...
- *     all streams at once, each from rank A to rank B; times at which B had
- *     received parts */
+ *     rank A sends a stream to rank B, for all pairs at once; prints the times
+ *     at which B had received parts of its stream */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -85,8 +84,9 @@ static int swap(int size, int count, char **more)
 
 static int put(int size, int count, char **more)
 {
-	/* Whole pages, because Open MPI registers whole pages, and the time of
-	 * an operation depends on the offset of its buffer in a page. */
+	/* The buffers are whole pages, because Open MPI registers whole pages,
+	 * and the time of an operation depends on the offset of its buffer in a
+	 * page. */
 	size_t room = ((size_t)size + 4095) & ~(size_t)4095;
 	char *buf = aligned_alloc(4096, room), *mem = aligned_alloc(4096, room);
 	double t0, t1;

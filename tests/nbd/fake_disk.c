@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* weft/disk.h in memory, for tests of the plug-in without a machine. Requests
- * end one after the other, at intervals of 10 us. A test chooses errors by the
- * offset of its request. A request
+ * end one after the other, at intervals of 10 us. A test chooses an error by
+ * the offset of its request:
  *
- * that covers byte 16 MiB + n KiB   ends with status errors[n]
- * at offset 17 MiB                  is refused three times for lack of room
+ *   covers byte 16 MiB + n KiB   the request ends with status errors[n]
+ *   begins at offset 17 MiB      the request is refused three times, as if the
+ *                                queue had no room
  *
  * The process ends with SIGABRT when the plug-in waits without a request in
- * flight, submits a request that it should have rejected, leaves before it has
+ * flight, submits a request that it should have rejected, exits before it has
  * closed the disk, or joins its thread twice, which POSIX leaves undefined. */
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that is not the first one of its process makes calls of weft/host.h.
- * It sleeps in real time while simulated time stands still, and leaves before
+ * It sleeps in real time while simulated time stands still, and returns before
  * the process ends. The other node polls its clock all the time. */
 #include <pthread.h>
 #include <stdio.h>

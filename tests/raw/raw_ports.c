@@ -16,8 +16,8 @@
 #include <weft/hostport.h>
 
 enum { ROUNDS = 12, BYTES = 4096, HOME = 3 * BYTES, CAP = 77 };
-/* messages that a process has room for: the partner's message of the next
- * round may arrive before the acknowledgement of a put */
+/* number of messages for which a process has room, because the partner's
+ * message of the next round may arrive before the acknowledgement of a put */
 enum { AHEAD = 2 };
 
 #define MUST(what)                                                             \
@@ -112,7 +112,7 @@ enum { WORD = 1, PUT, GET };
 
 /* Takes the next notification and keeps messages that arrive meanwhile. Returns
  * false if the notification is an error, or if none arrives for 2 ms. In both
- * cases the partner has gone. */
+ * cases the partner has exited. */
 static bool next(struct ports *x, struct hport_note *n)
 {
 	if (!hport_wait(x->p, n, weft_host_now(x->h) + 2 * WEFT_MS) || n->error)

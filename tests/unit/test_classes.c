@@ -144,8 +144,8 @@ static void value_out_of_reason_is_refused(void **state)
 	}
 }
 
-/* Checks that registers have the width of an access and lie on multiples of
- * it. */
+/* Checks that each register has the width of an access, and an offset that is a
+ * multiple of its width. */
 static void registers_have_widths_of_accesses(void **state)
 {
 	FOR_CLASSES(c)

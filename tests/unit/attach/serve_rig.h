@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's side of attached processes, without processes: two nodes with
- * an agent each, clients whose rings the test fills, and an endpoint that
- * records calls and returns what the test prescribes. Everything runs inside a
- * program of the bench. */
+/* Rig for tests of the simulator's code that serves attached processes. No
+ * process is attached. The rig has two nodes with an agent each, clients whose
+ * rings the test fills, and an endpoint that records calls and returns the
+ * values that the test prescribes. A test runs inside a program of the
+ * bench. */
 #ifndef ATTACH_SERVE_RIG_H
 #define ATTACH_SERVE_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process's side of its rings, against a segment that the test changes as
- * the simulator would. Counts start just before they wrap, so that the wrap is
+/* Tests the process's side of its rings. The test changes the segment as the
+ * simulator would. Counters start just before they wrap, so that the wrap is
  * tested. */
 #include "../cmocka_all.h"
 

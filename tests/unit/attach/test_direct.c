@@ -14,9 +14,9 @@
 
 /* ---- messages ---- */
 
-/* Returns the length of message i: lengths at borders of cache lines, and the
- * largest ones. Each process sends so many messages of these lengths to every
- * other process that each ring wraps many times. The receiver keeps some
+/* Returns the length of message i. Lengths are near borders of cache lines, or
+ * the largest ones. Each process sends so many messages of these lengths to
+ * every other process that each ring wraps many times. The receiver keeps some
  * messages for a while. */
 static size_t length(const struct process *w, uint32_t i)
 {

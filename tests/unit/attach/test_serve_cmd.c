@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of a client as its agent carries them out: calls of the endpoint,
- * events for the client, counts, free slots. */
+/* Tests how an agent carries out the commands of a client: calls of the
+ * endpoint, events for the client, counts, free slots. */
 #include "serve_rig.h"
 
 #include <errno.h>

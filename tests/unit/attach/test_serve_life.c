@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client from its segment to its end: events and messages without room,
- * hand-overs of the processor, death in every state. */
+/* Tests a client from the creation of its segment to its end: events and
+ * messages without room, hand-overs of the processor, death in every state. */
 #include "serve_rig.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of clients at their agent: remote operations, regions, shadows and the
- * lifetime of shadows. */
+/* Tests how an agent handles memory of its clients: remote operations, regions,
+ * shadows and the lifetime of shadows. */
 #include "serve_rig.h"
 
 #include <errno.h>

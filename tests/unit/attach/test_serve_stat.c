@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurements of clients, as the server reports them: a common start and end,
- * calls and their times, messages from rank to rank. */
+/* Tests the measurements of clients that the server reports: a common start and
+ * end, calls and their times, messages from rank to rank. */
 #include "serve_rig.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void aside(struct att_client *c)
 /* ---- start and end ---- */
 
 /* Events and hand-overs of a client before it stood aside (weft_att_aside) are
- * not counted, but those of its neighbour are. */
+ * not counted. Events and hand-overs of its neighbour are counted. */
 static void work_before_standing_aside_is_not_counted(struct serve_rig *r)
 {
 	struct att_client *a = &r->c[0], *b = &r->c[1];
@@ -253,8 +253,8 @@ static void names_of_calls_are_cleaned_and_told_apart(struct serve_rig *r)
 	assert_int_equal(c->calls.stat[1].max, 6);
 	strcpy(s[0].name, "other"); /* once */
 	s[1].calls = 30;
-	/* later names and numbers do not count, because the measured part is
-	 * over */
+	/* later names and numbers do not count, because the measurement has
+	 * ended */
 	c->measured.over = 1;
 	att_stat_keep(c);
 	name_is(c, 0, "a_Z9");

@@ -50,9 +50,9 @@ static void pairs(uint32_t n, const char *fabric, uint64_t hops)
 
 static void packets_of_all_pairs_take_shortest_routes(void **st)
 {
-	/* For each dimension, the sum of distances over all pairs is the side
-	 * times the sum of distances from one node of a ring, times the square
-	 * of the number of nodes in the other dimensions. */
+	/* Sum of distances in one dimension over all pairs: the side, times the
+	 * sum of distances from one node of a ring, times the square of the
+	 * number of nodes in the other dimensions. */
 	pairs(64, "type: torus, dims: [4, 4, 4]", 3 * 64 * 64);
 	pairs(64, "type: torus, dims: [4, 4, 4], routing: table", 3 * 64 * 64);
 	pairs(64, "type: hypercube", 64 * 6 * 32); /* T-37 */

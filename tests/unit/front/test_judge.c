@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows compared with values, and the values that a row reads. */
+/* Tests the comparison of rows with values, and the values that a row reads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -80,9 +80,9 @@ void pcix_stream_done(struct ref *r, struct stream *st, bool write,
 	st->next++;
 }
 
-/* Returns the edge at which the host's request of time r->pio_at reaches the
- * bus. The request needs the latency from host to bus. The edge is the first
- * one after that, but not before the present edge. */
+/* Returns the edge at which the bus gets the host's request of time r->pio_at.
+ * This is the first edge after r->pio_at plus the latency from host to bus, but
+ * not before the present edge. */
 static uint64_t pio_edge(const struct ref *r, const struct ref_op *o)
 {
 	weft_time_t t = r->pio_at + (o->load ? r->s->h_rd_out : r->s->h_wr_out);

@@ -9,17 +9,17 @@
 
 enum { REF_DEVS = 4, REF_OPS = 48, REF_LOG = 131072 };
 
-/* An access. Device: submitted `delay` after the previous one in the same
- * direction was done. Host: requested `delay` after the previous one was
- * accepted (store) or answered (load). */
+/* An access. A device submits it `delay` after its previous access in the same
+ * direction was done. The host requests it `delay` after its previous access
+ * was accepted (store) or answered (load). */
 struct ref_op {
 	weft_time_t delay;
 	uint64_t addr;
 	uint32_t bytes, max_request, latency_timer;
 	bool load;    /* host */
 	uint32_t dev; /* host: number of the slot, which may be empty */
-	/* PCI, host: 0 for a plain access, or 1 + enum weft_bus_tagged_op; a
-	 * conditional store has `load` set */
+	/* for the host on PCI: 0 for a plain access, or 1 + enum
+	 * weft_bus_tagged_op; a conditional store has `load` set */
 	uint32_t tagged;
 	/* PCI: time after which the device answers a load, or for which it
 	 * holds a store (addr / 4096 is the number of the operation) */

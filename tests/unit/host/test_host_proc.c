@@ -437,8 +437,8 @@ static void waiting_processes_are_woken_in_time_with_few_turns(void **state)
 	assert_in_range(counter(b, "turns"), 2 * WAITERS + 1, 3 * WAITERS);
 }
 
-/* Runs one light process. The process makes a request to the device and starts
- * to wait a time of `after` later. */
+/* Runs one light process. The process makes a request to the device, and starts
+ * to wait after the time `after`. */
 static void one_waits(struct weft_host *h, uint64_t *word, weft_phys_t phys,
 		      struct weft_io *page, struct weft_proc *p,
 		      weft_time_t after)

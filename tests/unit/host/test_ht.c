@@ -357,8 +357,8 @@ static void stores_wait_where_there_is_room_and_none_is_lost(void **state)
 		    10 * WEFT_US);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 0), 2 * 145);
 	assert_int_equal(bench_when(b, 1, WEFT_NOTE_STORE, 1), 2 * 10147 + 1);
-	/* Then the core's queue has room for one more store. The credit takes
-	 * 32.5 ns, and the link 10 ns. */
+	/* When the device has consumed the first store, the core's queue has
+	 * room for one more. The credit takes 32.5 ns, and the link 10 ns. */
 	assert_int_equal(bench_when(b, 0, WEFT_NOTE_STORED, 25), 2 * 10190);
 	for (uint32_t i = 0; i < HT_OPS; i++)
 		assert_int_equal(bench_said(b, 1, WEFT_NOTE_STORE, i)->addr,

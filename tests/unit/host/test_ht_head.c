@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HyperTransport packets: those that the test encodes and decodes,
- * and those that a link carries (EXTOLL specification 2.2). */
+/* Tests headers of HyperTransport packets. Encodes and decodes headers, and
+ * checks the headers that a link carries (EXTOLL specification 2.2). */
 #include "../cmocka_all.h"
 
 #include <string.h>

@@ -214,8 +214,8 @@ static void pin_without_room_or_memory_keeps_nothing(void **state)
 }
 
 /* A second mapping of shared memory has the same bytes. Allocations get the
- * addresses that they get in memory that is not shared, and the size is
- * fixed. */
+ * addresses that they get in memory that is not shared. The memory has a fixed
+ * size. */
 static void shared_memory_has_the_addresses_of_plain_one(void **state)
 {
 	weft_phys_t a, b;

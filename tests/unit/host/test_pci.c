@@ -243,8 +243,8 @@ static void retries_leave_room_for_a_write_wait_states_do_not(void **state)
 	assert_true(count(b, "retries") > 1);
 	b->s.wait = true;
 	play(b);
-	/* 4 clocks, 360 ns (24 clocks), 8 clocks of data; the read's tenure
-	 * ends one clock later */
+	/* The read is done after 4 clocks, 360 ns (24 clocks) and 8 clocks of
+	 * data. Its tenure ends one clock later. */
 	assert_int_equal(at(b, 1, WEFT_NOTE_DONE, 0), (4 + 24 + 8) * 15 * NS);
 	assert_int_equal(at(b, 2, WEFT_NOTE_DONE, 0), (37 + 5) * 15 * NS);
 	assert_int_equal(count(b, "retries"), 0);
@@ -423,7 +423,8 @@ static void tagged_accesses_take_their_clocks(void **state)
 	b->s.pio.n = 0;
 	pio(b, 64, true)->tagged = 1 + WEFT_TCSTORE;
 	play(b);
-	/* 2 + 2 + 1 + 1 + 8 clocks, then the target's 6 and the end */
+	/* 2 + 2 + 1 + 1 + 8 clocks, then 6 clocks of the target and one for the
+	 * end */
 	assert_int_equal(at(b, 1, WEFT_NOTE_TAGGED, 0), (90 + 14 * 15) * NS);
 	assert_int_equal(at(b, 0, WEFT_NOTE_ANSWERED, 0), (210 + 21 * 15) * NS);
 	assert_int_equal(count(b, "tagged"), 1);

@@ -479,7 +479,7 @@ static void pinned_pages_get_addresses_of_plain_ones(void **state)
 	assert_true(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
 	assert_false(mem_far_unpin(&m, &c->owner, va + MEM_PAGE, 1));
 	assert_int_equal(m.used.n, 0);
-	/* more pages than are free: no page stays pinned */
+	/* The node has fewer free pages, therefore no page stays pinned. */
 	assert_false(mem_far_pin(&m, &c->owner, va, 2 * MIB, phys));
 	assert_false(mem_far_pin(&m, &c->owner, UINT64_MAX - 9, 99, phys));
 	assert_int_equal(m.far.n, 0);

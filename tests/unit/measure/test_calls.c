@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of ranks: order, sums, the measured part. */
+/* Tests calls of ranks: order, sums, the measured interval. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

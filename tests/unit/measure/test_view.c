@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports over time: the view finds recorded values, and no others. */
+/* Tests ports over time: the view has the recorded values, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

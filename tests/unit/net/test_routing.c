@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of networks and their routings. The far port of every cable leads back
- * to the near port. Packets arrive, on a shortest way where the routing
- * promises that. Circles of channels are found. The message that refuses a
- * wrong combination names one that works. */
+ * to the near port. Packets arrive, and take a shortest way if the routing
+ * promises it. Circles of channels are found. The message that refuses a wrong
+ * combination names a valid combination. */
 #include "../cmocka_all.h"
 
 #include <string.h>

@@ -469,8 +469,8 @@ static void hints_give_source_and_destination(void **state)
 	is_addr(info->src_addr, info->src_addrlen, "127.0.0.9", 9);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.8", 8);
 	fi_freeinfo(info);
-	/* with a service, but without a node name, the destination is on the
-	 * own machine */
+	/* with a service, but without a node name, the destination is on this
+	 * machine */
 	assert_int_equal(wfi_getinfo(V, NULL, "5", 0, hints, &info), 0);
 	is_addr(info->dest_addr, info->dest_addrlen, "127.0.0.1", 5);
 	fi_freeinfo(info);

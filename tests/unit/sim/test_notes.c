@@ -58,7 +58,7 @@ static WEFT_COMPONENT(ear, .name = "test.ear", .kind = WEFT_KIND_NIC,
 		      .ports = one_bus,
 		      .ops = { .arrive = ear_arrive, .event = ear_event });
 
-/* Sends three notes at time 10, which are due at 30, 20 and again 30. */
+/* Sends three notes at time 10, which are due at 30, 20 and 30. */
 static void mouth_event(struct weft_comp *c, uint32_t tag)
 {
 	static const weft_time_t at[] = { 30, 20, 30 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive under test, and requests one after the other. */
+/* Helpers for tests of a drive. */
 #ifndef TESTS_STORAGE_RIG_H
 #define TESTS_STORAGE_RIG_H
 

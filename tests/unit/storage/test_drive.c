@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of a drive: cache, order, bad sectors, queue, loss of power and of
- * requests, parameters. */
+/* Tests the bytes that a drive returns: cache, order, bad sectors, queue, loss
+ * of power and of requests, parameters. */
 #include <errno.h>
 
 #include "base/units.h"

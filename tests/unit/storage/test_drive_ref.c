@@ -27,7 +27,8 @@ struct ref {
 	uint32_t stamps;
 	struct {
 		VEC(uint32_t);
-		/* stamps of the versions of each sector; 0: zeros */
+		/* stamps of the versions of each sector; stamp 0 means that all
+		 * bytes are zero */
 	} version[SECTORS];
 	size_t durable[SECTORS];
 	struct flight flight[DEPTH];

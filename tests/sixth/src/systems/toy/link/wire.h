@@ -61,14 +61,16 @@ struct toy_line {
 	struct weft_port *port;
 	const struct weft_clock *clk;
 	const char *stage; /* stage of a message while its packet arrives */
-	/* sending. far_slots: slots of the other end's queue. sent: packets
-	 * sent, modulo 256. far_freed: slots that the last credit reported as
-	 * emptied, modulo 256. */
+	/* State for sending. `far_slots` is the number of slots of the other
+	 * end's queue, `sent` the number of packets sent, and `far_freed` the
+	 * number of slots that the last credit reported as emptied. The last
+	 * two are modulo 256. */
 	uint32_t far_slots;
 	uint8_t sent, far_freed;
 	weft_time_t idle; /* time from which the line is idle */
-	/* receiving: queue of packets, oldest first. expect: number of the next
-	 * packet. freed: slots emptied so far, modulo 256. */
+	/* State for receiving. `queue` holds the packets, oldest first.
+	 * `expect` is the number of the next packet, and `freed` the number of
+	 * slots emptied so far, both modulo 256. */
 	struct weft_frame *queue[TOY_SLOTS];
 	uint32_t slots, head, n;
 	uint8_t expect, freed;

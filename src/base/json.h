@@ -26,7 +26,7 @@ void json_obj(struct json *j, const char *key);
 void json_arr(struct json *j, const char *key);
 void json_end(struct json *j); /* closes the innermost level */
 void json_str(struct json *j, const char *key,
-	      const char *val); /* val NULL: null */
+	      const char *val); /* NULL is written as null */
 void json_u64(struct json *j, const char *key, uint64_t val);
 /* Each writes one value. key is NULL inside arrays. */
 void json_i64(struct json *j, const char *key, int64_t val);

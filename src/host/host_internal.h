@@ -70,7 +70,7 @@ struct weft_dev {
 	struct {
 		bool known;
 		uint64_t size;
-		/* Owners of its pages; NULL: the monitor owns all. */
+		/* owners of its pages, or NULL if the monitor owns all */
 		struct host_pages *pages;
 	} bar[HOST_BARS];
 	struct weft_drv drv;
@@ -165,7 +165,7 @@ struct weft_host {
 	/* interrupts, keys */
 	struct weft_dev *irq_dev;
 	bool irq_hit;
-	/* true: irq_dev has asserted its line ever since it last interrupted
+	/* irq_dev has asserted its line ever since it last interrupted
 	 * this thread */
 	bool irq_stale;
 	/* device of the last interrupt, and the device's `rises` at that

@@ -74,7 +74,7 @@ void weft_prog_alone(struct weft_host *h);
 
 /* State of a node that a program outside the simulator needs. */
 struct weft_prog_node {
-	void *mem;	  /* memory of the node; NULL: the address space is
+	void *mem;	  /* memory of the node, or NULL if address space is
 			   * exhausted */
 	weft_phys_t base; /* first physical address of the memory */
 	uint64_t bytes;

@@ -43,7 +43,7 @@ struct story {
 	/* number of all messages; begin of the first and end of the last, in
 	 * fs */
 	uint64_t n_messages, begin, end;
-	/* true: messages that programs report; false: messages of NICs */
+	/* true if programs report the messages, false if NICs do */
 	bool programs;
 	struct story_msg *msgs;
 	size_t n_msgs;

@@ -23,7 +23,7 @@ struct way {
 	const char *name, *provider;
 	/* options of weft exec, or NULL to run without weft exec */
 	const char *exec;
-	bool blocking; /* true: measures only the ping-pong whose processes
+	bool blocking; /* measures only the ping-pong whose processes
 			* block */
 	uint32_t messages, quick;
 	/* Results, 0 if not measured: latency, messages per second of processes

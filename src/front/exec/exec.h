@@ -26,7 +26,7 @@ struct exec_job {
 	uint32_t nodes;	     /* number of nodes of the machine */
 	enum weft_att_clock clock;
 	const char *socket;  /* value of WEFT_SOCKET for the processes */
-	const char *mpiexec; /* command that starts MPI ranks; NULL: the
+	const char *mpiexec; /* command that starts MPI ranks, or NULL if the
 			      * launcher searches for a command */
 	bool quiet;
 	struct att_server *server;

@@ -11,7 +11,7 @@
 struct gateways {
 	struct exp_build *b;
 	const struct doc_node *map;
-	const struct weft_class *cls; /* NULL: ends stand in the network */
+	const struct weft_class *cls; /* NULL if no end needs a gateway */
 	struct weft_comp **at;	      /* by end */
 	/* for each end: the switch between NIC and gateway, or NULL */
 	struct weft_comp **beside;

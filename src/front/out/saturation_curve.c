@@ -58,7 +58,7 @@ static struct mark mark_of(const struct run_point *p)
  * because at higher loads fewer flits arrive than are offered. */
 struct knee {
 	/* highest steady load, or the rate of arrival at this load if the rate
-	 * is lower; NAN: no load is steady */
+	 * is lower; NAN if no load is steady */
 	double good;
 	double bad;	 /* lowest offered load that is not steady */
 	double most;	 /* largest rate of arrival of any point */

@@ -223,8 +223,8 @@ double lines_share(const struct lines *l, double x)
 
 /* ---- which is best ---- */
 
-/* Returns the logarithm of the advantage of b over a at x number i; > 0: b is
- * better. */
+/* Returns the logarithm of the advantage of b over a at x number i. The
+ * result is above 0 if b is better. */
 static double sweep_plot_gain(const struct lines *l, size_t a, size_t b,
 			      size_t i)
 {

@@ -126,8 +126,8 @@ static void put_rows(struct reader *r, const char *key, const char *text,
 
 struct table_out {
 	const char *key, *text;
-	bool objects; /* true: each row becomes an object; false: each row
-		       * becomes a list */
+	/* each row becomes an object if this is set, otherwise a list */
+	bool objects;
 	struct {
 		const char *key, *text;
 	} lists[2];

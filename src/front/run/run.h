@@ -114,8 +114,8 @@ int signals_caught(void);
  * signal that asks for the end of the run is passed on to this process as
  * SIGTERM and does not stop the run. */
 void signals_ward(pid_t pid);
-/* Sets the simulation that signals stop; NULL: none. With `ticks` a timer also
- * stops the simulation five times a second. */
+/* Sets the simulation that signals stop, or none if sim is NULL. With `ticks` a
+ * timer also stops the simulation five times a second. */
 void signals_watch(struct weft_sim *sim, bool ticks);
 /* Returns true if a tick of the timer has stopped the run since the last
  * call. */

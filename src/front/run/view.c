@@ -37,7 +37,7 @@ struct place {
 struct viewer {
 	struct weft_sim *sim;
 	weft_time_t interval, next;
-	bool together; /* true: a row sums all ports of a component */
+	bool together; /* each row sums all ports of a component */
 	struct {
 		VEC(struct place);
 	} places;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes and any provider of libfabric: latency and rate of small tagged
- * messages, in real time.
+/* Measures latency and rate of small tagged messages between two processes in
+ * real time, over any provider of libfabric.
  *
  *     weft-fabric -p PROVIDER -k NAME -r RANK [-n MESSAGES] [-w WINDOW] [-b|-x]
  *
- * The processes find each other by an abstract Unix socket NAME. RANK need not
- * be given under weft exec, which sets it. Rank 0 prints "latency NS", half of
- * the round trip of 8 bytes, and "rate MESSAGES/S", with WINDOW messages in one
- * direction before each answer. With -b the program runs the ping-pong only,
- * and also prints "blocking MESSAGES/S", which counts the messages of both
- * directions. With -x the program exits without closing its objects. */
+ * The processes connect to each other by the abstract Unix socket NAME. RANK
+ * need not be given under weft exec, which sets it. Rank 0 prints two results.
+ * "latency NS" is half of the round trip of 8 bytes. "rate MESSAGES/S" is the
+ * message rate in one direction, with one answer after each WINDOW messages.
+ * With -b the program runs the ping-pong only, and also prints "blocking
+ * MESSAGES/S", which counts the messages of both directions. With -x the
+ * program exits without closing its objects. */
 #include <errno.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -50,8 +51,8 @@ static void check(int ret, const char *what)
 	exit(1);
 }
 
-/* Returns real time in ns by a system call, because the C library's clock may
- * be a simulated one. */
+/* Returns the real time in ns. Makes the system call itself, because the clock
+ * functions of the C library may return simulated time. */
 static double real_ns(void)
 {
 	struct timespec t;

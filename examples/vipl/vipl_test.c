@@ -29,7 +29,7 @@ enum { CQ_MESSAGES = 10, BIG = 16384, BIGS = 20 };
 	} while (0)
 #define MUST(call) CHECK((call) == VIP_SUCCESS)
 
-/* Global variables are safe here, because each process has its own. */
+/* Global variables are safe here, because each process has its own copy. */
 static int server;
 static VIP_NIC_HANDLE nic;
 static VIP_PROTECTION_HANDLE ptag;

@@ -207,9 +207,8 @@ static int blk_place(struct reader *r, struct block_op *op)
 	return 0;
 }
 
-/* Adds the requests that the letters of a line stand for. F before the
- * operation's letter means a FLUSH before the operation. F after that letter
- * means FUA. */
+/* Adds the requests that a line's letters encode. F before the operation's
+ * letter means a FLUSH before the operation. F after that letter means FUA. */
 static int blk_request(struct reader *r, struct text kind, struct block_op op)
 {
 	static const char letters[] = "RWD";

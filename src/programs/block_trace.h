@@ -35,8 +35,8 @@ enum {
 struct block_attr {
 	enum block_format format;
 	char event;	    /* event of blkparse to read: 'Q', 'D' or 'C' */
-	const char *device; /* device of blkparse to read, such as "8,0"; "":
-			     * the only one in the text */
+	const char *device; /* device of blkparse to read, such as "8,0", or ""
+			     * if the text must have one device only */
 };
 
 struct block_op {
@@ -52,9 +52,10 @@ struct block_trace {
 	uint32_t n;
 };
 
-/* block_trace_load reads a trace from a file, block_trace_parse from text, to
- * which it keeps no reference. Both return a trace for block_trace_free, or
- * NULL with "LABEL:LINE: message". */
+/* block_trace_load reads a trace from a file. block_trace_parse reads a trace
+ * from text, and keeps no reference to the text. Both return a trace that
+ * block_trace_free frees, or NULL with the message "LABEL:LINE: reason" in
+ * err. */
 struct block_trace *block_trace_load(const char *path,
 				     const struct block_attr *attr,
 				     struct weft_err *err);

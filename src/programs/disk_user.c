@@ -105,8 +105,8 @@ static uint64_t sectors(const struct disk_user *u, const struct disk_job *j)
 	return j->op.length / u->info->sector;
 }
 
-/* Starts the request in the model. Returns false if another request uses one of
- * its sectors. */
+/* Reserves the sectors of the request in the model, and fills the buffer of a
+ * write. Returns false if another request uses one of the sectors. */
 static bool model_start(struct disk_user *u, struct disk_job *j)
 {
 	uint64_t n = sectors(u, j);

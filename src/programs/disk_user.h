@@ -124,10 +124,11 @@ void disk_user_drain(struct disk_user *u);
  * requests. */
 void disk_user_flush(struct disk_user *u);
 
-/* Three functions that write metrics. disk_user_report_codes writes for each
- * code up to `last` how many requests have ended. disk_user_report_rates writes
+/* Three functions that write metrics. disk_user_report_codes writes the number
+ * of ended requests for each code up to `last`. disk_user_report_rates writes
  * bandwidth and rate of `requests` requests that ended within the time `took`.
- * disk_user_report_library writes the work and the errors of the library. */
+ * disk_user_report_library writes the counters of the library and the number of
+ * requests that ended with each error. */
 void disk_user_report_codes(struct disk_user *u, enum weft_disk_code last);
 void disk_user_report_rates(struct disk_user *u, weft_time_t took,
 			    uint64_t requests);

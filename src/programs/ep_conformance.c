@@ -49,7 +49,7 @@ static void conformance_data(struct ec *e, const struct weft_ep_event *ev)
 
 /* Checks a put with notify, whose imm contains offset, length and number of the
  * put. Applies the put to the reference copy. The copy must then equal the area
- * that this source writes. */
+ * that the sender of the put writes. */
 static void conformance_put_in(struct ec *e, const struct weft_ep_event *ev)
 {
 	size_t area = EC_COUNTERS + (size_t)ev->src * EC_AREA;

@@ -91,7 +91,7 @@ void conformance_barrier(struct ec *e);
 uint64_t conformance_random(struct ec *e, uint64_t below);
 /* Returns the immediate value of a message. */
 uint64_t conformance_imm(enum conformance_tag tag, uint64_t val);
-/* Writes the out-of-band name of `what` for this group to `key`. */
+/* Writes the out-of-band name "ec<group>.<what>" to `key`. */
 void conformance_key(const struct ec *e, const char *what, char *key, size_t n);
 
 /* ep_conformance_memory.c */

@@ -14,7 +14,7 @@
 /* bit in the imm of a node's last message to another node */
 #define EPT_LAST ((uint64_t)1 << 63)
 
-/* Kinds of patterns, in the order of the words of parameter `pattern`. */
+/* Kind of pattern for each value of parameter `pattern`. */
 static const enum pattern_kind ept_kinds[] = {
 	PATTERN_UNIFORM,
 	PATTERN_TURN,
@@ -41,8 +41,8 @@ struct ept {
 	weft_time_t t0;
 };
 
-/* Returns the length of a message, which has 8 bytes of time and then the
- * pattern. */
+/* Returns the length of a message: `size`, or a random length from `size` to
+ * `size_max`. The message begins with a time stamp of 8 bytes. */
 static size_t ept_length(const struct ept *t, uint32_t src, uint32_t dst,
 			 uint64_t seq)
 {

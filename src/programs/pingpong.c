@@ -86,7 +86,8 @@ static void pingpong_clock(struct pingpong *p, weft_time_t t, uint64_t i)
 		p->time = p->timed = 0;
 }
 
-/* Runs n rounds. Reads the clock around each round, or once around all. */
+/* Runs n rounds. Measures the time of each round, or the time of all rounds
+ * together. */
 static int pingpong_begin(struct pingpong *p, uint64_t seq, uint64_t n,
 			  bool warm)
 {

@@ -22,8 +22,8 @@ struct pingpong {
 	/* Parameters: */
 	uint64_t count, size, size_max, step;
 	uint32_t partner;
-	/* Set by `open` if a node other than 0 starts (begins), or if no
-	 * partner answers (alone). */
+	/* `open` sets `begins` if a node other than 0 starts the rounds, and
+	 * `alone` if no partner answers. */
 	bool begins, alone;
 	uint32_t peer;
 	/* State of the run: */
@@ -39,8 +39,8 @@ struct pingpong {
 };
 
 enum {
-	/* The clock is read around each round. Otherwise it is read around all
-	 * rounds of a size. */
+	/* The time of each round is measured. Without this flag the time of all
+	 * rounds of a size is measured. */
 	PINGPONG_EACH = 1,
 	/* The partner reads its clock and reports its own results, too. */
 	PINGPONG_BOTH = 2,
@@ -60,9 +60,9 @@ enum {
 
 struct pingpong_ops {
 	uint32_t flags;
-	/* Bytes at the start (a multiple of 8) and at the end of a message. The
-	 * operations of this table write and compare these bytes, the common
-	 * part does not. */
+	/* Bytes at the start (a multiple of 8) and at the end of a message that
+	 * the operations of this table write and compare. The common part
+	 * ignores these bytes. */
 	uint32_t head, tail;
 	/* Opens the library. Returns 0, or negative after a failed check. */
 	int (*open)(struct pingpong *p);
@@ -75,10 +75,10 @@ struct pingpong_ops {
 	 * 0, or negative after a failed check. */
 	int (*send)(struct pingpong *p, uint64_t seq);
 	/* Waits for the peer's message, checks its length and number, and sets
-	 * p->in (NULL: the bytes are not compared). Returns 0, or negative
-	 * after a failed check. */
+	 * p->in to the message, or to NULL if its bytes must not be compared.
+	 * Returns 0, or negative after a failed check. */
 	int (*wait)(struct pingpong *p, uint64_t seq);
-	/* Called after a round, when its message was compared. May be NULL. */
+	/* Called after the comparison of a round's message. May be NULL. */
 	void (*done)(struct pingpong *p, uint64_t seq);
 	/* Called after the rounds of a size, so that the program can write more
 	 * metrics. `ns` is half a round trip. May be NULL. */

@@ -90,7 +90,8 @@ static int nodes_word(struct program *w, const char *text, uint32_t *node_p,
 	return (int)n;
 }
 
-/* Parses "4..6" or "4". Returns the end of the text read, or NULL. */
+/* Parses "4..6" or "4". Returns a pointer to the first character behind the
+ * parsed text, or NULL. */
 static const char *nodes_range(const char *s, unsigned long *lo_p,
 			       unsigned long *hi_p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers of all programs: their node, out-of-band values, the payload pattern,
- * lists of nodes. */
+/* Functions for all programs: the program's node, out-of-band values, the
+ * payload pattern, and lists of nodes. */
 #ifndef PROGRAMS_PROGRAM_H
 #define PROGRAMS_PROGRAM_H
 

@@ -6,7 +6,7 @@
  *   bandwidth   MB/s, from the first post until the last message is complete,
  *               also as a curve over the size
  *   rate        messages per second in the same time. With STREAM_RECEIVED the
- *               partner's clock measures it from the partner's first message.
+ *               partner measures this rate from its first message on.
  *   send_rate   messages per second of node 0's posts by node 0's clock, with
  *               STREAM_RECEIVED only */
 #ifndef PROGRAMS_STREAM_H
@@ -21,9 +21,9 @@ struct stream {
 	/* Parameters: */
 	uint64_t count, size;
 	uint32_t partner;
-	/* `open` may change `flags` (of the enum below) and `receives`.
-	 * `receives`: this node waits for messages, by default true at the
-	 * partner only. */
+	/* `open` may change these two members. `flags` has bits of the enum
+	 * below. `receives` is true if this node waits for messages, by default
+	 * at the partner only. */
 	uint32_t flags;
 	bool receives;
 	/* State of the run: */

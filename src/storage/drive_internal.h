@@ -46,10 +46,10 @@ struct destage {
 	struct extent x;
 	uint64_t at, len; /* range of the pass as planned */
 	struct drive_pass pass;
-	weft_time_t end; /* end of the pass, but not before the end of an older
-			  * pass with the same bytes */
-	uint64_t room;	 /* room that becomes free at `end`; 0: another part of
-			  * the pass frees it */
+	weft_time_t end; /* end of the pass, or of an older pass over the same
+			  * range if that pass ends later */
+	uint64_t room;	 /* cache room that becomes free at `end`, or 0 if
+			  * another part of the pass frees the room */
 };
 
 struct drive_done {
@@ -73,8 +73,8 @@ struct drive {
 	} waiting; /* requests without room in the cache, in order */
 	struct {
 		VEC(struct drive_done);
-	} done; /* ended requests; drive_poll has returned the first `taken`
-		 * ones */
+	} done; /* ended requests, of which drive_poll has returned the first
+		 * `taken` */
 	size_t taken;
 	struct {
 		VEC(struct drive_span);

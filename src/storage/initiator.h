@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Initiator of the block protocol (weft/disk.h): a request of the user is
- * divided into parts, each a request of the protocol to one target.
+/* Initiator of the block protocol (weft/disk.h). The initiator divides a
+ * request of the user into parts. A part is one request of the protocol to one
+ * target.
  *
- *   user's request   divided while its targets have tags and memory
- *   part             SEND, SENT, LAND; sent again after a time-out or damage,
- *                    or in a new session
- *   store            a target as its initiator sees it: session, tags, staging
- */
+ *   struct request  request of the user, divided while the targets have tags
+ *                   and memory
+ *   struct part     passes through the states SEND, SENT and LAND. It returns
+ *                   to SEND after a time-out, after damage and in a new session
+ *   struct store    session, tags and staging of one target */
 #ifndef STORAGE_INITIATOR_H
 #define STORAGE_INITIATOR_H
 
@@ -50,16 +51,18 @@ struct request {
 	/* op.seg points to `few` or to allocated memory */
 	struct weft_disk_op op;
 	struct weft_disk_seg few[DISK_FEW];
-	uint64_t divided; /* bytes divided so far; FLUSH, TRIM, ZERO: number of
-			   * targets so far */
+	uint64_t divided; /* READ, WRITE: number of bytes that have a part.
+			   * FLUSH, TRIM, ZERO: number of targets that have a
+			   * part */
 	struct cursor cursor;
 	uint32_t parts; /* number of parts that have not ended */
 	bool whole;	/* the request is divided completely */
-	/* A bit for each target. cached: parts of the request have ended in the
-	 * target's cache. lost: the target has lost such parts. For a FLUSH,
-	 * lost: the request reports a loss of the target. */
+	/* Masks with a bit for each target. cached: a part of the request ended
+	 * while its bytes were in the target's cache only. lost: the target has
+	 * lost such bytes. In a FLUSH, `lost` means that the FLUSH reports a
+	 * loss of the target. */
 	uint64_t cached, lost;
-	uint32_t losses; /* FLUSH: value of weft_disk.losses at its end */
+	uint32_t losses; /* value of weft_disk.losses when the FLUSH ended */
 	int status;
 	weft_time_t submitted, ended;
 };
@@ -89,9 +92,9 @@ struct part {
 	uint32_t tries;
 	uint64_t offset, length;
 	uint32_t seq, mark, crc;
-	uint32_t puts, landed; /* puts: number of puts sent (WRITE), or reported
-				* by DONE (READ); landed: number of puts that
-				* have landed */
+	uint32_t puts, landed; /* puts: number of puts that the WRITE has sent,
+				* or that the DONE of a READ has reported.
+				* landed: number of puts that have landed */
 	uint64_t ticket;       /* number of the part's last put */
 	uint32_t put_at;       /* bytes of data that were put */
 	weft_time_t deadline, patience;
@@ -99,7 +102,8 @@ struct part {
 	uint32_t pieces;
 	struct pages_run bounce, stage;
 	struct cursor cursor; /* position of the part's first byte */
-	uint64_t covers; /* FLUSH: value of store.ended when the part started */
+	uint64_t covers;      /* value of store.ended when the part of a FLUSH
+			       * started */
 	int status;
 };
 
@@ -175,7 +179,7 @@ weft_time_t disk_next(const struct weft_disk *d);
 /* Makes parts of waiting requests while tags and memory are free. */
 void disk_divide(struct weft_disk *d);
 
-/* ---- initiator_part.c: parts, from their tag to their end ---- */
+/* ---- initiator_part.c ---- */
 
 /* Allocates a tag and returns its part for the request. A tag must be free. */
 struct part *disk_part_new(struct weft_disk *d, struct store *s,
@@ -212,8 +216,8 @@ void disk_settle(struct weft_disk *d, struct store *s);
 
 /* ---- initiator_session.c ---- */
 
-/* Returns true if the target has not answered this session's LOGINs, which are
- * more than attr.tries by now. */
+/* Returns true if this session has sent more than attr.tries LOGINs and the
+ * target has answered none of them. */
 static inline bool disk_silent(const struct weft_disk *d, const struct store *s)
 {
 	return s->state == STORE_LOGIN && s->login_tries > d->attr.tries;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Remote disks: answers of targets.
  *
- * The initiator accepts an answer if its attempt is not older than the newest
- * attempt with data. An answered part ends when no transfer needs its memory.
- * On an unordered link DONE contains the number of puts of a READ, and the part
- * waits until all of them have landed. The initiator checks every field of an
- * answer, because a target may be faulty. */
+ * The initiator accepts an answer to the newest attempt that sent data or to a
+ * later attempt. An answered part ends when no transfer needs its memory. On an
+ * unordered link DONE contains the number of puts of a READ, and the part waits
+ * until all of them have landed. The initiator checks every field of an answer,
+ * because a target may be faulty. */
 #include <errno.h>
 
 #include "base/minmax.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carriers of the block protocol: they write records into slots of the peer,
- * and data into its memory. link_ep.c serves any NIC by the common endpoint. A
- * system may add a link for its NIC (STORAGE(id) in system.def).
+/* Links of the block protocol. A link writes records into slots of the peer,
+ * and data into the peer's memory. link_ep.c implements a link for any NIC over
+ * the common endpoint. A system may add a link for its NIC (STORAGE(id) in
+ * system.def).
  *
  * A link may lose, damage and repeat records. An ordered link may also lose,
  * damage and repeat data, but repeated data arrive before any later transfer.
- * An unordered link delivers all data exactly once, in any order. No link
- * invents records or data, because records are sealed (record.h), and data have
- * their own CRC or that of the link. */
+ * An unordered link delivers all data exactly once, in any order. The receiver
+ * detects damage by the CRC of a record (record.h), and by the CRC of the data
+ * or of the link. */
 #ifndef STORAGE_LINK_H
 #define STORAGE_LINK_H
 
@@ -24,10 +25,12 @@ struct storage_mr {
 struct storage_link_attr {
 	bool target;  /* this node is a target; false: an initiator */
 	bool use_irq; /* `wait` sleeps until an interrupt instead of polling */
-	/* native link: event that raises a notification (docs/storage.md) */
+	/* for a native link: unit of data that raises a notification, such as
+	 * "page" (docs/storage.md) */
 	const char *notify;
-	uint32_t cluster; /* native link: number of transfers that are started
-			   * together; 0: all transfers of a request */
+	uint32_t cluster; /* for a native link: number of transfers that the
+			   * link starts together, or 0 for all transfers of a
+			   * request */
 	const uint32_t *targets; /* initiator: nodes of its targets */
 	uint32_t n_targets;
 };
@@ -58,12 +61,13 @@ struct storage_link_ops {
 	/* Removes a region. Returns 0, or -EAGAIN while transfers need the
 	 * region. */
 	int (*dereg)(struct storage_link *l, struct storage_mr *mr);
-	/* Starts a write of [p, p + len), memory that reg has registered, into
-	 * memory of the peer. addr and p are multiples of 8. So is len unless
-	 * info.bytes is true. On an unordered link the peer gets `mark` with
-	 * STORAGE_EV_LANDED. len is at most info.max_put. Returns 0, -EAGAIN
-	 * (no room now: poll, then repeat the call), or -EINVAL (the peer has
-	 * no such memory; some links do not detect this). */
+	/* Starts a write of [p, p + len) into memory of the peer. reg must have
+	 * registered the source. addr and p are multiples of 8, and len is a
+	 * multiple of 8 unless info.bytes is true. len is at most info.max_put.
+	 * On an unordered link the peer gets `mark` with STORAGE_EV_LANDED.
+	 * Returns 0, -EAGAIN if the caller must poll and repeat the call,
+	 * because the link has no room, or -EINVAL if the peer has no such
+	 * memory. Some links do not detect invalid memory. */
 	int (*put)(struct storage_link *l, uint32_t peer, const void *p,
 		   size_t len, uint64_t addr, uint64_t key, uint32_t mark);
 	/* Writes a sealed record into slot `slot` of the peer's table for this
@@ -95,8 +99,8 @@ struct storage_link_info {
 	bool ordered;	  /* a record arrives after the puts before it */
 	bool bytes; /* puts have any length and alignment; false: qwords */
 	uint32_t max_put;
-	uint64_t table, table_key; /* initiator: address and key of its table of
-				    * slots, for LOGIN */
+	uint64_t table, table_key; /* address and key of an initiator's table of
+				    * slots, which LOGIN contains */
 };
 
 struct storage_link {
@@ -118,9 +122,10 @@ struct storage_native {
 #define STORAGE(id) extern const struct storage_native storage_native_##id;
 #include "systems.def"
 
-/* Opens the link called `name` ("native", "ep"; NULL: native where device 0 has
- * one).  attr is copied.  Returns 0 and a link for ops->close, -EOPNOTSUPP (no
- * such link here), -ENODEV, -EINVAL (notify, cluster) or -ENOMEM. */
+/* Opens the link called `name`: "native" or "ep". NULL opens the native link if
+ * there is one for device 0, otherwise "ep". Copies attr. Returns 0 and a link
+ * that ops->close frees, -EOPNOTSUPP if there is no such link, -ENODEV, -EINVAL
+ * for a wrong notify or cluster, or -ENOMEM. */
 int storage_link_open(struct weft_host *h, const char *name,
 		      const struct storage_link_attr *attr,
 		      struct storage_link **l_p);

@@ -17,7 +17,7 @@
 enum {
 	EPL_OPS = 64, /* operations in flight, all peers together */
 	EPL_REGIONS = 256,
-	/* longest put: short, so that a record does not wait long behind it */
+	/* limit of a put, so that a record does not wait long behind a put */
 	EPL_MAX_PUT = 1 << 16,
 };
 

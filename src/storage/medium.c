@@ -43,8 +43,8 @@ static uint32_t branch(uint64_t piece, uint32_t level)
 	return piece >> 8 * level & (BRANCHES - 1);
 }
 
-/* Returns the bytes of a piece. If the piece has no memory, allocates it if
- * `make` is set, otherwise returns NULL. */
+/* Returns the memory of a piece. If the piece has none, allocates memory
+ * (`make` is true) or returns NULL (`make` is false). */
 static uint8_t *piece_find(struct medium *m, uint64_t piece, bool make)
 {
 	struct medium_node *node = m->root;

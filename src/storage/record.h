@@ -77,14 +77,15 @@ struct storage_record {
 	 * answers a READ. */
 	uint32_t puts;
 	/* WRITE: offset of the data in the initiator's part of the staging.
-	 * LOGIN: address of the initiator's table of slots.  HELLO: address of
-	 * its part of the staging. */
+	 * LOGIN: address of the initiator's table of slots. HELLO: address of
+	 * the initiator's part of the staging. */
 	uint64_t stage;
 	/* LOGIN, HELLO: key of `stage`.  DONE: status, a negative errno of
 	 * weft/disk.h or 0 */
 	uint64_t value;
-	/* READ: the first `segs` entries are used; HELLO: seg[0].addr is the
-	 * size of a sector, seg[0].key the size of the largest request */
+	/* READ: memory of the initiator for the data, in the first `segs`
+	 * entries. HELLO: size of a sector in seg[0].addr, size of the largest
+	 * request in seg[0].key */
 	struct storage_seg seg[STORAGE_SEGS];
 };
 
@@ -99,8 +100,9 @@ static inline uint32_t storage_mark(uint32_t tag, uint32_t epoch, uint32_t seq)
 size_t storage_record_bytes(const struct storage_record *r);
 /* Sets magic and CRC. */
 void storage_record_seal(struct storage_record *r);
-/* Copies n bytes from `from` into *r, clears the rest, and returns true if they
- * are a whole record: magic, number of segments, length, CRC. */
+/* Copies n bytes from `from` into *r and clears the remaining bytes of *r.
+ * Returns true if the bytes are a complete record, whose magic, number of
+ * segments, length and CRC are right. */
 bool storage_record_read(struct storage_record *r, const void *from, size_t n);
 /* Extends a CRC-32C by the n bytes at p, and returns it. `crc` is 0 at first,
  * later the result of the previous call. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Target of the block protocol, by files:
+/* Files of the target of the block protocol:
  *
  *   target.c          opens the link, serves requests, restarts
  *   target_session.c  LOGIN, LOGOUT, HELLO: one session for each initiator
- *   target_request.c  slots: which record is a request, and its checks
+ *   target_request.c  checks records and starts their requests
  *   target_drive.c    queues of requests to the drive
- *   target_out.c      data and answers
+ *   target_out.c      sends data and answers
  *
  * A slot holds the last request of a tag:
  *
@@ -86,8 +86,9 @@ enum session_state {
 struct session {
 	enum session_state state;
 	uint32_t node;
-	bool seen, out; /* the initiator has ever logged in; has logged out.
-			 * Both survive a restart */
+	bool seen, out; /* seen: the initiator has logged in at least once. out:
+			 * the initiator has logged out. Both survive a
+			 * restart */
 	bool numbered;	/* `login` is set */
 	uint32_t epoch;
 	struct storage_record login; /* newest LOGIN or LOGOUT */
@@ -158,7 +159,8 @@ void target_drive(struct storage_target *t);
 /* Forgets all requests in the drive and queued for it. Called after
  * drive_abandon. */
 void target_drive_drop(struct storage_target *t);
-/* Stops the reads of a READ, which will end with this status. */
+/* Stops reading the drive for a READ. The READ ends with `status` if it has no
+ * earlier error. */
 void target_read_stop(struct storage_target *t, struct slot *sl, int status);
 /* Takes a session's slots out of the queues. */
 void target_unqueue(struct storage_target *t, struct session *se);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Target of the block protocol: which record begins a request.
+/* Target of the block protocol: checks records and starts their requests.
  *
  * A record with a seq newer than the slot's begins a request. A record with the
  * slot's seq and a newer attempt is a repetition. While the request is in
  * service, the target answers a repetition with BUSY. If the request was
  * served, the target repeats the answer. A READ that is FRESH is served again.
- * Other records are older, and ignored. */
+ * The target ignores all other records, which are older. */
 #include <errno.h>
 
 #include "storage/target_internal.h"

@@ -63,10 +63,11 @@ struct coh_watch {
 	void *arg;
 };
 
-/* Give a core its script, the interface its items, and the tests a watcher.
- * Call them between init and start. The caller owns the arrays, which must live
- * as long as the run. Items are in order of `cycle`. The first two return 0 or
- * an error. */
+/* Three functions to call between init and start. coh_system_script sets the
+ * script of a core. coh_system_items sets the items that reach the network
+ * interface, in order of `cycle`. coh_system_watch sets the watcher of the
+ * tests. The caller owns the arrays, which must live as long as the run.
+ * coh_system_script and coh_system_items return 0 or an error. */
 int coh_system_script(struct weft_comp *c, uint32_t core,
 		      const struct coh_op *ops, uint32_t n,
 		      struct weft_err *err);

@@ -61,8 +61,8 @@ struct coh_core {
 	uint32_t n_script, pos;
 	uint64_t left;	  /* random accesses that the core has still to make */
 	uint64_t seen;	  /* words of the mailbox that the core has read */
-	uint64_t see_sum; /* sum over all words of the cycles from arrival to
-			     poll */
+	uint64_t see_sum; /* sum, over the words read, of the cycles from the
+			   * word's arrival to its poll */
 	uint64_t see_min, see_max;
 };
 

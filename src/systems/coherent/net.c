@@ -9,10 +9,11 @@
  *     memory written:     DDR
  *   free when the requester has the data and memory is written
  *
- * The request of a core is determined again at the grant, because its line may
- * have arrived or been invalidated while it waited. A request to the controller
- * alone (MemRd, MemWr) is not broadcast and saves t_snoop. Timing is our own,
- * because the paper has none. Not modelled: split transactions. */
+ * The interconnect determines the request of a core again at the grant, because
+ * the core's line may have arrived or been invalidated before the grant. A
+ * request to the controller alone (MemRd, MemWr) is not broadcast and saves
+ * t_snoop. Timing is our own, because the paper has none. Not modelled: split
+ * transactions. */
 #include <assert.h>
 
 #include "systems/coherent/coherent_internal.h"

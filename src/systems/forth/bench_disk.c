@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Block data per second of real time. An initiator reads and writes a target at
+/* Measures rates of block data. An initiator reads and writes a target at
  * random offsets over the native link. Half of the requests are reads, the
  * other half are writes.
  *
- * simulated, verified: program disk.load with 32 requests in flight, without
- * and with its check of the bytes. The bench measures the processor time of the
- * simulator.
+ * For "simulated" and "verified" the bench runs program disk.load with 32
+ * requests in flight, and measures the processor time of the simulator. Only
+ * "verified" checks the bytes.
  *
- * client, plain: fio with 16 requests in flight on experiment
- * forth/storage-sizes, through `weft disk --clock none`, and on the memory disk
- * of nbdkit. The bench measures the real time of client, nbdkit and simulator,
- * which share one core. */
+ * For "client" and "plain" the bench runs fio with 16 requests in flight, and
+ * measures the real time of all processes, which share one core. "client"
+ * accesses experiment forth/storage-sizes through `weft disk --clock none`.
+ * "plain" accesses the memory disk of nbdkit. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One cache alone: every cell of the event table of forth.md 9, as printed
- * there; mapping of addresses to lines, order of replacement, eviction. */
+/* Tests one cache alone: every cell of the event table as printed in forth.md
+ * 9, the mapping of addresses to lines, the order of replacement, and
+ * eviction. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole machine on small scripts: each cell of the event table (forth.md 9)
- * as a transaction with its cycles, and eviction, races, private addresses. */
+/* Tests the whole machine with small scripts: the transaction and the cycles of
+ * each cell of the event table (forth.md 9), eviction, races, and private
+ * addresses. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>

@@ -180,11 +180,11 @@ static struct forth_queue *forth_refresh(struct weft_forth *f, uint32_t q)
 
 	if (!word)
 		return fq;
-	/* The NIC counts departures from power-up, but the library's pointers
-	 * start at 0. The NIC writes the first word while the head makes its
-	 * first pass through the ring. Therefore the head is the number of
-	 * departures of this library. All other departures in the NIC's count
-	 * are older. */
+	/* Compute the departures that the NIC counted before the library was
+	 * opened. The head was 0 at that time. The NIC writes the first word
+	 * before the head has made more than one pass through the ring.
+	 * Therefore the head, or the depth if the head is 0 again, is the
+	 * number of departures since then. */
 	if (!fq->based)
 		fq->base = forth_lnotify_departed(word) -
 			   (head ? head : f->info.depth);

@@ -56,8 +56,8 @@ struct forth_storage_queue {
 	uint32_t n_pending;
 	uint64_t made;	   /* descriptors made, pending ones included */
 	uint64_t departed; /* descriptors known to have departed */
-	/* for each slot of the queue: if the descriptor in the slot ends a put,
-	 * index of the peer of the put + 1, otherwise 0 */
+	/* for each slot of the queue: 1 + index of the peer if the slot's
+	 * descriptor is the last one of a put to that peer, otherwise 0 */
 	uint8_t *ends;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits that a FORTH link end owes (forth.md 5.3): at which cycle the line
- * may carry F[11:5] of a lane, and which frames carry this value.
+/* Credits that a FORTH link end owes (forth.md 5.3). This file computes the
+ * cycle from which on the line may carry F[11:5] of a lane, and the frames that
+ * carry this value.
  *
  * Credit-only frames depend only on the due list, the times at which this end
  * sends packets, and the refresh period. Therefore such frames are computed

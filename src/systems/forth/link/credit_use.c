@@ -230,8 +230,8 @@ void forth_port_return(struct forth_port *l, uint32_t words, uint64_t end)
 		l->count.credit_leak += words;
 		return;
 	}
-	/* use the last known time if t is earlier, because F of a lane grows in
-	 * the order of time */
+	/* use the latest known time if t is earlier, because forth_port_fwd
+	 * needs times that do not decrease */
 	t = t > l->fwd_last ? t : l->fwd_last;
 	if (l->epoch)
 		credit_resync_held(l, 0, (int32_t)words);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.reset: an operator resets a FORTH port, of a switch, a NIC or a
- * generator, together with its neighbour (forth.md 5.7: a port reset on both
- * sides). The line goes down at once: both ends are out of sync while their
- * receive buffers drain, and frames on the line are lost. Then T = F = F' = 0
- * on both sides, and after 16 words of commas both ends are in sync again
- * (4.9). If buffers do not drain in time, the reset is counted as refused. Both
- * ends then keep their credits and get in sync again. */
+/* Class fault.reset: an operator resets a FORTH port of a switch, NIC or
+ * generator together with the port at the other end of the line (forth.md 5.7:
+ * a port reset on both sides). The line goes down at once: both ends are out of
+ * sync while their receive buffers drain, and frames on the line are lost. Then
+ * T = F = F' = 0 on both sides, and after 16 words of commas both ends are in
+ * sync again (4.9). If buffers do not drain in time, the reset is counted as
+ * refused. Both ends then keep their credits and get in sync again. */
 #include <errno.h>
 
 #include "systems/forth/link/port_internal.h"

@@ -87,13 +87,14 @@ struct forth_port_cfg {
 	 * A switch does not: it only counts the words, because it cannot know
 	 * the lane of the packet. */
 	bool return_discards;
-	/* Lane of this end's buffer for a packet, indexed by forth_way(path,
-	 * flow): path_mask + 1 rows of FORTH_FLOWS. NULL: the lane is the flow,
-	 * or 0 if there is one lane. May change until forth_port_start(). */
+	/* Table that maps a packet to a lane of this end's buffer. The index is
+	 * forth_way(path, flow), and the table has path_mask + 1 rows of
+	 * FORTH_FLOWS. If NULL, the lane is the flow, or 0 if there is one
+	 * lane. The table may change until forth_port_start(). */
 	const uint8_t *route;
 	uint32_t path_mask;
-	/* number of paths behind this port among which a sender may choose,
-	 * numbered from 1, or 0 for no choice */
+	/* number of paths behind this port among which a sender may choose, or
+	 * 0 for no choice. The first path is path 1 */
 	uint32_t paths;
 	/* Cycles without credits after which the credits of a lane are reset on
 	 * both sides (credit_resync.c), or 0 to never reset them. */
@@ -226,11 +227,11 @@ struct forth_port_due { /* F[11:5] of a lane, from a cycle on */
 
 struct forth_port_inbox { /* credit in flight that counts from `cycle` on */
 	uint64_t cycle;
-	/* the credit, or 0 for a credit-only frame that carries no credit, of
-	 * which only `words` is counted */
+	/* the credit, or 0 in an entry for a credit-only frame without credits,
+	 * which counts `words` only */
 	uint16_t credit;
-	/* for the first credit of a credit-only frame: the words of that frame,
-	 * otherwise 0 */
+	/* number of words of a credit-only frame in the entry of the frame's
+	 * first credit, otherwise 0 */
 	uint16_t words;
 };
 
@@ -272,7 +273,7 @@ struct forth_port {
 		RING(struct forth_port_due);
 	} due;
 	uint32_t rr_active, rr_refresh;
-	/* latest time for which forwarding of words is known */
+	/* latest time for which the owner has announced forwarded words */
 	weft_time_t fwd_last;
 	/* lanes whose F[11:5] differs from the value last sent */
 	struct forth_port_mask active;
@@ -293,8 +294,8 @@ struct forth_port {
 	 * true, this end does not have the transmitter and sends only
 	 * commas. */
 	bool muted;
-	/* told: a listener hears the frames of this end; telling: a
-	 * notification is in progress */
+	/* told: a listener hears the frames of this end. telling: a
+	 * notification of the listener is in progress */
 	bool told, telling;
 	uint32_t tag;
 	struct weft_timer timer;
@@ -305,17 +306,17 @@ struct forth_port {
 	/* receiver of damaged or bundled frames */
 	/* cycle at which the latest received frame has ended */
 	uint64_t rx_quiet;
-	/* per link: bad_at: positions of the latest invalid codes, each as
-	 * cycle * 4 + number of the symbol in its word; n_bad: number of
-	 * invalid codes since sync */
+	/* bad_at: for each link, positions of the latest invalid codes, as
+	 * cycle * 4 + number of the symbol in its word. n_bad: for each link,
+	 * number of invalid codes since sync */
 	uint64_t bad_at[FORTH_PORT_LINKS_MAX][FORTH_PORT_BAD_CODES];
 	uint32_t n_bad[FORTH_PORT_LINKS_MAX];
 	/* per link of a bundle: shares that wait for the shares of the other
 	 * links, oldest first */
 	struct weft_frame *line_q[FORTH_PORT_LINKS_MAX];
 	struct weft_frame *loop_q;
-	/* back: loop end of a cable end, or NULL; line: cable end of a loop
-	 * end, or NULL */
+	/* back: loop end that belongs to this cable end, or NULL. line: cable
+	 * end that belongs to this loop end, or NULL */
 	struct forth_port *back, *line;
 	struct forth_port_epoch *epoch; /* NULL without resync */
 	uint16_t seq;

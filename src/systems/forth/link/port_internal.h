@@ -193,8 +193,8 @@ void forth_port_peer_setup(struct forth_port *l);
 void forth_port_deliver(struct forth_port *l, struct weft_frame *f,
 			const struct forth_port_rx *rx);
 
-/* Takes the link end out of sync. The link end sends commas, once the frames of
- * earlier cycles are on the line. */
+/* Puts the link end out of sync, after it has computed the frames of earlier
+ * cycles. While out of sync, a link end sends commas only. */
 void forth_port_out_of_sync(struct forth_port *l);
 
 /* symbol_receiver.c: receives symbol by symbol. f[] has one frame per link, or

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of the PCI-X bus, as the FORTH NIC detects and reports them. Source:
  * forth.md sections 2.2 (status, PCI-X status, R-46) and 3.6. Other cases
- * follow the PCI and PCI-X rules. Each row gives an error and the bits of the
- * status register that it sets, unless the row names another register:
+ * follow the PCI and PCI-X rules. Each row gives an error and its effects. A
+ * number is the bit of the status register that the error sets:
  *
- *   data of a read, wrong parity   15; with command bit 6 also PERR# and 8
- *   data of a write: PERR# seen    8, with command bit 6
+ *   data of a read, wrong parity   15. With command bit 6 also PERR# and 8
+ *   data of a write: PERR# seen    8, if command bit 6 is set
  *   bit 8 set by a row above       SERR#, unless PCI-X command bit 0 is set
- *   data of a store, wrong parity  15; with command bit 6 also PERR#
- *   address of a load or store     15; SERR# with command bits 6 and 8; the
- *                                  target ends it with an abort, which sets 11
+ *   data of a store, wrong parity  15. With command bit 6 also PERR#
+ *   address of a load or store     15. With command bits 6 and 8 also SERR#.
+ *                                  The target aborts the access, which sets 11
  *   target abort, master abort     12, 13
  *   split error message            bit 29 of the PCI-X status
  *   unexpected split completion    bit 19 of the PCI-X status
- *   completion of a load not taken bit 18 of the PCI-X status
+ *   completion of a load rejected  bit 18 of the PCI-X status
  *
- * SERR# is driven with command bit 8 only, and sets 14. Without command bit 6
- * the NIC uses data as they arrive (PCI). With command bit 6 a transfer is
- * abandoned as after an abort (3.6), and a store is not carried out (our
- * choice, because its data are wrong). */
+ * The NIC drives SERR# only if command bit 8 is set. SERR# sets bit 14. Without
+ * command bit 6 the NIC uses data as they arrive (PCI). With command bit 6 a
+ * transfer is abandoned as after an abort (3.6), and a store is not carried out
+ * (our choice, because its data are wrong). */
 #include "systems/forth/nic/nic.h"
 
 static void status_set(struct forth_nic *n, enum forth_reg status, uint32_t bit)

@@ -120,7 +120,7 @@ void forth_write_start(struct forth_nic *n);
 void forth_write_notify(struct forth_nic *n, uint32_t q, uint64_t word);
 /* Makes one step of the write. Returns whether its state has changed. */
 bool forth_write_run(struct forth_nic *n);
-/* Takes a report of the bus about the write. */
+/* Handles a report of the bus about the write. */
 void forth_write_note(struct forth_nic *n, const struct weft_bus_note *note);
 /* Ends a transaction that was on the bus when software reset the engine. */
 void forth_write_orphan(struct forth_nic *n);

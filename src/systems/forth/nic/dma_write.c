@@ -86,8 +86,8 @@ static void wr_packet(struct forth_nic *n)
 	uint64_t now = forth_pc(n);
 	struct forth_fifo *q;
 
-	/* choose the FIFO of a link round robin: the loop ends, because one
-	 * FIFO has a packet that is ready */
+	/* choose the next FIFO, round robin, that has a ready packet. The
+	 * caller has checked that one FIFO has such a packet */
 	do {
 		q = &n->fifo[n->rr_fifo];
 		n->rr_fifo = (n->rr_fifo + 1) % n->n_link;

@@ -19,7 +19,8 @@ struct forth_ramp {
 	uint64_t start, n;
 };
 
-/* State of counters and timers that are counting (performance_counters.c). */
+/* State of the performance counters and timers between two updates of their
+ * registers (performance_counters.c). */
 struct forth_perf_state {
 	uint64_t active_since[DIR_N];
 	struct forth_ramp moved[DIR_N];

@@ -34,8 +34,8 @@ uint32_t forth_fifo_used(struct forth_nic *n, uint32_t link)
 	return q->used;
 }
 
-/* Cuts a packet to the room in Net2Host. Only wrong credits of the sender can
- * fill Net2Host. */
+/* Truncates a packet to the free room in Net2Host. Net2Host can overflow only
+ * if the sender has wrong credits. */
 static void rx_overflow(struct forth_nic *n, struct forth_rx *rx)
 {
 	uint32_t room = n->p.n2h_words - forth_fifo_used(n, rx->link);
@@ -145,9 +145,9 @@ void forth_netif_words_out(struct forth_nic *n, uint32_t first, uint32_t count,
 	struct forth_fifo *q = &n->fifo[n->wr.rx.link];
 	struct weft_clock half = { 2 * n->pci.num, n->pci.den, 0 };
 
-	/* count the words of the previous burst as gone now. The words of this
-	 * burst stay in the level until pc0, because the bus reports a burst
-	 * ahead of time */
+	/* subtract the words of the previous burst from the level now. The
+	 * words of the new burst stay in the level until pc0, because the bus
+	 * reports a burst ahead of time */
 	forth_fifo_used(n, n->wr.rx.link);
 	q->used -= q->out;
 	q->out = count;

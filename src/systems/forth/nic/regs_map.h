@@ -285,7 +285,8 @@ enum forth_log_unit {
 	 * notifications, with the flow as argument */
 	LOG_WRITE,
 	/* LOG_LINK0 to LOG_LINK0 + 3: packets sent, with the flow as argument,
-	 * credits as on the line, errors as enum forth_log_link_error */
+	 * credits, with the 16 bits of the credit as argument, and errors, with
+	 * an enum forth_log_link_error as argument */
 	LOG_LINK0,
 	/* losses, with the source as argument, + 256 if sync was lost */
 	LOG_RESEQ = LOG_LINK0 + 4,

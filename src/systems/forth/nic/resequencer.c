@@ -9,8 +9,9 @@
  * A header leaves its queue when it is the next one of its source and its
  * payload is in memory. A header without notification waits for its payload,
  * too, because the links share one write engine, which may write a later packet
- * first. (In 7.4 only a notifying header waits for its payload.) A header that
- * shows a loss acts before its payload is in memory.
+ * first. (In 7.4 only a notifying header waits for its payload.) When a header
+ * reveals a loss, the NIC skips the lost packet at once, even if the payload of
+ * the header is not in memory yet.
  *
  * A header occupies a slot of the pool from its delimiter on, but the NIC
  * processes it only after its CRC is checked. When a source is out of sync, or

@@ -118,11 +118,9 @@ static void dma_derived(struct dma *d)
 			    (dma_sizes[b] - dma_sizes[a]) * 8.0 /
 				    (pc * weft_forth_pc_ns(d->f)));
 	}
-	/* A read of one qword occupies the bus for two tenures, one for the
-	 * request and one for the completion. One clock of them carries data,
-	 * and the others are the overhead of two tenures. A long read has the
-	 * overhead of one tenure for its request and of one for each of its
-	 * completions. */
+	/* A read takes one tenure for its request and one for each completion.
+	 * The read of one qword takes two tenures, in which one clock carries
+	 * data. Therefore `phases` is the overhead of one tenure. */
 	if (d->granted[last] && phases > 0 && !d->w.me)
 		weft_metric(d->w.c, "completions_4096", "",
 			    (d->granted[last] - dma_sizes[last] / 8) / phases -

@@ -10,7 +10,7 @@
  *           descriptor to the head of the packet at the receiving NIC
  *
  * The results are histograms, over all sources and per source. The throughput
- * of a source counts all of its packets but the first. Its time runs from the
+ * of a source counts all of its packets but the first, over the time from the
  * collection of the first packet to the collection of the last. All nodes of a
  * run take part. A node with count 0 only receives. */
 #include <errno.h>

@@ -4,11 +4,12 @@
  * sum of the fields of 7.3, 7.4, 7.6 and 7.7 in bits. The program sends no
  * messages.
  *
- *   resequencing  per source: p1, p2 and whether known, a number per path, two
- *                 pool pointers per path, flags for loss and sync lost;
- *                 shared: the pool (header, link to the next, written, bad)
- *   counting      per source and group: count, total, whether announced, the
- *                 two notification flags, bad
+ *   resequencing  for each source: p1, p2, a flag that p2 is known, flags for
+ *                 loss and sync lost. For each path of a source: a packet
+ *                 number and two pointers into the pool. For each header in
+ *                 the pool: the header, a pointer, flags for written and bad
+ *   counting      for each group of a source: count, total, a flag that the
+ *                 total is known, two notification flags, a flag for bad
  *
  * The field for the source has enough bits for all senders, although the header
  * of 7.3 can name only 8 sources. */

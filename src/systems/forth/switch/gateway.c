@@ -129,7 +129,7 @@ static void packets_send(struct forth_gateway *e)
 		ring_pop(&e->wait);
 		e->held -= charge;
 		forth_port_fwd(&e->link, 0, charge, now);
-		/* the header, the payload with its padding, and the CRC */
+		/* the length covers header, payload with padding, and CRC */
 		if (gateway_knows(&e->g, end))
 			gateway_send(&e->g, p.f, end, 0, wire_len(p.f) + 12);
 		else

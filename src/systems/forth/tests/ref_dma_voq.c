@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ref_dma: outgoing buffers: segments, packets, external memory
- * (forth.md 6.2-6.4). */
+/* ref_dma, outgoing buffers: cuts transfers into segments and packets, and
+ * models external memory (forth.md 6.2-6.4). */
 #include <assert.h>
 #include <stddef.h>
 

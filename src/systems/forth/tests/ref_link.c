@@ -46,8 +46,8 @@ bool ref_end_free(const struct ref_end *e)
 	return e->cur_at == e->cur_n;
 }
 
-/* Returns F[11:5] that a credit of a lane in cycle c carries. It is the value
- * of `crtx` cycles earlier. */
+/* Returns the F[11:5] that a credit of a lane carries in cycle c: the value
+ * from `crtx` cycles earlier. */
 static uint32_t visible(const struct ref_end *e, uint32_t lane, uint64_t c)
 {
 	return c < e->crtx

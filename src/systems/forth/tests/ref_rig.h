@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forth.nic on the bench of rig.h, driven by a ref_dma_cfg. */
+/* Runs forth.nic on the bench of rig.h with the scripts and parameters of a
+ * ref_dma_cfg. */
 #ifndef FORTH_TESTS_REF_RIG_H
 #define FORTH_TESTS_REF_RIG_H
 

@@ -151,10 +151,10 @@ static uint32_t sink_step(const struct ref_cfg *c)
 	return c->links == 1 ? 2 : c->links == 2;
 }
 
-/* Handles a word of the line. Only header words matter. The sink may take a
- * packet l2d cycles plus 3/4 of the packet's words (1/4 with more links) after
- * the delimiter of the packet. The bus then needs t_bus cycles, and one cycle
- * per qword. */
+/* Handles a word of the line. Ignores all words but headers. Computes the time
+ * from which on the sink may drain the packet: l2d cycles plus 3/4 of the
+ * packet's words (1/4 with more links) after the delimiter. The bus then needs
+ * t_bus cycles, and one cycle per qword. */
 static void sink_receive(struct ref_fab *f, struct ref_node *n,
 			 const struct ref_word *w)
 {
@@ -341,7 +341,7 @@ static void os_decide(struct ref_fab *f, uint32_t o)
 		ref_end_idle(&out->end, f->cycle);
 }
 
-/* Gives credits back word by word, one word per cycle, from the cycle after the
+/* Returns credits word by word, one word per cycle, from the cycle after the
  * start on. */
 static void os_pay(struct ref_fab *f, uint32_t o)
 {

@@ -64,8 +64,9 @@ struct ref_out {
 /* A log entry: the start of a packet at a source or at a switch. */
 struct ref_log {
 	uint64_t cycle;
-	/* point of the start: i for source i, 100 + i for the output that
-	 * leads to node i, or 200 + o for output o if it is a trunk */
+	/* number of the source or output: i for source i, 100 + i for the
+	 * output that leads to node i, or 200 + o for output o if it is a
+	 * trunk */
 	uint32_t where, src, dst, seq;
 };
 

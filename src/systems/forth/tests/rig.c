@@ -141,7 +141,7 @@ static void tsink_event(struct weft_comp *c, uint32_t tag)
 		tsink_kick(s);
 }
 
-/* Frees packets that never got credits, which remain at the end of a run. */
+/* Frees the packets that still wait for credits at the end of a run. */
 static int tsink_finish(struct weft_comp *c, struct weft_err *err)
 {
 	struct tsink *s = c->state;

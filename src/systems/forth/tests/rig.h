@@ -81,7 +81,7 @@ struct tsink {
 	/* NET cycles from the delimiter of a packet to the return of its
 	 * words */
 	uint32_t hold;
-	/* NET cycles by which each cable is longer */
+	/* extra delay of each cable, in NET cycles */
 	uint32_t delay0, delay1, delay2, delay3;
 	bool stop; /* the sink returns no credits */
 	struct weft_comp *comp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scripted bus of rig.h: serial, formulas of forth.md 11.1, fixed priority.
- */
+/* The scripted bus of rig.h. It runs one transaction at a time, with fixed
+ * priority and the times of forth.md 11.1. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,8 +17,8 @@ struct node_item {
 
 struct node_log {
 	uint64_t cycle;
-	/* point of the start: number of the node, or 100 + receiver for an
-	 * output of the switch */
+	/* number of the source or output: number of the node, or 100 + receiver
+	 * for an output of the switch */
 	uint32_t where, src, dst, seq;
 };
 

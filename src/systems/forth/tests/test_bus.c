@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of the PCI-X bus, from the bus through the NIC to the driver: host,
- * bus, fault.bus, two NICs, programs with the user library. Each row damages
- * one access and names the status bits that must be set (forth.md 2.2, 3.6).
- * All other status bits must stay 0. A second transfer must arrive. */
+/* Tests errors of the PCI-X bus on whole machines: hosts, buses, fault.bus, two
+ * NICs, and programs with the user library. Each row damages one access and
+ * names the status bits that must be set (forth.md 2.2, 3.6). All other status
+ * bits must stay 0. A second transfer must arrive. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

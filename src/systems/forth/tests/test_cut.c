@@ -143,9 +143,8 @@ static void credits_are_lost(void **state)
 	pair_fini(&p);
 }
 
-/* A link of a bundle is cut and restored in the pauses. The words of the rest
- * of a truncated packet are not returned a second time, so that the flow
- * continues. */
+/* A link of a bundle is cut and restored. The remaining words of a truncated
+ * packet are not returned a second time, so that the flow continues. */
 static void truncated_packet_returns_its_credits_once(void **state)
 {
 	const char *set[] = { "links", "2", "rx_words", "1023", NULL };

@@ -393,8 +393,8 @@ static void test_wait_ends_at_deadline_or_message(void **state)
 	close_both();
 }
 
-/* A call costs 20 ns of the processor, both a poll that finds nothing and a
- * progress call without work. */
+/* Each call costs 20 ns of processor time, even a poll that finds no event and
+ * a progress call without work. */
 static void test_each_call_costs_20_ns_of_processor(void **state)
 {
 	struct weft_ep_event ev;

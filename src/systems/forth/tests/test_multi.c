@@ -513,8 +513,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	rig_free(&r);
 }
 
-/* 10.2: the log is off by default. Once it is on, its records have their
- * times. */
+/* 10.2: the log is off by default. When it is on, each record has the time of
+ * its event. */
 static void test_event_log(void **state)
 {
 	uint64_t seen;

@@ -449,8 +449,8 @@ static void test_loopback_delivers_behind_switched_traffic(void **state)
 	rig_free(&r);
 }
 
-/* After a reset under load in both directions FIFOs are empty and credits
- * consistent, and the NIC continues. */
+/* After a reset under load in both directions, the FIFOs are empty, the credits
+ * are consistent, and the NIC continues. */
 static void test_reset_under_load_leaves_credits_consistent(void **state)
 {
 	for (uint32_t when = 100; when < 900; when += 13) {

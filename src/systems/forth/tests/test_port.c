@@ -248,7 +248,7 @@ static void idle_line_repeats_credits_and_sends_nothing_else(void **state)
 
 /* 5.3: a refresh carries a credit for each link, or one in the packed layout,
  * and takes the lanes in turn. Computed refreshes of a long quiet time are
- * counted at once, real frames are sent one by one. */
+ * counted in one step, but real frames are sent one by one. */
 static void refreshes_of_a_bundle_go_round_the_lanes(void **state)
 {
 	static const struct {

@@ -32,7 +32,8 @@ static void cut_through(void **state)
 		}
 }
 
-/* F22: a notice is synchronised in 3 cycles, the decision follows 2 later. */
+/* F22: a notice is synchronised in 3 cycles, and the decision follows 2 cycles
+ * later. */
 static void decision_time(void **state)
 {
 	const char *set[] = { "tx_start", "1", NULL };
@@ -261,8 +262,9 @@ static void blocked_column(void **state)
 	star_run(&s, 19999);
 	assert_int_equal(s.n[2]->received, 2);
 	assert_int_equal(s.n[3]->received, 100);
-	/* B - residual: three packets of 132 words fit into 512, and two have
-	 * been forwarded */
+	/* each sender has credits for three packets of 132 words in 512. The
+	 * switch has forwarded two packets, whose credits let two more packets
+	 * leave */
 	assert_int_equal(s.n[0]->head[2] + s.n[1]->head[2], 3 + 3 + 2);
 	assert_true(forth_port_counts(&s.x->port[2].link)->backpressure >
 		    19000);

@@ -17,8 +17,8 @@ struct forth_gen_item {
 	uint64_t qwords : 10;
 };
 
-/* Packets to one destination, and the order of packets from one source. The
- * index is the node. */
+/* State for one node: the packets to that node, and the order of the packets
+ * from that node. The array of this struct is indexed by node. */
 struct forth_gen_voq {
 	RING(struct forth_gen_item);
 	uint32_t sent; /* packets sent to this destination */

@@ -71,8 +71,8 @@ static int pattern_read(struct weft_comp *c, struct weft_err *err)
 	return pattern_init(&g->source.pattern, &shape, err);
 }
 
-/* Sets up the source. The first arrivals need no random draw, because all begin
- * in cycle 0. */
+/* Sets up the source. The first arrivals need no random draw, because all
+ * arrivals begin in cycle 0. */
 int forth_gen_source_init(struct weft_comp *c, struct weft_err *err)
 {
 	struct forth_gen *g = c->state;

@@ -24,11 +24,12 @@ struct text {
 
 struct reader {
 	const char *label, *p, *end; /* label: name of the trace in error
-				      * messages; p..end: unread part of the
+				      * messages. p..end: unread part of the
 				      * line */
 	const char *eof;
-	uint32_t line, events; /* number of the line; number of blkparse events
-				* of all kinds */
+	uint32_t line, events; /* line: number of the current line. events:
+				* number of blkparse events of all kinds so
+				* far */
 	const struct block_attr *attr;
 	enum block_format format;
 	struct text device; /* device of the first request */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program disk.target: exports a drive to the initiators of other nodes
- * (docs/storage.md). The program ends when all initiators have logged out. At
- * given times its software can die and restart, and its drive can lose power or
- * vanish. */
+ * (docs/storage.md). The program ends when all initiators have logged out.
+ * Parameters set times at which its software dies and restarts, or its drive
+ * loses power or vanishes. */
 #include <errno.h>
 
 #include "base/minmax.h"

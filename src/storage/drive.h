@@ -43,9 +43,10 @@ struct drive_config {
 	uint32_t queue;	 /* largest number of requests in the drive */
 	uint32_t channels;
 	weft_time_t latency, seek_min, seek_max, turn;
-	uint64_t media_rate, interface_rate; /* bit/s; 0: no limit */
-	uint64_t cache;			     /* bytes; 0: write-through */
-	char file[128]; /* sparse file that outlives the run; "": memory */
+	uint64_t media_rate, interface_rate; /* bit/s, or 0 for no limit */
+	uint64_t cache;			     /* bytes, or 0 for write-through */
+	char file[128]; /* sparse file that outlives the run, or "" for
+			 * memory */
 	char bad[128];	/* list of sectors that cannot be read or written, such
 			 * as 5,9..12 */
 };

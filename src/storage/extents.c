@@ -77,7 +77,8 @@ static uint64_t draw(struct extents *e)
 	return z ^ z >> 31;
 }
 
-/* Divides a tree into extents that begin before `at` (l) and the others (r). */
+/* Divides a tree. Extents that begin before `at` go to l, all other extents to
+ * r. */
 static void split(struct extent_node *n, uint64_t at, struct extent_node **l,
 		  struct extent_node **r)
 {
@@ -137,8 +138,8 @@ static struct extent_node *find(const struct extents *e, uint64_t at)
 	return n;
 }
 
-/* Divides the extent that begins before `at` and ends behind it, if there is
- * one. */
+/* Divides the extent that begins before `at` and ends behind `at`. Does nothing
+ * if no such extent exists. */
 static void divide(struct extents *e, uint64_t at)
 {
 	struct extent_node *n = find(e, at);

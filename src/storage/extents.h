@@ -9,7 +9,7 @@
 struct extent {
 	uint64_t at, len;
 	enum drive_code code; /* DRIVE_WRITE, DRIVE_TRIM, DRIVE_ZERO */
-	uint8_t *data;	      /* bytes of a WRITE; NULL: the bytes are zeros */
+	uint8_t *data;	      /* bytes of a WRITE, or NULL for zeros */
 };
 
 struct extents {

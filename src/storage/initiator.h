@@ -134,11 +134,11 @@ struct store {
 	uint32_t free_head, free_n;
 	struct part *send, **send_tail;
 	uint32_t lands;		 /* number of parts in PART_LAND */
-	uint64_t ended, covered; /* ended: number of writes that have ended;
+	uint64_t ended, covered; /* ended: number of writes that have ended.
 				  * covered: number of these writes that a FLUSH
 				  * has covered */
-	uint32_t loss; /* number of the newest loss that no event has reported;
-			* 0: none */
+	uint32_t loss; /* number of the newest loss that no event has reported,
+			* or 0 for none */
 	bool blocked;  /* no room for more parts in this pass */
 };
 

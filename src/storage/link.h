@@ -23,7 +23,7 @@ struct storage_mr {
 };
 
 struct storage_link_attr {
-	bool target;  /* this node is a target; false: an initiator */
+	bool target;  /* true for a target, false for an initiator */
 	bool use_irq; /* `wait` sleeps until an interrupt instead of polling */
 	/* for a native link: unit of data that raises a notification, such as
 	 * "page" (docs/storage.md) */
@@ -97,7 +97,8 @@ struct storage_link_info {
 	const char *name; /* "native", "ep" */
 	const char *nic;  /* system */
 	bool ordered;	  /* a record arrives after the puts before it */
-	bool bytes; /* puts have any length and alignment; false: qwords */
+	bool bytes; /* puts may have any length and alignment, not only whole
+		     * qwords */
 	uint32_t max_put;
 	uint64_t table, table_key; /* address and key of an initiator's table of
 				    * slots, which LOGIN contains */

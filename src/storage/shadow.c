@@ -38,7 +38,8 @@ struct shadow {
 	uint64_t n, clock;
 	uint32_t bytes, versions;
 	bool history;
-	uint64_t reverted; /* time at which a loss was seen; 0: none */
+	uint64_t reverted; /* value of `clock` when a read found a loss, or 0
+			    * for none */
 	struct old *free;
 	struct pool *pools;
 	struct sector *dirty;

@@ -17,7 +17,7 @@ struct storage_target_attr {
 	uint32_t max_request; /* bytes */
 	uint64_t staging;     /* bytes for writes of each initiator */
 	uint64_t read_pool;   /* bytes for reads in flight, all initiators */
-	uint32_t piece;	      /* bytes of one read of the drive; a READ is
+	uint32_t piece;	      /* bytes of one read of the drive. A READ is
 			       * divided into such pieces, so that data leave
 			       * while the drive reads the next piece */
 };

@@ -38,8 +38,8 @@ struct coh_item {
 struct coh_txn {
 	/* COH_NONE if the request was no longer needed at the grant */
 	enum coh_bus bus;
-	uint32_t src; /* number of the core; the NI has the number after the
-			 last core */
+	uint32_t src; /* number of the core. The NI has the number after the
+		       * last core */
 	uint32_t bytes;
 	uint64_t addr;
 	uint64_t grant, snoop, data, end;

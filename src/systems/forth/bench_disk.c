@@ -103,7 +103,8 @@ static int one(struct bench_ctx *b, const struct registry *reg,
 
 struct client {
 	const char *name;
-	const char *run; /* command; argument 1: fio, 2: path of weft */
+	const char *run; /* command, with the fio command as argument 1 and the
+			  * path of weft as argument 2 */
 };
 
 /* Returns field `k`, counted from 1, of a line with fields between semicolons,

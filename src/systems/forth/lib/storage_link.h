@@ -35,8 +35,8 @@ enum forth_storage_notify {
 
 struct forth_storage_peer {
 	uint32_t node;
-	/* bus address at the peer of the slots for this node; 0: not known
-	 * yet */
+	/* bus address of the slots that the peer has for this node, or 0 if not
+	 * known yet */
 	uint64_t table;
 	bool irq;		    /* the peer sleeps until an interrupt */
 	uint64_t started, departed; /* puts */
@@ -66,7 +66,7 @@ struct forth_storage {
 		link; /* first member, because callers point to it */
 	struct weft_forth *f;
 	enum forth_storage_notify notify;
-	uint32_t cluster; /* descriptors per release; 0: half a queue */
+	uint32_t cluster; /* descriptors per release, or 0 for half a queue */
 	bool target, irq;
 	uint32_t queues, depth;
 	uint32_t part; /* most bytes of a descriptor */

@@ -39,7 +39,7 @@ struct walk {
 	struct line line[FORTH_PORT_LINKS_MAX];
 	uint64_t cycle; /* cycle of the first word of f */
 	/* the present packet */
-	/* sop: index of the word of the delimiter in f; shift: number of credit
+	/* sop: index of the delimiter's word in f. shift: number of credit
 	 * words behind the delimiter */
 	uint32_t sop, shift;
 	uint32_t credits; /* credits received since the delimiter */
@@ -341,8 +341,8 @@ static enum rx_state state_hcrc(struct walk *w)
 	return RX_DISCARD;
 }
 
-/* Skips the rest of a packet with a wrong header up to the next control symbol,
- * because the size field cannot be trusted. */
+/* Skips the symbols of a packet with a wrong header up to the next control
+ * symbol, because the size field cannot be trusted. */
 static enum rx_state state_discard(struct walk *w)
 {
 	uint8_t b[4 * FORTH_PORT_LINKS_MAX];

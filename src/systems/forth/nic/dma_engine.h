@@ -34,7 +34,7 @@ enum forth_phase { PHASE_NONE, PHASE_SPLIT, PHASE_DATA, PHASE_DONE };
 struct forth_rq {
 	enum forth_state state;
 	enum forth_phase phase;
-	/* since: PCI edge at which the state began; until: PCI edge at which a
+	/* since: PCI edge at which the state began. until: PCI edge at which a
 	 * timed state ends */
 	uint64_t since, until;
 	uint64_t done; /* PCI edge at which the last datum moved */

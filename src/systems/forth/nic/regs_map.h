@@ -348,7 +348,7 @@ static inline uint32_t forth_desc_offset(uint32_t queue, uint32_t depth,
 /* start flag, in dword 3 of a descriptor */
 #define FORTH_DESC_START_HI (1u << 27)
 
-/* Returns the second qword of a descriptor; flags are FORTH_DESC_*. */
+/* Returns the second qword of a descriptor. `flags` are FORTH_DESC_*. */
 static inline uint64_t forth_desc_q1(uint32_t flow, uint32_t qwords,
 				     uint32_t dst, uint64_t flags)
 {

@@ -193,9 +193,9 @@ void forth_voq_abandon(struct forth_nic *n)
 	struct forth_rq *rq = &n->rq;
 	bool begun = rq->cut > 0;
 
-	/* give back the room of the CRC word and of the qwords that were not
-	 * cut into packets. If no packet was cut, give back the room of the
-	 * header, too */
+	/* free the room of the CRC word and of the qwords that were not cut
+	 * into packets. If no packet was cut, free the room of the header,
+	 * too */
 	if (rq->plan.ext)
 		forth_ext_abandon(n, rq->voq, rq->plan.n - rq->next_cut);
 	else

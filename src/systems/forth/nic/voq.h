@@ -48,7 +48,7 @@ struct forth_plan {
 
 /* A VOQ, or the single Host2Net FIFO. */
 struct forth_voq {
-	/* cap: capacity on chip in words; used: words reserved and not yet
+	/* cap: capacity on chip in words. used: words reserved and not yet
 	 * sent */
 	uint32_t cap, used;
 	uint32_t seg; /* qwords left in the open segment */

@@ -39,11 +39,12 @@ struct rounds {
 	uint32_t slots, slot_bytes;
 	uint8_t *tx, *rx; /* tx[slot], rx[source][slot] */
 	weft_phys_t tx_phys;
-	/* ask: lists of this node for each source; asked: lists of other nodes
+	/* ask: lists of this node for each source. asked: lists of other nodes
 	 * for this node */
 	uint64_t *ask, *asked;
 	weft_phys_t ask_phys;
-	/* step: barriers so far; seen: notifications counted so far */
+	/* step: number of barriers so far. seen: number of notifications so
+	 * far */
 	uint32_t round, step, seen;
 	/* losses that the NIC has counted, modulo 2^10 */
 	uint32_t losses;

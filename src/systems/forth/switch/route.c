@@ -32,8 +32,8 @@ void forth_xbar_route_bind(struct forth_xbar *x)
 	}
 }
 
-/* Grows the routes to the given numbers of rows and tables. New rows lead
- * nowhere, new tables are copies of the first. */
+/* Extends the routes to the given numbers of rows and tables. New rows have no
+ * route. New tables are copies of the first table. */
 static int table_grow(struct weft_comp *c, uint32_t tables, uint32_t rows,
 		      struct weft_err *err)
 {

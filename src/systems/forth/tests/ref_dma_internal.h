@@ -28,7 +28,7 @@ enum { RD, WR };
 /* A packet in a VOQ, or on the path into it. */
 struct rpkt {
 	struct ref_pkt wire;
-	/* avail: PCI edge at which the packet may enter the VOQ; ready: PCI
+	/* avail: PCI edge at which the packet may enter the VOQ. ready: PCI
 	 * edge at which the packet may start on the line */
 	uint64_t header, avail, ready;
 	uint32_t words, qwords, queue, xfer;
@@ -38,8 +38,8 @@ struct rpkt {
 };
 
 struct rblock { /* block of external memory */
-	/* words: words in the block; missing: packets planned for the block
-	 * that have not entered it yet */
+	/* words: number of words in the block. missing: packets planned for the
+	 * block that have not entered it yet */
 	uint32_t words, missing;
 };
 
@@ -89,7 +89,8 @@ struct ref {
 	const struct ref_dma_cfg *c;
 	struct ref_dma_log *log;
 	uint64_t pc, cc, now; /* now: time in units of 100 ps */
-	/* ends: number of link engines; width: links bundled in each */
+	/* ends: number of link engines. width: number of links bundled in each
+	 * engine */
 	uint32_t ends, width;
 	struct ref_end nic[REF_PATHS], far[REF_PATHS];
 	/* queues */

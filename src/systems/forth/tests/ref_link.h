@@ -14,7 +14,7 @@ struct ref_pkt {
 	uint32_t src, dst, seq, path;
 	/* wire: bytes of the payload on the wire, with padding */
 	uint32_t qwords, wire;
-	/* at a source: cycle of arrival; at a switch: cycle of the notice to
+	/* cycle of arrival at a source, or, at a switch, cycle of the notice to
 	 * the output scheduler */
 	uint64_t ready;
 	uint64_t sop, notice;

@@ -12,12 +12,12 @@
 enum { REF_PORTS = 8, REF_TRUNKS = 3, REF_SWITCH = REF_PORTS + REF_TRUNKS };
 
 struct ref_cfg {
-	/* n: number of nodes; direct: 2 nodes without a switch */
+	/* n: number of nodes. direct: 2 nodes without a switch */
 	uint32_t n, direct;
-	/* Two switches: nodes below `half` are at the first switch, the others
-	 * at the second, from its port 0 on. The last `trunks` ports of each
-	 * switch lead to the other switch. trunks = 0: one switch of n
-	 * ports. */
+	/* With two switches, nodes below `half` are at the first switch. All
+	 * other nodes are at the second switch, from its port 0 on. The last
+	 * `trunks` ports of each switch lead to the other switch. If trunks is
+	 * 0, there is one switch of n ports. */
 	uint32_t half, trunks;
 	uint32_t links, packed, t_ser, crtx, crrx, refresh, credit_words;
 	uint32_t min_payload, xp_words, rx_words, l2d, t_bus;
@@ -29,8 +29,8 @@ struct ref_cfg {
 
 struct ref_fifo {
 	struct ref_pkt *head, *tail;
-	/* n: packets; words: words in the crosspoint now; high: most words so
-	 * far */
+	/* n: number of packets. words: number of words in the crosspoint now.
+	 * high: largest value of `words` so far */
 	uint32_t n, words, high;
 };
 
@@ -51,9 +51,9 @@ struct ref_out {
 	bool served, chosen;
 	uint32_t choice;
 	uint64_t begin, line_end;
-	/* used with cfg.per_word: pay_left: words of the packet on the line
-	 * whose credits have not returned yet; pay_in: index of the input that
-	 * returns these credits */
+	/* The next two members are used with cfg.per_word. pay_left: words of
+	 * the packet on the line whose credits have not returned yet. pay_in:
+	 * index of the input that returns these credits */
 	uint32_t pay_left, pay_in;
 	/* index of the next word of the packet that is entering */
 	uint32_t in_at;

@@ -224,8 +224,8 @@ static void must(int ret, struct weft_err *err)
 	abort();
 }
 
-/* Applies the words of `set` that start with `prefix`. Prefix "" stands for
- * words without a dot. */
+/* Applies the settings in `set` that start with `prefix`. Prefix "" selects the
+ * settings without a dot. */
 static void apply(struct weft_comp *c, const char *prefix, const char *set)
 {
 	struct weft_err err = { 0 };

@@ -12,7 +12,7 @@
 
 #define RIG_MEM	      0x10000000u /* physical address of a node's memory */
 #define RIG_MEM_BYTES 0x100000u
-/* entries of a log; a full log overwrites its last entry */
+/* number of entries of a log. A full log overwrites its last entry */
 #define RIG_LOG	  8192
 #define RIG_SENDS 1024
 

@@ -35,7 +35,7 @@ struct node {
 	uint64_t bus_free;
 	struct node_log *log;
 	uint32_t n_log;
-	/* bad: packets with a FORTH_PORT_* error; errors: header CRC errors */
+	/* bad: packets with a FORTH_PORT_* error. errors: header CRC errors */
 	uint32_t bad, errors;
 	uint32_t received;
 	/* description of the latest packet received */

@@ -23,7 +23,7 @@ static const struct row rows[] = {
 	/* block RAMs: queues 8 + FIFO 4 + VOQs 32 + samples 8 */
 	{ &weft_class_forth_nic, "plat-switch", { NULL }, "52" },
 	{ &weft_class_forth_nic, "plat-direct4", { NULL }, "52" },
-	/* block RAMs: those of plat-direct4, 3 more FIFOs of 4, headers 4 */
+	/* block RAMs: 52 of plat-direct4, 3 more FIFOs of 4, headers 4 */
 	{ &weft_class_forth_nic, "plat-multi", { NULL }, "68" },
 	{ &weft_class_forth_nic,
 	  "plat-switch",

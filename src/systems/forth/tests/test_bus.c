@@ -43,7 +43,7 @@ struct row {
 	uint16_t command;
 	bool recover;
 	uint16_t status;
-	/* pcix: bits of the PCI-X status register; ours: result of
+	/* pcix: bits of the PCI-X status register. ours: result of
 	 * weft_forth_bus_errors */
 	uint32_t pcix, ours;
 	enum fate fate;
@@ -109,7 +109,7 @@ static void settings(struct weft_host *h, struct weft_forth *f,
 	struct weft_dev *d = weft_forth_dev(f);
 	uint32_t cmd = weft_cfg_load(h, d, FORTH_CFG_PCIX_CMD, 2);
 
-	/* check that the driver's settings are in force, then set those of the
+	/* check the settings of the driver, then apply the settings of the
 	 * row */
 	assert_int_equal(weft_cfg_load(h, d, FORTH_CFG_COMMAND, 2), ALL);
 	assert_int_equal(cmd & FORTH_PCIX_CMD_RECOVER, FORTH_PCIX_CMD_RECOVER);

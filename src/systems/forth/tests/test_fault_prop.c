@@ -37,8 +37,8 @@ struct world {
 	/* packets: number that each source sends */
 	uint64_t rng, seed, packets;
 	uint32_t charge; /* charge of the largest packet */
-	/* each node sends to the node whose number is its own + turn; turn = 0:
-	 * to any node, itself included */
+	/* each node sends to the node whose number is its own + turn, or to any
+	 * node, itself included, if turn is 0 */
 	uint32_t turn;
 };
 

@@ -85,7 +85,7 @@ static void repeated_packet_counts_as_duplicate(void **state)
 	sink_fini(&s);
 }
 
-/* The sink gives up a lost packet after GEN_WINDOW later packets. */
+/* The sink counts a packet as lost after GEN_WINDOW later packets. */
 static void lost_packet_is_given_up_after_the_window(void **state)
 {
 	struct sink s;

@@ -434,7 +434,7 @@ static void thresholds_that_do_not_fit_are_refused(void **state)
 	}
 }
 
-/* A reset while blocks are in use gives back all blocks. */
+/* A reset frees all blocks in use. */
 static void test_migration_reset(void **state)
 {
 	struct rig r;
@@ -482,8 +482,8 @@ static void aborted_read_gives_its_blocks_back(void **state)
 	 * more */
 	post_512(&r, 2, SRC);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
-	/* there is no memory at 0x4000: 2 new blocks are taken and given
-	 * back */
+	/* the read at 0x4000 fails, because no memory exists there: 2 new
+	 * blocks are allocated and freed */
 	post_512(&r, 3, 0x4000);
 	assert_int_equal(rig_r32(&r, 0, FORTH_EXT_FREE), 61);
 	rig_post(&r, 0, 3, 4, SRC,

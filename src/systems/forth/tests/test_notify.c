@@ -83,8 +83,8 @@ static void test_local_departed(void **state)
 	rig_free(&r);
 }
 
-/* One notification acknowledges all earlier transfers of its queue, also those
- * of other VOQs. */
+/* One notification acknowledges all earlier transfers of its queue, including
+ * transfers to other VOQs. */
 static void test_local_in_order(void **state)
 {
 	struct rig r;
@@ -405,7 +405,7 @@ static void test_sampler_counts_qwords_per_interval(void **state)
 	rig_wait(&r, 3000);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 40 + 1);
 	/* sample 40 is 41 PCI cycles after REQ#. The first 10 of these cycles
-	 * move no data, the others one qword each */
+	 * move no data, and each later cycle moves one qword */
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 31);
 	rig_w32(&r, 0, FORTH_SAMPLE_DATA, 2 * 2047 + 1);
 	assert_int_equal(rig_r32(&r, 0, FORTH_SAMPLE_DATA), 64);

@@ -446,7 +446,8 @@ static void test_open(void **state)
 	assert_int_equal(send(t, 1, STORAGE_CONTROL, 1), 0);
 	expect_none(a);
 	a->ops->close(a);
-	/* the NIC's count of notifications includes those of the closed link */
+	/* the NIC's count of notifications includes the notifications of the
+	 * closed link */
 	a = open_one(1, attr);
 	assert_int_equal(send(a, 0, STORAGE_CONTROL, 1), 0);
 	expect(t, 1, STORAGE_CONTROL, 1);

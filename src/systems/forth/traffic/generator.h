@@ -31,7 +31,7 @@ struct forth_gen_voq {
 enum { GEN_WINDOW = 4096, GEN_PARTNERS = 8 };
 struct forth_gen_from {
 	/* one bit per packet number from `base` on, set if the packet has
-	 * arrived; the index of the bit is the number modulo GEN_WINDOW */
+	 * arrived. The index of the bit is the number modulo GEN_WINDOW */
 	uint64_t seen[GEN_WINDOW / 64];
 	uint32_t base; /* all numbers below `base` have arrived */
 	uint32_t held; /* behind base */
@@ -91,7 +91,7 @@ struct forth_gen {
 	/* verify=no: payload of all packets, shared because no sink checks
 	 * it */
 	struct weft_slice shared;
-	/* ways: number of paths in use, or 0 for path 0 only; turn: path of the
+	/* ways: number of paths in use, or 0 for path 0 only. turn: path of the
 	 * next packet, modulo `ways` */
 	uint32_t ways, turn;
 	struct forth_gen_sink sink;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint without its NIC: operations, events, opening, waiting.
- * See core.h.
+/* The part of the common endpoint that does not depend on the NIC: operations,
+ * events, opening and waiting. See core.h.
  *
- * Not covered: nodes with different attributes. */
+ * Nodes with different attributes are not supported. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint without its NIC: operations, events, messages in order
- * with credits, long messages, registrations, atomics and remote memory by
- * message. A library for a NIC fills struct ep_nic_ops.
+/* The part of the common endpoint that does not depend on the NIC: operations,
+ * events, ordered messages with credits, long messages and registrations. It
+ * also executes atomics, puts and gets by message. The library of a NIC fills
+ * struct ep_nic_ops.
  *
  *   MSG   up to eager_max bytes  one message of kind EP_MSG
  *         longer                 EP_RTS, the receiver fetches the bytes, EP_FIN
- *   PUT, GET                     by the NIC (ep_nic_ops.remote), or by messages
- *                                EP_PUT, EP_GET, EP_GET_DATA
+ *   PUT, GET                     executed by the NIC (ep_nic_ops.remote), or by
+ *                                messages EP_PUT, EP_GET, EP_GET_DATA
  *   FADD, CSWAP                  EP_ATOMIC, EP_DONE
  *
  * Credits. A receiver has `slots` receive slots for each sender. The sender
@@ -22,25 +23,30 @@
 #include "host/times.h"
 #include "weft/ep.h"
 
-/* Kinds of messages between two libraries. A comment begins with the fields of
+/* Kinds of messages between two libraries. A comment names the fields of
  * struct ep_head that the kind uses. */
 enum ep_kind {
-	EP_MSG = 1, /* imm, data: a message of the user */
-	/* imm, id, len: requests that the receiver fetches len bytes at addr of
-	 * region key */
+	/* a message of the user. Fields: imm, data */
+	EP_MSG = 1,
+	/* request to fetch len bytes at addr of region key. Fields: imm, id */
 	EP_RTS,
-	EP_NOTIFY, /* imm, a: an earlier put of `a` bytes is complete */
-	EP_FIN, /* id, status: the receiver has fetched the bytes of an RTS */
-	/* id: atomic on the word at addr of region key, with a, b, swap */
+	/* an earlier put of `a` bytes is complete. Field: imm */
+	EP_NOTIFY,
+	/* the receiver has fetched the bytes of an RTS. Fields: id, status */
+	EP_FIN,
+	/* request for an atomic on the word at addr of region key, with the
+	 * operands a and b. Fields: id, swap */
 	EP_ATOMIC,
-	EP_DONE,   /* id, status, a: answer to a PUT, GET or ATOMIC */
+	/* answer to a PUT, GET or ATOMIC. Fields: id, status, a */
+	EP_DONE,
 	EP_CREDIT, /* credits only */
-	/* addr, key, data: bytes for addr of region key. The last message
-	 * requests an answer to id */
+	/* bytes to write at addr of region key. The last message requests an
+	 * answer with this id. Fields: id, data */
 	EP_PUT,
-	EP_GET, /* id, a, back: request for `a` bytes at addr of region key */
-	/* id, addr, data: bytes at offset addr of the result of operation id.
-	 * The last message ends the operation */
+	/* request for `a` bytes at addr of region key. Fields: id, back */
+	EP_GET,
+	/* bytes at offset addr of the result of operation id. The last message
+	 * ends the operation. Field: data */
 	EP_GET_DATA,
 	EP_KINDS
 };
@@ -63,8 +69,8 @@ enum {
 	EP_PAGE = 4096,
 	EP_BOUNCE = EP_PAGE, /* bytes of a bounce buffer */
 	EP_BOUNCES = 16,
-	EP_STAGES = 2, /* buffers for copies of long messages whose own memory
-			* the NIC cannot reach */
+	EP_STAGES = 2, /* buffers for copies of long messages in memory
+			* that the NIC cannot reach */
 	EP_LANDS = 8,  /* landing buffers for received long messages */
 	EP_CACHE = 6,  /* registrations kept for single transfers */
 	EP_MAX_LEN = 1 << 24,
@@ -145,7 +151,8 @@ struct ep_msg {
 /* A transfer of the NIC that is in flight. */
 struct ep_piece {
 	struct ep_piece *next;
-	struct ep_op *op; /* operation of the transfer; NULL: a fetch of msg */
+	/* operation of the transfer, or NULL for a fetch of msg */
+	struct ep_op *op;
 	struct ep_msg *msg; /* message whose bytes the transfer fetches */
 	struct ep_buf *bounce;
 	size_t off, len;
@@ -243,9 +250,9 @@ struct ep_nic_ops {
 	/* Waits until a poll may find an arrival. Returns false at the
 	 * deadline. */
 	bool (*idle)(struct ep *e, weft_time_t deadline);
-	/* Called after each post and poll. Triggers operations that the library
-	 * has gathered, or completes operations that have departed. NULL if
-	 * neither is necessary. */
+	/* Called after each post and poll. Issues operations that the library
+	 * has collected, or completes operations whose op->buf the NIC no
+	 * longer reads. NULL if neither is necessary. */
 	void (*flush)(struct ep *e);
 	/* Reads credits that arrive without a message. NULL if all credits
 	 * arrive in messages. */
@@ -283,8 +290,8 @@ struct ep_nic_ops {
 
 	/* `prepare`, `direct` and `issued` are for NICs that carry out a put
 	 * without a list of pieces, and are NULL for other NICs. `prepare` may
-	 * set op->direct of a put, of a get, or (with h) of the answer to a
-	 * get. */
+	 * set op->direct. If h is NULL, op is a put or get of this node.
+	 * Otherwise op is the answer to the get request h of a peer. */
 	void (*prepare)(struct ep *e, struct ep_op *op,
 			const struct ep_head *h);
 	/* Issues a part of [op->off, op->direct). Returns false if the NIC has
@@ -297,7 +304,8 @@ struct ep_nic_ops {
 
 /* ---- core.c: operations and events ---- */
 
-/* Opens an endpoint on a NIC. Returns 0 and *ep_p, or negative errno. */
+/* Opens an endpoint on a NIC and stores it in *ep_p. Returns 0 or negative
+ * errno. */
 int ep_open(struct weft_host *h, const struct weft_ep_attr *attr,
 	    const struct ep_nic_ops *nic, struct weft_ep **ep_p);
 /* Initialises a list of operations. ep_list_pop removes and returns the first
@@ -312,8 +320,8 @@ void ep_event(struct ep *e, const struct weft_ep_event *ev);
 bool ep_event_room(const struct ep *e);
 /* Queues the event of a completed operation and frees the operation. */
 void ep_complete(struct ep *e, struct ep_op *op);
-/* Returns a new answer to src, or NULL if src exceeds its number of
- * requests. */
+/* Returns a new answer to src, or NULL if all answers for src are in use,
+ * because src has sent more requests than allowed. */
 struct ep_op *ep_answer(struct ep *e, uint32_t src, uint32_t id,
 			enum ep_kind last_kind);
 /* Queues an answer for sending. */

@@ -250,8 +250,8 @@ static struct ep_msg *msg_ready(struct ep *e, uint32_t src)
 	struct ep_peer *p = &e->peer[src];
 	struct ep_msg *m;
 
-	/* Skips consumed messages. With one_ring messages for the library use
-	 * receive slots, too. */
+	/* Skip slots that were freed without delivery to the user. With
+	 * one_ring, messages for the library use receive slots, too. */
 	p->given = max_of(p->given, p->consumed);
 	while (p->given < p->got &&
 	       msg_nth(e, src, p->given)->state == EP_FREED)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: messages to peers. Each peer has one list of operations,
- * which are issued in order while credits and the NIC allow. */
+/* The common endpoint: messages to peers. Each peer has one list of operations.
+ * Operations of a list are issued in order, as long as credits are left and the
+ * NIC has room. */
 #include "base/minmax.h"
 #include "endpoint/core.h"
 
@@ -31,8 +32,7 @@ static bool message_out(struct ep *e, uint32_t dst, const struct ep_head *h,
 	if (!e->nic->message(e, dst, h, data))
 		return false;
 	p->sent += place;
-	/* The message carried the count of consumed messages, so that no credit
-	 * is owed now. */
+	/* The message carried the count of consumed messages to the peer. */
 	if (e->nic->one_ring || h->kind == EP_CREDIT)
 		p->returned = p->consumed;
 	return true;

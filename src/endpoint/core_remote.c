@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint: puts, gets and fetches of long messages by the NIC. A
- * transfer is split into pieces. Pieces use the user's memory, or bounce
- * buffers if the NIC cannot reach that memory or cannot place the bytes
+/* The common endpoint: puts, gets and fetches of long messages that the NIC
+ * executes. A transfer is split into pieces. Pieces use the user's memory, or
+ * bounce buffers if the NIC cannot reach that memory or cannot place the bytes
  * there. */
 #include <errno.h>
 

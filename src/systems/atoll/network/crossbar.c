@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's crossbar, see crossbar.h: requests, grants, flits, deadlocks. */
+/* ATOLL's crossbar, see crossbar.h. It handles requests and grants of OutPorts,
+ * moves flits and detects deadlocks. */
 #include "systems/atoll/network/crossbar.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's network side (hostport.md 2.1 to 2.3): 8x8 crossbar, wormhole, with
- * four link ports; embedded by atoll.nic. Ports 0..3 are the network ports of
- * the host ports, 4..7 the links.
+/* ATOLL's network side (hostport.md 2.1 to 2.3): an 8x8 wormhole crossbar with
+ * four link ports. atoll.nic embeds it. Ports 0..3 are the network ports of the
+ * host ports, and ports 4..7 are the link ports.
  *
  *   link in -> buffer, t_in -> crossbar, t_xbar -> t_out -> link out
  *
@@ -9,8 +9,8 @@
  * first character out, of which the crossbar takes t_xbar = 3. An OutPort
  * belongs to one packet from its head to its last flit. Free OutPorts are
  * granted round robin among the InPorts that request them. A link whose buffer
- * has less than stop_free bytes left tells its peer to stop. It tells the peer
- * to continue once cont_free bytes are free again.
+ * has less than stop_free bytes left sends "stop" to its peer. It sends
+ * "continue" once cont_free bytes are free again.
  *
  * Deadlock (2.3): for dl_counter consecutive cycles an OutPort is granted to
  * one InPort, is stopped by its peer, and is requested by another InPort.

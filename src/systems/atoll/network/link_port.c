@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's link ports (hostport.md 2.1, 2.5): stop and continue by the fill
- * level of the buffer, CRC, resending of flits.
+/* ATOLL's link ports (hostport.md 2.1, 2.5): flow control by stop and continue,
+ * CRC check, and resending of flits.
  *
- * The receiver accepts flits in sequence only. It asks once for the first flit
- * that is damaged, missing or without room, and drops all others until that
- * flit arrives. A link port that hears no state flit for `timeout` cycles
- * resends its flits. A link port that its peer has stopped asks for the peer's
- * state instead. After `attempts` timeouts in a row a link port neither resends
- * nor asks, so that a run with a dead cable ends. The port of a cable without a
- * fault keeps no copies and sends no acknowledgements. This does not change the
- * cycles of the port, because state characters take no time on the line. */
+ * The receiver accepts flits in sequence only. If a flit is damaged or missing,
+ * or the buffer has no room for it, the receiver requests it once, and drops
+ * all other flits until that flit arrives. A link port that receives no state
+ * flit for `timeout` cycles resends its flits. A stopped link port requests the
+ * state of the peer instead. After `attempts` timeouts in a row a link port
+ * neither resends nor requests, so that a run with a dead cable ends.
+ * The port of a cable without a fault keeps no copies and sends no
+ * acknowledgements. This does not change the cycles of the port, because state
+ * characters take no time on the line. */
 #include "systems/atoll/network/crossbar.h"
 
 /* Largest number of flits without acknowledgement. It is less than half of the
@@ -119,9 +120,10 @@ static void state_act(struct atoll_xbar *x, uint32_t l, const struct at_line *s,
 	o->stopped = stop;
 }
 
-/* Drops a flit that is out of order, damaged or without room. Requests a resend
- * once, since further requests would restart the resend. Acknowledges an old
- * flit again because the first acknowledgement may be lost. */
+/* Drops a flit that is out of order or damaged, or for which the buffer has no
+ * room. Requests a resend once, since further requests would restart the
+ * resend. Acknowledges an old flit again because the first acknowledgement may
+ * be lost. */
 static void link_port_refuse(struct atoll_xbar *x, uint32_t l,
 			     struct weft_frame *f, bool old)
 {

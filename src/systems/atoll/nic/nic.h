@@ -147,9 +147,9 @@ void at_tx_fini(struct at_nic *n, uint32_t hp);
 bool at_rx_room(void *own, uint32_t np);
 /* Stores a flit that leaves the crossbar. Takes ownership of f. */
 void at_rx_flit(void *own, uint32_t np, struct weft_frame *f);
-/* Load and store word `index` of the pages of the host ports, as hooks of the
- * register array `port`. A store that is not for the receiving side is passed
- * on to at_tx_store(). */
+/* Perform a load or store of word `index` in the pages of the host ports. Both
+ * are hooks of the register array `port`. A store that is not for the
+ * receiving side is passed on to at_tx_store(). */
 uint64_t at_rx_load(struct weft_comp *c, uint32_t index);
 void at_rx_store(struct weft_comp *c, uint32_t index, uint64_t val);
 /* in registers.c */

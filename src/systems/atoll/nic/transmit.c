@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending side of ATOLL's host ports and their network ports (hostport.md 2.1,
- * 2.4): PIO assembles a packet from single stores, DMA works on descriptors.
- * The network port cuts packets into flits.
+ * 2.4). With PIO the host port assembles a packet from single stores. With DMA
+ * it reads descriptors and payload from host memory. The network port cuts
+ * packets into flits.
  *
  * A packet is its routing string, a header word (sender, tag, bytes) and the
  * payload. The device has no packet memory, therefore it holds only a few flits

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs on ATOLL (hostport.md 2, 11.7, 13.6):
  *
- *   atoll.pingpong  node 0 and a node some links away, PIO or DMA (AT-03)
- *   atoll.manager   management process: clears deadlocks, or reports them
- *   atoll.ring      every node sends round a ring of links (2.3, L04)
+ *   atoll.pingpong  node 0 and a node some links away send each other messages
+ *                   in turn, by PIO or DMA (AT-03)
+ *   atoll.manager   the management process clears or reports deadlocks
+ *   atoll.ring      every node sends packets round the border of the mesh (2.3,
+ *                   L04)
  *
- * Nodes form a mesh of `width` columns: link 0 (port 4) leads to +x, 1 (5) to
- * -x, 2 (6) to +y, 3 (7) to -y. */
+ * Nodes form a mesh of `width` columns. Links 0 to 3, which are ports 4 to 7,
+ * lead to +x, -x, +y and -y. */
 #include <errno.h>
 #include <string.h>
 

@@ -209,8 +209,8 @@ static void a_header_cannot_lie_about_the_length(void **state)
  * end. Later packets arrive whole. */
 static void a_wrong_end_sign_costs_one_packet(void **state)
 {
-	/* 168 bytes are three flits. After a wrong end in flit 1 or 2 the
-	 * remaining flits have no head. */
+	/* 168 bytes are three flits. If the end character of flit 1 or 2 is
+	 * flipped, the remaining flits have no head. */
 	static const uint32_t framing[] = { 0, 2, 1, 1 };
 
 	for (uint32_t i = 1; i <= 3; i++) {

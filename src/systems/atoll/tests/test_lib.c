@@ -329,8 +329,8 @@ static void closes(struct weft_host *h)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		for (uint32_t k = 0; k < BLOCK; k++)
 			assert_int_equal(mem[i][k], 'V');
-	/* The next owner of the port gets the waiting messages, but not the one
-	 * that was just arriving. */
+	/* The next owner of the port gets the waiting messages, but not the
+	 * message that was arriving when the port was closed. */
 	p = open_port(h, 0, ATOLL_DMA);
 	while (atoll_recv(p, &m, t.w[0], BYTES,
 			  weft_host_now(h) + 100 * WEFT_US)) {

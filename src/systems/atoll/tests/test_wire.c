@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL on the wire (hostport.md 2.1, 2.2; systems/atoll/network/wire.h):
- * characters worked out by hand, encoded and decoded, and damaged flits. */
+/* Tests ATOLL's wire format (hostport.md 2.1, 2.2;
+ * systems/atoll/network/wire.h). Flits are encoded and decoded, and compared
+ * with characters that were worked out by hand. Damaged flits are detected. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL's crossbar alone (hostport.md 2.1 to 2.3): precedence of InPorts that
- * ask for one OutPort in the same cycle, room of an InPort, routes that lead
- * nowhere, the cycle of a deadlock. */
+/* Tests ATOLL's crossbar alone (hostport.md 2.1 to 2.3): precedence of InPorts
+ * that request one OutPort in the same cycle, room of an InPort, routes that
+ * lead nowhere, and the cycle at which a deadlock is detected. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

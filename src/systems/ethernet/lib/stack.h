@@ -5,23 +5,23 @@
  * only takes processor time.
  *
  *   send     a call, then for each frame: protocol, copy, descriptor
- *   receive  interrupt, for each frame: protocol, copy. The process spins first
- *            (M-VIA) or sleeps, and pays for the wake-up
+ *   receive  interrupt, then for each frame: protocol, copy. The process spins
+ *            first (M-VIA) or sleeps at once. Its wake-up takes processor time
  *
- * Connections join two stations and keep bytes in order. Not modelled: their
- * start and end, windows, congestion control.
+ * Connections join two stations and keep bytes in order. Not modelled: start
+ * and end of connections, windows, congestion control.
  *
  * TCP resends lost bytes. Each segment acknowledges all bytes before the byte
  * that its sender expects next. A receiver sends a segment without data that
  * only acknowledges: at once after an unexpected segment, otherwise 40 ms after
  * data that no segment has acknowledged. A sender goes back to the first
  * unacknowledged byte after a time-out, or after the third equal
- * acknowledgement. Each further time-out is twice as long, up to a limit.
- * Receivers keep only segments in order, and always have room. (More frequent
- * acknowledgements of a real stack are part of the time of a frame.) A sender
- * that gives up resets the connection, so that its peer fails with -ECONNRESET.
- * A receiver without a segment for two hours sends nine probes (keep-alive),
- * and fails with -EHOSTDOWN if no probe is answered.
+ * acknowledgement. Each further time-out is twice as long, up to a limit. A
+ * receiver drops segments out of order. Its buffer has no limit. A real stack
+ * sends more acknowledgements, and their cost is included in the processor time
+ * of a frame. A sender that gives up resets the connection, so that its peer
+ * fails with -ECONNRESET. A receiver without a segment for two hours sends nine
+ * probes (keep-alive), and fails with -EHOSTDOWN if no probe is answered.
  *
  * M-VIA's VIs deliver unreliably: a receiver reports a gap (-EIO), or that no
  * frame arrived within its time-out (-ETIMEDOUT). */
@@ -65,7 +65,7 @@ struct stack_cost {
 	uint32_t polls;	     /* number of polls before the process sleeps */
 	/* rate of copying in bit/s, or 0 for no copy */
 	uint64_t copy_tx, copy_rx;
-	/* most frames in the NIC at a time, or 0 for no limit */
+	/* largest number of frames in the NIC, or 0 for no limit */
 	uint32_t window;
 	uint32_t ring;
 	uint32_t mtu; /* MTU of the line, or 0 for 1500 */

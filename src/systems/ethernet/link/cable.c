@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class eth.cable: 1000BASE-T with the transceivers at both ends (hvia.md 7.1:
- * PHY 100 + 300 ns, cable 10 ns). 1 Gb/s, full duplex. The sender stores
- * the rate in the frame (wire.h).
+/* Class eth.cable: a 1000BASE-T cable with the PHYs at both ends, 1 Gb/s, full
+ * duplex. By default a frame takes 100 ns through the sending PHY, 300 ns
+ * through the receiving PHY and 10 ns through the cable (hvia.md 7.1). The
+ * sender stores the rate in the frame (wire.h).
  *
  * Not modelled: autonegotiation, half duplex, line codes. */
 #include "systems/ethernet/link/wire.h"

@@ -326,8 +326,8 @@ void mac_rx_ready(struct mac *m)
 		mac82544_receive_store(m);
 }
 
-/* Resets the receiver. Frames on the line stay, because the receiver checks
- * them only at their end. */
+/* Resets the receiver. Keeps frames that are still on the line, because the
+ * receiver checks a frame only at its end. */
 void mac_rx_reset(struct mac *m)
 {
 	struct mac_rx *rx = &m->rx;

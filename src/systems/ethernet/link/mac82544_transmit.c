@@ -87,8 +87,8 @@ void mac_tx_next(struct mac *m)
 	weft_time_t now = weft_now(m->comp), at = tx->free;
 
 	while (tx->fifo.n && !tx->on_line && !tx->fifo.at[0].f)
-		mac82544_transmit_retire(m); /* the descriptors of the first
-						entry built no frame */
+		mac82544_transmit_retire(m); /* drop a malformed frame,
+						which is never sent */
 	if (!m->port->peer)
 		return; /* no frame leaves without a cable: STATUS.LU is 0 */
 	if (tx->on_line || tx->ctl_on_line || (!tx->n_ctl && !tx->fifo.n))

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class eth.switch: a commodity learning switch (hvia.md 4; IEEE 802.1D without
- * spanning tree, 802.3x). The decision about a frame depends on the mode:
+ * spanning tree, 802.3x). The mode determines when the switch decides
+ * where to send a frame:
  *
- *   store  checks a frame after its last byte and drops a bad one
- *   cut    reads a frame after its header, and forwards bad frames, too. A
- *          frame is stored only while its output is busy
+ *   store  after the last byte. The switch drops a bad frame
+ *   cut    after the header. The switch forwards bad frames, too. A frame is
+ *          stored only while its output is busy
  *
  * A frame can leave `latency` after the decision. It occupies the shared buffer
  * from the decision until its last copy has left. If the buffer has no room,
- * the frame is lost (tail drop). With full = pause the switch pauses its
- * senders above a mark.
+ * the frame is lost (tail drop). With full = pause the switch sends pause
+ * frames to its senders while more than `xoff` bytes of the buffer are in use.
  *
  * Not modelled: spanning tree, VLANs, priorities, limits for each port. */
 #include "systems/ethernet/switch/learning_switch.h"
@@ -65,7 +66,7 @@ static const struct weft_port_decl ports[] = {
 
 /* ---- arriving frames ---- */
 
-/* Returns the time at which the switch decides about a frame. */
+/* Returns the time at which the switch decides where to send a frame. */
 static weft_time_t look_at(const struct esw *w, const struct weft_frame *f)
 {
 	uint32_t n = f->words, head = ETH_PREAMBLE + ETH_HEAD;

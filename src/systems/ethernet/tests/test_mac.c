@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MAC between two memories: exact times, ring wrap and DD (T-39), frames
- * fetched ahead (T-40), filter, missed frames (T-17), frames in several
- * descriptors and buffers, pause, interrupts. */
+/* Tests the MAC between two memories: exact times, ring wrap and DD (T-39),
+ * frames fetched ahead (T-40), address filter, missed frames (T-17), frames in
+ * several descriptors and buffers, pause frames, and interrupts. */
 #include <string.h>
 
 #include "macrig.h"

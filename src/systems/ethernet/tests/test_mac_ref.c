@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MAC against ref_mac.c in steps of 2 ns: random frames, times of memory,
- * numbers of frames fetched ahead, sizes of the FIFO. */
+/* Compares the MAC with ref_mac.c in steps of 2 ns. Frames, times of memory,
+ * the number of frames fetched ahead and the size of the FIFO are random. */
 #include <stdlib.h>
 #include <string.h>
 

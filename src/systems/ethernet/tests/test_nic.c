@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.nic through its driver, and the stacks on it: time of a frame from store
- * to interrupt, rings that wrap, bytes of all sizes, a bad address, lost
- * frames. */
+/* Tests eth.nic through its driver, and the stacks on it: time of a frame from
+ * store to interrupt, rings that wrap, frames of all sizes, a bad address, and
+ * lost frames. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.nic by its registers: configuration space, accesses of all widths, memory
- * access and bus mastership disabled, its station address (hvia.md 3.9). */
+/* Tests eth.nic through its registers (hvia.md 3.9): configuration space,
+ * accesses of all widths, the NIC without memory access or bus mastership, and
+ * its station address. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>

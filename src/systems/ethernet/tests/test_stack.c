@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of M-VIA and TCP/IP byte by byte (hvia.md 6.6), frames that are not
- * valid segments, the bytes that a stack keeps, and the start of its
- * time-outs. */
+/* Tests the stacks of M-VIA and TCP/IP (hvia.md 6.6): headers byte by byte,
+ * frames that are not valid segments, the queue of bytes that a stack keeps,
+ * and the times at which time-outs start. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.switch against ref_eth.c in steps of 2 ns: random frames, settings and
- * pauses. Every copy leaves at the same time by the same port. */
+/* Compares eth.switch with ref_eth.c in steps of 2 ns, with random frames,
+ * settings and pauses. Every copy must leave at the same time by the same
+ * port. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

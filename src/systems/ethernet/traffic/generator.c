@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class eth.gen: a station without a host, source and sink of Ethernet frames.
+/* Class eth.gen: a station that has no host. It is a source and a sink of
+ * Ethernet frames.
  *
  * It sends `frames` frames of `size` bytes, as fast as the line and `load`
  * allow, to one station or to all of `stations` in random order. `load` is a

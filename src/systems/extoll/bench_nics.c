@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tori of EXTOLL nodes as built, with real NICs. extoll.load takes the place of
- * each host and sends VELO messages of 8 bytes to random nodes. The capacity of
- * the 8x8x8 torus is 0.556 flits per cycle and node, and the load is half of
- * that. In a torus whose rings are four times as long, each node offers a
- * quarter of that load, so that links are equally busy. */
+/* Benchmarks tori of EXTOLL crossbars and NICs. In place of a host, each NIC
+ * has an extoll.load, which sends VELO messages of 8 bytes to random nodes. The
+ * capacity of the 8x8x8 torus is 0.556 flits per cycle and node, and the load
+ * is half of that. In a torus whose rings are four times as long, each node
+ * offers a quarter of that load, so that links are equally busy. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>

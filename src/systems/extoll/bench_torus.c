@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large direct networks: 8x8x8 torus, dimension order, uniform traffic of
- * packets of 1, 8 and 32 flits, one crossbar of five cycles per hop and node.
- * The unit of work is the packet-hop: one packet through one crossbar.
+/* Benchmarks large direct networks. The network is an 8x8x8 torus with
+ * dimension-order routing. Each node has one crossbar, which takes five cycles
+ * per hop. Traffic is uniform, with packets of 1, 8 and 32 flits. The unit of
+ * work is the packet-hop: one packet through one crossbar.
  *
  * Two environment variables may name binaries of other simulators: BOOKSIM
  * names BookSim2, SST names SST with the element library merlin. The benchmark

@@ -23,9 +23,9 @@
  *
  * Control cells are not events. They depend only on the credits and ACKs that
  * this end owes and on the cells it sends, so that this end computes them when
- * it commits a cell or when the peer asks. Control cells that are ready at or
- * before g + t_out are known at g, because more than t_out cycles pass from the
- * grant that frees a slot until the slot's credit is ready.
+ * it commits a cell or when the peer reads them. Control cells that are ready
+ * at or before g + t_out are known at g, because more than t_out cycles pass
+ * from the grant that frees a slot until the slot's credit is ready.
  *
  * Framed lines (a fault sits on the cable, or the link may go down): every cell
  * and control cell is a real frame with sequence numbers, CRC and replay
@@ -58,12 +58,13 @@ struct cell_channel_cfg {
 	/* Flits of a control cell. 0 = credits take no time on the line. */
 	uint32_t ctl_flits;
 	uint32_t gap; /* least cycles between cell starts, 4 */
-	/* Flits of a cell into which a network port cuts packets; 0 = cells of
-	 * 64 bytes. */
+	/* flits of a full cell of a network port; 0 = cells of 64 bytes */
 	uint32_t cell_flits;
 	uint32_t t_out; /* cycles from grant to start of cell on the line */
-	uint32_t t_ser; /* half cycles of both transceivers and the codec, 41 */
-	uint32_t t_sync; /* half cycles of the receive FIFO; 10 */
+	/* latency of both transceivers and the codec in half cycles, 41 */
+	uint32_t t_ser;
+	/* latency of the receive FIFO in half cycles, 10 */
+	uint32_t t_sync;
 	/* cycles from the first flit until the owner sees a cell */
 	uint32_t t_in;
 	/* cycles from receipt of a control cell to its effect, 10 */
@@ -73,7 +74,8 @@ struct cell_channel_cfg {
 	/* cycles from the end of a cell until its ACK is ready */
 	uint32_t t_ack;
 	uint32_t slots; /* cells that this end can hold, 64 */
-	/* slots reserved for each VC, 8; all VCs share the others (the pool) */
+	/* slots reserved for each VC, 8. All VCs share the remaining slots
+	 * (the pool) */
 	uint32_t reserved;
 	uint32_t window;    /* most cells without ACK, 32; 0 = no limit */
 	uint32_t ack_every; /* cells from one ACK to the next, 4 */
@@ -264,12 +266,12 @@ int cell_channel_init(struct cell_channel *ep, struct weft_comp *c,
 		      struct weft_err *err);
 /* Connects this end with its peer. Called once all components are initialised.
  * Returns 0, also without a cable, or a negative errno with a message if the
- * ends do not fit. */
+ * two ends are incompatible. */
 int cell_channel_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_fini(struct cell_channel *ep);
 /* Frees the packets whose last cell is in flight from or to this end. If
- * `taken`, also frees those whose last cell the owner holds. Called at the end
- * of a run, when nothing else frees them. */
+ * `taken`, also frees the packets whose last cell the owner holds. Called at
+ * the end of a run, when nothing else frees them. */
 void cell_channel_abandon(struct cell_channel *ep, bool taken);
 
 /* ---- sending ---- */
@@ -280,8 +282,8 @@ void cell_channel_abandon(struct cell_channel *ep, bool taken);
  * meanwhile may delay it further. */
 uint64_t cell_channel_next(struct cell_channel *ep, uint64_t g);
 /* Returns true if credits and replay window allow a cell on `vc` at cycle g (>=
- * now). Does not check the line. After false, ops.wake is called when the
- * answer may have changed. */
+ * now). Does not check the line. If the result is false, ops.wake announces the
+ * cycle at which it may change. */
 bool cell_channel_can(struct cell_channel *ep, uint32_t vc, uint64_t g);
 /* Returns true if a slot at the peer is free for a cell on `vc`, or if the
  * credit for such a slot is in flight. Has no side effect. */

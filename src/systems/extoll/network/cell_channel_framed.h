@@ -21,10 +21,10 @@ enum cell_channel_state {
 enum { SLOW_SENT = 128, SLOW_SPECIALS = 8 };
 
 /* Events of a line with errors, in addition to cell_channel_count. When the run
- * has come to rest, two sums hold for each direction: damaged transmissions =
- * code + crc + control + idle - pieces, and code + crc + seq = nacks + ignored.
- * At the sending end, replays = timeouts + nacks_in - nacks_stale +
- * trainings. */
+ * has come to rest, the counts of each direction obey two equations: damaged
+ * transmissions = code + crc + control + idle - pieces, and code + crc + seq =
+ * nacks + ignored. At the sending end, replays = timeouts + nacks_in -
+ * nacks_stale + trainings. */
 struct slow_count {
 	uint64_t control; /* damaged control cells */
 	uint64_t idle;	  /* damaged transmissions without a bad cell */
@@ -157,7 +157,8 @@ void cell_channel_train_heard(struct cell_channel *ep, uint64_t cycle,
 /* Takes the link down and tells the owner. */
 void cell_channel_train_down(struct cell_channel *ep, uint64_t cycle);
 void cell_channel_train_event(struct cell_channel *ep, uint64_t cycle);
-/* Returns the next cycle at which training acts, or WEFT_NEVER. */
+/* Returns the next cycle at which cell_channel_train_event() has work, or
+ * WEFT_NEVER. */
 uint64_t cell_channel_train_next(const struct cell_channel *ep);
 
 #endif

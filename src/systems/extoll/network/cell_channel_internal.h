@@ -45,8 +45,8 @@ void cell_channel_listen_tell(struct cell_channel *ep, uint64_t at,
 void cell_channel_listen_refresh(struct cell_channel *ep, uint64_t at,
 				 uint64_t n);
 
-/* Framed ports use these functions in place of those without `framed` in their
- * names (cell_channel_framed.c). */
+/* Framed ports call cell_channel_framed_X() in place of cell_channel_X()
+ * (cell_channel_framed.c). */
 int cell_channel_framed_start(struct cell_channel *ep, struct weft_err *err);
 void cell_channel_framed_abandon(struct cell_channel *ep);
 bool cell_channel_framed_can(struct cell_channel *ep, uint32_t vc, uint64_t g);

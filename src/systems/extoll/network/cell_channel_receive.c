@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receiving side of a link port on a framed line (extoll.md 4.7, 5.6).
  *
- * The port accepts a cell with the expected SEQ, a good CRC and no code error.
- * It accepts such a cell as void if the CRC is exactly inverted. It answers any
- * other cell by one NACK, and ignores cells until the expected one arrives.
+ * The port accepts a cell that has the expected SEQ, a good CRC and no code
+ * error. It accepts a cell as void if its CRC is exactly inverted instead. It
+ * answers any other cell by one NACK, and ignores cells until the expected cell
+ * arrives.
  *
- * The owner sees a cell, good or bad, before the cell ends. This file knows the
- * verdict of the CRC as soon as the frame arrives, and marks a bad cell as void
- * (ECELL_VOID). On a 32-bit line the SEQ precedes the bytes of a cell, so that
- * the owner sees a bad cell only if it has the expected SEQ. On a 16-bit line
- * the SEQ follows the bytes, so that the owner sees all bad cells. After a
+ * The owner sees a cell, good or bad, before the cell ends. The model knows the
+ * result of the CRC check as soon as the frame arrives, and marks a bad cell as
+ * void (ECELL_VOID). On a 32-bit line the SEQ precedes the bytes of a cell, so
+ * that the owner sees a bad cell only if it has the expected SEQ. On a 16-bit
+ * line the SEQ follows the bytes, so that the owner sees all bad cells. After a
  * NACK, and only then, the port holds a 16-bit cell back until its SEQ is
  * known. A bad cell is not passed on if it starts a packet inside another
  * packet, or continues a packet although none has begun. A void cell has a
@@ -210,9 +211,10 @@ void cell_channel_framed_release(struct cell_channel *ep,
 
 /* Returns true if a received cell with the expected SEQ may be accepted. One
  * damaged cell in 2^31 has a correct or exactly inverted CRC. Therefore also
- * compares the framing with the framing that was sent, because it decides the
- * slot and the packet of the cell. Also refuses a cell that is 256 cells ahead:
- * damaged ACKs can make the sender forget the cells between. */
+ * compares the received framing with the framing that was sent, because the
+ * framing determines the slot and the packet of the cell. Also refuses a cell
+ * that is 256 cells ahead, because damaged ACKs can make the sender drop the
+ * cells in between. */
 static bool channel_receive_acceptable(const struct rx *r,
 				       const struct ex_heard *h)
 {

@@ -10,8 +10,8 @@
  * that may send grants one cell. A cell may be granted if it has a credit, if
  * it owns its outgoing VC or that VC is free, and if the RAM of its input is
  * not being read. Every input accepts one of the grants to its cells. Outputs
- * and inputs choose round robin (4.2). The arbiter of an output moves on with
- * every grant, accepted or not.
+ * and inputs choose round robin (4.2). The round-robin state of an output
+ * advances with every grant, accepted or not.
  *
  * Fall-through: t_route cycles from the first flit to the request, t_cross from
  * the grant to the first flit at the output, 5 + 5 = X of table 7.1. A routing

@@ -37,11 +37,11 @@ static uint32_t path_next(struct extoll_xbar *x, struct ecell *c,
 		return ex_runs_step(c->pkt);
 	if (m->pos >= m->hops) {
 		/* The route has ended although the packet came over a cable.
-		 * The flit behind the route, which is the low part of H0, is
-		 * read as the next routing flit (3.9; T-29). If this nibble is
-		 * the last one of that flit, forwarding the packet would remove
-		 * the flit and so cut H0. We chose to drop the packet in this
-		 * case. */
+		 * The crossbar reads the flit behind the route, which is the
+		 * low part of H0, as the next routing flit (3.9; T-29). If only
+		 * one nibble of that flit is left, the crossbar would have to
+		 * remove the flit and so cut H0. We chose to drop the packet in
+		 * this case. */
 		uint32_t bits = 8 * ex_flit_bytes(x->width);
 		uint64_t all = (1ULL << bits) - 1, flit = c->pkt->u[0] & all;
 		uint64_t rest = flit >> 4 | (uint64_t)EX_NIB_FILL << (bits - 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL crossbar (extoll.md 4): tables of its class, settings of its ports,
- * counters. crossbar.c has the behaviour. */
+/* Class tables, port settings and counters of the EXTOLL crossbar (extoll.md
+ * 4). crossbar.c implements the arbitration. */
 #include "systems/extoll/network/crossbar.h"
 
 #include <errno.h>
@@ -196,8 +196,7 @@ static uint32_t flits_or_64(uint32_t flits, uint32_t width)
 }
 
 /* Checks that cells of the network ports fit into cells of the crossbar,
- * because a crossbar forwards cells uncut. The first cell of a packet holds the
- * whole route: 64 bytes in the Host Port's network. */
+ * because a crossbar forwards cells uncut. */
 int extoll_xbar_cells_fit(const struct extoll_xbar *x, struct weft_err *err)
 {
 	uint32_t max = flits_or_64(x->cell_flits, x->width);

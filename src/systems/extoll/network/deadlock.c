@@ -32,8 +32,8 @@ struct waits {
 	struct {
 		VEC(struct head);
 	} heads; /* by place */
-	/* Index of the first head of each place. The heads of a place end where
-	 * those of the next place begin. */
+	/* Index of the first head of each place. The heads are sorted by place,
+	 * so that place p has the heads first[p] to first[p + 1] - 1. */
 	uint32_t *first;
 };
 
@@ -211,8 +211,8 @@ static uint32_t circle_find(const struct waits *w, uint32_t *path,
 				return n;
 			}
 		path[n++] = h->place;
-		/* The next place on the path is the one whose heads keep head h
-		 * from moving. */
+		/* Continue with the place whose heads keep head h from
+		 * moving. */
 		far = far_end(w, h);
 		p = h->place;
 		if (!lock_comes(w, h))

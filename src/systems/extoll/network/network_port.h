@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network port: between a functional unit (64-bit words) and an internal
- * crossbar port (extoll.md 5.6, 7.1: N3, N4). Embedded by extoll.nic (three)
- * and by traffic components.
+/* A network port connects a functional unit, which has words of 64 bits, with
+ * an internal port of the crossbar (extoll.md 5.6, 7.1: N3, N4). extoll.nic
+ * embeds three network ports. Traffic components also embed them.
  *
  * Sending: packets of two classes (requests, responses) wait in a queue each.
  * Cells of both classes alternate, one at a time, as soon as the port has their

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places of components in a direct network of EXTOLL crossbars, and routes of
- * its packets (extoll.md 4.5, 4.6). The state of crossbars, NICs and traffic
- * components starts with a struct ex_place, and ex_stand() is their ops.place,
- * so that the fabric can tell them their place between init and start. A place
- * is a node number, the topology and the component extoll.net. */
+ * its packets (extoll.md 4.5, 4.6). A place is a node number, the topology and
+ * the component extoll.net. The state of crossbars, NICs and traffic components
+ * starts with a struct ex_place. The fabric sets the place by their ops.place,
+ * which is ex_stand(), between init and start. */
 #ifndef SYSTEMS_EXTOLL_NETWORK_PLACE_H
 #define SYSTEMS_EXTOLL_NETWORK_PLACE_H
 

@@ -31,8 +31,9 @@ static bool ex_control(const struct weft_frame *f)
 	return f->flags & EX_F_CONTROL;
 }
 
-/* Returns the kind of a control cell as a part, or WEFT_PARTS for other frames.
- * The two low bits of CREDIT and REFRESH are the virtual channel. */
+/* Returns the part (enum weft_part) that names the kind of a control cell.
+ * Returns WEFT_PARTS if f is not an ACK, NACK, CREDIT or REFRESH. The two low
+ * bits of the types CREDIT and REFRESH are the virtual channel. */
 static enum weft_part ex_cell(const struct weft_frame *f)
 {
 	static const struct {

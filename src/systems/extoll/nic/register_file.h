@@ -12,7 +12,7 @@ struct extoll_nic;
 struct weft_frame;
 extern const struct weft_reg extoll_regs[];
 
-/* An address interval for host requests: registers from 0x100 on. */
+/* An address interval for host requests, set by the registers from 0x100 on. */
 struct ex_interval {
 	uint32_t lower, upper;
 	uint8_t port;
@@ -84,8 +84,8 @@ uint64_t ex_xbar_read(struct weft_comp *c, uint32_t i);
 uint64_t ex_lp_read(struct weft_comp *c, uint32_t i);
 /* Handle stores to the registers of the event queue. */
 void ex_evq_set_size(struct extoll_nic *n, uint64_t val);
-/* Stores the read pointer and arms the interrupt if bit 32 asks for it. Writes
- * the events of VPIDs that found the queue full. */
+/* Stores the read pointer. Arms the interrupt if bit 32 is set. Writes the
+ * events of VPIDs that found the queue full. */
 void ex_evq_set_rp(struct extoll_nic *n, uint64_t val);
 
 /* Performs a host store to configuration space or register file. */
@@ -97,9 +97,10 @@ bool ex_rf_load(struct extoll_nic *n, const struct weft_bus_note *note);
 /* Returns the HTAX port of a host request, -1 if no interval contains it. */
 int ex_rf_target(const struct extoll_nic *n, uint64_t off, uint32_t bytes);
 
-/* EX_REG_SHOWS defines the hook of a row that shows a value, EX_REG_SETS that
- * of a row that sets a field. `value` and `what` may refer to the NIC n, the
- * index i of the register, and the stored value val. */
+/* Both macros define a hook of the register table. EX_REG_SHOWS defines a load
+ * hook that returns `value`. EX_REG_SETS defines a store hook that executes
+ * `what`. `value` and `what` may refer to the NIC n and the register's index i,
+ * and `what` also to the stored value val. */
 #define EX_REG_SHOWS(name, value)                                              \
 	uint64_t name##_read(struct weft_comp *c, uint32_t i)                  \
 	{                                                                      \

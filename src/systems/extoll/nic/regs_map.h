@@ -234,16 +234,19 @@ enum extoll_discard {
 #define EXTOLL_EVENT_NODE(e) ((uint32_t)((e) >> 16) & 0xffff)
 #define EXTOLL_EVENT_INFO(e) ((uint32_t)((e) >> 32) & 0xffffff)
 enum extoll_event {
-	/* message with IRQ; vpid: receiver, node: sender */
+	/* message with IRQ; vpid = receiver, node = sender */
 	EXTOLL_EV_VELO_IRQ = 1,
-	/* info: enum extoll_drop; vpid: sender, node: destination */
+	/* dropped message; vpid = sender, node = destination,
+	 * info = enum extoll_drop */
 	EXTOLL_EV_VELO_DROP,
-	/* info: enum extoll_discard; vpid: receiver, node: sender */
+	/* discarded message; vpid = receiver, node = sender,
+	 * info = enum extoll_discard */
 	EXTOLL_EV_VELO_DISCARD,
-	/* notification that may interrupt; vpid: owner of the ring */
+	/* notification that may interrupt; vpid = owner of the ring */
 	EXTOLL_EV_RMA_IRQ,
-	/* info: reason, and unit << 8 (RMA_REQUESTER ..), or 0 for a command of
-	 * the ATU. vpid: process here, node: far node. */
+	/* failed RMA command; vpid = process here, node = far node,
+	 * info = reason | unit << 8 (RMA_REQUESTER ..). Also a refused ATU
+	 * command; info = operation of the command */
 	EXTOLL_EV_RMA_ERROR,
 	EXTOLL_EV_ATU_FAULT, /* info: enum atu_fault; vpid: process */
 	EXTOLL_EV_LINK,	     /* info: link port, enum extoll_link << 8 */
@@ -256,10 +259,10 @@ enum extoll_link {
 	EXTOLL_LINK_LOST, /* no alignment: a cable was pulled */
 	EXTOLL_LINK_DOWN, /* 15 attempts failed */
 	EXTOLL_LINK_UP,	  /* ready again */
-	/* CRC, code or sequence error. With EXTOLL_LP_XBAR in place of the
-	 * port: the crossbar dropped a packet. Repetitions of the event are not
-	 * written until the event queue's read pointer moves, so that a bad
-	 * line does not fill the queue. */
+	/* CRC, code or sequence error. If the link port is EXTOLL_LP_XBAR, the
+	 * crossbar dropped a packet. The event is not repeated until the event
+	 * queue's read pointer moves, so that a bad line does not fill the
+	 * queue. */
 	EXTOLL_LINK_ERROR
 };
 enum { EXTOLL_LP_XBAR = 7 };

@@ -404,8 +404,8 @@ bool extoll_rma_packet_ours(const struct rma *r, const struct weft_frame *f,
 
 /* in rma_requester.c */
 bool extoll_rma_req_room(struct extoll_nic *n, uint32_t flying);
-/* Queues the descriptor in a store. Counts and reports a store that is not a
- * descriptor. */
+/* Queues the descriptor that the store carries. Counts and reports a store that
+ * is not a descriptor. */
 void extoll_rma_req_store(struct extoll_nic *n, const struct hx_store *s);
 
 /* in rma_responder.c */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL RMA completer: packets to host memory (extoll.md 5.4, 5.5, 7.5).
+/* EXTOLL RMA completer: writes packets to host memory (extoll.md 5.4, 5.5,
+ * 7.5).
  *
  * Cells of the four virtual channels arrive interleaved, so that each channel
  * has its own current packet. Packets start one after the other, 20 cycles
  * apart. Only one packet waits for the ATU at a time.
  *
- *   WAIT   first cell of a packet
- *   CHECK  16 cycles: valid, and for this node?
- *   XLATE  4 cycles, or longer: write address
- *   WRITE  posted writes, cut at 64 bytes, 20 cycles behind the cells
- *   LOCK   hand a lock request over to the responder
- *   DRAIN  drop the rest of a packet
- *   NOTI   behind the writes in their posted queue
+ *   WAIT   waits for the first cell of a packet
+ *   CHECK  checks for 16 cycles that the packet is valid and for this node
+ *   XLATE  translates the write address, in 4 cycles or more
+ *   WRITE  requests posted writes, cut at 64 bytes, 20 cycles behind the cells
+ *   LOCK   hands a lock request over to the responder
+ *   DRAIN  drops the remaining cells of a packet
+ *   NOTI   requests the write of the notification, which follows the data
+ *          because both use one queue of posted writes
  *
  * A slot of the network port is released when its bytes are in the write queue.
  * Responses never wait for requests, because that could cause a deadlock. A

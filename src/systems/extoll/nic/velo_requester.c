@@ -191,8 +191,8 @@ static enum extoll_velo_rq_state rq_route(struct extoll_nic *n)
 	struct weft_frame *f = weft_frame_new(n->comp->sim);
 	uint32_t len = EXTOLL_SEND_LEN(h);
 
-	/* H0 of 3.9. The register file supplies the sender, so that a process
-	 * cannot forge it. */
+	/* Make H0 (3.9). The register file supplies the sender, so that a
+	 * process cannot forge it. */
 	f->u[0] = EX_H0_MAKE(EXTOLL_TX_NODE(tx), EXTOLL_TX_VPID(tx),
 			     EXTOLL_SEND_VPID(h), EXTOLL_SEND_NODE(h)) |
 		  EX_PUT(EXTOLL_SEND_MTT(h), 33, 32) |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that send many VELO messages (extoll.md 6.5):
  *
- *   extoll.velo_rate      node 0 sends to a partner as fast as it can
- *   extoll.alltoall       every node to every other, `count` messages each
+ *   extoll.velo_rate  node 0 sends to a partner as fast as it can
+ *   extoll.alltoall   every node sends `count` messages to every other node
  *
  * Every message is checked: contents, length, order within its pair. A lost
  * message is an error (EX-17). */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that measure the latency of VELO (extoll.md 6.5, 7.2):
  *
- *   extoll.velo_pingpong  node 0 and a partner, sizes 1..64 (EX-01, EX-02)
- *   extoll.hop_sweep      node 0 with nodes 1..hops, one after the other (T-38)
- *   extoll.loopback       every node with itself (EX-04) */
+ *   extoll.velo_pingpong  ping-pong of node 0 and a partner with messages of
+ *                         1..64 bytes (EX-01, EX-02)
+ *   extoll.hop_sweep      ping-pong of node 0 with nodes 1..hops, one after the
+ *                         other (T-38)
+ *   extoll.loopback       every node sends messages to itself (EX-04) */
 #include <errno.h>
 
 #include "programs/pingpong.h"

@@ -3,9 +3,10 @@
  * 5.5). Three units each request one translation at a time. The answer follows
  * after 4 cycles, or when the table entry has been read. The reference makes
  * these choices, which 5.5 leaves open. Lookups that are due in one cycle are
- * done in the order of their requests. If two entries hold one page, the lower
- * way is used. An entry is kept when it is valid and has the right owner,
- * whatever the access. A walk whose page is flushed is repeated. */
+ * executed in the order of their requests. If two ways of the TLB hold one
+ * page, the lower way is used. A table entry that is valid and has the right
+ * owner enters the TLB even if it forbids the access. A walk whose page is
+ * flushed is repeated. */
 #ifndef EXTOLL_TESTS_REF_ATU_H
 #define EXTOLL_TESTS_REF_ATU_H
 

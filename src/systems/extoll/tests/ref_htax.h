@@ -85,9 +85,10 @@ struct ref_hx {
  * `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
-/* For units that add requests during the run: these functions run one cycle at
- * a time. ref_hx_begin() handles the arrivals of cycle `now`. ref_hx_end()
- * grants requests and stores, and returns true if it granted any. */
+/* Functions for tests whose units add requests during the run. They run one
+ * cycle at a time. ref_hx_begin() handles the arrivals of cycle `now`.
+ * ref_hx_end() grants requests and stores, and returns true if it granted
+ * any. */
 void ref_hx_reset(struct ref_hx *x);
 void ref_hx_begin(struct ref_hx *x, uint64_t now);
 bool ref_hx_end(struct ref_hx *x);

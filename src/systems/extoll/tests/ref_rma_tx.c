@@ -292,9 +292,9 @@ static enum ref_rma_tx_state do_send(struct program *w, uint32_t unit,
 
 /* ---- NOTI ---- */
 
-/* Writes the notification of a command. Returns false if the ring is full. The
- * responder notifies in the completer's name if it refuses a lock that was
- * addressed to the completer. */
+/* Writes the notification of a command. Returns false if the ring is full. If
+ * the responder refuses a lock that was addressed to the completer, the
+ * notification names the completer. */
 static bool told(struct program *w, uint32_t unit, const struct op *o)
 {
 	uint32_t as = unit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycle-by-cycle reference of EXTOLL's VELO completer (extoll.md 3.3, 5.2) with
  * the path through HTAX to the HT core (2.4). In every cycle of the core clock
- * it takes the cells and register stores of that cycle, goes through the table
+ * it handles the cells and register stores of that cycle, runs the state table
  * of 5.2 until it must wait, and grants one write.
  *
  *   cells -> one message at a time -> room? -> 21 cycles -> writes -> HTAX */

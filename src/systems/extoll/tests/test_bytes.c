@@ -49,8 +49,8 @@ static WEFT_COMPONENT(forger, .name = "test.forger", .kind = WEFT_KIND_FAULT,
 		      .params = forger_params,
 		      .ops = { .filter = forger_filter });
 
-/* Sends packets with a forged byte. They have 40 bytes at most and one cell
- * each: route, header, payload. */
+/* Sends a packet with a forged byte. The packet has at most 40 bytes and fits
+ * into one cell: route, header, payload. */
 static void forged(const char *width, const char *at, struct ex_pair *p)
 {
 	ex_pair_init(p, (const char *[]){ "width", width, "0.packets", "1",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL: protection by ATU and RMA, and their bounds (extoll.md 3.7, 3.8, 5.3
- * to 5.5), one NIC on a scripted bus. */
+/* Tests the protection by ATU and RMA, and the limits of both (extoll.md 3.7,
+ * 3.8, 5.3 to 5.5), with one NIC on a scripted bus. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

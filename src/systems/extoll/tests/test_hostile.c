@@ -23,7 +23,7 @@ static uint64_t rnd(void)
 	return seed;
 }
 
-/* Returns mostly an address that exists, sometimes any other. */
+/* Returns a random address. Most of these addresses exist. */
 static uint64_t rnd_nla(void)
 {
 	switch (rnd() % 8) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EXTOLL's on-chip crossbar against a cycle-by-cycle reference (ref_htax.h):
- * random requests of all units, and stores of the host, at random times,
- * lengths, clocks and depths. The search for a store that passes others is
- * tested alone. */
+/* Compares EXTOLL's on-chip crossbar with a cycle-by-cycle reference
+ * (ref_htax.h), for random requests of all units and random stores of the host.
+ * Times, lengths, clocks and depths are random, too. A separate test covers the
+ * search for a store that passes others. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -64,7 +64,7 @@ static void test_registration_refuses_bad_memory_without_leaks(void **state)
 	exrig_free(&r);
 }
 
-/* Registers all entries of the table: 262,144 pages. */
+/* Registers regions of 32 MB until the group for large regions is full. */
 static int full_main(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct rma_region *g[64], *x;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cable under VELO traffic, seen by host software (extoll.md 2.7, 4.7, 5.7;
- * T-28). A cable that is unplugged and plugged in again costs time only. A
- * cable that is cut for good gives an event at once and another after 15
- * attempts. */
+/* Tests a cable under VELO traffic through host software (extoll.md 2.7, 4.7,
+ * 5.7; T-28). If a cable is unplugged and plugged in again, the messages are
+ * only delayed. If it is cut for good, an event arrives at once and another one
+ * after 15 attempts. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crossbars, link ports and network ports of EXTOLL against
- * src/systems/extoll/tests/ref_ex.c: random networks of up to four nodes,
- * random parameters, random packets. The cycle of every cell that is handed
- * over, the cells, flits and control cells of every line, and the conflicts of
- * every crossbar must be equal. */
+/* Compares crossbars, link ports and network ports of EXTOLL with
+ * src/systems/extoll/tests/ref_ex.c, for random networks of up to four nodes
+ * with random parameters and packets. The cycle at which each cell is
+ * delivered, the cells, flits and control cells of every line, and the
+ * conflicts of every crossbar must be equal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

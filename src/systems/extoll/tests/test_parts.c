@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the EXTOLL crossbar alone: the round-robin arbiter against the
- * formula of extoll.md 4.2 (T-30), the 36 queues of an input against 36 plain
- * queues, and the cycles between cells that are shifted in (4.1; T-31). */
+/* Tests parts of the EXTOLL crossbar alone. The arbiter is compared with the
+ * formula of extoll.md 4.2 (T-30), and the 36 queues of an input with 36 plain
+ * queues. A further test measures the cycles between cells that are shifted in
+ * (4.1; T-31). */
 #include "ex_feed.h"
 
 #include <string.h>
@@ -89,8 +90,8 @@ static void test_arbiter_random(void **state)
 	assert_int_equal(longest, EXTOLL_XBAR_QUEUES - 1);
 }
 
-/* If all N inputs always request, each gets one of N grants, whatever the
- * start. */
+/* If all N inputs always request, each input gets one of N consecutive
+ * grants. */
 static void test_arbiter_fair(void **state)
 {
 	for (uint32_t n = 1; n <= EXTOLL_XBAR_QUEUES; n++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RMA and ATU against a cycle-by-cycle reference (ref_rma.h, ref_atu.h), on
- * random work (rma_play.h): states of all units, cells, queues, lookups and
- * rings in every cycle; every access to the bus; every packet. */
+/* Compares RMA and ATU with a cycle-by-cycle reference (ref_rma.h, ref_atu.h)
+ * on random work (rma_play.h). In every cycle the states of all units, cells,
+ * queues, lookups and rings must be equal. Every bus access and every packet
+ * must be equal, too. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>

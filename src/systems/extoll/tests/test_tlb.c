@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ATU's TLB against its reference (ref_tlb.h): alone, and in the NIC, where
- * every access must hit or miss as in the reference and reach the page of the
- * table. */
+/* Compares the ATU's TLB with its reference (ref_tlb.h), alone and in the NIC.
+ * In the NIC every access must hit or miss as in the reference, and must reach
+ * the page that the table names. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

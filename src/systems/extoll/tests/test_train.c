@@ -172,7 +172,7 @@ static void test_cut_for_good(void **state)
 	}
 }
 
-/* A line that is cut at random times, with bit errors. */
+/* The line has bit errors and is cut at random times. */
 static void test_line_with_cuts_and_errors_loses_no_packet(void **state)
 {
 	const char *const set[] = { "at",   "10us",   "length", "2us", "every",

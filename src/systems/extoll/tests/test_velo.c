@@ -198,8 +198,8 @@ static void test_partial_message_is_dropped_after_256_cycles(void **state)
 	weft_sim_run(vr.sim, weft_clock_edge(&vr.core, in + 4 + 256));
 	assert_int_equal(vr.nic[0]->counters[EX_C_VELO_DROPPED], 1);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_PARTIAL), 1);
-	/* the next part of the dropped message does not begin a message, so
-	 * that its offset is wrong */
+	/* a store at offset 64 does not begin a message, and the message to
+	 * which it belongs was dropped */
 	xr_store(&vr, ME, extoll_velo_page(0, SENDER) + 64, a, 8);
 	xr_settle(&vr);
 	assert_int_equal(velo_drops(ME, EXTOLL_DROP_ALIGN), 1);

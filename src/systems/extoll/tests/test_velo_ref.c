@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO's completer against a cycle-by-cycle reference (ref_velo.h): random
- * messages, right and wrong, for mailboxes that fill, are read, closed, opened
- * again and change their owner, on fast and slow buses. */
+/* Compares VELO's completer with a cycle-by-cycle reference (ref_velo.h), for
+ * random messages, valid and invalid, on fast and slow buses. Mailboxes fill,
+ * are read, are closed and opened again, and change their owner. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>

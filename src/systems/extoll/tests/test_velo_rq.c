@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VELO's requester against a cycle-by-cycle reference (ref_velo_rq.h): random
- * messages of several processes, valid and invalid, in stores that interleave,
- * stop or are late, into a network that sometimes accepts nothing. */
+/* Compares VELO's requester with a cycle-by-cycle reference (ref_velo_rq.h),
+ * for random messages of several processes, valid and invalid. Stores
+ * interleave, stop or are late. The network sometimes accepts nothing. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>

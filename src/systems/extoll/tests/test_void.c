@@ -117,8 +117,8 @@ static void node_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 	netport_send(&n->np, f, cell_channel_now(&n->np.ep), UINT32_MAX);
 }
 
-/* Sends a packet from node 0. Its route leaves through link 0 in each of dst
- * crossbars and ends at the first internal port of the next one. */
+/* Sends a packet from node 0 to the first internal port of node dst. Its route
+ * leaves each crossbar through link 0. */
 static void runs_packet(struct weft_comp *c, uint32_t dst, uint32_t cls)
 {
 	struct node *n = c->state;

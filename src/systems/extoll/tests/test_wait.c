@@ -238,10 +238,10 @@ static void test_a_holder_is_followed_upstream(void **st)
 	/* s0: the remaining cells of the packet from IN come from np0 and hold
 	 * OUT of s0 */
 	g.x[0].lock = 0;
-	/* the source has not sent that rest yet */
+	/* the source has not sent these cells yet */
 	assert_false(deadlocked(&g));
 	cell(&g, 0, 0, OUT)->room = true;
-	assert_false(deadlocked(&g)); /* the rest can move */
+	assert_false(deadlocked(&g)); /* these cells can move */
 	g.x[0].w[0].room = false;
 	cell(&g, 1, IN, 0)->since = OLD; /* the cell that fills the input of s1
 					  * ... */

@@ -8,8 +8,8 @@
 
 enum { WARM = 20000, SPAN = 200000, HOT = 8 };
 
-/* Cells and busy cycles since the start. The difference of two marks gives
- * those of the window between the marks. */
+/* Counts of cells and busy cycles since the start. The count of a window is the
+ * difference of two marks. */
 struct mark {
 	uint64_t got[FEED_FLOWS], busy[EX_PORTS];
 };

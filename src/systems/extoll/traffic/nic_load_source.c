@@ -47,7 +47,8 @@ static void store_tell(struct extoll_load *l, uint8_t space, uint64_t off,
 	weft_bus_tell(l->dev, &note);
 }
 
-/* Makes a store in order with the others. `end`: the store ends a message. */
+/* Makes a store after all earlier stores. `end` is true if the store ends a
+ * message. */
 static void store_push(struct extoll_load *l, uint8_t space, uint64_t off,
 		       const void *data, uint32_t bytes, weft_time_t t,
 		       bool end)

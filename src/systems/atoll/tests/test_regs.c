@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ATOLL by its registers alone (systems/atoll/nic/regs_map.h; hostport.md 2.1
- * to 2.4): host port 2 of a node sends to host port 1 of the same node. */
+/* Tests ATOLL through its registers only (systems/atoll/nic/regs_map.h;
+ * hostport.md 2.1 to 2.4). Host port 2 of a node sends to host port 1 of the
+ * same node. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -409,8 +410,8 @@ static void a_descriptor_that_cannot_be_read_is_taken_out(void **state)
 
 static char told[256];
 
-/* Selects the states that hear() collects: those of the receiving side of port
- * TO if set, else those of the sending side of port FROM. */
+/* Selects the states that hear() collects: states of the receiving side of port
+ * TO if true, states of the sending side of port FROM if false. */
 static bool receives;
 
 static void hear(struct weft_listener *l, const struct weft_trace *k)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ethernet frames: building, line symbols, checks of a receiver. See wire.h. */
+/* Builds Ethernet frames, encodes them as line symbols, and checks them as a
+ * receiver does. See wire.h. */
 #include "systems/ethernet/link/wire.h"
 
 #include <assert.h>

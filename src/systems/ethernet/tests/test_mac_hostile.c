@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A MAC with a broken driver: random registers, descriptors and times, and
- * frames of all kinds from the other side. No store may leave its buffer, and
- * after a reset the MAC works. */
+/* Tests the MAC with a broken driver. Registers, descriptors and times are
+ * random, and the peer sends frames of all kinds. No store may leave its
+ * buffer, and after a reset the MAC must work. */
 #include <string.h>
 
 #include "base/rng.h"

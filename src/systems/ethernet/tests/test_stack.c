@@ -68,8 +68,8 @@ static uint32_t words(const uint8_t *p, uint32_t n)
 	return s;
 }
 
-/* Returns the sum of all words that the checksum of a TCP segment covers: those
- * of the segment itself, its addresses, its protocol and its length. */
+/* Returns the sum of all words that the checksum of a TCP segment covers: the
+ * words of the segment, its addresses, its protocol and its length. */
 static uint32_t tcp_words(const uint8_t *p, uint32_t total)
 {
 	uint8_t q[BIG + 12] = { 0 };
@@ -156,7 +156,7 @@ static void put16(uint8_t *p, uint32_t v)
 	p[1] = (uint8_t)v;
 }
 
-/* Computes the checksums of a segment anew, so that they are right. */
+/* Computes the checksums of a segment after a test has changed its bytes. */
 static void seal(uint8_t *p, uint32_t total)
 {
 	put16(p + 10, 0);

@@ -50,9 +50,9 @@ static void rma_move(struct extoll_ep *x, uint32_t dst, bool get,
 /* Starts a put or get, or a part of it. Limits the bytes of puts in flight,
  * because a command stays in the NIC's queue (extoll.md 5.3) until its data
  * have left. If that queue were full, the processor would wait in its stores
- * and answer no peer. A large put, or one behind others in flight, is cut into
- * parts. Each part completes on its own, so that the next part can start before
- * the queue is empty. */
+ * and answer no peer. A put is cut into parts if it is large or if other puts
+ * are in flight. Each part completes separately, so that the next part can
+ * start before the queue is empty. */
 bool extoll_ep_remote(struct ep *e, struct ep_op *op)
 {
 	struct extoll_ep *x = extoll_ep_of(e);
@@ -96,8 +96,8 @@ void extoll_ep_notify(struct ep *e, struct ep_op *op)
 			      RMA_NOTI_COMPLETER, 0);
 }
 
-/* Fetches a long message. The destination gets the same offset in its page as
- * the source, so that a request for a page of the source crosses no page end of
+/* Fetches a long message. The destination has the same offset in its page as
+ * the source. Therefore a get of one source page crosses no page boundary of
  * the destination. */
 bool extoll_ep_fetch(struct ep *e, struct ep_msg *m, struct ep_piece *p)
 {

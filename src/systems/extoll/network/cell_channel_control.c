@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credits and acknowledgements of a cell channel (extoll.md 3.10, 4.4, 4.7).
  *
- * A link port's line carries, in this order when several are ready: ACK, CREDIT
+ * If several cells are ready, a link port sends them in this order: ACK, CREDIT
  * of VC 0..3 (all credits owed on that VC), refresh, data. An ACK is due after
  * ack_every cells, or ack_idle cycles after the last cell. One VC is refreshed
  * every `refresh` cycles. On a line without faults a refresh changes no count,

@@ -2,12 +2,12 @@
 /* Register file of the EXTOLL NIC: host accesses, address intervals, route
  * table, network ports' counters. Source: extoll.md 2.4, 2.6, 4.5.
  *
- * Stores cross HTAX like those for units (2.4: port 3) and stay in order with
- * them (2.2). Loads do not cross HTAX. They are answered at the HT core (7.4:
- * 10 ns) once all earlier stores have arrived. With `rf_core` stores, too, take
- * effect at the HT core without crossing HTAX. So do stores on a bus that
- * cannot defer loads, because loads would otherwise overtake stores. The table
- * of registers is in registers.c. */
+ * Stores to registers cross HTAX like stores to units (2.4: port 3), and stay
+ * in order with them (2.2). Loads do not cross HTAX. They are answered at the
+ * HT core (7.4: 10 ns) once all earlier stores have arrived. With `rf_core`
+ * stores do not cross HTAX either, and take effect at the HT core. The same
+ * applies on a bus that cannot defer loads, because loads would otherwise
+ * overtake stores. The table of registers is in registers.c. */
 #include "systems/extoll/nic/nic.h"
 
 /* ---- accesses ---- */

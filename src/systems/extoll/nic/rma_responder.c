@@ -28,8 +28,8 @@ bool extoll_rma_resp_push(struct rma *r, const struct extoll_rma_cmd *c)
 	return true;
 }
 
-/* Handles a request packet. f->words is the number of its slot. Returns false
- * if the request queue has no room. */
+/* Handles a request packet. f->words holds the number of the packet's slot.
+ * Returns false if the request queue has no room. */
 static bool resp_packet(struct rma *r, struct weft_frame *f)
 {
 	struct extoll_nic *n = r->nic;

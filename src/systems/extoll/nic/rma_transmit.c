@@ -2,12 +2,13 @@
 /* EXTOLL RMA: the state machine of requester and responder (extoll.md 5.3,
  * 5.4). Commands pass in order through CMD, XLATE, READ, SEND, NOTI.
  *
- *   CMD    8 cycles: checks
- *   XLATE  4 cycles, or longer if the TLB lacks the page
- *   READ   host reads of up to 64 bytes, at most 8 outstanding, whose data are
- *          used in the order of addresses
- *   SEND   cut-through: sends data as they arrive
- *   NOTI   notification, if asked for or on an error
+ *   CMD    checks the command for 8 cycles
+ *   XLATE  translates an address, in 4 cycles, or longer if the TLB lacks the
+ *          page
+ *   READ   reads up to 64 bytes of host memory at a time. At most 8 reads are
+ *          outstanding. Their data are used in the order of addresses
+ *   SEND   sends data as they arrive (cut-through)
+ *   NOTI   writes the notification, if requested or after an error
  *
  * Up to four commands are in progress. The reads of a command start when all
  * reads of the previous command are requested. The previous command may still

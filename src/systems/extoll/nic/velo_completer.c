@@ -209,7 +209,7 @@ static void write_part(struct extoll_nic *n, const uint8_t *image,
 
 /* Writes a slot: `len` bytes of the message from `off` on, then the status. The
  * data lie just below the status, which is the end of the slot. The part with
- * the status goes last, because software polls the status. */
+ * the status is written last, because software polls the status. */
 static void write_slot(struct extoll_nic *n, weft_phys_t slot, uint32_t size,
 		       uint32_t off, uint32_t len, bool last)
 {

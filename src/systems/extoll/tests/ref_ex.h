@@ -24,8 +24,8 @@ struct rx_cfg {
 	uint32_t ack_every, ack_idle, refresh;
 	uint32_t t_route, t_cross, t_lp_out, t_lp_in;
 	uint32_t t_transit; /* additional cycles from link to link */
-	/* cycles of a flit from the line of one end into the clock domain of
-	 * the other end */
+	/* cycles that a flit takes from the line of one end into the clock
+	 * domain of the other end */
 	uint32_t cross;
 	/* far end of a link port: node * RX_PORTS + port, or RX_NOWHERE */
 	uint16_t peer[RX_NODES][RX_PORTS];

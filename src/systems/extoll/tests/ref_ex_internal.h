@@ -36,8 +36,8 @@ struct line {
 	uint32_t used[RX_VCS], unacked;
 	/* received credits and ACKs that are not yet in effect */
 	struct list effects;
-	/* Credits and ACKs that the receiving end of this line owes. They leave
-	 * on the other line: */
+	/* Credits and ACKs that the receiving end of this line owes. They are
+	 * sent on the line in the opposite direction: */
 	struct list due; /* credits, by the cycle at which they are ready */
 	/* ACKs of cells, by the cycle at which they are ready */
 	struct list ends;

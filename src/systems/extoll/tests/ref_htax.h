@@ -81,8 +81,8 @@ struct ref_hx {
 	struct ref_hx_work w;
 };
 
-/* Computes all outcomes. Returns false if a request or store is not done after
- * `cycles`. */
+/* Computes all outcomes. Returns false if a request or store is not complete
+ * after `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
 /* Functions for tests whose units add requests during the run. They run one

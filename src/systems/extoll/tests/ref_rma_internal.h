@@ -53,8 +53,8 @@ struct tx {
 	uint64_t next;	   /* cycle from which the next command may start */
 	struct rd rd[REF_HX_MAX];
 	uint32_t rd_first, rd_n;
-	/* Number of packets handed to the network port, and of those that have
-	 * left it. */
+	/* Number of packets handed to the network port, and number of packets
+	 * that have left it. */
 	uint32_t handed, left;
 	bool translating;
 };

@@ -200,7 +200,7 @@ static void test_cut_for_good(void **state)
 		  400 * WEFT_US);
 	assert_in_range(s.received, 100, MESSAGES - 100);
 	assert_int_equal(s.wrong, 0);
-	/* messages in flight, and those sent after the event, wait */
+	/* messages in flight wait, and so do messages sent after the event */
 	assert_in_range(s.sent, s.received + 5, s.received + 80);
 	assert_int_equal(s.state, EXTOLL_LP_DOWN);
 	assert_in_range(s.unacked, 1, 32);

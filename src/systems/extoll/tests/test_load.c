@@ -118,8 +118,9 @@ static uint64_t word(const struct weft_bus_note *n, uint32_t i)
 
 /* ---- accesses to the device ---- */
 
-/* Registers are stored in the order of a driver: the first at H1 + 3 dwords +
- * H3, the others as fast as the link permits, 4 dwords of 2.5 ns each. */
+/* Registers are stored in the order of a driver. The first store arrives after
+ * H1 + 3 dwords + H3. The next stores arrive as fast as the link permits, one
+ * every 4 dwords of 2.5 ns. */
 static void test_registers_are_stored_in_driver_order(void **state)
 {
 	open_dev("node=3 nodes=9 pattern=none slots=32");

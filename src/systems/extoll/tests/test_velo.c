@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requester of VELO on a bench (extoll.md 9: T-01 to T-10): stores on requester
- * pages, packets at the network port.  Cycle counts are those of table 7.1. */
+/* Tests VELO's requester on a bench (extoll.md 9: T-01 to T-10): stores on
+ * requester pages, and packets at the network port. Cycle counts are those of
+ * table 7.1. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completer of VELO on a bench (extoll.md 9: T-01 to T-10, T-29): packets at
- * the network port, slots in memory. */
+/* Tests VELO's completer on a bench (extoll.md 9: T-01 to T-10, T-29): packets
+ * at the network port, and slots in memory. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bad cells that were cut through, in a row of EXTOLL crossbars (extoll.md 5.6;
- * T-26, T-27): void cells, locks, replay. Every packet arrives once and in
- * order. */
+/* Tests damaged cells that a row of EXTOLL crossbars forwards before their CRC
+ * has arrived (extoll.md 5.6; T-26, T-27): void cells, locks, replay. Every
+ * packet arrives once and in order. */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>

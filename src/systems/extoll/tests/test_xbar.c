@@ -111,8 +111,8 @@ static void test_hot_spot_others(void **state)
 		all[b.f->flow[k].in] += d.got[k];
 	near((double)d.busy[HOT], SPAN, 0.001);
 	for (uint32_t i = 0; i < HOT; i++) {
-		/* a cable also carries a credit for each cell of the other
-		 * direction, and an ACK for every four of those cells */
+		/* a cable also carries a credit for each cell of the opposite
+		 * direction, and an ACK for every four of these cells */
 		double more = i < EX_INTERNAL ? 0 : 1.25;
 
 		near((double)all[i], SPAN / (cell_cycles("w32", i) + more),

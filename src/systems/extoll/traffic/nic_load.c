@@ -210,7 +210,7 @@ static void extoll_load_submit(struct weft_port *dev_port,
 
 /* Handles stores that the NIC has consumed. The NIC consumes a store of the
  * read pointer at its arrival (l->rp_at). If that time has come, the consumed
- * store is the one of the read pointer. Otherwise it is a store of a
+ * store is the store of the read pointer. Otherwise it is a store of a
  * message. */
 static bool extoll_load_consumed(struct weft_port *dev_port, uint32_t stores)
 {

@@ -5,7 +5,7 @@
  * Stores to registers cross HTAX like stores to units (2.4: port 3), and stay
  * in order with them (2.2). Loads do not cross HTAX. They are answered at the
  * HT core (7.4: 10 ns) once all earlier stores have arrived. With `rf_core`
- * stores do not cross HTAX either, and take effect at the HT core. The same
+ * stores do not cross HTAX either, and take effect at the HT core. This also
  * applies on a bus that cannot defer loads, because loads would otherwise
  * overtake stores. The table of registers is in registers.c. */
 #include "systems/extoll/nic/nic.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Published numbers of Host Port, ULTRA and ATOLL: hostport.md section 12.
- * Values come from programs of its experiments, from metrics and counters;
- * published_eval.c computes those that need several of them. */
+/* Published numbers of Host Port, ULTRA and ATOLL (hostport.md section 12). The
+ * values are results of programs, metrics and counters of the system's
+ * experiments. published_eval.c computes values that depend on several of
+ * these. */
 #include "systems/hostport/published_eval.h"
 
 /* clang-format off */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port: ports of many light processes (weft/host.h). One connection with
- * the driver opens them all, because a light process has no thread that could
- * make the calls. Each process has three pages: its own data (work queue,
- * windows, send data region), notifications, and the receive data region. */
+/* Opens ports of the Host Port for many light processes (weft/host.h). One
+ * connection with the driver opens all ports, because a light process has no
+ * thread that could make the calls. Each process has three pages: one for its
+ * work queue, windows and send data region, one for notifications, and one for
+ * the receive data region. */
 #ifndef SYSTEMS_HOSTPORT_LIB_CROWD_H
 #define SYSTEMS_HOSTPORT_LIB_CROWD_H
 
@@ -39,8 +40,8 @@ void hport_crowd_close(struct hport_crowd *c);
  * cannot be mapped. */
 struct hport *hport_crowd_add(struct hport_crowd *c, uint32_t i,
 			      struct weft_proc *proc, uint32_t flags);
-/* Binds the port to thread `h`, on which the function of the port's process
- * runs now. */
+/* Binds the port to `h`, the thread that currently runs the function of the
+ * port's process. */
 static inline void hport_crowd_on(struct hport *p, struct weft_host *h)
 {
 	p->drv.host = h;

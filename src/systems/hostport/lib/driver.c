@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see driver.h: VPIDs, ports.
+/* Host Port driver (see driver.h): allocates VPIDs, opens and closes ports.
  *
  * To close a port, the driver closes its Triggerpage, turns its context off,
  * and waits until no unit of the device uses the VPID. Then the driver frees
@@ -7,9 +7,9 @@
  *
  * The next owner of the VPID has another epoch, so that the device refuses
  * replies and requests to the previous owner that are still in flight. A
- * request names only 8 bits of the epoch, which repeat after 255 owners.
- * Therefore a closed VPID is not given out again for a minimum time, and VPIDs
- * that never had an owner are given out first. */
+ * request contains only the low 8 bits of the epoch, and these repeat after 255
+ * owners. Therefore the driver does not assign a closed VPID again before a
+ * minimum time has passed, and assigns VPIDs that never had an owner first. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -34,9 +34,10 @@ uint32_t hport_vpid_own(struct hport_drv *d)
 	return vpid;
 }
 
-/* Returns `want`, or if want < 0 a VPID that no ULTRA port of another process
- * names: the lowest one that never had an owner, else the one that has been
- * free for longest. Returns HP_VPIDS when no VPID is free. */
+/* Returns `want` if it is not negative. Otherwise returns the lowest VPID that
+ * never had an owner or, if every VPID had one, the VPID that has been free for
+ * longest. Skips VPIDs that an ULTRA port of another process names. Returns
+ * HP_VPIDS when no VPID is left. */
 static uint32_t vpid_choose(struct hport_drv *d, int32_t want)
 {
 	const struct hport_kernel *k = d->kernel;
@@ -115,9 +116,9 @@ void hport_drv_begin(struct hport_drv *d)
 	weft_host_wake(d->host, &d->kernel->begun);
 }
 
-/* Writes the context and opens the page. Then drops the cached copy, because
- * the device may have read an incomplete context: packets may arrive for any
- * VPID at any time. */
+/* Writes the context, then enables the VPID. Drops the device's cached copy
+ * before and after the write. The device may have cached an incomplete context,
+ * because packets may arrive for any VPID at any time. */
 void hport_drv_enable(struct hport_drv *d, uint32_t vpid, const uint64_t *w)
 {
 	uint64_t *c = d->kernel->ct + (size_t)HP_WORDS * vpid;
@@ -138,8 +139,8 @@ bool hport_drv_disable(struct hport_drv *d, uint32_t vpid)
 	uint64_t parts;
 
 	hport_drv_store(d, HP_R_VPID_EN, HP_VPID_EN(vpid, false));
-	/* Repeats until the table keeps EN clear, because the device may write
-	 * back a copy that it read before EN was cleared. */
+	/* Repeats until EN stays clear in the table, because the device may
+	 * write back a copy that it read before EN was cleared. */
 	do {
 		context_drop(d, vpid);
 		c[0] &= ~HP_CTX_EN;
@@ -220,7 +221,7 @@ static bool queues_new(struct hport_drv *d, struct hport_kport *p,
 	return true;
 }
 
-/* Maps the Triggerpage for its process alone (hostport.md 7.8 V2). */
+/* Maps the Triggerpage for the port's process alone (hostport.md 7.8 V2). */
 static bool page_map(struct hport_drv *d, struct hport_kport *p, uint32_t vpid)
 {
 	if (!p->proc)

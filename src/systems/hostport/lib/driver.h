@@ -2,18 +2,18 @@
 /* Host Port driver. It opens ports, sets up their queues and answers TLB misses
  * for the processes of a node (hostport.md 4.10, 4.11, 7.8, 8.8).
  *
- *   process: hostport.c ---- its Triggerpage, its queues ---------> device
- *               | trap (driver_calls.h)                              ^
- *            driver_load.c  loading, calls                          |
- *            driver.c   VPIDs, ports, their end                 |
- *            driver_device.c   registers, caches, routes --- management page
- *            memory.c   memory and the TLB      (the driver's alone)
- *            driver_memory.c  contiguous memory
- *            driver_serve.c thread that answers misses
- *            driver_ultra.c ports of ULTRA
+ *   process: hostport.c ---- Triggerpage and queues of a port ------> device
+ *               | trap (driver_calls.h)                                 ^
+ *   driver:  driver_load.c    loads the driver, dispatches calls        |
+ *            driver.c         allocates VPIDs, opens and closes ports   |
+ *            driver_device.c  registers, caches, routes --- management page
+ *            memory.c         virtual memory and TLB        (driver only)
+ *            driver_memory.c  contiguous memory of the driver
+ *            driver_serve.c   thread that answers TLB misses
+ *            driver_ultra.c   ports of ULTRA
  *
- * Written against host.h and the register map alone, so that the driver also
- * serves attached processes. */
+ * The driver uses only host.h and the register map, so that it also serves
+ * attached processes. */
 #ifndef SYSTEMS_HOSTPORT_LIB_DRIVER_H
 #define SYSTEMS_HOSTPORT_LIB_DRIVER_H
 
@@ -33,8 +33,8 @@ struct hport_region {
 	bool own;
 	uint64_t va, bytes;
 	void *mem;
-	/* held: physical address of the bytes that the driver keeps from reuse
-	 * while they are mapped */
+	/* phys: address of the first page. held: address that was passed to
+	 * weft_mem_hold(), or 0 */
 	weft_phys_t phys, held;
 	/* bit per page, set while the TLB has no translation of the page,
 	 * because the page is swapped out or was not used yet */
@@ -172,7 +172,7 @@ static inline uint64_t hport_drv_load(struct hport_drv *d, uint64_t off)
 	return weft_io_load64(d->host, &d->mgmt, off);
 }
 
-/* Sets up tables and routes. Gives queues the sizes of appendix B.
+/* Sets up tables and routes. Gives queues the sizes of hostport.md appendix B.
  * hport_k_open() may replace these sizes while no port is open. Returns 0 or a
  * negative errno. */
 int hport_dev_setup(struct hport_drv *d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the Host Port's driver (hostport.md 7.8): arguments and results of a
- * trap. Arguments are plain data, and memory is named by its physical address,
- * because the caller may be a process with other addresses than the driver.
+/* Arguments and results of the calls of the Host Port's driver (hostport.md
+ * 7.8). Each call is a trap. Arguments are plain data and name memory by its
+ * physical address, because the caller may be a process with other addresses
+ * than the driver.
  *
  * All calls return 0 or a negative errno. They return -EBADF when the VPID or
  * the ULTRA port does not belong to the caller. */

@@ -199,8 +199,8 @@ int hport_k_route(struct hport_drv *d, struct hport_c_route *a)
 
 	if (ret)
 		return ret;
-	/* reads the epoch of the VPID's present or next owner; every node
-	 * publishes the new epoch of a VPID when its port has ended */
+	/* reads the epoch of the VPID's present or next owner. Each node
+	 * publishes a new epoch when the port of a VPID was closed */
 	snprintf(key, sizeof(key), "hport.epoch.%u.%u", a->node, a->vpid);
 	if (a->node == d->node)
 		a->epoch = d->kernel->epoch[a->vpid];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see driver.h: loading, calls, and the end of processes. */
+/* Host Port driver (see driver.h): loads the driver, dispatches its calls, and
+ * cleans up after processes that end. */
 #include <errno.h>
 #include <stdlib.h>
 

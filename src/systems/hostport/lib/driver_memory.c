@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the Host Port's driver, see driver_memory.h: the two allocators on
- * memory of the node.
+/* Memory of the Host Port's driver (see driver_memory.h): two allocators of the
+ * node's memory.
  *
  * The page allocator takes blocks of up to 2 MiB, aligned to their size, from
- * the memory that programs also use. It gives a block back when no page of the
- * block is in use. A request for 2^n pages fails when no block has a free piece
- * of that size and the node has no memory left for a block of that size. */
+ * the memory that programs also use. It returns a block to the node when no
+ * page of the block is in use. A request for 2^n pages fails when no block has
+ * a free piece of that size and the node has no memory left for a block of that
+ * size. */
 #include "systems/hostport/lib/driver_memory.h"
 
 #include <errno.h>

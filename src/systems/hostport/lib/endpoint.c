@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over the Host Port: opening, memory, waiting. See
- * endpoint.h.
+/* The common endpoint over the Host Port (see endpoint.h): opens endpoints,
+ * registers memory, and waits for notifications.
  *
- * A region is a window (hostport.md 4.7), which begins and ends at a word. A
- * key is Win-ID and capability, and an address is an offset in the window. The
- * NIC of the node with the memory checks key and address. */
+ * A memory region of the endpoint is a window (hostport.md 4.7) of whole words.
+ * The key of a region consists of Win-ID and capability. A remote address is an
+ * offset in the window. The NIC of the node that has the memory checks key and
+ * address. */
 #include <errno.h>
 
 #include "endpoint/ep_open.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host Port driver: virtual memory and the TLB (hostport.md 4.11, 8.8).
  *
- * A region consists of whole pages at virtual addresses of its VPID. The first
- * pages of a new region enter the TLB by bulk insert. Other pages enter by
- * misses, which the driver's thread (driver_serve.c) answers.
+ * A region consists of whole pages at virtual addresses of its VPID. A bulk
+ * insert enters the first pages of a new region into the TLB. The driver's
+ * thread (driver_serve.c) inserts each other page after a TLB miss.
  *
- * The driver keeps memory of a process from reuse while the memory is mapped.
- * If the process frees pages, they are reused only after their translations
- * were removed. */
+ * While memory of a process is mapped, the driver prevents its reuse. Pages
+ * that the process frees are allocated again only after their translations were
+ * removed. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>
@@ -47,7 +47,8 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid, uint64_t vpage)
 
 #define PAGE_UP(bytes) (((bytes) + HP_PAGE - 1) / HP_PAGE * HP_PAGE)
 
-/* Allocates the memory of a region, or keeps memory at `phys` from reuse. */
+/* Allocates the memory of a region, or uses the memory at `phys`. Prevents
+ * reuse of this memory while the region exists. */
 static bool region_memory(struct hport_drv *d, struct hport_region *r,
 			  uint64_t bytes, weft_phys_t phys)
 {

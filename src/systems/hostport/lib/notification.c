@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port user library: notifications, messages, posted buffers (hostport.md
- * 4.6, 4.8, 6).
+/* Host Port user library: takes notifications and messages, and posts receive
+ * buffers (hostport.md 4.6, 4.8, 6).
  *
  * The library gives back entries of the notification queue in batches, because
  * each update of the read pointer causes a status notification. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* User library and driver part of ULTRA, see weft/ultra.h; pages and registers:
- * systems/hostport/nic/regs_map.h. An OWNER register in the driver page of a
- * port says whether the port is taken. */
+/* User library and driver part of ULTRA (see weft/ultra.h). The layout of pages
+ * and registers is in systems/hostport/nic/regs_map.h. An OWNER register in the
+ * driver page of a port says whether the port is taken. */
 #include "weft/ultra.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callbacks of the Host Port's blocks at core clock edges: a heap ordered by
- * (cycle, order of requests), with one timer of the component. */
+/* Runs callbacks of the Host Port's blocks at core clock edges. A heap orders
+ * the callbacks by cycle, then by the order of their requests. The component
+ * needs only one timer for all callbacks. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"

@@ -295,8 +295,8 @@ static void imm_more(struct hp_nic *n, struct hp_rx *rx)
 	store_over(n, q);
 }
 
-/* Ends the store of one run of enabled bytes of MISALIGNED_PUT. The last store
- * ends the stage. */
+/* Handles the end of a store of MISALIGNED_PUT. Each store writes one run of
+ * enabled bytes. The last store ends the stage. */
 static void masked_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct hp_cpl *q = d->arg;

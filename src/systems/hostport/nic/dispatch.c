@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arriving packets (hostport.md 8.5): dispatch to completers, responders and
- * ULTRA; acknowledge unit (8.4).
+/* Dispatches arriving packets to completers, responders and ULTRA (hostport.md
+ * 8.5), and sends acknowledges (8.4).
  *
  * network_ports.c checks DTAG. Packets of group ULTRA are passed to ultra.c,
  * GET, FAST_GET, FAA and CAS to the responders, SEND, PUT and others to the

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the CSB to the scheduler: pointer commands and VCI fetch (hostport.md
- * 7.3, 7.5 CSB5, CSB8, CSB11 to CSB13, 8.2 steps 1 and 2).
+/* Fetch unit: executes the pointer commands of the CSB, fetches VCIs and passes
+ * them to the scheduler (hostport.md 7.3, 7.5 CSB5, CSB8, CSB11 to CSB13, 8.2
+ * steps 1 and 2).
  *
- *   CSB --one entry per cycle--> context: pointers, or WQ_PEND++
- *                                   |
- *   turn: VPIDs with WQ_PEND > 0 ---+--> NQ entry reserved --> 64 bytes from
- *   each once, round robin         the WQ --> WQ_RP++, WQ_PEND-- --> scheduler
+ *   CSB --one entry per cycle--> context: moves pointers, or adds to WQ_PEND
+ *   turn --next VPID--> reserves an NQ entry, reads 64 bytes of the WQ,
+ *                       WQ_RP++, WQ_PEND-- --> scheduler
  *
- * The turn is the list of VPIDs that have VCIs to be fetched. An entry of the
- * CSB never waits for units, queues or memory of its VPID, because the context
- * only counts VCIs that cannot be fetched yet (WQ_PEND). A VPID whose
- * notification queue has no entry left to reserve is taken out of the turn
- * (STALL_NQ) until its NQ_RP moves. */
+ * The turn lists VPIDs that have VCIs to be fetched (WQ_PEND > 0). Each VPID is
+ * listed once, and VPIDs are served round robin. An entry of the CSB never
+ * waits for units, queues or memory of its VPID, because the context only
+ * counts VCIs that cannot be fetched yet (WQ_PEND). A VPID whose notification
+ * queue has no entry left to reserve is taken out of the turn (STALL_NQ) until
+ * its NQ_RP moves. */
 #include <stdlib.h>
 
 #include "systems/hostport/nic/nic.h"
@@ -312,8 +313,8 @@ static void read_done(struct hp_nic *n, struct hp_dma *d)
 	hp_ctx_get(n, &op->ctx);
 }
 
-/* Drops instructions that were triggered before the context was closed. Ends
- * the messages by which listeners follow these instructions. */
+/* Drops instructions that were triggered before the context was closed, and
+ * ends their messages in the trace. */
 static void drop_pending(struct hp_nic *n, struct hp_ctx *c, uint32_t pend)
 {
 	uint64_t id;

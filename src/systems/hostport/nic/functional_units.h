@@ -94,8 +94,8 @@ void hp_route_get(struct hp_nic *n, struct hp_route_req *r, uint32_t off,
 void hp_win_get(struct hp_nic *n, struct hp_look *k, uint32_t vpid,
 		weft_phys_t wdt, uint32_t id);
 struct hp_access {
-	/* true if the window is that of the target. Capability and rights are
-	 * checked only then */
+	/* true for a window of the target, false for a window of the origin.
+	 * Capability and rights are checked only for a window of the target */
 	bool target;
 	uint32_t hpid, vpid; /* Host Port and VPID that request access */
 	uint32_t capa;
@@ -269,8 +269,8 @@ struct hp_park {
 	/* first page and number of pages in the parking area; 0 pages while the
 	 * packet is not in the area */
 	uint32_t first, pages;
-	/* the pages count against the limit of `vpid`, a receiver without
-	 * room */
+	/* true if the kept bytes and the pages count against the limit of the
+	 * receiver `vpid`, which has no room */
 	bool shared;
 	uint16_t vpid;
 	/* number of bytes whose write was requested, and number handed to the
@@ -342,7 +342,8 @@ struct hp_in {
 	struct hp_nqe nqe;
 	struct hp_in *next; /* next job that waits for room */
 	uint64_t since;	    /* cycle in which the wait began */
-	uint64_t trace;	    /* message that ends with the job, or 0 for none */
+	uint64_t trace; /* id of the listeners' message that ends with the job,
+			   or 0 */
 	bool waiting, asking;
 	/* state of receiver_room.c. place: the job has one of rx_places waiting
 	 * slots. nq: an NQ entry is reserved. space: the job needs words of the

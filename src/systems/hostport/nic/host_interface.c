@@ -109,7 +109,7 @@ static void dma_over(struct hp_nic *n, void *arg)
 	hp_pool_put(n->dma_pool, d);
 }
 
-/* Completes a transaction. A refused read gives all ones. */
+/* Completes a transaction. The data of a refused read are all ones. */
 void hp_hif_done(struct hp_nic *n, struct hp_dma *d)
 {
 	struct weft_slice cut;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table of instructions (hostport.md 5.2 to 5.5, ERR_CMD_INV of 6.3): fixed
- * bits, lengths and words of each. */
+/* Table of instructions, with the fixed bits, the number of immediate words and
+ * the properties of each instruction (hostport.md 5.2 to 5.5, ERR_CMD_INV of
+ * 6.3). */
 #include <string.h>
 
 #include "systems/hostport/nic/nic.h"

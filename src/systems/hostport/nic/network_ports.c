@@ -2,10 +2,10 @@
 /* Network ports of the Host Port (hostport.md 1.2, 3.3, 8.5). They send and
  * receive packets as frames between the device's units and the crossbar.
  *
- * Sending: a unit calls hp_net_send. The packet waits in the list of its port
- * and class until the port has room, and then leaves to the crossbar.
- * Receiving: cells of a packet arrive by port and class, and hp_incoming takes
- * the packet.
+ * To send, a unit calls hp_net_send(). The packet waits in the list of its port
+ * and class until the port has room. The port then sends it to the crossbar.
+ * Cells that arrive are collected by port and class. hp_incoming() dispatches a
+ * packet when its head is complete.
  *
  * Requests leave through port 0 and replies through port 1 if the node has two
  * ports. Requests and replies have separate virtual channels, so that replies

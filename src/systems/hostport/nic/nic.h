@@ -17,7 +17,7 @@
  *         |                          windows.c, route_cache.c, tlb.c
  *         +-- ultra.c
  *
- * Times inside are numbers of core clock edges ("cycles"). */
+ * Inside the device, times are numbers of core clock edges ("cycles"). */
 #ifndef SYSTEMS_HOSTPORT_NIC_NIC_H
 #define SYSTEMS_HOSTPORT_NIC_NIC_H
 
@@ -213,8 +213,9 @@ void hp_tlb_missed(struct hp_nic *n, uint32_t vpid, uint64_t vpage, bool write);
 struct hp_miss;
 void hp_events_size(struct hp_nic *n, uint64_t size);
 void hp_events_took(struct hp_nic *n, uint32_t rp);
-/* VPID_QUIET (quiescence.c): hp_quiet() ends waits of a VPID that is off.
- * hp_held() returns how many parts of the device still use the VPID. */
+/* Functions of register VPID_QUIET (quiescence.c). hp_quiet() ends all waits
+ * for a closed VPID. hp_held() returns how many parts of the device still use
+ * the VPID. */
 void hp_quiet(struct hp_nic *n, uint32_t vpid);
 uint32_t hp_held(const struct hp_nic *n, uint32_t vpid);
 /* Sets the number of pages in the area for parked packets
@@ -230,8 +231,8 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx);
  * reports a packet that no crossbar could route. */
 void hp_service(struct hp_nic *n, struct hp_rx *rx);
 /* Sends the acknowledge that packet h requested (8.4, 3.4). err is 0 for a
- * positive one. `trace` is the message that continues with the acknowledge, or
- * 0. */
+ * positive one. `trace` is the id of the listeners' message that continues with
+ * the acknowledge, or 0. */
 void hp_ack(struct hp_nic *n, const struct hp_head *h, enum hp_err err,
 	    uint64_t trace);
 

@@ -18,7 +18,8 @@ struct hp_nqe {
 	/* W2 is set to the pointer snapshot (6.2, PS) when the entry is
 	 * written. */
 	bool snapshot;
-	uint64_t trace; /* message that ends with the entry, or 0 */
+	uint64_t trace; /* id of the listeners' message that ends with the
+			   entry, or 0 */
 	/* Called with arg when the queue has no room. Returns false when the
 	 * entry cannot wait. May be NULL. */
 	bool (*waits)(struct hp_nic *n, void *arg);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that wait for a translation or for room at their receiver (our own).
- * In hostport.md 8.8 the unit waits with its packet, and packets behind the
- * waiting packet stay in the network.
+/* Parks packets that wait for a translation or for room at their receiver. This
+ * is an addition of Weft. In hostport.md 8.8 the unit waits together with its
+ * packet, and later packets stay in the network.
  *
  * A packet that waits is moved into the buffer of its unit if the buffer has
  * room, and is stored from there. Otherwise the packet is moved into pages of
- * main memory, an area that the driver has given. From there the packet is read
- * back into the ingress buffer, at most one page at a time.
+ * an area in main memory, which the driver provides. From there the packet is
+ * read back into the ingress buffer, at most one page at a time.
  *
  * In both cases the network gets its cells back, and the unit is free for other
  * packets. Without room in buffer and area, the unit waits for the driver, and
@@ -63,8 +63,8 @@ bool hp_park_begin(struct hp_nic *n, struct hp_push *p, uint32_t fu,
 
 	if (p->park.pages || p->park.kept)
 		return true;
-	/* A receiver without room may use at most as many bytes, and at most as
-	 * many pages, as it leaves free. */
+	/* A packet is not parked if its receiver would then use more bytes or
+	 * pages than were free before. */
 	if (vpid < HP_VPIDS)
 		s = hp_room_share(n, vpid);
 	parked = (s ? s->bytes : 0) + p->size <=

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPID_QUIET: whether any part of the device still uses a VPID. The register is
- * our own. The driver of hostport.md 7.8 needs it, because it frees memory only
- * when no part of the device uses the VPID.
+/* Register VPID_QUIET, an addition of Weft. A load returns how many parts of
+ * the device still use a VPID. The driver (hostport.md 7.8) needs the register,
+ * because it frees memory only when no part of the device uses the VPID.
  *
- * The context is off, so that no new work begins. Work in progress ends, unless
- * it waits for its process or its driver: for a translation, for room in the
- * notification queue, or for room for a message. A store to the register ends
- * these waits (hp_quiet). The device keeps no count per VPID but searches all
- * of its state, because the driver reads the register only a few times when a
- * process closes its port. */
+ * The driver has turned the context off, so that no new work begins. Work in
+ * progress ends unless it waits for a translation, for room in the notification
+ * queue, or for room for a message. A store to the register ends these waits
+ * (hp_quiet). The device keeps no count per VPID but searches all of its state,
+ * because the driver reads the register only a few times when a process closes
+ * its port. */
 #include "systems/hostport/nic/functional_units.h"
 #include "systems/hostport/nic/ultra.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port: everything that a driver or user library may know. Configuration
- * space and BARs, management page (hostport.md 4.10, 8.8), Triggerpage (7.2 to
- * 7.4), instructions and notifications (5, 6), entries of the tables in main
- * memory (3.2, 4.3, 4.7, 4.8), ULTRA's page addresses (9.3).
+/* Register map and memory formats of the Host Port, for drivers and user
+ * libraries: configuration space and BARs, management page (hostport.md 4.10,
+ * 8.8), Triggerpage (7.2 to 7.4), instructions and notifications (5, 6),
+ * entries of the tables in main memory (3.2, 4.3, 4.7, 4.8), ULTRA's page
+ * addresses (9.3).
  *
  * Words have 64 bits and are little-endian in memory. W0 to W7 are the words of
  * a 64-byte entry. */
@@ -96,12 +97,12 @@ enum {
 	HP_R_CSB_FREE = 0x0C8,
 	/* the NIC's counters, in the order of HP_COUNTERS */
 	HP_R_COUNTERS = 0x100,
-	/* The network as management knows it (our own): number of nodes, number
-	 * of this node, and the route to the node whose number was stored in
-	 * ROUTE_NODE. The route ends at the crossbar of that node and lacks the
-	 * last element, which delivers the packet. It is read as a count of
-	 * elements and four words, with the first element in the lowest
-	 * byte. */
+	/* Registers that describe the network (our own): number of nodes,
+	 * number of this node, and the route to the node whose number was
+	 * stored in ROUTE_NODE. The route ends at the crossbar of that node and
+	 * lacks the last element, which delivers the packet. It is read as a
+	 * count of elements and four words, with the first element in the
+	 * lowest byte. */
 	HP_R_NODES = 0xF80,
 	HP_R_NODE = 0xF88,
 	/* load: count of elements, or HP_NONE without a route */
@@ -118,10 +119,10 @@ enum {
 	 * units wait. */
 	HP_R_PARK_BASE = 0xFD8,
 	HP_R_PARK_SIZE = 0xFE0, /* pages */
-	/* A store names a VPID whose context is off, and ends the waits of this
-	 * VPID for room in its queues or for translations. A load returns how
-	 * many parts of the device still use that VPID. It returns 0 only after
-	 * the last store to the VPID's memory. */
+	/* Store: selects a closed VPID, and ends all waits for translations of
+	 * the VPID and for room in its queues. Load: number of parts of the
+	 * device that still use the VPID. It is 0 only after the last store to
+	 * the VPID's memory. */
 	HP_R_VPID_QUIET = 0xFE8,
 	/* registers that the driver's instances on one node share */
 	/* load: 0 if the load has taken the lock. Store: releases the lock */

@@ -327,8 +327,8 @@ static void req_finish(struct hp_sched *s, struct hp_job *j)
 	hp_notify(n, e);
 }
 
-/* Ends the message by which listeners follow an instruction, if the instruction
- * sent no packet. */
+/* Ends the message of an instruction in the trace if the instruction sent no
+ * packet. */
 static void req_left(struct hp_sched *s, struct hp_job *j)
 {
 	struct hp_nic *n = s->own;

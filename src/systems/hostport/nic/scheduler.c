@@ -52,8 +52,8 @@ void hp_sched_fini(struct hp_sched *s)
 
 /* ---- scoreboard ---- */
 
-/* Returns whether an ordered job is aside that has this key and a lower
- * sequence number than `put`. */
+/* Returns whether an ordered job with this key and a sequence number below
+ * `put` is aside. */
 static bool aside_has(const struct hp_fu *fu, uint64_t key, uint64_t put)
 {
 	for (size_t i = 0; i < fu->aside.n; i++) {

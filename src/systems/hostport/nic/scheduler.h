@@ -17,8 +17,9 @@
  * that are aside. A job that is aside and not prompt continues only when the
  * unit has no prompt job in its stages and wait queue.
  *
- * The scheduler does not know time: sched.wake requests hp_sched_slot in this
- * cycle, or in the next one when this cycle already had its slot. */
+ * The scheduler has no clock. It calls sched.wake, which requests a call of
+ * hp_sched_slot in this cycle, or in the next cycle if this cycle already had
+ * its slot. */
 #ifndef SYSTEMS_HOSTPORT_NIC_SCHEDULER_H
 #define SYSTEMS_HOSTPORT_NIC_SCHEDULER_H
 
@@ -126,7 +127,8 @@ struct hp_sched {
 	void (*wake)(void *own, struct hp_sched *s); /* requests a slot */
 	/* Called when the queue has room again. May be NULL. */
 	void (*ready)(void *own, struct hp_sched *s);
-	/* returns the cycle, for `busy`. May be NULL. */
+	/* Returns the present cycle, from which `busy` is computed. May be
+	 * NULL. */
 	uint64_t (*now)(void *own);
 	/* component that notifies listeners. May be NULL. */
 	const struct weft_comp *comp;

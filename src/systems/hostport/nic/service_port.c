@@ -6,8 +6,8 @@
  * branch, so that its copies form a tree. The packet is received completely
  * first, and its cells stay in the network until the copies have been made.
  *
- * High availability: packets that no crossbar could route (6.3, code 14). The
- * origin is notified if the return route is known.
+ * High availability: the port receives packets that no crossbar could route
+ * (6.3, code 14). The origin is notified if the return route is known.
  *
  * Not modelled: commands of the group multicast. */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLB (hostport.md 8.8): (VPID, virtual page) to physical page, fully
- * associative, LRU within shares: see tlb_insert.
+/* TLB (hostport.md 8.8). It translates a VPID and a virtual page to a physical
+ * page and is fully associative. tlb_insert() describes the replacement.
  *
  * A request takes t_tlb. If the page is present, the request is done. Otherwise
  * a record {VPID, page, write} is made for the driver, with an interrupt. The

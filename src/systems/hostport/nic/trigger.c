@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses of the host: aperture and page of an access, and the answers to
+/* Handles accesses of the host: finds the aperture and the page, and answers
  * loads (hostport.md 7.1 to 7.4, 7.6, 7.8).
  *
  * A load takes effect and is answered t_trigger or t_reg cycles after its

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ULTRA: one write burst injects a packet, one device write stores it
- * (hostport.md 9). Accesses to its aperture, contexts of the ports.
+/* ULTRA (hostport.md 9): one write burst of the host injects a packet, and one
+ * write of the device stores it. This file handles accesses to ULTRA's aperture
+ * and holds the contexts of the ports.
  *
  *   BAR3 --+-- user pages: requester, completer
  *          +-- driver pages: contexts, slices, receive queues (9.8)
  *          +-- management region
  *
  * The driver decides which process maps which page, because the device sees
- * only addresses. Not modelled: an interrupt per completer port other than
- * IRQ_STATUS. */
+ * only addresses. Not modelled: a separate interrupt for each completer port.
+ * All ports share one bit of IRQ_STATUS. */
 #include "systems/hostport/nic/ultra.h"
 
 #include <errno.h>

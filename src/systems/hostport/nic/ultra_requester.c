@@ -5,8 +5,8 @@
  *   store -> decode 2, context 2, check 1, enqueue 2 -> WP
  *   WP != RP -> scheduler 2, route 2, header 1, hand-over 1 -> network port
  *
- * The last word of a packet takes 13 cycles to the network port. Earlier words
- * take one cycle each, and overlap with that time. */
+ * A packet takes 13 cycles from the store of its last word to the network port.
+ * Earlier words are decoded as they arrive. */
 #include "systems/hostport/nic/ultra.h"
 
 #include <stdlib.h>

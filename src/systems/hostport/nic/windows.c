@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows: their cache and the checks of an access (hostport.md 4.7, 6.3,
- * 8.8). */
+/* Cache of window descriptors, and checks of accesses to windows (hostport.md
+ * 4.7, 6.3, 8.8). */
 #include "systems/hostport/nic/functional_units.h"
 
 static uint64_t win_key(uint32_t vpid, uint32_t id)

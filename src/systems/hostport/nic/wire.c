@@ -294,8 +294,8 @@ enum hp_parse hp_pkt_head(const struct weft_frame *f, uint32_t here,
 	h->back.dtag = HP_C0_HPID(h->c[0]);
 	h->back.dhash = (uint16_t)h->back.dtag;
 	h->skip = at;
-	/* limits the bytes to those received, because GET names the bytes that
-	 * it requests and a packet may have been ended early */
+	/* limits the count to the bytes received. C3 of a GET counts requested
+	 * bytes, and a packet may have ended early */
 	if (h->bytes > f->payload.len - at)
 		h->bytes = f->payload.len - at;
 	return HP_PARSE_GOOD;

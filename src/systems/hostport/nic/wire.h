@@ -2,21 +2,22 @@
 /* Host Port packets (hostport.md 3.2 to 3.4) on EXTOLL's cell network. All
  * layouts are here and nowhere else.
  *
- * A packet is one weft_frame from the network port that sends it to the one
- * that takes it (systems/extoll/network/wire.h: ex_meta with no command words,
+ * A packet is one weft_frame between the sending and the receiving network port
+ * (systems/extoll/network/wire.h: ex_meta with no command words,
  * EX_ROUTE_RUNS). The whole packet is payload of the frame, as bytes. Words
  * have their most significant byte first:
  *
  *   DHASH, forward elements, [branches,] VPID element, [separator, return
  *   elements,] 0xFF ... to 8 bytes
- *   command frame C0..C7 (those that its command has)
+ *   command frame: those of the words C0..C7 that the command has
  *   user bytes, in the order of memory
  *
- * A crossbar reads the first element. It takes one hop off the count of a link
- * port, and removes an element that is used up from the frame: the bytes behind
- * it move up, and 0xFF fills the end (ex_runs_step). Therefore the frame keeps
- * its length on the way, and words of nothing but 0xFF in front of the command
- * frame are padding. All of the routing frame is in the first cell.
+ * A crossbar reads the first element. If the element names a link port, the
+ * crossbar takes one hop off its count. The crossbar removes an element without
+ * hops left from the frame, moves the following bytes forward and fills the end
+ * with 0xFF (ex_runs_step). Therefore the frame keeps its length on its route,
+ * and words of only 0xFF before the command frame are padding. The first cell
+ * contains the whole routing frame.
  *
  * The format of branches is reconstructed, because the thesis has the multicast
  * port but no format. A multicast element is followed by a list of branches. A
@@ -24,11 +25,12 @@
  * another multicast element, with a list of its own. On the wire a list has the
  * byte 0xF2, the length of the list in bytes, and the list. The multicast port
  * sends one copy of the packet along each branch. A copy whose branch ends in a
- * network port has no list. DTAG is HP_DTAG_ALL, so that any Host Port takes
+ * network port has no list. DTAG is HP_DTAG_ALL, so that any Host Port accepts
  * the packet.
  *
- * Internal ports of a crossbar: 0 and 1 are network ports NP0 and NP1, 2 is the
- * service port: multicast port and high availability port of the node. */
+ * Internal ports 0 and 1 of a crossbar are network ports NP0 and NP1. Internal
+ * port 2 is the service port, which serves as multicast port and high
+ * availability port of the node. */
 #ifndef SYSTEMS_HOSTPORT_NIC_WIRE_H
 #define SYSTEMS_HOSTPORT_NIC_WIRE_H
 

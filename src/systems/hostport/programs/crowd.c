@@ -8,8 +8,8 @@
  * or access. Thus the program finds an instruction that is lost or executed
  * twice. It also compares the effect of each instruction on memory.
  *
- * messages   to any process
- * RMA        to the process's line in the window of one of a few servers */
+ * Messages are sent to any process. RMA instructions access the process's line
+ * in the window of one of a few servers. */
 #include <errno.h>
 
 #include "systems/hostport/programs/crowd.h"

@@ -61,7 +61,8 @@ uint32_t crowd_target(const struct crowd *a, uint64_t num);
 uint32_t crowd_words(const struct crowd *a, uint64_t num);
 /* Puts an instruction into the work queue. Returns 0 or a negative errno. */
 int crowd_post(struct member *m, struct hport *p, uint64_t num);
-/* Returns whether the data in memory are right after the instruction. */
+/* Returns whether a completed instruction left the expected data in memory and
+ * in its notification. */
 bool crowd_good(struct member *m, const struct hport_note *n);
 
 #endif

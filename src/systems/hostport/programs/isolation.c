@@ -12,9 +12,9 @@
  *                 triggers       trigger without   none
  *                                effect
  *                 nq_full        put of a word     takes no notifications
- *                 bad_context    message           its context is off without
- *                                                  the driver's knowledge
- *                 forged_page    load              of another's Triggerpage
+ *                 bad_context    message           EN of its context was
+ * cleared in memory forged_page    load              the Triggerpage belongs to
+ *                                                  another process
  *                 locked_window  put of a word     another process has locked
  *                                                  the window
  *                 tlb_miss       put               TLB misses the source page

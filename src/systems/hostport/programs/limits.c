@@ -25,8 +25,8 @@ enum { WIN = 0, TRIES = 8 };
 
 /* ---- device ---- */
 
-/* Counts the commands that the device knows. The page is not open. Therefore
- * the device refuses the trigger of each such command, and names the reason. */
+/* Counts the addresses of a page that answer as triggers. The page is not open.
+ * Therefore the device refuses each trigger and returns the reason. */
 static double commands(struct lim *a, struct hport_drv *d)
 {
 	struct weft_io io;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs on the Triggerpage (hostport.md 7, 11.3, 11.4):
  *
- *   hostport.trigger  one process: times of a register, a trigger, k triggers
- *   hostport.threads  many threads on a few processors, made and joined by an
- *                     operating system whose cost is a parameter (table 4.5)
+ *   hostport.trigger  measures the times of a register load, of a trigger and
+ *                     of k triggers in one process
+ *   hostport.threads  measures triggers of many threads on a few processors.
+ *                     The cost of creating and joining threads in the operating
+ *                     system is a parameter (table 4.5)
  *
  * The operation is Barrier Reached, which causes no notification. */
 #include <errno.h>

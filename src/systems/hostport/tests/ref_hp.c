@@ -246,7 +246,7 @@ static bool gives_way(struct ref_sched *s, struct ref_job *j)
 	return j->over && must_wait(s, j) && step_aside(s, j);
 }
 
-/* Makes one move in unit u. Returns false if no job can move. */
+/* Moves one job of unit u. Returns false if no job can move. */
 static bool move(struct ref_sched *s, uint32_t u)
 {
 	for (uint32_t k = s->stages; k-- > 0;) {

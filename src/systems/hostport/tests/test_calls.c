@@ -345,8 +345,8 @@ static void way(struct weft_host *h, uint32_t from, uint32_t to, uint32_t n)
 	weft_oob_put(h, key, n);
 }
 
-/* Checks a route: elements 1, 2, .. and network port 0 forward, network port 1
- * back. */
+/* Checks a route. The forward elements are 1, 2, .. and network port 0. The
+ * return elements are 1, 2, .. and network port 1. */
 static void route_is(const uint8_t *b, uint32_t hpid, uint32_t nf, uint32_t nr)
 {
 	uint32_t at = HP_RS_HEAD;

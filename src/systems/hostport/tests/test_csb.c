@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conditional store buffer against ref_hp: random loads of Triggerpages,
- * entries taken meanwhile, VPIDs switched on and off. Every answer and every
- * entry must be equal. `test_csb SEED [N]` runs N scenarios. */
+/* The conditional store buffer against ref_hp. Triggerpages are loaded at
+ * random while entries are taken and VPIDs are switched on and off. All answers
+ * and entries must be equal. `test_csb SEED [N]` runs N scenarios.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

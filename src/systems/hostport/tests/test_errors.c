@@ -57,7 +57,7 @@ struct row {
 	uint64_t off, ooff, len;
 	uint64_t prd; /* bytes of a posted buffer with a physical address */
 	uint32_t skew;
-	bool hand; /* the test makes the packet instead of a requester */
+	bool hand; /* the test sends the packet itself, without a requester */
 };
 
 enum {

@@ -182,9 +182,9 @@ static bool is_read(const struct hp_nic *n)
 
 enum taken { STAYS, REMOVED, FLUSHED };
 
-/* Requests the context of VPID 6 inside the device. Removes or flushes the
- * context while it is being read, if `taken` says so. Returns W0 of the
- * context. */
+/* Requests the context of VPID 6 inside the device. If `taken` is REMOVED or
+ * FLUSHED, removes or flushes the context while it is being read. Returns W0 of
+ * the context. */
 static uint64_t ask(struct weft_host *h, struct exrig *r, enum taken taken)
 {
 	static uint64_t w0;

@@ -17,8 +17,8 @@ enum {
 	SENDS = 8,
 	PARK = 512
 };
-/* indices of exrig.v: times of each kind of probe, in FIRST without misses, in
- * BESIDE while another process misses pages */
+/* first indices of probe times in exrig.v. FIRST: without misses. BESIDE: while
+ * another process misses pages */
 enum { FIRST = 10, BESIDE = 20 };
 #define VA 0x10000000ull
 

@@ -193,9 +193,9 @@ static uint32_t put_word(struct hport *p, uint32_t vpid, uint32_t id)
 	return n.error;
 }
 
-/* Checks that a lock opens one of the neighbouring windows 0 to 3 to one VPID
- * only, and that an unlock opens it to all. If all windows but k are locked for
- * b, a can use only window k, and b can use all four. */
+/* Checks that a lock of window 0 lets only one VPID use the window, and that an
+ * unlock lets all VPIDs use it. If the windows other than k are locked for b,
+ * then a can use only window k, but b can use all four. */
 static int locks(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hport *own = hports_open(h, 7), *a = hports_open(h, 8),

@@ -136,8 +136,8 @@ static void values_of_reset_and_limits_of_stores(void **state)
 	hprig_one(values);
 }
 
-/* Checks a device with other parameters: one network port, order of equal
- * hashes, another node number. */
+/* Checks a device with other parameters: one network port, order of packets
+ * with equal hashes, another node number. */
 static int other_parameters(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	const uint64_t all = HP_CTRL_ENABLE | HP_CTRL_ORDER | HP_CTRL_HASH |

@@ -127,7 +127,8 @@ static void near_bytes(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 }
 
-/* memory before, operands, then memory and answer afterwards */
+/* memory before the instruction, its two operands, and the value that memory
+ * and the answer have afterwards */
 static const struct {
 	uint32_t byte;
 	uint64_t before, a, b, after;

@@ -22,7 +22,7 @@ struct entry {
 static struct {
 	struct entry at[SIZE];
 	uint64_t clock, hits, misses, faults;
-	/* uses page walk_page while walk.bytes is not 0 */
+	/* the walk uses page walk_page while walk.bytes is not 0 */
 	struct hp_walk walk;
 	uint64_t walk_page;
 } ref;

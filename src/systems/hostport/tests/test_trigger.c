@@ -152,9 +152,10 @@ static weft_time_t time_of(struct weft_host *h, const struct weft_io *io,
 	return weft_host_now(h) - t;
 }
 
-/* Measures loads: v[0] of a register, v[1] of a trigger into an empty CSB, v[2]
- * half full, v[3] full. With t_ctx 64 an entry stays for 640 ns, longer than a
- * load takes. */
+/* Measures the time of a load: v[0] of a register, v[1] of a trigger while the
+ * CSB is empty, v[2] while it is half full, v[3] while it is full. With t_ctx
+ * 64 an entry stays in the CSB for 640 ns, longer than a load takes.
+ * */
 static int timing(struct weft_host *h, struct exrig *r, uint32_t node)
 {
 	struct hpproc p;

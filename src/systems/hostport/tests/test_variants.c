@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mix of instructions between two Host Ports in both directions, under all
- * options that change times only; a repetition with equal results (M03 of
- * hostport.md 13.7); cycles of the stages (8.6). */
+/* Runs a mix of instructions between two Host Ports in both directions, with
+ * all options that change only times. A repetition must have equal results (M03
+ * of hostport.md 13.7). Also checks the cycles of the stages (8.6). */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -228,14 +228,13 @@ static weft_time_t put_time(const char *par, const char *val)
 	return took;
 }
 
-/* Cycles by which a put with acknowledge gets longer when each instance of a
- * stage takes 20 cycles more: at the origin, at the target and for the
- * acknowledge. A value is one less if the answer to the read of the payload
- * arrives between two edges. The route is looked up in parallel with context
- * and window, and the frame is made in parallel with the read of the payload.
- * Routing frame and command frame form the first cell. The target checks and
- * translates during 15 of the 20 cycles in which the payload arrives in the
- * second cell. */
+/* Checks by how many cycles a put with acknowledge gets longer when a stage
+ * takes 20 cycles more, at the origin, at the target and for the acknowledge. A
+ * value is one less if the answer to the read of the payload arrives between
+ * two edges. The route is looked up in parallel with context and window, and
+ * the frame is made in parallel with the read of the payload. Routing frame and
+ * command frame form the first cell. The target checks and translates during 15
+ * of the 20 cycles in which the payload arrives in the second cell. */
 static void test_slower_stage_delays_by_its_share(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meaning of an instruction, all 256 command bytes against
- * table 4.1 (hostport.md 5.3 to 5.5). */
+/* Compares the decoding of all 256 command bytes with table 4.1 (hostport.md
+ * 5.3 to 5.5). */
 #include "unit/cmocka_all.h"
 
 #include <string.h>

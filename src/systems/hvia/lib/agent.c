@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent of HVIA-GE: loading, interrupts, dispatch of calls; see agent.h.
- * Source: hvia.md 6.2 to 6.4, 7.5.
+/* Kernel agent of HVIA-GE (see agent.h): loads the agent, handles interrupts
+ * and dispatches calls. Source: hvia.md 6.2 to 6.4, 7.5.
  *
  * The agent sleeps for the time of its work and does not occupy the processor,
  * because the processor time of a process does not contain the kernel's work

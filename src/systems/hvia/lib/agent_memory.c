@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: protection tags, registration of memory, the address
- * translation table by PIO, compaction (hvia.md 3.2 to 3.6, 6.2). */
+/* Kernel agent: manages protection tags, registers memory, and writes and
+ * compacts the address translation table by PIO (hvia.md 3.2 to 3.6, 6.2). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: connection packets (hvia.md 6.3). The header is that of 3.8
- * with two fields added, at 20 and 22. The body is Weft's own choice, because
- * the source prints none. Offset, field, and length in bytes:
+/* Kernel agent: builds and parses connection packets (hvia.md 6.3). The header
+ * is the one of 3.8 with two more fields at offsets 20 and 22. The layout of
+ * the body is Weft's own choice, because the source prints none. The table
+ * gives the offset, content and length in bytes of each field.
  *
- * 20  REQ, ACCEPT: payload bytes of a frame of this card;
- *     DISCONNECT: next frame that the reliable service wanted   2
- * 22  DISCONNECT: status bits of the frame that it refused      2
+ * 20  payload bytes of a frame of this card (REQ, ACCEPT), or
+ *     next frame that the service expects (DISCONNECT)          2
+ * 22  status bits of a refused frame (DISCONNECT)               2
  * 42  id of the connection                                      8
  * 50  maximum transfer size                                     4
  * 54  reliability                                               2

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel agent: VIs, their entries on the card, sleeping for completions,
- * asynchronous errors (hvia.md 3.4, 5.1, 5.6, 6.4). */
+/* Kernel agent: manages VIs and their entries on the card, puts clients to
+ * sleep until a completion, and handles asynchronous errors (hvia.md 3.4, 5.1,
+ * 5.6, 6.4). */
 #include "systems/hvia/lib/agent.h"
 
 #include <errno.h>

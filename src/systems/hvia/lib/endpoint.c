@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common endpoint over VIs: one reliable VI of VIPL to each other node.
- * Everything is sent as messages: a head, and up to max_msg bytes.
+/* The common endpoint over VIs. Each node has one reliable VI of VIPL for each
+ * other node. All operations are sent as messages of a head and up to max_msg
+ * bytes.
  *
  * A receiver posts `slots` receives for each peer, and a few more for messages
  * that carry only credits, so that a credit never waits for a credit. Messages
- * to the own node stay in the library. */
+ * of a node to itself stay in the library. */
 #include <errno.h>
 #include <string.h>
 
@@ -194,8 +195,8 @@ static void hvia_ep_poll(struct ep *e)
 			peer_poll(x, i);
 			continue;
 		}
-		/* The own node has messages in the slots between `got` and
-		 * `sent`. */
+		/* The slots from `got` to `sent` - 1 hold messages of this node
+		 * to itself. */
 		while (own->got < own->sent &&
 		       received(e, i,
 				slot_of(x, p, own->got % (e->slots + SPARE))))
@@ -203,9 +204,10 @@ static void hvia_ep_poll(struct ep *e)
 	}
 }
 
-/* Waits for an event as a loop does that polls all queues in turn. The next
- * poll leaves out the queues that this loop polled before the event (skip). For
- * its first queue the next poll charges only the rest of the loop's current
+/* Waits for an event, and takes the time of a loop that polls all queues in
+ * turn. If the event arrives in the middle of the loop, the next call of
+ * hvia_ep_poll() skips the queues that the loop has polled (skip). For its
+ * first queue the call charges only the remaining time of the loop's current
  * poll (first). */
 static bool spin(struct hvia_ep *x, weft_time_t deadline)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: connections, name service, management (hvia.md 5.1, 6.1, 6.3). */
+/* VIPL calls for connections, the name service and management (hvia.md 5.1,
+ * 6.1, 6.3). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

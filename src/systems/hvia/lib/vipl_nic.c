@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: NIC, protection tags, memory (hvia.md 6.1). */
+/* VIPL calls for NICs, protection tags and memory (hvia.md 6.1). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

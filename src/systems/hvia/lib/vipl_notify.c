@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: handlers, called from a thread of the library, one per open NIC
- * (hvia.md 5.6, 6.1). */
+/* Calls the handlers of VIPL programs (hvia.md 5.6, 6.1). The library runs one
+ * thread per open NIC for this purpose. */
 #include "systems/hvia/lib/vipl_internal.h"
 
 /* Returns the descriptor that the error's token points to, or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VIPL: posting, polling, waiting (hvia.md 2.3, 6.1, 6.4). */
+/* VIPL calls that post, poll and wait (hvia.md 2.3, 6.1, 6.4). */
 #include <errno.h>
 
 #include "host/times.h"

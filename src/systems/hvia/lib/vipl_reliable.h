@@ -9,11 +9,11 @@
  * and as many bytes as both cards allow. Frames are numbered. The receiver
  * accepts them in order, acknowledges all frames before the next frame that it
  * expects, and drops all others. Frames that are not acknowledged in time are
- * sent again. A send is complete when its last frame has been acknowledged. The
- * receiver has stored all bytes of the send by then, so that reliable delivery
- * is reliable reception, too. The kernel agent also sends the receiver's last
- * acknowledgement with its disconnect, because a process may end as soon as it
- * has its message. */
+ * sent again. A send is complete when its last frame has been acknowledged. By
+ * then the receiver has stored all bytes of the send. Therefore reliable
+ * delivery and reliable reception are the same service here. The kernel agent
+ * also sends the receiver's last acknowledgement with its disconnect, because a
+ * process may end as soon as it has its message. */
 #ifndef SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 #define SYSTEMS_HVIA_LIB_VIPL_RELIABLE_H
 

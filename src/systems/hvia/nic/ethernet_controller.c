@@ -3,14 +3,14 @@
  * 3.9, 7.1, 7.2): Tx and Rx buffers, descriptor rings in local memory, and the
  * 82544 behind the local PCI bus. Times are in cycles.
  *
- * send     FIFO 2, Tx buffer 2, Tx descriptor 6; when the MAC has room for a
- *          descriptor (one outstanding): tail write 6, then the MAC fetches
- *          the descriptor, 14, and the first burst, 16
- * receive  the MAC stores the last burst, 18, and the descriptor, 12; the
- *          poll sees DD after 4
+ * send     FIFO 2, Tx buffer 2, Tx descriptor 6. When the MAC has fewer than
+ *          tx_outstanding descriptors: tail write 6, fetch of the descriptor
+ *          14, fetch of the first burst 16
+ * receive  store of the last burst 18, store of the descriptor 12, poll that
+ *          detects DD 4
  *
- * The local bus is modelled by these times only. Transfers of the two
- * directions do not wait for each other. */
+ * The model of the local bus consists only of these times. Transfers in
+ * opposite directions do not delay each other. */
 #include <assert.h>
 #include <string.h>
 

@@ -29,7 +29,7 @@ enum hv_unit {
 
 /* ---- host memory ---- */
 
-/* A transaction of a unit. The unit is woken at its end. */
+/* A bus transaction of a unit. The end of the transaction wakes the unit. */
 struct hv_dma {
 	struct weft_bus_txn txn;
 	enum hv_unit unit;

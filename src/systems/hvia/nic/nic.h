@@ -2,13 +2,13 @@
 /* Private to HVIA-GE (class hvia.nic). See nic.c.
  *
  * All units run at the card's clock. The card uses the clock of the host bus if
- * both clocks have the same frequency. The local bus between GEC and MAC has a
- * clock of the card's frequency and unknown phase, so that its cycles count
- * from the event that starts them. A unit is in one state at a time and has one
- * wake-up: `go(state, cycles)` sets the next state and the time at which its
- * function runs. Wake-ups of one edge run in the order of enum hv_unit, so that
- * the receive engine precedes the send engine, and address translation runs
- * after both. */
+ * both clocks have the same frequency. The clock of the local bus between GEC
+ * and MAC has the card's frequency and an unknown phase. Therefore cycles of
+ * the local bus are counted from the event that starts a transfer. A unit is in
+ * one state at a time and has one wake-up: `go(state, cycles)` sets the next
+ * state and the time at which its function runs. Wake-ups of one edge run in
+ * the order of enum hv_unit, so that the receive engine precedes the send
+ * engine, and address translation runs after both. */
 #ifndef SYSTEMS_HVIA_NIC_NIC_H
 #define SYSTEMS_HVIA_NIC_NIC_H
 
@@ -176,7 +176,7 @@ static inline uint32_t hv_payload(const struct hv_nic *n)
 }
 
 /* dma.c */
-/* Queues a transaction of a unit. The unit is woken at its end. */
+/* Queues a transaction of a unit. The end of the transaction wakes the unit. */
 void hv_dma(struct hv_nic *n, struct hv_dma *d, enum weft_bus_op op,
 	    weft_phys_t addr, struct weft_slice data);
 
@@ -426,7 +426,7 @@ static inline void hv_ctrl_reset(struct hv_nic *n)
 		  (n->p.att_host ? HVIA_CTRL_ATT_HOST : 0);
 }
 
-/* Keeps a received kernel packet, or counts it as lost. */
+/* Queues a received kernel packet for the host, or counts it as lost. */
 void hv_kernel_packet(struct hv_nic *n, const uint8_t *p, uint32_t len);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filter of the receive engine of HVIA-GE (hvia.md 5.3 HDR, 5.5): checks of
- * header, VI and sender, sequence, message, descriptor. */
+/* Filter of the receive engine of HVIA-GE (hvia.md 5.3 HDR, 5.5). Checks the
+ * header, VI, sender, sequence number, message and descriptor of each packet.
+ * */
 #include <string.h>
 
 #include "base/bytes.h"

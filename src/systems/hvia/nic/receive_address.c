@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses for the bytes of a packet (hvia.md 3.7, 5.3): Address Prefetch
- * Buffer, segments of the receive descriptor, translation.
+/* Finds the host addresses for the bytes of a packet, with the Address Prefetch
+ * Buffer, the segments of the receive descriptor and address translation
+ * (hvia.md 3.7, 5.3).
  *
  * The buffer holds up to two ranges of one segment for the next packet. A range
  * outside it (another segment, a third page) is looked up while the packet

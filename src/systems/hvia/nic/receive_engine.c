@@ -176,8 +176,7 @@ static const char *const recv_name[RECV_STATES] = {
 	[RECV_XD] = "XD",	[RECV_RD] = "RD",	  [RECV_DCHK] = "DCHK",
 };
 
-/* Each state of the engine is a stage of the message that it receives. These
- * are the stages' names. */
+/* Name of the message's stage in each state of the engine. */
 static const char *const waited_for[RECV_STATES] = {
 	[RECV_IDLE] = "waits for the engine",
 	[RECV_HDR] = "to the engine, header",

@@ -89,7 +89,8 @@ enum {
 	 * descriptors that it has fetched from the region. A load returns 1
 	 * while an engine works with the region. */
 	HVIA_ATT_BUSY = 0x058,
-	/* Own choice, 6.2: compaction by level-2 indices. A store to COUNT
+	/* Own choice (6.2): registers that move entries of level 2 during
+	 * compaction. FROM and TO are indices of level 2. A store to COUNT
 	 * starts a move of that number of entries, lowest index first, in 2
 	 * cycles each. A load of COUNT returns the number left. Engines must be
 	 * stopped (CTRL.STOP, STATUS.IDLE), because they could read a

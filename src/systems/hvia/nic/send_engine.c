@@ -275,8 +275,8 @@ static const char *const send_name[SEND_STATES] = {
 	[SEND_NEXT] = "NEXT", [SEND_DONE] = "DONE",
 };
 
-/* Names of the stages of a message. The stage of a state ends when the engine
- * leaves that state. */
+/* Name of the message's stage in each state of the engine. The engine marks the
+ * stage when it leaves the state. */
 static const char *const waited_for[SEND_STATES] = {
 	[SEND_IDLE] = "waits for the engine",
 	[SEND_SCAN] = "finds the doorbell",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2): data gathered
- * across segments and pages, a header, and the transfer to the GEC. */
+/* Builds the packets of the send engine of HVIA-GE (hvia.md 3.8, 5.2). Gathers
+ * data across segments and pages, adds a header, and transfers the packet to
+ * the GEC. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program host.main: an ordinary C program with main(), compiled as a shared
- * object (cc -shared -fPIC), on a node. Each instance loads its own copy, so
- * that globals belong to its process. The C program may call libraries of the
- * simulator (vipl.h, and all public headers).
+/* Program host.main runs an ordinary C program on a node. The C program has a
+ * main() and is compiled as a shared object (cc -shared -fPIC). Each instance
+ * loads its own copy, so that globals belong to its process. The C program may
+ * call libraries of the simulator (vipl.h, and all public headers).
  *
  * The simulated machine provides its exit, abort, assert, clocks, sleep, malloc
  * and output to stdout and stderr. For all other functions the program calls

@@ -24,8 +24,8 @@ enum { REL_JUMP = -1, REL_DATA = -1 };
 
 /* ---- a private copy ---- */
 
-/* Copies the file to memory. The loader identifies files by their inode, so
- * that all instances would share one object without a copy. */
+/* Copies the file to memory. Without the copy all instances would share one
+ * object, because the loader identifies files by their inode. */
 static int copy_open(const char *file)
 {
 	int from = open(file, O_RDONLY | O_CLOEXEC), to;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program vipl.pingpong (hvia.md 6.5): messages between node 0 and a partner
- * over VIPL. Each side posts a receive descriptor ahead. Messages are sent by
- * send/receive, or by RDMA write, where the target polls the last byte. Sides
- * poll or block. */
+ * over VIPL. Each side posts a receive descriptor before the message arrives.
+ * Messages are sent by send/receive, or by RDMA write, where the target polls
+ * the last byte. For completions a side polls or blocks. */
 #include <errno.h>
 #include <string.h>
 
@@ -296,8 +296,8 @@ static int vipl_pingpong_open(struct pingpong *p)
 		return -EIO;
 	v->out = data + v->offset;
 	v->in = data + room + v->offset;
-	/* One receive is posted ahead. Node 0 posts its receive after its
-	 * send. */
+	/* Node 0 posts its first receive after its first send.
+	 * */
 	if (v->op == OP_SEND && !p->begins && !vipl_pingpong_post_recv(v, 0))
 		return -EIO;
 	program_put(&p->w, "vpp.at", (uintptr_t)v->in);

@@ -18,7 +18,8 @@ static struct row {
 	/* statuses of the send and of the receive, or 0 for a descriptor that
 	 * is not done */
 	uint32_t sent, received;
-	int error; /* asynchronous error of that node, or -1 for none */
+	/* asynchronous error of the node whose bus aborts, or -1 for none */
+	int error;
 	uint32_t queue;
 } const rows[] = {
 	{ 0, "reads", "1", 0, 0, HVIA_ERROR_POST_DESC, HVIA_Q_SEND },

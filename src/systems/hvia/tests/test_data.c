@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages through two HVIA-GE cards: every byte, length and status, against a
- * model that knows gather, scatter and the pages (hvia.md 9: T-01, T-02, T-05,
- * T-10, T-11, T-13). */
+ * model of gather, scatter and pages (hvia.md 9: T-01, T-02, T-05, T-10, T-11,
+ * T-13). */
 #include "unit/cmocka_all.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HVIA-GE: cached state of a region (hvia.md 6.2), order of service (2.3), and
- * the region that an error names when an RDMA write finds no memory. */
+/* HVIA-GE: descriptors that the card has fetched from a removed region (hvia.md
+ * 6.2), the order in which the card serves VIs (2.3), and the region that an
+ * error names when an RDMA write finds no memory. */
 #include "hvduo.h"
 
 #include "systems/hvia/nic/nic.h"

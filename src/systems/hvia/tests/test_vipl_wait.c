@@ -70,7 +70,7 @@ static void test_message_while_falling_asleep_ends_the_wait(void **state)
 	assert_in_range(b->t[0], 3 * WEFT_MS, 3 * WEFT_MS + 10 * WEFT_US);
 }
 
-/* ---- two completions, one at any moment of the other's interrupt ---- */
+/* ---- a completion at any moment of another completion's interrupt ---- */
 
 #define CROSS_FROM (20 * WEFT_US)
 #define CROSS_STEP (150 * WEFT_NS)
@@ -213,7 +213,7 @@ static int notes_send(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* T-30, T-43: 1000 completions, each with an arm of its own. */
+/* T-30, T-43: 1000 completions, each of a queue that was armed for it. */
 static void test_each_armed_completion_gives_one_interrupt(void **state)
 {
 	struct bench *b = *state;

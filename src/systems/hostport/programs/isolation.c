@@ -12,8 +12,9 @@
  *                 triggers       trigger without   none
  *                                effect
  *                 nq_full        put of a word     takes no notifications
- *                 bad_context    message           EN of its context was
- * cleared in memory forged_page    load              the Triggerpage belongs to
+ *                 bad_context    message           EN of its context is clear
+ *                                                  in memory
+ *                 forged_page    load              the Triggerpage belongs to
  *                                                  another process
  *                 locked_window  put of a word     another process has locked
  *                                                  the window

@@ -209,11 +209,12 @@ void hport_drv_epoch_next(struct hport_drv *d, uint32_t vpid);
 
 /* ---- driver.c ---- */
 
-/* Reserves VPID `want`, or if want < 0 a free VPID: the lowest one that never
- * had an owner, else the one that has been free for longest. Never reserves a
- * VPID that an ULTRA port of another process names. Returns the VPID. Errors:
- * -EINVAL (`want` is not a VPID), -EBUSY (`want` is in use or an ULTRA port
- * names it), -ENOSPC (no VPID is free). */
+/* Reserves VPID `want` if it is not negative. Otherwise reserves the lowest
+ * VPID that never had an owner or, if every VPID had one, the VPID that has
+ * been free for longest. Never reserves a VPID that an ULTRA port of another
+ * process names. Returns the VPID. Errors: -EINVAL (`want` is not a VPID),
+ * -EBUSY (`want` is in use or an ULTRA port names it), -ENOSPC (no VPID is
+ * free). */
 int hport_drv_vpid(struct hport_drv *d, int32_t want);
 /* Returns the lowest VPID of the caller. If the caller has none, returns the
  * highest free VPID. */
@@ -240,9 +241,9 @@ void hport_drv_begin(struct hport_drv *d);
 
 /* ---- memory.c ---- */
 
-/* Maps pages at a virtual address of the VPID: new pages, or the pages at
- * `phys`, which the caller must own. Inserts the first pages into the TLB at
- * once. Returns 0 or a negative errno. */
+/* Maps pages at a virtual address of the VPID. Allocates new pages if `phys` is
+ * 0, otherwise maps the pages at `phys`, which the caller must own. Inserts the
+ * first pages into the TLB at once. Returns 0 or a negative errno. */
 int hport_drv_map(struct hport_drv *d, uint32_t vpid, uint64_t bytes,
 		  weft_phys_t phys, struct hport_region **r_p);
 /* Frees all memory of the VPID. The caller has checked that no part of the
@@ -258,8 +259,8 @@ uint64_t hport_drv_translate(struct hport_drv *d, uint32_t vpid,
 /* Maps the driver pages of ULTRA. Returns 0 or a negative errno. */
 int hport_ultra_setup(struct hport_drv *d);
 /* Returns whether an ULTRA port of another process names the VPID. The driver
- * does not give out such a VPID, because its new owner would get the
- * notifications of that ULTRA port. */
+ * does not assign such a VPID, because its new owner would get the
+ * notifications of the ULTRA port. */
 bool hport_ultra_names(struct hport_drv *d, uint32_t vpid);
 /* Gives back all ULTRA ports of a process that has ended. */
 void hport_ultra_gone(struct hport_drv *d, const struct weft_proc *p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host Port driver, see driver.h: registers, caches and routes. */
+/* Host Port driver (see driver.h): accesses registers, controls the device's
+ * caches and sets up routes. */
 #include "systems/hostport/lib/driver.h"
 
 #include <errno.h>

@@ -22,8 +22,8 @@ struct hp_cpl {
 	uint64_t va;
 	struct hp_push push;
 	bool pushes, posted;
-	/* the job waits for an entry of the notification queue; set in
-	 * LOOKUP */
+	/* set in LOOKUP if the job has to wait for an entry of the notification
+	 * queue */
 	bool lacks;
 	/* number of pending stores of MISALIGNED_PUT */
 	uint32_t runs;

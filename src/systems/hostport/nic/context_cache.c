@@ -13,7 +13,7 @@
 #include "base/need.h"
 #include "systems/hostport/nic/nic.h"
 
-/* limit of write-backs that misses start; a flush may start more */
+/* largest number of write-backs that misses start. A flush may start more */
 enum { BACKS = 16 };
 
 static uint32_t ctx_find(const struct hp_nic *n, uint32_t vpid)

@@ -194,8 +194,8 @@ void hp_incoming(struct hp_nic *n, struct hp_rx *rx)
 	bool known = hp_is_get(byte) || put || send || byte == HP_B_ACK;
 
 	if (dtag != (uint32_t)n->reg.hpid && dtag != HP_DTAG_ALL) {
-		/* refuses a packet that is not for this node; a reply is only
-		 * logged, because its sender waits for no answer */
+		/* refuses a packet that is not for this node. Only logs a
+		 * reply, because its sender waits for no answer */
 		if (hp_is_reply(byte))
 			hp_err_log(n, HP_CMD(HP_ERR_ROUTE_BROKEN, 0, byte),
 				   rx->head.vpid);

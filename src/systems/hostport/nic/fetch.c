@@ -265,7 +265,7 @@ static void issue_put(struct hp_nic *n, void *arg)
 void hp_fetch_issue(struct hp_nic *n, uint32_t vpid, uint64_t flags,
 		    struct hp_req *req, const uint64_t *w)
 {
-	/* counts a tagged VCI here, because it is never fetched; other VCIs
+	/* counts a tagged VCI here, because it is never fetched. Other VCIs
 	 * were counted when they were fetched */
 	hp_share_add(n, vpid, req);
 	hp_vci_decode(&req->vci, w, vpid);

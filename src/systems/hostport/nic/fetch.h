@@ -20,7 +20,8 @@ struct hp_fetch {
 	struct hp_req *req; /* NULL: free */
 	struct hp_ctx_req ctx;
 	uint64_t w[HP_WORDS];
-	/* the memory read has started; false while the context is requested */
+	/* true once the memory read has started, false while the context is
+	 * requested */
 	bool reading;
 };
 struct hp_fetch_unit {

@@ -261,8 +261,8 @@ void hp_pull_drop(struct hp_nic *n, struct hp_pull *p);
  * wait. */
 enum { HP_INGRESS = 4096 };
 
-/* copy of a packet that was moved out of the network; its bytes are stored or
- * read back later */
+/* Copy of a packet that was moved out of the network. Its bytes are stored or
+ * read back later. */
 struct hp_park {
 	uint32_t kept; /* bytes kept in the buffer of unit fu */
 	uint8_t fu;    /* number of that unit */

@@ -11,8 +11,8 @@ struct form {
 	/* bits 2:0 of the command byte under the mask `fixed` must equal
 	 * `value` */
 	uint8_t fixed, value;
-	/* mask of L, the number of immediate words, in the command byte; 0 if
-	 * the command has no L */
+	/* mask of field L in the command byte, or 0 if the command has no L. L
+	 * is the number of immediate words */
 	uint8_t count;
 	uint8_t least, most; /* limits of L */
 	/* imm: number of immediate words of a command without L. first: index

@@ -189,8 +189,8 @@ static uint64_t slot_now(void *own)
 
 static void scheds_init(struct hp_nic *n)
 {
-	/* completers keep the last unit and one slot of the queue for replies,
-	 * so that replies never wait for requests */
+	/* completers reserve the last unit and one slot of the queue for
+	 * replies, so that replies never wait for requests */
 	const uint32_t fus[HP_PARTS] = {
 		n->param.n_req_fu,
 		n->param.n_cpl_fu > 1 ? n->param.n_cpl_fu : 2, n->param.n_rsp_fu

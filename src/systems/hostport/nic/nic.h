@@ -188,7 +188,8 @@ struct hp_req {
 	/* id of the listeners' message that continues with the packet of this
 	 * instruction, or 0 */
 	uint64_t trace;
-	/* an NQ entry is reserved for its notification; false only in tests */
+	/* true if an NQ entry is reserved for the notification. False only in
+	 * tests */
 	bool reserved;
 	/* the instruction counts in the share of its VPID (fetch_share.c) */
 	bool ahead;
@@ -310,7 +311,7 @@ struct hp_room {
 	} shares;
 	uint32_t used; /* number of waiting slots in use */
 };
-/* ring of records; its pointers count all records of the run */
+/* Ring of records. Its pointers count all records of the run. */
 struct hp_events {
 	weft_phys_t base;
 	uint32_t size; /* number of records, or 0 without a ring */

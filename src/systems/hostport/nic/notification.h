@@ -37,8 +37,8 @@ struct hp_nqe {
 };
 struct hp_notify {
 	struct hp_nqe *wait; /* entries that wait for room */
-	/* command that requested the pending status of each VPID: 13:9 error,
-	 * 8:5 command, 4:0 parameter; allocated on first use */
+	/* command that requested the pending status of each VPID (13:9 error,
+	 * 8:5 command, 4:0 parameter). Allocated on first use */
 	uint16_t *cause;
 	struct hp_status *pool, *all;
 	/* numbers of entries whose context is being read, that are being

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of class hostport.nic; nic.c has their defaults, ranges and
- * sources. */
+/* Parameters of class hostport.nic. Their defaults, ranges and sources are in
+ * nic.c. */
 #ifndef SYSTEMS_HOSTPORT_NIC_PARAMETERS_H
 #define SYSTEMS_HOSTPORT_NIC_PARAMETERS_H
 

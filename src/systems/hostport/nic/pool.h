@@ -8,7 +8,7 @@
 
 #include "base/need.h"
 
-/* Returns a zeroed record: a free one, otherwise a new one. */
+/* Returns a zeroed record: from the pool, or a new one if the pool is empty. */
 #define hp_pool_take(pool, all)                                                \
 	({                                                                     \
 		__typeof__(pool) r_ = (pool), chain_ = r_ ? r_->chain : (all); \

@@ -348,7 +348,7 @@ enum hp_err {
 
 /* ---- notifications (6.2) ---- */
 
-/* index of the command word; its bits 63:48 are written last */
+/* index of the command word, whose bits 63:48 are written last */
 enum { HP_NQE_CMD = 7 };
 #define HP_NQE_W7(cmd, hpid, vpid)                                             \
 	(HP_PUT(cmd, 63, 48) | HP_PUT(hpid, 47, 16) | HP_PUT(vpid, 15, 0))
@@ -478,7 +478,7 @@ enum {
 /* index of the first of n words */
 #define HP_ULTRA_START(n) HP_ULTRA_INDEX(32 - (n))
 
-/* Driver pages (9.3, 9.8; offsets are our own): page of a requester port. The
+/* Driver page of a requester port (9.3, 9.8). The offsets are our own. The
  * route consists of the forward elements and, if there is a return route, of a
  * separator and the return elements, 16 bytes at most. */
 enum {
@@ -496,8 +496,8 @@ enum {
 			    * the lower bound */
 	HP_UR_OWNER = 0x48,
 };
-/* Page of a completer port. The OWNER registers of requester and completer only
- * store a value for the driver. */
+/* Driver page of a completer port. The OWNER registers of requester and
+ * completer only store a value for the driver. */
 enum {
 	HP_UC_CTRL = 0x00,
 	/* port that sends all packets of this completer port */

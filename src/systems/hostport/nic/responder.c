@@ -210,8 +210,8 @@ static void rsp_frame(struct hp_sched *s, struct hp_job *j)
 	hp_after(n, n->param.t_frame, frame_timer, q);
 	if (!p->total)
 		return;
-	/* requests the pages of the payload, or the page of the atomic; payload
-	 * is read as soon as its page is translated */
+	/* requests translations for the payload or for the word of the atomic.
+	 * Payload is read as soon as its page is translated */
 	p->arg = q;
 	p->walk.go = q->atomic ? atomic_page : hp_pull_go;
 	p->walk.missed = walk_missed;

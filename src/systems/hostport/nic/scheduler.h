@@ -49,7 +49,7 @@ struct hp_job {
 	 * behind a job that may wait for the prompt job. */
 	bool prompt;
 	uint8_t fu, stage;
-	/* mask of the units that may take the job; 0 allows all */
+	/* mask of the units that may take the job, or 0 for all units */
 	uint32_t fus;
 	struct hp_job *next; /* next record of the pool */
 	struct hp_job *chain;
@@ -135,8 +135,8 @@ struct hp_sched {
 	/* below: state */
 	struct hp_job **queue; /* oldest first */
 	uint32_t n_queue;
-	/* unit that received the last job; the next unit is preferred among
-	 * those with equal load */
+	/* unit that received the last job. The search for the next job's unit
+	 * starts after it, so that units with equal load take turns */
 	uint32_t turn;
 	struct hp_fu fu[HP_FU_MAX];
 	/* puts, issues: numbers of jobs queued and issued. slots: number of

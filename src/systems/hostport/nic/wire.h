@@ -57,13 +57,13 @@ struct hp_route {
 struct hp_head {
 	uint64_t c[HP_FRAME_MAX];
 	uint32_t vpid; /* VPID of the target, from the routing frame */
-	/* number of user bytes in the packet; C3 may name more */
+	/* number of user bytes in the packet. C3 may count more */
 	uint32_t bytes;
 	/* received packet: offset of the user bytes in the payload */
 	uint32_t skip;
 	uint8_t n_tree, tree[HP_ROUTE_MAX]; /* received: branches */
-	/* received packet: return path, stored in fwd, with nf = 0 if there is
-	 * none; dtag is the sender's HPID */
+	/* received packet: return path, stored in fwd. nf is 0 if there is no
+	 * return path. dtag is the sender's HPID */
 	struct hp_route back;
 };
 

@@ -83,8 +83,8 @@ static struct weft_turn crowd_turn(struct weft_host *h, struct weft_proc *proc,
 	struct member *m = arg;
 	struct crowd *a = m->of;
 	struct hport *p = &a->hp.port[m->id];
-	/* all processes issue the same number of instructions; the first ones
-	 * issue one more if the number does not divide evenly */
+	/* each process issues an equal share of the instructions. If the number
+	 * does not divide evenly, the first processes issue one more */
 	uint32_t quota = (uint32_t)(a->instructions / a->processes) +
 			 (m->id < a->instructions % a->processes);
 	uint64_t num;

@@ -24,7 +24,7 @@ enum hpn_kind {
 	"none|good|triggers|nq_full|bad_context|forged_page|locked_window|"    \
 	"tlb_miss|long_miss|target_miss|get_miss|atomic_miss"
 
-/* instructions of victims; HPN_MIX issues all of them in turn */
+/* Instructions of victims. HPN_MIX issues all of them in turn. */
 enum { HPN_PUT, HPN_GET, HPN_MESSAGE, HPN_FAA, HPN_MIX };
 #define HPN_WAYS "put|get|message|faa|mix"
 

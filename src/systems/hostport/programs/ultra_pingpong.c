@@ -20,8 +20,8 @@ struct ultra_pingpong {
 	struct ultraw u;
 	/* number of conditional stores that the device refused */
 	uint64_t refused;
-	/* times in ns: store and arrival of the packets of this round; sum,
-	 * least and greatest latency of all rounds of a size */
+	/* times in ns. sent_at, got_at: store and arrival of the packets of
+	 * this round. sum, least, most: latencies of all rounds of a size */
 	double sent_at, got_at, sum, least, most;
 	uint64_t in[ULTRA_PAYLOAD_MAX];
 };

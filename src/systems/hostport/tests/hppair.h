@@ -9,7 +9,7 @@
 #include "hpproc.h"
 
 enum {
-	/* number of pages of the memory; they are mapped out of order */
+	/* number of pages of the memory, which are mapped out of order */
 	HPEND_PAGES = 300,
 	HPEND_VPID0 = 0x11,
 	HPEND_VPID1 = 0x12,

@@ -47,8 +47,8 @@ struct ref_job {
 	uint32_t units;		   /* mask of the units that may take the job */
 	uint32_t time[REF_STAGES]; /* number of cycles in each stage */
 	bool over;		   /* the job has spent its time in its stage */
-	/* stage in which the job waits for the driver; a number beyond the last
-	 * stage means that it never waits */
+	/* stage in which the job waits for the driver, or a number beyond the
+	 * last stage if the job never waits */
 	uint32_t miss;
 };
 

@@ -164,7 +164,7 @@ static void far_rdr(struct hppair *t, struct hpend *e)
 	hppair_meet(e);
 	hpend_expect(e, HP_B_NOTIFY_RECV, w);
 	hpend_rdr_free(e, LONG / 8);
-	/* both messages are notified when they are stored; the words of the
+	/* both messages are notified when they are stored. The words of the
 	 * long message are first in the region */
 	for (uint32_t i = 0; i < 2; i++) {
 		hpend_expect(e, HP_B_NOTIFY_RECV, w);

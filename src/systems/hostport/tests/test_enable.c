@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver that writes VPID_EN and contexts while a VPID is in use (hostport.md
- * 4.3, 4.10, 7.5); weights and shares of VPIDs. */
+/* Tests a driver that writes VPID_EN and contexts while a VPID is in use
+ * (hostport.md 4.3, 4.10, 7.5), and the weights and shares of VPIDs. */
 #include "unit/cmocka_all.h"
 
 #include "hpproc.h"

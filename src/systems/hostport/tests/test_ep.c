@@ -503,8 +503,8 @@ static void test_endpoint_passes_messages_and_puts(void **state)
 
 /* ---- windows ---- */
 
-/* number of windows of each port, which the other process has decided for the
- * node; not a multiple of the 64 bits of a word */
+/* Number of windows of each port. The other process has chosen it for the whole
+ * node. It is not a multiple of 64, the number of bits of a word. */
 enum { WINDOWS = 4 * 64 + 16 };
 
 /* Returns how many windows the endpoint itself uses. */
@@ -576,11 +576,11 @@ static void test_endpoint_has_regions_in_each_window_of_its_port(void **state)
 
 /* ---- sizes ---- */
 
-/* Sizes of a node with one process. The process asks for `slots` messages of 40
+/* Sizes of a node with one process. The process requests `slots` messages of 40
  * bytes in flight. The receive data region has room for `slots` messages of the
- * usual 2048 bytes, because a later process may ask for these. A region that
- * would exceed 8 MiB has room for messages of 40 bytes only. A message of 2048
- * bytes takes 320 words, one of 40 bytes takes 64 words. */
+ * usual 2048 bytes, because a later process may request messages of this size.
+ * A region that would exceed 8 MiB has room for messages of 40 bytes only. A
+ * message of 2048 bytes takes 320 words, one of 40 bytes takes 64 words. */
 static const struct {
 	uint32_t slots, words;
 } regions[] = {

@@ -120,8 +120,9 @@ static void orders_hold_what_is_asked_and_less_than_twice(void **state)
 	}
 }
 
-/* Calls both allocators in random order against one bit per page. No page is
- * given twice, no request is refused while it fits, and all pages return. */
+/* Calls both allocators in random order and compares them with a bitmap of the
+ * pages. No page is allocated twice, no request is refused while it fits, and
+ * all pages are free at the end. */
 enum { PAGES = 512, HELD = 40 };
 
 struct held {

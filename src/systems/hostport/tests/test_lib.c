@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* User library and driver of the Host Port (include/weft/hostport.h) on two
- * nodes; R21 and R22 of hostport.md 13.3 seen by programs. */
+ * nodes. The programs also run R21 and R22 of hostport.md 13.3. */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>

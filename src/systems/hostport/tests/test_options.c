@@ -11,7 +11,7 @@
 
 /* ---- rx_block_limit ---- */
 
-/* lengths of messages in bytes; the region has no space for both */
+/* Lengths of messages in bytes. The region has no space for both messages. */
 enum { FULL = 64000, MORE = 2400 };
 
 static void near_limit(struct hppair *t, struct hpend *e)

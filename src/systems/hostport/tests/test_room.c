@@ -227,8 +227,8 @@ static void far_room(struct hppair *t, struct hpend *e)
 	assert_false(hpdrv_ctx(&e->d, e->vpid)[0] & HP_CTX_STALL_RX);
 	assert_true(sent == FLOOD || answered());
 	assert_true(kept > 0 || answered());
-	/* each message arrived or its origin got an error; wrong messages are
-	 * only in the log */
+	/* each message arrived, or its origin was notified of an error. Wrong
+	 * messages are recorded only in the error log */
 	if (!way->wrong)
 		assert_int_equal(got + refused, sent);
 	else

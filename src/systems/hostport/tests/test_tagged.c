@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tagged accesses (hostport.md 10.1): a conditional store that succeeds has
- * reserved the notification entry of its instruction (X4, CSB11); ULTRA's
- * tagged stores and loads. */
+/* Tagged accesses (hostport.md 10.1). A conditional store that succeeds has
+ * reserved the notification entry of its instruction (X4, CSB11). Also tests
+ * ULTRA's tagged stores and loads. */
 #include "unit/cmocka_all.h"
 
 #include "ultrarig.h"
@@ -61,7 +61,7 @@ static int full(struct weft_host *h, struct exrig *r, uint32_t node)
 	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
 	executed(&proc[0], (uint32_t)r->v[0]);
 	/* Takes all notifications, so that their entries are free again. The
-	 * status that the device then writes takes one of them. */
+	 * device then writes a status, which uses one of these entries. */
 	for (uint32_t i = 0; i < NQ - 1; i++)
 		assert_true(hpproc_nqe(&proc[0], w));
 	hpproc_free(&proc[0]);

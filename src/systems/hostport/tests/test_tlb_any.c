@@ -384,7 +384,7 @@ static int in_bulk(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(bulk(6, SIZE, 103, phys) & ~HP_CACHE_BUSY, 0);
 	rest(h);
 	assert_int_equal(hpdrv_get(&drv, HP_R_CACHE_STATUS), 0);
-	/* the third entry is a fault; the last two entries replace the first
+	/* the third entry is a fault. The last two entries replace the first
 	 * entries of the same VPID */
 	assert_int_equal(there(n, 5), 0xb);
 	assert_int_equal(there(n, 6), 0x1c0);

@@ -197,8 +197,7 @@ static int victim(struct weft_host *h, struct exrig *r, uint32_t node)
 	hport_close(p);
 	hports.step = GIVEN;
 	hports_await(h, TAKEN);
-	/* fails, because the driver gives out no VPID to which another port may
-	 * write */
+	/* fails, because the driver assigns no VPID that another port names */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);
 	want.vpid = ALSO; /* VPID that a port of the completer names */
 	assert_int_equal(hport_open(h, &want, &p), -EBUSY);

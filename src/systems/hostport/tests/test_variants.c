@@ -12,7 +12,7 @@
 
 enum { WINS = 8, ROUNDS = 12, AREA = 16 * HP_PAGE };
 
-/* Opens windows 10 to 17 of a side, one behind the other. */
+/* Opens windows 10 to 17 of a side, at adjacent addresses. */
 static void mix_windows(struct hpend *e)
 {
 	for (uint32_t i = 0; i < WINS; i++)
@@ -30,8 +30,8 @@ static void mix_send(struct hpend *e, uint32_t i)
 }
 
 /* Puts bytes from a window into the window of the same number on the other
- * side. When the put has ended, issues a get of these bytes into another
- * window, an add and a send at once. */
+ * side. When the put has ended, issues three instructions together: a get of
+ * these bytes into another window, an add and a send. */
 static void mix_round(struct hppair *t, struct hpend *e, uint32_t i)
 {
 	uint32_t win = 10 + i % 4, len = 8 + 808 * i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VPIDs that the Host Port's driver gives out, and the time until it gives them
- * out again; routes of ULTRA to each node (hostport.md 7.8, 9.8). */
+/* VPIDs that the Host Port's driver assigns, the time until it assigns them
+ * again, and routes of ULTRA to each node (hostport.md 7.8, 9.8). */
 #include "unit/cmocka_all.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ static void a_vpid_has_one_owner_and_rests_between_two(void **state)
 
 enum { GONE = 5 };
 
-/* Gives each VPID an owner, because then the VPID that has been free longest is
- * given out first. */
+/* Gives each VPID an owner, because then the driver assigns the VPID that has
+ * been free longest. */
 static int all_had(struct hport_drv *d, void *arg)
 {
 	memset(d->kernel->used, 0xff, sizeof(d->kernel->used));
@@ -97,7 +97,7 @@ static int any_of_them(struct weft_host *h, struct exrig *r, uint32_t node)
 	}
 	for (uint32_t i = 0; i < GONE; i++)
 		hport_close(p[order[i]]);
-	/* a VPID that has had no owner is given out before all others */
+	/* the driver assigns a VPID that has had no owner before all others */
 	assert_int_equal(try_open(h, -1, &q), 0);
 	assert_int_equal(hport_vpid(q), GONE);
 	hports.step = 1;

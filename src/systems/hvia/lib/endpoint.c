@@ -37,7 +37,7 @@ struct hvia_ep_peer {
 	VIP_VI_HANDLE vi; /* NULL for the own node */
 	uint8_t *mem;	  /* memory of the slots for sending and receiving */
 	VIP_MEM_HANDLE handle;
-	/* number of slots at the card; next slot to use */
+	/* sending: number of slots at the card. next: slot to use next */
 	uint32_t sending, next;
 };
 
@@ -343,10 +343,10 @@ static void hvia_ep_stop(struct ep *e)
 	for (uint32_t i = 0; x->peer && i < e->n; i++) {
 		struct hvia_ep_peer *p = &x->peer[i];
 
-		/* Closes a connection after its sends are done, because the
-		 * program considers them sent. The loop ends even without an
-		 * answer, because the reliable service gives up after its last
-		 * attempt. */
+		/* Closes a connection only after its sends have completed,
+		 * because the program considers them sent. The loop ends even
+		 * without an answer, because the reliable service gives up
+		 * after its last attempt. */
 		if (p->vi) {
 			while (VipSendDone(p->vi, &d) == VIP_NOT_DONE || d)
 				if (!d)

@@ -42,8 +42,8 @@ struct vipl_queue {
 	struct vipl_posted *ring;
 	uint64_t first; /* number of the oldest descriptor */
 	uint32_t size, n;
-	/* number of descriptors posted and not yet completed; reliable VIs
-	 * only */
+	/* number of descriptors posted and not yet completed (reliable VIs
+	 * only) */
 	uint32_t open;
 	/* a thread has linked a descriptor and not rung its doorbell yet */
 	bool posting;
@@ -236,7 +236,8 @@ static inline volatile uint32_t *vipl_status(VIP_DESCRIPTOR *d)
 {
 	return &d->CS.Status;
 }
-/* Polls a queue like VipSendDone and VipRecvDone, at the given cost. */
+/* Polls a queue like VipSendDone and VipRecvDone. The poll takes the time
+ * `cost`. */
 VIP_RETURN vipl_done(VIP_VI_HANDLE vi, uint32_t dir, weft_time_t cost,
 		     VIP_DESCRIPTOR **d_p);
 /* Returns the status bits that name a descriptor's operation. */

@@ -44,7 +44,7 @@ weft_time_t vipl_deadline(struct weft_host *h, VIP_ULONG ms)
 /* Names under which programs for VI NICs of other makers open a card. Those
  * NICs had completion queues and reliable delivery. */
 static const struct {
-	/* format of the name with the number of the device; a name without a
+	/* format of the name with the number of the device. A name without a
 	 * number means device 0 */
 	const char *format;
 	bool own;

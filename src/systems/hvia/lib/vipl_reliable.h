@@ -29,8 +29,8 @@ enum {
 	REL_TRIES = 20,
 };
 enum { REL_DESC = 4096 }; /* bytes, more than the longest descriptor */
-/* least payload of a frame; cards with a smaller payload split a frame into
- * several Ethernet frames */
+/* Least payload of a frame. Cards with a smaller payload split a frame into
+ * several Ethernet frames. */
 enum { REL_PAYLOAD_MIN = 128 };
 
 enum { REL_FIRST = 1, REL_LAST = 2, REL_IMMEDIATE = 4, REL_RDMA = 8 };
@@ -82,8 +82,8 @@ struct vipl_rel {
 	uint64_t ends[REL_WINDOW];
 	/* next frame to send, and oldest frame not acknowledged */
 	uint32_t seq, base;
-	/* number of acknowledgements sent so far; their slots are used in
-	 * turn */
+	/* number of acknowledgements sent. Their slots are used in turn
+	 * */
 	uint32_t acks;
 	uint32_t tries;
 	weft_time_t again;

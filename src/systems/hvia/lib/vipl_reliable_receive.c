@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable VIPL in software: receiving, see vipl_reliable.h. */
+/* Receiving part of the reliable service of VIPL, see vipl_reliable.h. */
 #include "systems/hvia/lib/vipl_reliable.h"
 
 #include <string.h>

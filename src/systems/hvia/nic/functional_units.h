@@ -205,7 +205,7 @@ struct hv_apb {
 };
 enum { HV_APB_MAX = 16 };
 
-/* Job that the front stage of the receive engine gives to the write stage:
+/* Job that the front stage of the receive engine passes to the write stage:
  * bytes of a packet, the end of a packet, or the end of a message. Jobs stay in
  * order. */
 struct hv_job {
@@ -244,8 +244,8 @@ struct hv_recv {
 	struct weft_slice frame;
 	uint64_t trace; /* trace id of the message */
 	struct hv_head h;
-	/* bytes of the packet: in total, and already given to the write
-	 * stage */
+	/* n: bytes of the packet. pos: bytes passed to the write stage
+	 * */
 	uint32_t n, pos;
 	uint32_t handle;   /* region of the look-up */
 	struct hv_job job; /* RECV_HAND: job that waits for room */

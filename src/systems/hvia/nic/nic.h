@@ -206,7 +206,7 @@ void hv_l2_store(struct hv_nic *n, uint64_t val);
 void hv_xlate(struct hv_nic *n, enum hv_owner o, const struct hv_xlate *x);
 /* Runs the next step of the look-up. */
 void hv_att_event(struct hv_nic *n);
-/* Starts a move of level-2 entries; hv_move_event ends it. */
+/* Starts a move of level-2 entries. hv_move_event() ends the move. */
 void hv_move_start(struct hv_nic *n, uint64_t count);
 
 static inline uint64_t hv_move_left(const struct hv_nic *n)

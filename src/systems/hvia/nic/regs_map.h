@@ -78,7 +78,7 @@ enum {
 	HVIA_ATT_ADDR = 0x030, /* SDRAM byte address, a multiple of 8 */
 	/* The 64 bits at ATT_ADDR. Each access increments ATT_ADDR by 8. */
 	HVIA_ATT_DATA = 0x038,
-	/* number of handles of level 1; higher handles are refused */
+	/* number of handles of level 1. The card refuses higher handles */
 	HVIA_ATT_L1_COUNT = 0x040,
 	/* load: removes and returns the next error (HVIA_ERR_VALID) */
 	HVIA_ERR_POP = 0x048,
@@ -162,10 +162,11 @@ enum hvia_error {
  * oldest received packet, and a store to KRX_LENGTH removes it. The source does
  * not print the layout of these registers. */
 enum {
-	/* store: sends a packet of that many bytes; load: 0 after the packet
+	/* store: sends a packet of that many bytes. Load: 0 after the packet
 	 * was sent */
 	HVIA_KTX_LENGTH = 0x400,
-	/* load: bytes of the oldest packet, or 0 for none; store: removes it */
+	/* load: bytes of the oldest packet, or 0 for none. Store: removes the
+	 * packet */
 	HVIA_KRX_LENGTH = 0x408,
 	HVIA_KRX_TYPE = 0x410, /* byte 14 of the oldest packet */
 	HVIA_KTX = 0x800,      /* 2 KB */
@@ -258,7 +259,7 @@ struct hvia_desc {
 };
 
 struct hvia_seg {
-	/* local address; in the first segment of RDMA the remote address */
+	/* local address, or in the first segment of RDMA the remote address */
 	uint64_t addr;
 	uint32_t handle, length;
 };

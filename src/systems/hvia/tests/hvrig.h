@@ -71,9 +71,9 @@ uint32_t hvrig_wait(struct hvrig *r, struct hvrig_desc *d);
 /* Returns the next asynchronous error, or 0. */
 uint64_t hvrig_error(struct hvrig *r);
 
-/* Returns the time in ns at which packet x passed a stage: doorbell or txd at
- * its sender; poll, data or done at its receiver. The doorbell of a message
- * counts as that of its first packet. */
+/* Returns the time in ns at which packet x passed a stage. The stages are
+ * doorbell and txd at its sender, and poll, data and done at its receiver. The
+ * doorbell of a message counts as that of its first packet. */
 double hvrig_stage(struct bench *b, uint32_t node, const char *name, double x);
 
 #endif

@@ -222,7 +222,7 @@ static int writer(struct weft_host *h, struct bench *b)
 			 OK | HVIA_ST_RDMA_WRITE);
 	assert_int_equal(rdma(0x70000000, (uint32_t)b->v[3], 64, 0),
 			 OK | HVIA_ST_RDMA_WRITE);
-	/* 5 packets; the second crosses the page border at 4096, and the fifth
+	/* 5 packets. The second crosses the page border at 4096, and the fifth
 	 * crosses the page border at 8192 */
 	assert_int_equal(rdma(va + 2000, hvduo.handle[1], 4 * 1472 + 500, 0),
 			 OK | HVIA_ST_RDMA_WRITE);

@@ -308,7 +308,7 @@ static int moves(struct weft_host *h, struct bench *b)
 		hvrig_store(&rig, HVIA_MOVE_COUNT, wrong[i].count);
 		assert_int_equal(bad(b), i + 1);
 	}
-	/* moves entries up to the end of the table; a second move during this
+	/* moves entries up to the end of the table. A second move during this
 	 * move is refused */
 	hvrig_store(&rig, HVIA_MOVE_FROM, all - 5000);
 	hvrig_store(&rig, HVIA_MOVE_TO, all - 5000);

@@ -324,7 +324,8 @@ static int irq_sender(struct weft_host *h, struct bench *b)
 	return 0;
 }
 
-/* Checks that one arm gives one interrupt, however many completions follow. */
+/* Checks that a queue armed once raises one interrupt, however many completions
+ * follow. */
 static int irq_receiver(struct weft_host *h, struct bench *b)
 {
 	struct hvrig *r = &hvduo.rig[1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reliable VIPL: RDMA, and events that end a connection; unreliable RDMA writes
- * with a lost frame (hvia.md 5.5, 5.6). */
+/* Reliable VIPL: RDMA, and events that end a connection. Also tests unreliable
+ * RDMA writes with a lost frame (hvia.md 5.5, 5.6). */
 #include "viprig.h"
 
 #include <string.h>

@@ -221,7 +221,8 @@ static void test_each_armed_completion_gives_one_interrupt(void **state)
 	viprig_run(b, notes_recv, notes_send);
 	assert_int_equal(b->v[1], NOTES);
 	assert_int_equal(b->v[2], 0);
-	/* at most one interrupt for each arm, plus up to 20 for other events */
+	/* at most one interrupt for each time a queue was armed, plus up to 20
+	 * for other events */
 	assert_in_range(b->v[0], 1, NOTES + 20);
 }
 

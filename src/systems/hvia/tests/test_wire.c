@@ -140,8 +140,8 @@ static void says_over_the_wrap(struct hvrig *r)
 				    .seq = (0xfffe + i) & 0xffff,
 				    .length = 8 },
 		    8, (uint8_t)(i + 1));
-	/* repeats a frame from before the wrap and a frame from after the wrap;
-	 * the card drops both */
+	/* repeats a frame from before the wrap and a frame from after the wrap.
+	 * The card drops both frames */
 	say(r, &(struct head){ .flags = ONE, .seq = 0xffff, .length = 8 }, 8,
 	    9);
 	say(r, &(struct head){ .flags = ONE, .seq = 1, .length = 8 }, 8, 9);

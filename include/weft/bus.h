@@ -217,7 +217,8 @@ enum { WEFT_COND_ROOM }; /* Condition: the queue at the address is not full. */
 struct weft_bus_ops {
 	/* Starts a transaction of the device. REQ# is asserted immediately. */
 	void (*submit)(struct weft_port *dev_port, struct weft_bus_txn *t);
-	/* Answers NOTE_LOAD in the event that dequeued the note. A load that
+	/* Answers NOTE_LOAD. Must be called in the event that dequeues the
+	 * note. A load that
 	 * the device does not answer (decoding off) ends with a master
 	 * abort. */
 	void (*reply)(struct weft_port *dev_port, const void *data,

@@ -3,7 +3,7 @@
  * (extoll.md 4.8): 256 data and 12 control symbols.
  *
  * A symbol is a byte, with B8B10_K for control symbols: K28.5 is 0x1bc. A code
- * is ten bits, abcdeifghj from bit 9 down, with a first on the line. Running
+ * is ten bits, abcdeifghj from bit 9 down. Bit a leaves first. Running
  * disparity is 0 (more zeros, the start of a line) or 1 (more ones). */
 #ifndef BASE_B8B10_H
 #define BASE_B8B10_H

@@ -64,8 +64,8 @@ static void pairs_draw(struct pairs *p)
 	free(order);
 }
 
-/* Returns the number of cables between two routers. Returns 2 if a and b are
- * one router, because such a cable is as wrong as a second one. */
+/* Returns the number of cables between two routers. For a == b it returns 2, so
+ * that a cable from a router to itself is replaced like a doubled cable. */
 static uint32_t cables(const struct pairs *p, uint32_t a, uint32_t b)
 {
 	uint32_t n = 0;

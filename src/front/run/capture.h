@@ -15,8 +15,8 @@ int capture_open(const char *path, uint64_t limit, const char *const *patterns,
 /* Attaches the capture to the lines of a case before the case starts, for
  * exp.on_open. Returns 0, or a negative errno with a message. */
 int capture_tap(void *cap, struct weft_sim *sim, struct weft_err *err);
-/* Detaches the capture after the run, while its lines still exist, for
- * exp.on_close. */
+/* Detaches the capture from the lines of its simulation. exp.on_close calls
+ * this function after the run, before the lines are freed. */
 void capture_untap(struct capture *cap);
 int capture_close(struct capture *cap, bool keep, struct weft_err *err);
 

@@ -55,7 +55,9 @@ struct ex_pair {
 /* Makes the pair. set is a list of names and values that ends with NULL. "name"
  * sets a parameter of both ends, "0.name" that of end 0. */
 void ex_pair_init(struct ex_pair *p, const char *const *set);
-/* Puts a fault with settings on frames that leave end `from`. */
+/* Inserts a fault component of class cls in the line from end `from` to the
+ * other end. `set` holds the parameters of the component. Returns the
+ * component. */
 struct weft_comp *ex_pair_fault(struct ex_pair *p, uint32_t from,
 				const struct weft_class *cls,
 				const char *const *set);

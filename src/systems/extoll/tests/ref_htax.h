@@ -85,10 +85,9 @@ struct ref_hx {
  * after `cycles`. */
 bool ref_hx_run(struct ref_hx *x, uint64_t cycles);
 
-/* Functions for tests whose units add requests during the run. They run one
- * cycle at a time. ref_hx_begin() handles the arrivals of cycle `now`.
- * ref_hx_end() grants requests and stores, and returns true if it granted
- * any. */
+/* Run the reference one cycle at a time, for tests that add requests during the
+ * run. ref_hx_begin() handles the arrivals of cycle `now`. ref_hx_end() issues
+ * the grants for requests and for stores. It returns true if it issued any. */
 void ref_hx_reset(struct ref_hx *x);
 void ref_hx_begin(struct ref_hx *x, uint64_t now);
 bool ref_hx_end(struct ref_hx *x);

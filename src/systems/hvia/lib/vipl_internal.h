@@ -101,7 +101,9 @@ struct vipl_cq {
 	uint32_t users;
 	uint32_t inside;
 	struct vipl_queue *queues;
-	/* Entries of completions in order, the oldest at `first`. */
+	/* Ring of completions that the program has not taken yet. Each entry is
+	 * the work queue of a completed descriptor. The oldest entry is at
+	 * `first`. */
 	struct vipl_queue **entry;
 	uint32_t size, first, n;
 	/* the overrun was reported, and the queue has been full since */

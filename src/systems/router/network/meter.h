@@ -23,7 +23,7 @@ struct router_net {
 	uint32_t group; /* ends of a group (net_graph_group), once asked for */
 	struct station **end; /* gateways by end, or NULL if there are none */
 	struct packets packets;
-	/* Choices of packets that wait for a VC, a list of free ones. */
+	/* Free structs, for the choices of packets that wait for a VC. */
 	struct {
 		VEC(struct net_choices *);
 	} choices;

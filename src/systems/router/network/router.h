@@ -45,8 +45,8 @@ struct router_params {
 	uint32_t input_speedup, output_speedup;
 };
 
-/* Queue of an input VC. Flits of a packet follow each other, so that the queue
- * is a ring of packets and a number of flits. */
+/* Queue of an input VC. Flits of different packets do not interleave in a VC.
+ * Therefore the queue stores packets, and counts flits without storing them. */
 struct in_vc {
 	uint32_t *packets; /* ring of buf_mask + 1 */
 	uint16_t head, n;  /* first packet, and their number */

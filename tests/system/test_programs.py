@@ -149,6 +149,19 @@ class Forth(Metrics):
             self.assertEqual(r["n0.prog0.split_%d" % size], 50)
             self.assertEqual(r["n0.prog0.read_requests_%d" % size], 1)
 
+    def test_dma_measures_each_size_alone(self):
+        """Without a gap transfers of a size run on while the next sizes are
+        measured, and no rate may follow from clocks of other transfers."""
+        most = 8 / PC_NS * 1e9 / MIB
+        for count, split in (300, 50), (64, 1000), (1, 100000):
+            r = run("forth/dma", "workload.gap=0",
+                    "workload.count=%d" % count,
+                    "bus.pcix.t_split=%d" % split, fails=True)
+            self.assertIn("a longer gap would do", str(r.failures))
+            for name, v in r.metrics.items():
+                if "_rate_" in name or name.endswith("peak"):
+                    self.assertLessEqual(v, most * (1 + 1e-9), name)
+
     def test_descriptor_takes_four_stores(self):
         """forth.md 11.5: four stores of 10 pc, two of 10 pc, a line of 64
         bytes."""

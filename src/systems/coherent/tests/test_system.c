@@ -531,6 +531,30 @@ static void a_line_held_exclusively_beside_a_copy_is_an_error(void **state)
 	}
 }
 
+/* The checks keep the bytes of every store, so they know what each kind of
+ * memory must return. */
+static void a_load_of_other_bytes_than_were_stored_is_an_error(void **state)
+{
+	static const uint64_t at[] = { A, REF_COH_OPEN, REF_COH_PRIVATE };
+	struct bench *b = *state;
+
+	for (uint32_t i = 0; i < 3; i++)
+		add(b, 0, true, at[i], 0x11223344, 0);
+	run(b);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct coh_op op = { .bytes = 4, .addr = at[i] };
+
+		coh_check_op(b->rig.c, 0, &op, 0x11223344);
+		assert_int_equal(rig_counter(&b->rig, "errors"), 2 * i);
+		coh_check_op(b->rig.c, 0, &op, 0x91223344);
+		assert_int_equal(rig_counter(&b->rig, "errors"), 2 * i + 1);
+		op = (struct coh_op){ .bytes = 2, .addr = at[i] + 2 };
+		coh_check_op(b->rig.c, 0, &op, 0x1122);
+		coh_check_op(b->rig.c, 0, &op, 0x1123);
+		assert_int_equal(rig_counter(&b->rig, "errors"), 2 * i + 2);
+	}
+}
+
 static void refused(struct weft_sim *sim, const char *name, const char *param,
 		    const char *value)
 {
@@ -599,6 +623,7 @@ int main(void)
 		T(uncached_access_leaves_no_copy),
 		T(round_robin),
 		T(a_line_held_exclusively_beside_a_copy_is_an_error),
+		T(a_load_of_other_bytes_than_were_stored_is_an_error),
 		cmocka_unit_test(impossible_parameters_are_refused),
 	};
 

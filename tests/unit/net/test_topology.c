@@ -202,6 +202,7 @@ static void cube_routes_change_the_lowest_bit_first(void **st)
 			assert_int_equal(topo_datelines(&t, s), 0);
 		}
 	assert_int_not_equal(topo_cube(&t, EX_TOPO_PORTS, 7, &err), 0);
+	assert_string_equal(err.msg, "7 dimensions: give 1 to 6");
 }
 
 /* A dimension of size 2 needs only one port. Therefore four dimensions fit the

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that writes arbitrary values into the memory that it shares with
- * others during a run:
+/* A bad process writes arbitrary values into the memory that it shares with
+ * other processes during a run:
  *
  * - the rings of the endpoint: commands, events, indices, states, payload;
  * - the ring of calls of weft/host.h, and the node's memory;
  * - the segment of processes that exchange messages directly.
  *
- * This bad process also sends arbitrary data on two sockets: the socket through
+ * The bad process also sends arbitrary data on two sockets: the socket through
  * which processes join, and the socket through which the simulator copies the
  * process's memory. A good process, the peer, follows the rules. Therefore the
  * peer must get its messages or an error. Neither the peer nor the simulator
@@ -61,9 +61,10 @@ static uint64_t take(struct fuzz *f, uint32_t n)
 /* ---- the bad process ---- */
 
 /* Returns a number below 2^48 or, in a quarter of the cases, a number of at
- * least 2^63. Callers use the number as a time, among other things. The run
- * reaches a time below 2^48 quickly, and the simulator refuses a time of 2^63
- * or more. A time of hours would take minutes to simulate. */
+ * least 2^63. The number is often used as a time in fs. The run reaches a time
+ * below 2^48 quickly, and the simulator refuses a time of 2^63 or more. Times
+ * between these limits are avoided, because hours of simulated time would take
+ * minutes. */
 static uint64_t take_wide(struct fuzz *f)
 {
 	uint64_t v = take(f, 8);
@@ -305,8 +306,8 @@ static void op_hello(struct fuzz *f)
 		close(fd);
 }
 
-/* Damages the socket over which the simulator asks for the process's memory:
- * sends bytes that answer no request, or closes the socket. */
+/* Damages the socket over which the simulator copies the process's memory.
+ * Sends bytes that answer no request, or closes the socket. */
 static void op_copy(struct fuzz *f)
 {
 	uint8_t bytes[64];
@@ -329,8 +330,7 @@ static void op_copy(struct fuzz *f)
 	}
 }
 
-/* Sends a message whose bytes stay in the process's memory, so that the
- * simulator asks for them. */
+/* Posts a put whose bytes the simulator must read from the process's memory. */
 static void op_far_put(struct fuzz *f)
 {
 	static uint8_t buf[65536];

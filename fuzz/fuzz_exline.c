@@ -65,7 +65,8 @@ static void join(struct weft_port *a, struct weft_port *b,
 	fuzz_must(!weft_connect(a, b, cable, cable ? 0 : 1, &err), err.msg);
 }
 
-/* Routes packets for the other end through the cable. */
+/* Sets the routes of crossbar i. Packets for the other crossbar leave through
+ * the cable. */
 static void tables(uint32_t i)
 {
 	const uint32_t to[ENDS] = { i ? LP : 0, i ? 0 : LP };

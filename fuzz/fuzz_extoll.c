@@ -127,7 +127,7 @@ static void op_bus(struct fuzz *f)
 	f->r.bus[0]->refuse = take(&f->in, 1) & 1;
 }
 
-/* ---- RMA, as a driver sets it up and processes use it ---- */
+/* ---- RMA: calls of the driver and of processes ---- */
 
 static void op_gate(struct fuzz *f)
 {
@@ -338,10 +338,10 @@ static bool vpid_full(const struct rma *r, uint32_t vpid)
 	return v && v->size && (v->wp + 1) % v->size == v->rp;
 }
 
-/* Returns true when a transmitter is idle, or when the notification ring of its
- * oldest command is full. In the second case, the transmitter must also be
- * unable to start a queued command, because RMA_TXOPS commands are in
- * flight. */
+/* Returns true when a transmitter is idle, or cannot continue because the
+ * notification ring of its oldest command is full. A transmitter with RMA_TXOPS
+ * commands in flight does not start a queued command. With fewer commands in
+ * flight, a queued command makes the result false. */
 static bool tx_rests(const struct extoll_rma_tx *u, uint32_t queued)
 {
 	const struct extoll_rma_txop *op = &u->op[u->head % RMA_TXOPS];
@@ -368,8 +368,8 @@ static bool in_rests(const struct extoll_rma_in *in)
 	}
 }
 
-/* Returns true when each unit of the NIC is idle or waits for a process to read
- * the ring of the process. */
+/* Returns true when each unit of the NIC is idle, or cannot continue before a
+ * process reads its ring or mailbox. */
 static bool rests(const struct fuzz *f)
 {
 	const struct extoll_nic *n = f->r.nic[0]->state;

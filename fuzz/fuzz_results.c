@@ -2,10 +2,10 @@
 /* `weft report` and `weft explain` read a results file from an untrusted
  * source, or refuse it with a reason.
  *
- * Byte 0 of an input says how the other bytes are used. 'S': the other bytes
- * are SQL that changes a small good file. 'P': every three bytes, an offset of
- * two bytes and a value, change one byte of that file. Any other value: the
- * whole input is the file. */
+ * Byte 0 of an input selects how the input makes this file. After 'S' the other
+ * bytes are SQL that changes a small good file. After 'P' they are patches of
+ * three bytes for the good file: an offset of two bytes and the new value of
+ * the byte there. With any other value the whole input is the file. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

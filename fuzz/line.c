@@ -48,8 +48,8 @@ static void change(struct fuzz_line *l, struct weft_raw *raw, uint32_t n)
 	}
 }
 
-/* Counts a changed or forged frame if the receiver would accept it: as sealed
- * if it is a data frame, as forged if it is a control frame. */
+/* Counts a changed or forged frame that the receiver would accept. Data frames
+ * count in `sealed`, control frames in `forged`. */
 static void judge(struct fuzz_line *l, const struct weft_raw *raw)
 {
 	enum fuzz_passes what = l->wire->passes(raw);

@@ -11,7 +11,8 @@
 
 enum { FUZZ_SYMBOLS = 4096 }; /* symbols of one frame at most */
 
-/* Kind of frame that a receiver accepts from given symbols. */
+/* Kind of frame that a receiver decodes from the symbols. FUZZ_NOTHING: the
+ * receiver accepts no frame. */
 enum fuzz_passes { FUZZ_NOTHING, FUZZ_CONTROL, FUZZ_DATA };
 
 /* Operations of a wire protocol that seal and forge its frames. */
@@ -32,8 +33,8 @@ struct fuzz_line {
 	void (*check)(void); /* called at every frame, or NULL */
 	uint32_t pass;	     /* frames still to let pass unharmed */
 	uint32_t harmed;     /* frames lost, repeated or changed so far */
-	/* `sealed` and `forged` count frames whose CRC fits, on purpose or by
-	 * chance. */
+	/* Only frames with a correct CRC count in `sealed` and `forged`. The
+	 * CRC of a changed frame may be correct on purpose or by chance. */
 	uint32_t sealed; /* data frames that this fault changed or made */
 	uint32_t forged; /* control frames that this fault changed or made */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ethernet frames for fuzz lines (systems/ethernet/link/wire.h): packets of
- * HVIA's kernel agents are forged. */
+/* Ethernet frames for fuzz lines (systems/ethernet/link/wire.h). Forged frames
+ * are packets of HVIA's kernel agents. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -74,7 +74,7 @@ bool atoll_recv(struct atoll_port *p, struct atoll_msg *m, void *data,
 
 struct atoll_deadlock {
 	uint32_t out;		 /* number of the blocked OutPort */
-	uint32_t granted, waits; /* InPort to which the OutPort is granted,
+	uint32_t granted, waits; /* InPort to which the OutPort is granted;
 				  * InPort that waits for the OutPort */
 };
 

@@ -144,10 +144,11 @@ int weft_att_idle(struct weft_att *a);
  *
  * The library counts polls without an event. Calls with `looks` share one
  * count, because a program that loops over such calls is waiting. Each call
- * without `looks` starts a new count. After 15 polls in calls with `looks`, or
- * after a total of 256 polls in other calls, the next poll lets 2 us of
- * simulated time pass, or less if an event arrives. A loop of tests therefore
- * makes progress at a rate that does not depend on real time. */
+ * without `looks` starts a new count. The library also keeps the total of these
+ * counts since the last event. If a count in calls with `looks` reaches 16, or
+ * the total reaches 256, the poll lets 2 us of simulated time pass, or less if
+ * an event arrives. A loop of tests therefore makes progress at a rate that
+ * does not depend on real time. */
 void weft_att_enter(struct weft_att *a, bool looks);
 /* Reports that the caller made progress without an event, because it handled a
  * message that it had polled before. Resets the count of polls in a row,

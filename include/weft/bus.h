@@ -78,9 +78,9 @@ struct weft_bus_txn {
 	enum weft_bus_op op;
 	weft_phys_t addr;
 	uint32_t bytes; /* length, any number, at any address */
-	/* Write: the bytes, where buf may be NULL in runs without payload.
-	 * Read: a slice that the device allocates and the bus fills burst by
-	 * burst. */
+	/* In a write: the bytes to write. buf may be NULL in runs without
+	 * payload. In a read: a slice that the device allocates and the bus
+	 * fills burst by burst. */
 	struct weft_slice data;
 	uint32_t max_request;	/* A read is cut into sequences of at most
 				 * this many bytes; 0 = one sequence. */
@@ -89,23 +89,24 @@ struct weft_bus_txn {
 	uint32_t cookie;	/* free for the device's use */
 	uint64_t trace_id;	/* id of the message that the transaction
 				 * belongs to, or 0 */
-	bool trace_last;	/* true when the end of this transaction is the
-				 * arrival of the message */
-	/* Set by a fault: extra clocks of the bridge between the split response
-	 * and the first datum, and before each further completion. */
+	bool trace_last;	/* true when the message has arrived at the end
+				 * of this transaction */
+	/* Extra clocks that the bridge needs between the split response and the
+	 * first datum, and before each further completion. A fault sets these
+	 * fields. */
 	uint32_t slow_split, slow_next;
-	/* Set by a fault of the device: factor on the device's times; 0 = none.
-	 */
+	/* Factor on the device's times, set by a fault of the device; 0 =
+	 * none. */
 	double slow_factor;
 	enum weft_bus_error
 		error; /* error of bus.pcix that the transaction meets */
-	/* Reads on packet buses: the answer may overtake stores of the host. A
-	 * device that accepts no stores until the answer arrives sets this
-	 * field, because otherwise the answer would wait for the stores and the
-	 * stores would wait for the answer. */
+	/* On packet buses: the answer to this read may overtake stores of the
+	 * host. A device that accepts no stores until the answer arrives sets
+	 * this field, because otherwise the answer would wait for the stores
+	 * and the stores would wait for the answer. */
 	bool relaxed;
-	/* Reads: the answer may arrive before the answers to earlier reads
-	 * (bus.ht with several banks of memory). */
+	/* The answer to this read may arrive before the answers to earlier
+	 * reads (bus.ht with several banks of memory). */
 	bool any_order;
 	/* The bus sets all fields from here on. */
 	enum weft_bus_status status;
@@ -141,10 +142,10 @@ enum weft_note_kind {
 	WEFT_NOTE_IRQ,	     /* the interrupt line of device `dev` has
 			      * changed to `level` */
 	/* Tagged accesses, see weft_bus_tagged: */
-	WEFT_NOTE_TAGGED,   /* to the device: op, tag, user, cond and data[]
-			     * of an access */
-	WEFT_NOTE_ANSWERED, /* to the host: data[] of the answer, level =
-			     * response tag */
+	WEFT_NOTE_TAGGED,   /* the host accesses the device: op, tag, user, cond
+			     * and data[] describe the access */
+	WEFT_NOTE_ANSWERED, /* the device has answered the host with data[], and
+			     * with the response tag in `level` */
 };
 
 /* Tagged store, tagged load, tagged conditional store. */
@@ -154,15 +155,15 @@ struct weft_bus_note {
 	enum weft_note_kind kind;
 	uint32_t dev;
 	weft_time_t time;
-	uint64_t off; /* STORE, LOAD: offset in the window; MEM_*: physical
-		       * address */
-	uint32_t offset, bytes; /* offset in the transaction; bytes of the
-				 * transfer, STORE or LOAD */
-	uint8_t space;		/* STORE, LOAD: 0 = configuration space, 1 +
-				 * n = BAR n */
+	uint64_t off; /* offset in the window (STORE, LOAD), or physical address
+		       * (MEM_*) */
+	uint32_t offset, bytes; /* offset in the transaction; number of bytes of
+				 * the transfer or access */
+	uint8_t space;		/* 0 = configuration space, 1 + n = BAR n
+				 * (STORE, LOAD) */
 	bool level;
-	/* MEM_READ: the host may fill in the bytes later, because the device
-	 * calls weft_bus_settle before it reads the bytes. */
+	/* The host may fill in the bytes of a MEM_READ later, because the
+	 * device calls weft_bus_settle before it reads the bytes. */
 	bool lazy;
 	bool last;  /* BURST: this is the last burst */
 	bool timer; /* BURST: the latency timer cut the burst short */
@@ -170,9 +171,10 @@ struct weft_bus_note {
 	bool error; /* in notes LOADED and ANSWERED: the access reached no
 		     * target (bus.ht: the error bit of the response) */
 	uint8_t op; /* TAGGED: an enum weft_bus_tagged_op */
-	/* An enum weft_bus_error. STORE, LOAD: error of the access. BURST,
-	 * MEM_*: bit 0 of the first byte is wrong. DONE of a read: the split
-	 * completion arrives a second time and ends at data_end. */
+	/* An enum weft_bus_error. STORE and LOAD carry the error of the access.
+	 * In BURST and MEM_* any error means that bit 0 of the first byte is
+	 * wrong. In the DONE of a read an error means that the split completion
+	 * arrives a second time and ends at data_end. */
 	uint8_t wrong;
 	uint8_t load; /* LOADED: number that the host gave the load */
 	uint16_t tag;
@@ -180,15 +182,15 @@ struct weft_bus_note {
 	struct weft_bus_txn *txn; /* transaction of the device that the note
 				   * is about */
 	/* `frame` is the time at which FRAME# was asserted and the tenure
-	 * began. STORE, LOAD, TAGGED (for observers): `frame` is the time at
-	 * which the access began on the bus, `asked` the time at which the host
-	 * handed it to the bus. */
+	 * began. In STORE, LOAD and TAGGED both times are for observers: the
+	 * access began on the bus at `frame`, and the host handed the access to
+	 * the bus at `asked`. */
 	weft_time_t frame, asked;
 	uint64_t trace_id;    /* MEM_WRITE: trace_id of the transaction */
 	weft_time_t data_end; /* time at which the last datum of this tenure
 			       * has moved */
-	uint64_t cond;	      /* TAGGED: condition of a conditional store,
-			       * see weft_bus_tagged */
+	uint64_t cond;	      /* condition of a conditional store (TAGGED), see
+			       * weft_bus_tagged */
 	uint8_t data[64];     /* bytes of STORE, LOADED, TAGGED, ANSWERED */
 };
 

@@ -54,8 +54,7 @@ static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 		return 0;
 	if (c->den == 1)
 		return (t - c->phase + c->num - 1) / c->num;
-	/* Smallest n with floor(n*num/den) >= d, because that is equivalent to
-	 * n*num >= d*den. */
+	/* Edge n is at or after t exactly if n * num >= d. */
 	unsigned __int128 d = (unsigned __int128)(t - c->phase) * c->den;
 
 	return (uint64_t)((d + c->num - 1) / c->num);

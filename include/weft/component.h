@@ -157,8 +157,8 @@ struct weft_place {
 /* Parts of a network, given to the component of the network. The ops.fini of
  * that component frees `switches`, and frees `topo` by topo_free. */
 struct weft_network {
-	/* In a routed network: the topology that NICs behind gateways see, or
-	 * NULL. */
+	/* Topology of a direct network. In a routed network: topology of the
+	 * NICs and switches behind gateways, or NULL. */
 	struct topology *topo;
 	struct weft_comp **switches; /* switches by node, all set before
 				      * ops.start */
@@ -171,14 +171,14 @@ struct weft_network {
 /* Classes of the parts of a network, used where the experiment names none. */
 struct weft_network_parts {
 	const char *net, *switch_class, *link;
-	/* NICs: class of the gateway between a NIC and an end of a routed
-	 * network. `link` joins the gateway's port `nic` to the first link of
-	 * the NIC. If switch_class is set, each NIC has a switch of that class,
-	 * and `link` joins the gateway to the first link of the switch. NULL:
-	 * the network has no gateways. */
+	/* Class of the gateway between a NIC and an end of a routed network.
+	 * `link` joins the gateway's port `nic` to the first link of the NIC.
+	 * If switch_class is set, each NIC has a switch of that class, and
+	 * `link` joins the gateway to the first link of the switch. NULL: the
+	 * network has no gateways. */
 	const char *gateway;
-	/* Class of the components that the experiment lists under `classes`,
-	 * for ends with ops.part. */
+	/* Class of the components that an experiment lists under `classes` of a
+	 * traffic source with ops.part. */
 	const char *traffic_class;
 };
 
@@ -287,16 +287,18 @@ struct weft_class {
 	const struct weft_port_decl *ports; /* ended by name == NULL */
 	const struct weft_reg *regs;	    /* ended by name == NULL */
 	struct weft_ops ops;
-	/* Programs: the run does not wait for the end of this program, because
-	 * the program only serves other programs. */
+	/* The run does not wait for the end of this program, because the
+	 * program only serves other programs. */
 	bool background;
-	/* Programs: class of the NIC that they drive; NULL: any, or none. */
+	/* Class of the NIC that a program of this class drives. NULL: the
+	 * program drives any NIC, or none. */
 	const char *needs;
-	/* NICs: protocol above the wire that captures show
-	 * (weft_wire_capture.more); 0: the wire has one protocol. */
+	/* Protocol that captures show above the wire of a NIC
+	 * (weft_wire_capture.more). 0: the wire has one protocol. */
 	uint8_t capture_upper;
-	/* For the ends of direct networks: default classes of the network of
-	 * such an end. NULL: the experiment must name all classes. */
+	/* For the ends of networks: classes of the parts of the network, used
+	 * where the experiment names none. NULL: the experiment must name all
+	 * classes. */
 	const struct weft_network_parts *network_parts;
 };
 

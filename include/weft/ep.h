@@ -47,15 +47,15 @@ enum weft_ep_code {
 struct weft_ep_op {
 	enum weft_ep_code code;
 	uint32_t dst;	 /* node to which the operation goes */
-	const void *buf; /* MSG, PUT: bytes to send; may be NULL if len is 0 */
-	size_t len;	 /* MSG, PUT, GET: number of bytes */
-	uint64_t imm;	 /* MSG, PUT with notify: value for the receiver's
-			  * event */
+	const void *buf; /* bytes to send (MSG, PUT); may be NULL if len is 0 */
+	size_t len;	 /* number of bytes (MSG, PUT, GET) */
+	uint64_t imm;	 /* value for the receiver's event (MSG, PUT with
+			  * notify) */
 	void *ctx;	 /* value for the event of this operation */
-	/* PUT, GET, FADD, CSWAP: an address inside a region of dst, and the
-	 * region's key. Atomics need an address that is a multiple of 8. */
+	/* Address inside a region of dst, and the region's key (PUT, GET, FADD,
+	 * CSWAP). Atomics need an address that is a multiple of 8. */
 	uint64_t raddr, rkey;
-	void *into;	  /* GET: memory that gets the bytes */
+	void *into;	  /* memory that gets the bytes (GET) */
 	bool notify;	  /* PUT: the receiver gets an event */
 	uint64_t operand; /* FADD: number added; CSWAP: expected value */
 	uint64_t desired; /* CSWAP: value stored if the word is `operand` */
@@ -64,25 +64,26 @@ struct weft_ep_op {
 /* ---- events ---- */
 
 enum weft_ep_kind {
-	WEFT_EV_SENT,	/* MSG: buf is free, the receiver may not have the
-			 * message yet */
-	WEFT_EV_RECV,	/* a message arrived: src, imm, data, len; needs
-			 * release */
-	WEFT_EV_PUT,	/* PUT: buf is free */
-	WEFT_EV_PUT_IN, /* the bytes of a put with notify have arrived: src,
-			 * imm */
-	WEFT_EV_GET,	/* GET: the bytes are in place */
-	WEFT_EV_ATOMIC, /* FADD, CSWAP: result is the word's old value */
+	WEFT_EV_SENT,	/* buf of a message is free, but the message may not
+			 * have arrived yet */
+	WEFT_EV_RECV,	/* a message has arrived; src, imm, data and len are
+			 * set; the event needs a release */
+	WEFT_EV_PUT,	/* buf of a put is free */
+	WEFT_EV_PUT_IN, /* the bytes of a put with notify have arrived; src and
+			 * imm are set */
+	WEFT_EV_GET,	/* the bytes of a get are in place */
+	WEFT_EV_ATOMIC, /* result is the word's old value (FADD, CSWAP) */
 	WEFT_EV_ERROR,	/* the operation of ctx failed with `status` */
 };
 
 struct weft_ep_event {
 	enum weft_ep_kind kind;
-	/* 0, or for ERROR: -EFAULT or -EINVAL (the region does not exist or
-	 * does not cover the bytes), -EIO (the data could not be fetched),
-	 * -EPIPE (the peer has gone) */
+	/* 0, or in an ERROR event: -EFAULT or -EINVAL (the region does not
+	 * exist or does not cover the bytes), -EIO (the data could not be
+	 * fetched), -EPIPE (the peer has left or died). */
 	int status;
-	uint32_t src; /* RECV, PUT_IN: sender; otherwise dst of the operation */
+	uint32_t src; /* sender (RECV, PUT_IN), or dst of the operation (all
+		       * other events) */
 	uint64_t imm;
 	const void *data; /* RECV: bytes, valid until weft_ep_ops.release */
 	size_t len;
@@ -104,7 +105,8 @@ struct weft_ep_mr {
 
 struct weft_ep_attr {
 	uint32_t max_msg;  /* bytes of the largest message; 0: the default */
-	uint32_t rx_slots; /* messages of one peer in flight; 0: the default */
+	uint32_t rx_slots; /* number of messages that a peer may have in flight
+			    * to this endpoint; 0: the default */
 	bool use_irq;	   /* `wait` sleeps until an interrupt instead of
 			    * spinning */
 	/* Bytes of the longest message without a handshake, for libraries that

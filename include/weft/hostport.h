@@ -129,7 +129,7 @@ void hport_free(struct hport *p, void *mem);
  * device cannot reach it, or other programs have memory in its pages) or
  * -ENOMEM. */
 int hport_map(struct hport *p, void *mem, uint64_t bytes, uint64_t *va_p);
-/* Removes the virtual address of such memory. */
+/* Removes a virtual address that hport_map has returned. */
 void hport_unmap(struct hport *p, uint64_t va);
 /* Pages memory out, as the operating system would. Returns false when the
  * device uses the page. */
@@ -280,8 +280,8 @@ struct hport_note {
 	uint32_t n;	  /* number of words in data */
 	uint64_t data[5]; /* words of a fast send, or results */
 	uint32_t win;	  /* ACCESSED: number of the window */
-	uint64_t off;	  /* ACCESSED: offset in the window; MESSAGE: offset in
-			   * the RDR, in words */
+	uint64_t off;	  /* offset in the window (ACCESSED), or offset in the
+			   * RDR in words (MESSAGE) */
 	bool posted;	  /* true when the message is in a posted buffer, which
 			   * `stored`, `addr` and `cookie` describe */
 	uint64_t stored, addr, cookie;

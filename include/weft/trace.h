@@ -144,8 +144,8 @@ static inline void weft_span(const struct weft_comp *c, const char *track,
 	if (weft_heard_kind(c, WEFT_TRACE_SPAN))
 		weft_trace_span(c, track, index, text, value, from, to);
 }
-/* Reports that from t on state machine `machine` number `index` is in `state`,
- * a single word. */
+/* Reports that state machine `machine` number `index` is in `state` (a single
+ * word) from t on. */
 static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 				 uint32_t index, const char *state,
 				 weft_time_t t)
@@ -153,14 +153,14 @@ static inline void weft_state_at(const struct weft_comp *c, const char *machine,
 	if (weft_heard_kind(c, WEFT_TRACE_STATE))
 		weft_trace_state(c, machine, index, state, t);
 }
-/* Reports that from t on state machine `machine` is in `state`. */
+/* Reports that state machine `machine` is in `state` from t on. */
 static inline void weft_state(const struct weft_comp *c, const char *machine,
 			      const char *state, weft_time_t t)
 {
 	weft_state_at(c, machine, WEFT_TRACE_ONE, state, t);
 }
-/* Reports that from t on the fill level of queue `queue` number `index` is
- * `level`. */
+/* Reports that queue `queue` number `index` has fill level `level` from t
+ * on. */
 static inline void weft_level(const struct weft_comp *c, const char *queue,
 			      uint32_t index, uint64_t level, weft_time_t t)
 {

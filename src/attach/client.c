@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: joining, leaving, fork. */
+/* Attaches the process to a run and detaches it. Ends the attachment in a child
+ * of fork. */
 #include "attach/client.h"
 #include "attach/copy.h"
 

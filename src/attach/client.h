@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment inside the process: joining and leaving (client.c), endpoint
- * (client_ep.c), hand-over and time (client_wait.c), counts and times of calls
- * (client_stat.c), measured part (client_epoch.c), copies of the process's
- * memory (client_copy.c). */
+/* State of an attached process, shared by the files that join and leave the run
+ * (client.c), implement the endpoint (client_ep.c), hand over and read the time
+ * (client_wait.c), count and time calls (client_stat.c), start and end the
+ * measured part (client_epoch.c), and copy the process's memory
+ * (client_copy.c). */
 #ifndef ATTACH_CLIENT_H
 #define ATTACH_CLIENT_H
 

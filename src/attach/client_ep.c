@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: its endpoint. A call becomes a command, and the
- * agent answers with events. */
+/* Endpoint of an attached process. Each call of the endpoint becomes a command,
+ * and the agent answers with events. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: start and end of the measured part. */
+/* Posts the commands by which an attached process starts and ends its measured
+ * part. */
 #include <errno.h>
 
 #include "attach/client.h"

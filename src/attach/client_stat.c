@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: its calls, counted and timed.
+/* Counts and times the calls of an attached process.
  *
  * The start and the end of a call are marks: commands without effect. The agent
  * records their times, because only the agent knows when the commands before a

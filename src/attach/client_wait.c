@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attachment of a process: handing over the processor, and time. An idle
- * process polls a few times, then waits, because simulated time can pass only
- * while all processes wait. */
+/* Hands the processor of an attached process to the simulator, and reads
+ * simulated time. An idle process polls a few times, then waits, because
+ * simulated time can pass only while all processes wait. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

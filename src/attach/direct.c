@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: joining, mapping the memory of peers, leaving, waiting. */
+/* Opens and closes a direct endpoint, maps the memory of peers, and waits. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: operations that the target's library executes in pieces.
- * These are atomics, and also put and get where the kernel refuses to copy. */
+/* Operations of a direct endpoint that the target's library executes in pieces.
+ * These are atomics, and also put and get if the kernel refuses to copy. */
 #include <errno.h>
 #include <string.h>
 

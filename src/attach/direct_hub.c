@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's part of the direct path: memory of the run, and requests that
- * processes send on their sockets. */
+/* The simulator's part of the direct path. Makes the memory of the run and
+ * serves the requests that processes send on their sockets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>

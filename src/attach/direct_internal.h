@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The direct endpoint: layout of the memory of the run and of its processes,
- * and declarations that its files share: the simulator's part (direct_hub.c),
- * joining, leaving and waiting (direct.c), the socket (direct_link.c), messages
- * (direct_ring.c), remote memory (direct_rma.c, direct_ask.c), calls and events
- * (direct_ep.c). */
+/* Layout of the memory of a direct run and of its processes, and declarations
+ * that the files of the direct endpoint share: the simulator's part
+ * (direct_hub.c), joining, leaving and waiting (direct.c), the socket
+ * (direct_link.c), messages (direct_ring.c), remote memory (direct_rma.c,
+ * direct_ask.c), calls and events (direct_ep.c). */
 #ifndef ATTACH_DIRECT_INTERNAL_H
 #define ATTACH_DIRECT_INTERNAL_H
 
@@ -160,9 +160,9 @@ struct direct_peer {
 					   * mapped */
 	uint8_t *out;			  /* this process's ring to the peer */
 	const uint8_t *in;		  /* ring of the peer to this process */
-	uint16_t *units; /* for each message read, at the index of its first
-			  * unit: the size in units, or DIRECT_FREED if the
-			  * message was freed */
+	uint16_t *units; /* element u is the size, in units, of the message at
+			  * unit u of the ring, with DIRECT_FREED set once the
+			  * message is freed; 0: no message */
 	struct pidfd who;
 	bool knows_who;
 	uint64_t put, room;  /* bytes sent to the peer; largest value of `put`

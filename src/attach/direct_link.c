@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: the socket between a process and the simulator, and
- * wake-ups between processes. */
+/* Exchanges messages on the socket between a process and the simulator, and
+ * wakes other processes. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: rings.
+/* Rings for the messages of direct endpoints.
  *
  * A sender writes each message behind its previous one. It clears the mark of
  * the next message first and writes the mark of the new message last, so that a

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: put, get and atomics. The kernel copies the data of put and
- * get during the call. The target's library executes atomics, and also put and
- * get if the kernel refuses (direct_ask.c).
+/* Put, get and atomics of a direct endpoint. The kernel copies the data of put
+ * and get during the call. The target's library executes atomics, and also put
+ * and get if the kernel refuses (direct_ask.c).
  *
- * A key is the index of a region in its owner's table and the number of
- * earlier uses of that entry. An address is valid in its owner's address
- * space. */
+ * A key is the index of a region in its owner's table and the number of earlier
+ * uses of that entry. An address is valid in its owner's address space. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

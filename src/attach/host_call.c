@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: each call becomes a command. A call that has a
- * result or takes time hands the processor to the simulator until the simulator
- * has executed the command. */
+/* Common part of the calls of weft/host.h in a process. Each call becomes a
+ * command. A call that has a result or takes time hands the processor to the
+ * simulator until the simulator has executed the command. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h inside a process: start and end of threads (host_life.c), common
- * part of all calls (host_call.c), MMIO and tagged accesses (host_io.c), memory
- * (host_mem.c), waiting and time (host_time.c), processes, domains and drivers
+/* Declarations shared by the files that implement weft/host.h inside a process:
+ * start and end of threads (host_life.c), common part of all calls
+ * (host_call.c), MMIO and tagged accesses (host_io.c), memory (host_mem.c),
+ * waiting and time (host_time.c), processes, domains and drivers
  * (host_proc.c). */
 #ifndef ATTACH_HOST_CLIENT_H
 #define ATTACH_HOST_CLIENT_H

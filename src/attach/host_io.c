@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: devices, MMIO, tagged accesses. */
+/* Calls of weft/host.h in a process that access devices, by MMIO or by tagged
+ * accesses. */
 #include <string.h>
 
 #include "attach/host_client.h"

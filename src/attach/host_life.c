@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: threads, and the process's end. The first call of
- * weft_host_self attaches the process to its node.
+/* Starts and ends the threads of a process that calls weft/host.h, and ends the
+ * process. The first call of weft_host_self attaches the process to its node.
  *
  * A thread of weft_thread_start is a thread of the operating system with a
  * separate connection. The simulator resumes one thread of the process at a

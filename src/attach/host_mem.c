@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: memory of the node, which process and simulator
- * map, and memory of the process. */
+/* Calls of weft/host.h in a process for memory of the node, which process and
+ * simulator map, and for memory of the process. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

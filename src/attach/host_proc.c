@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: processes and domains of the simulated node, whose
- * state is in the simulator, and drivers, whose state is in the process. While
- * a thread is inside a driver's call, it has the rights of the monitor in the
- * simulator, too.
+/* Calls of weft/host.h in a process for processes and domains of the simulated
+ * node, whose state is in the simulator, and for drivers, whose state is in the
+ * process. While a thread is inside a driver's call, it has the rights of the
+ * monitor in the simulator, too.
  *
  * Not supported: light processes (weft_proc_start, weft_procs_run). */
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weft/host.h in a process: waiting, time, cost, identity. */
+/* Calls of weft/host.h in a process that wait, read the clock or take time, and
+ * calls for out-of-band names and the log. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

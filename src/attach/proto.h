@@ -107,8 +107,8 @@ struct att_cmd {
 	uint16_t unused;
 	uint32_t dst;
 	uint64_t busy; /* processor time before the command, in fs */
-	uint64_t ctx;  /* returned in the event of the command; calls: number of
-			* the reply */
+	uint64_t ctx;  /* returned in the event of the command, or number of the
+			* reply */
 	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: local address; FADD:
 			* addend; CSWAP: expected value; RELEASE: slot of rx */
 	uint64_t len;  /* number of bytes; CSWAP: desired value */
@@ -198,12 +198,12 @@ struct att_seg {
 	_Atomic uint32_t ev_head;
 	_Atomic uint32_t want_room; /* the process asks to be woken when half of
 				     * the ring's commands have been executed */
-	_Atomic uint32_t told;	/* untimed: the process has rung the bell since
-				 * the gate last checked */
-	_Atomic uint32_t armed; /* the process wants a byte on the socket at
-				 * the next event */
-	_Atomic uint32_t outside;  /* a thread of weft/host.h waits in real
-				    * time. Simulated time must not advance. */
+	_Atomic uint32_t told;	  /* in an untimed run: the process has rung the
+				   * bell since the gate last checked */
+	_Atomic uint32_t armed;	  /* the process wants a byte on the socket at
+				   * the next event */
+	_Atomic uint32_t outside; /* a thread of weft/host.h waits in real
+				   * time. Simulated time must not advance. */
 	_Atomic uint64_t deadline; /* simulated time at which the wait ends */
 	_Atomic uint64_t
 		/* A bit for each slot of rx to release. A process sets bits

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of attached processes: its socket, its start and its end. */
+/* Opens and closes the server of attached processes, and listens on its
+ * socket. */
 #include "attach/serve.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes a client's calls of weft/host.h: MMIO, waiting, time.
+/* Executes a client's calls of weft/host.h for MMIO, waiting and time.
  *
  * A wrong argument fails a check of the run, as it does in a program inside the
  * simulator. A command that no library would write fails a check, too, because

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes a client's calls of weft/host.h: processes and domains of its node,
- * drivers, threads. */
+/* Executes a client's calls of weft/host.h for threads, drivers, and processes
+ * and domains of its node. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State and events of a client in the simulation, and its detaching. */
+/* Changes the state of a client in the simulation, writes its events, and
+ * detaches it. */
 #include <errno.h>
 #include <sys/socket.h>
 

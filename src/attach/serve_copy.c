@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulator's part of copy.h: requests to copy memory of a process. */
+/* The simulator's part of copy.h. Sends requests to copy memory of a
+ * process. */
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>

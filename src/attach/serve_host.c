@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a node that act for threads of a process: how such a thread runs
- * and how it ends. A turn is the time in which the process runs, from a
- * hand-over to its next command. */
+/* Runs and ends the threads of a node that make the calls of a process's
+ * threads. A turn is the time in which the process runs, from a hand-over to
+ * its next command. */
 #include "attach/serve_host.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All processes of a job, attached or not: mpirun, its daemons, shells,
- * children. The name of the socket in their environment identifies them. A
- * stopped process is ended, because otherwise other processes would wait for it
- * for ever. */
+/* Finds and ends processes of a job, attached or not: mpirun, its daemons,
+ * shells, children. The name of the socket in their environment identifies
+ * them. A stopped process is ended, because otherwise other processes would
+ * wait for it for ever. */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>

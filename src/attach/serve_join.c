@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joining of a process: identification, hello, choice of node and slot,
- * welcome. */
+/* Admits processes to the run. Identifies each process, reads its hello,
+ * chooses node and slot, and sends the welcome. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

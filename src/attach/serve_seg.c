@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The segment of a client: anonymous memory. It is sealed, so that the client
- * cannot change its size while the simulator uses it. */
+/* Makes the segment of a client in anonymous memory. The memory is sealed, so
+ * that the client cannot change its size while the simulator uses it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a client: their times, slices of the timeline, messages from rank to
- * rank. The client marks start and end of a call in its ring. The time of the
- * call is the time of the commands between the marks. Counts cover the measured
- * part (serve_epoch.c), or the whole run if the run has no measured part. */
+/* Records times of a client's calls, their slices of the timeline, and messages
+ * from rank to rank. The client marks start and end of a call in its ring. The
+ * time of the call is the time of the commands between the marks. Counts cover
+ * the measured part (serve_epoch.c), or the whole run if the run has no
+ * measured part. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watcher: a thread that sleeps on the listening socket, on the sockets of
- * clients, and on the started processes, and so learns which processes join
- * and end. */
+/* The watcher is a thread that detects processes that join or end. It sleeps on
+ * the listening socket, on the sockets of clients, and on the started
+ * processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

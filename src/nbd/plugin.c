@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that nbdkit calls: parameters, sizes, requests.  See nbd.h. */
+/* Functions that nbdkit calls for parameters, sizes and requests. See nbd.h. */
 #define NBDKIT_API_VERSION 2
 #include <errno.h>
 #include <fcntl.h>

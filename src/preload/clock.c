@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks: the program's code gets simulated time, and all other code gets real
- * time. Time of day starts at 2000-01-01 00:00:00 UTC, so that a date in a
- * result file is equal in every run.
+/* Shows simulated time to the program's code, and real time to all other code.
+ * Time of day starts at 2000-01-01 00:00:00 UTC, so that a date in a result
+ * file is equal in every run.
  *
  * Not simulated: processor time (CLOCK_PROCESS_CPUTIME_ID, clock()), sleeping
  * (except in raw.c) and timers. */

@@ -38,8 +38,8 @@ void pre_detach(void);
 /* Returns true if the clocks show simulated time. */
 bool pre_timed(const struct weft_att *a);
 /* Returns simulated time. A call by the attached thread hands over to the
- * simulator. Other threads get a time without a hand-over: the time that the
- * attached thread saw last. */
+ * simulator. A call by another thread does not hand over and returns the last
+ * time that the attached thread received. */
 weft_time_t pre_now(struct weft_att *a);
 /* Sets the time that other threads get. Called when the time is known without a
  * hand-over, as at the start of the measured part. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: opening, binding, enabling, flags and closing. */
+/* Opens, binds, enables and closes endpoints, and sets their flags. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>

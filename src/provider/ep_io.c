@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Endpoints: destinations of operations, ends of operations, and delivery of
- * messages. */
+/* Finds destinations of operations, completes operations, and delivers messages
+ * to endpoints. */
 #include "provider/region.h"
 
 /* ---- completions ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of endpoints, cancelling of receives, shared contexts. */
+/* Options of endpoints, cancelling of receives, and shared contexts. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -90,8 +90,8 @@ int wfi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
  * descriptor, because the process has one source of events. */
 struct wfi_wait {
 	enum fi_wait_obj obj;
-	/* FI_WAIT_FD: fd becomes readable with the transport's descriptor or
-	 * with bell. -1: not opened. */
+	/* The two descriptors of FI_WAIT_FD, -1 until they are opened. fd is
+	 * readable when the transport's descriptor or bell is readable. */
 	int fd, bell;
 };
 
@@ -295,8 +295,9 @@ struct wfi_ep {
 	/* The next fields are for FI_EP_MSG. */
 	enum wfi_conn conn;
 	wfi_name remote;
-	uint16_t shown; /* port of the passive endpoint that accepted; 0: port
-			 * of this endpoint */
+	uint16_t shown; /* port that fi_getname returns, if a passive endpoint
+			 * received the connection request; 0: the endpoint's
+			 * own port */
 	struct sockaddr_in peer_sin;
 	struct wfi_connreq *req;
 	struct wfi_op *connecting;

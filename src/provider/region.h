@@ -6,8 +6,8 @@
  * The first access to a region uses a message and also asks the peer for the
  * region, so that later accesses can be direct. A peer that closes a region
  * first notifies all processes that have asked for the region, and only then
- * sends other messages. Therefore no process uses a closed region after such
- * a message. */
+ * sends other messages. Therefore a process that receives any later message of
+ * the peer no longer uses the region. */
 #ifndef PROVIDER_REGION_H
 #define PROVIDER_REGION_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: wait objects, wait sets, poll sets.
+/* Wait objects, wait sets and poll sets.
  *
  * The process has one source of events, the attachment. A descriptor for the
- * user becomes readable with the attachment's descriptor, which fi_trywait
- * arms, or with the bell of the user's queue. */
+ * user is readable when the attachment's descriptor or the bell of the user's
+ * queue is readable. fi_trywait arms the attachment's descriptor. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

@@ -156,10 +156,10 @@ void weft_att_enter(struct weft_att *a, bool looks);
 void weft_att_made_progress(struct weft_att *a);
 /* Ends the call of weft_att_enter. */
 void weft_att_leave(struct weft_att *a);
-/* Stops measuring until weft_att_epoch, so that preparations do not count.
- * Until then the process runs in real time, and its messages bypass the
- * simulated NIC. Simulated time stands still while all attached processes are
- * in this state. Does not hand over. */
+/* Stops measuring, so that preparations do not count. Until weft_att_epoch the
+ * process runs in real time, and its messages bypass the simulated NIC.
+ * Simulated time stands still while all attached processes are in this state.
+ * Does not hand over. */
 void weft_att_aside(struct weft_att *a);
 /* Starts measuring together with the other processes of a job. All `ranks`
  * processes with this job number make this call. The processes are resumed

@@ -165,18 +165,18 @@ struct weft_bus_note {
 	/* The host may fill in the bytes of a MEM_READ later, because the
 	 * device calls weft_bus_settle before it reads the bytes. */
 	bool lazy;
-	bool last;  /* BURST: this is the last burst */
-	bool timer; /* BURST: the latency timer cut the burst short */
-	bool user;  /* TAGGED: the program itself gave the tag */
+	bool last;  /* the last burst of the transaction (BURST) */
+	bool timer; /* the latency timer cut the burst short (BURST) */
+	bool user;  /* the program itself gave the tag (TAGGED) */
 	bool error; /* in notes LOADED and ANSWERED: the access reached no
 		     * target (bus.ht: the error bit of the response) */
-	uint8_t op; /* TAGGED: an enum weft_bus_tagged_op */
+	uint8_t op; /* an enum weft_bus_tagged_op (TAGGED) */
 	/* An enum weft_bus_error. STORE and LOAD carry the error of the access.
 	 * In BURST and MEM_* any error means that bit 0 of the first byte is
 	 * wrong. In the DONE of a read an error means that the split completion
 	 * arrives a second time and ends at data_end. */
 	uint8_t wrong;
-	uint8_t load; /* LOADED: number that the host gave the load */
+	uint8_t load; /* number that the host gave the load (LOADED) */
 	uint16_t tag;
 	struct weft_slice slice;
 	struct weft_bus_txn *txn; /* transaction of the device that the note
@@ -186,7 +186,7 @@ struct weft_bus_note {
 	 * access began on the bus at `frame`, and the host handed the access to
 	 * the bus at `asked`. */
 	weft_time_t frame, asked;
-	uint64_t trace_id;    /* MEM_WRITE: trace_id of the transaction */
+	uint64_t trace_id;    /* trace_id of the transaction (MEM_WRITE) */
 	weft_time_t data_end; /* time at which the last datum of this tenure
 			       * has moved */
 	uint64_t cond;	      /* condition of a conditional store (TAGGED), see
@@ -205,7 +205,7 @@ struct weft_bus_tagged {
 	uint8_t space;
 	uint64_t off;
 	uint32_t bytes;	  /* stores: 4..64, a multiple of 4; loads: 4 or 8 */
-	uint64_t cond;	  /* TCSTORE: condition, as WEFT_COND makes it */
+	uint64_t cond;	  /* condition of a TCSTORE, as WEFT_COND makes it */
 	const void *data; /* bytes to store; stores alone use them */
 };
 

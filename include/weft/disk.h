@@ -83,8 +83,8 @@ enum weft_disk_code {
 };
 
 enum {
-	WEFT_DISK_FUA = 1 << 0, /* WRITE, ZERO: the bytes are on the medium when
-				 * the request ends */
+	WEFT_DISK_FUA = 1 << 0, /* the bytes of a WRITE or ZERO are on the
+				 * medium when the request ends */
 };
 
 struct weft_disk_seg {
@@ -98,8 +98,8 @@ struct weft_disk_op {
 	enum weft_disk_code code;
 	uint32_t flags;
 	uint64_t offset, length;
-	const struct weft_disk_seg *seg; /* READ, WRITE: segments, copied by
-					  * submit */
+	const struct weft_disk_seg *seg; /* segments of a READ or WRITE, copied
+					  * by submit */
 	uint32_t segs;			 /* 1..256 */
 	void *ctx;			 /* value for the event of this
 					  * request */
@@ -125,8 +125,8 @@ struct weft_disk_event {
 
 /* Numbers since open. */
 struct weft_disk_stats {
-	uint64_t requests; /* requests of the protocol, each counted once
-			    * however often it was sent */
+	uint64_t requests; /* requests of the protocol; a request that was sent
+			    * again counts once */
 	uint64_t retries;  /* requests sent again after a time-out */
 	uint64_t damaged;  /* requests sent again because of a wrong CRC */
 	uint64_t stale;	   /* received records that belong to an earlier attempt

@@ -56,9 +56,9 @@ struct weft_ep_op {
 	 * CSWAP). Atomics need an address that is a multiple of 8. */
 	uint64_t raddr, rkey;
 	void *into;	  /* memory that gets the bytes (GET) */
-	bool notify;	  /* PUT: the receiver gets an event */
-	uint64_t operand; /* FADD: number added; CSWAP: expected value */
-	uint64_t desired; /* CSWAP: value stored if the word is `operand` */
+	bool notify;	  /* the receiver gets an event (PUT) */
+	uint64_t operand; /* number to add (FADD), or expected value (CSWAP) */
+	uint64_t desired; /* value to store if the word is `operand` (CSWAP) */
 };
 
 /* ---- events ---- */
@@ -85,7 +85,7 @@ struct weft_ep_event {
 	uint32_t src; /* sender (RECV, PUT_IN), or dst of the operation (all
 		       * other events) */
 	uint64_t imm;
-	const void *data; /* RECV: bytes, valid until weft_ep_ops.release */
+	const void *data; /* bytes, valid until weft_ep_ops.release (RECV) */
 	size_t len;
 	uint64_t result;
 	void *ctx; /* ctx of the operation; NULL for RECV and PUT_IN */

@@ -4,7 +4,8 @@
  * The NIC has one operation, a remote write of 1..512 qwords from local to
  * remote physical memory, with three optional notifications. Transfers to one
  * destination leave, travel and arrive in order. The library copies no payload.
- * For messages, alignment and reads there is the common endpoint (weft/ep.h).
+ * Programs that need messages, reads or unaligned addresses use the common
+ * endpoint (weft/ep.h).
  *
  * A handle belongs to one thread. */
 #ifndef WEFT_FORTH_H

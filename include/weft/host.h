@@ -191,9 +191,9 @@ enum weft_turn_kind {
 
 struct weft_turn {
 	enum weft_turn_kind kind;
-	weft_time_t until;	    /* SLEEP: time of the next turn */
-	const volatile uint64_t *p; /* WAIT: the next turn is due when *p !=
-				     * old */
+	weft_time_t until;	    /* time of the next turn (SLEEP) */
+	const volatile uint64_t *p; /* the next turn is due when *p != old
+				     * (WAIT) */
 	uint64_t old;
 };
 

@@ -274,12 +274,12 @@ struct hport_note {
 	uint32_t error;	     /* error number of table 4.2; 0 = none */
 	uint32_t command;    /* command byte of the instruction that ended or
 			      * was executed */
-	uint32_t hpid, vpid; /* node and process of the other side */
+	uint32_t hpid, vpid; /* node and process of the peer */
 	struct hport_tag tag;
-	uint64_t bytes;	  /* MESSAGE, ACCESSED: number of bytes */
+	uint64_t bytes;	  /* number of bytes (MESSAGE, ACCESSED) */
 	uint32_t n;	  /* number of words in data */
 	uint64_t data[5]; /* words of a fast send, or results */
-	uint32_t win;	  /* ACCESSED: number of the window */
+	uint32_t win;	  /* number of the window (ACCESSED) */
 	uint64_t off;	  /* offset in the window (ACCESSED), or offset in the
 			   * RDR in words (MESSAGE) */
 	bool posted;	  /* true when the message is in a posted buffer, which

@@ -85,7 +85,7 @@ struct rma_noti {
 			 * rma_noti_lock_value */
 	uint32_t bytes; /* bytes moved, or the class from
 			 * rma_post_notification */
-	uint16_t node;	/* node and VPID of the other side */
+	uint16_t node;	/* node and VPID of the peer */
 	uint8_t vpid;
 	uint8_t unit;	 /* unit that wrote the notification: RMA_NOTI_* */
 	uint8_t command; /* command: RMA_CMD_* */

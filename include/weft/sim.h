@@ -106,9 +106,9 @@ struct weft_comp {
 	struct weft_rng rng;
 	uint64_t *regs;		 /* register file, see weft_reg_cell */
 	struct weft_comp *owner; /* host of a program, or NULL */
-	struct weft_port *on;	 /* KIND_FAULT: port that the fault is on */
-	uint32_t on_index;	 /* KIND_FAULT: number of the fault among the
-				  * filters of `on` */
+	struct weft_port *on;	 /* port that the fault is on (KIND_FAULT) */
+	uint32_t on_index;	 /* number of the fault among the filters of
+				  * `on` (KIND_FAULT) */
 	const struct reg_map *regmap;
 	bool inited;
 	char *name; /* name in the experiment: "n3.nic" */

@@ -127,8 +127,8 @@ static inline void weft_mark(const struct weft_comp *c, uint64_t id,
 	if (weft_told(c, id))
 		weft_trace_mark(c, id, stage, t);
 }
-/* Ends message id: no further record belongs to it. `arrived` is true when all
- * of it has reached its destination. */
+/* Ends message id. No further record belongs to the message. `arrived` is true
+ * when the whole message has reached its destination. */
 static inline void weft_msg_end(const struct weft_comp *c, uint64_t id,
 				bool arrived)
 {

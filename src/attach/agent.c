@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program host.agent: executes commands of the processes attached to its node.
+/* Program host.agent executes commands of the processes attached to its node.
  *
- * It owns the node's endpoint and uses it as a program of the simulator would.
- * The agent executes the commands that its clients have posted, polls, delivers
- * events, and waits. A client that received an event runs until it waits again.
- * The agent then continues at the same simulated time.
+ * The agent owns the node's endpoint and uses it as a program of the simulator
+ * would. The agent executes the commands that its clients have posted, polls,
+ * delivers events, and waits. A client that received an event runs until it
+ * waits again. The agent then continues at the same simulated time.
  *
  * Not modelled: several processors of a node. Clients of one node share its
  * agent, which executes their commands one after the other. */

@@ -51,8 +51,8 @@ struct weft_att {
 			    * charge */
 	weft_time_t ahead; /* processor time charged since the last hand-over,
 			    * whose time is seg->now */
-	uint64_t cpu_ns;   /* WEFT_CLOCK_CPU: processor time of the thread at
-			    * the last call of att_cpu_charge */
+	uint64_t cpu_ns;   /* processor time of the thread at the last call of
+			    * att_cpu_charge (WEFT_CLOCK_CPU) */
 	/* Events: */
 	uint32_t ev_head;
 	uint64_t seq; /* number of the last command that asked for a reply */

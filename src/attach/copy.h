@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access to the memory of a process if the kernel refuses access from outside.
- * In that case alone, a thread of the process copies bytes for the simulator
- * over a socket. The thread does not depend on the program's threads. A copy
- * therefore succeeds whatever the program does, like a copy by the kernel. */
+/* Copies between simulator and process if the kernel refuses access to the
+ * memory of the process from outside. A thread of the process sends and
+ * receives the bytes over a socket. The thread does not depend on the program's
+ * threads. A copy therefore succeeds whatever the program does, like a copy by
+ * the kernel. */
 #ifndef ATTACH_COPY_H
 #define ATTACH_COPY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct endpoint: calls and events. */
+/* Calls and events of a direct endpoint. */
 #include <errno.h>
 #include <string.h>
 

@@ -97,8 +97,8 @@ enum direct_sleep direct_knock(struct direct_bell *b)
 	return how;
 }
 
-/* Wakes a peer. A peer that waits on a descriptor is woken through the
- * simulator. This is slow, but rare. */
+/* Wakes a peer. The simulator wakes a peer that waits on a descriptor, which is
+ * slow but rare. */
 void direct_wake(struct direct *d, uint32_t place)
 {
 	struct direct_req q = { .what = WANT_RING, .place = place };

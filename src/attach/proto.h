@@ -97,9 +97,9 @@ enum att_cmd_kind {
 
 enum {
 	ATT_F_QUIET = 1,  /* only errors give an event */
-	ATT_F_NOTIFY = 2, /* PUT: the target gets an event */
-	ATT_F_DROP = 4,	  /* END: the call is not counted */
-	ATT_F_END = 8,	  /* EPOCH: common end, not common start */
+	ATT_F_NOTIFY = 2, /* the target of a PUT gets an event */
+	ATT_F_DROP = 4,	  /* the call of an END is not counted */
+	ATT_F_END = 8,	  /* an EPOCH is a common end, not a common start */
 };
 
 struct att_cmd {
@@ -109,9 +109,10 @@ struct att_cmd {
 	uint64_t busy; /* processor time before the command, in fs */
 	uint64_t ctx;  /* returned in the event of the command, or number of the
 			* reply */
-	uint64_t buf;  /* SEND: offset in tx; PUT, GET, MR: local address; FADD:
-			* addend; CSWAP: expected value; RELEASE: slot of rx */
-	uint64_t len;  /* number of bytes; CSWAP: desired value */
+	uint64_t buf;  /* offset in tx (SEND), local address (PUT, GET, MR),
+			* addend (FADD), expected value (CSWAP), or slot of rx
+			* (RELEASE) */
+	uint64_t len;  /* number of bytes, or desired value (CSWAP) */
 	uint64_t raddr, rkey;
 	uint32_t imm;
 	uint32_t unused2;
@@ -124,8 +125,8 @@ struct att_event {
 	int32_t status;
 	uint32_t src, imm;
 	uint64_t ctx, len, result;
-	uint64_t data; /* RECV: offset in rx */
-	uint32_t slot; /* RECV: slot of rx, for RELEASE */
+	uint64_t data; /* offset in rx (RECV) */
+	uint32_t slot; /* slot of rx, for RELEASE (RECV) */
 	uint32_t unused;
 	uint64_t time; /* time at which the agent wrote the event, in fs */
 };
@@ -181,8 +182,8 @@ struct att_seg {
 	uint64_t cost_clock;
 	uint32_t spin;	     /* number of polls before a thread sleeps */
 	uint32_t trace;	     /* BEGIN and END are recorded for the timeline */
-	uint64_t cpu_factor; /* WEFT_CLOCK_CPU: simulated fs for each ns of
-			      * processor time */
+	uint64_t cpu_factor; /* simulated fs for each ns of processor time
+			      * (WEFT_CLOCK_CPU) */
 	struct weft_att_info info;
 	struct att_seg_host host;
 

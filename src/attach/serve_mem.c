@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of clients: devices and the endpoint's library reach it through
- * shadows (host/process_memory.h). */
+/* Gives devices and the endpoint's library access to the memory of clients. The
+ * access goes through shadows (host/process_memory.h). */
 #include <errno.h>
 
 #include "attach/serve_internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hub: the process's access to the fabric. It holds the attachment, its
- * endpoint, the peers, the ports (endpoints of libfabric) and the operations
- * in flight. All domains of a process share it, and its lock protects
+/* The hub is the process's access to the fabric. It holds the attachment, its
+ * endpoint, the peers, the ports (endpoints of libfabric) and the operations in
+ * flight. All domains of a process share the hub, and its lock protects
  * everything in this folder. */
 #ifndef PROVIDER_HUB_H
 #define PROVIDER_HUB_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passive endpoints: they listen, receive connection requests and reject
+/* Passive endpoints, which listen, receive connection requests and reject
  * them. */
 #include "provider/pep.h"
 

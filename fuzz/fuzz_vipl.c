@@ -35,8 +35,7 @@ struct user {
 	VIP_PROTECTION_HANDLE ptag[SLOTS];
 	VIP_MEM_HANDLE mem[SLOTS];
 	VIP_CONN_HANDLE conn;
-	bool posted[DESCS]; /* posted[]: descriptors that the library owns
-			     * now */
+	bool posted[DESCS]; /* descriptors that the library owns now */
 };
 
 static struct {

@@ -112,10 +112,10 @@ struct weft_ep_attr {
 	/* Bytes of the longest message without a handshake, for libraries that
 	 * use a handshake for long messages; 0: the default. */
 	uint32_t eager_max;
-	/* Group of the process: peers are the processes of one group, one on
-	 * each node. On a NIC that serves one process per node `group` must be
-	 * 0, because weft_ep_open fails with -EOPNOTSUPP for any other
-	 * value. */
+	/* Group of the process. Its peers are the other processes of this
+	 * group, one on each node. On a NIC that serves one process per node
+	 * `group` must be 0, because weft_ep_open fails with -EOPNOTSUPP for
+	 * any other value. */
 	uint32_t group;
 };
 

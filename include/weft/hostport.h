@@ -78,10 +78,11 @@ uint64_t hport_info(struct hport *p, uint32_t off);
  */
 struct hport_sizes hport_sizes_of(const struct hport *p);
 
-/* Sources of contiguous memory for the queues of ports (4.11). BOOT: a region
- * that is set aside when the driver is loaded. PAGES: the kernel's page
- * allocator, powers of two up to object_max. AUTO: the page allocator first,
- * then the region. The driver's own tables are always in the region. */
+/* Sources of contiguous memory for the queues of ports (4.11). BOOT is a region
+ * that is set aside when the driver is loaded. PAGES is the kernel's page
+ * allocator, for powers of two up to object_max. With AUTO the driver tries the
+ * page allocator first, then the region. The driver's own tables are always in
+ * the region. */
 enum hport_memory_kind { HPORT_MEM_AUTO, HPORT_MEM_BOOT, HPORT_MEM_PAGES };
 struct hport_memory {
 	uint32_t kind;
@@ -101,9 +102,9 @@ int hport_load(struct weft_host *h, const struct hport_memory *m);
  * -EBUSY (another thread serves). */
 int hport_serve(struct weft_host *h, weft_time_t service, bool always);
 
-/* Routing handle of another process: the process that owns the VPID at the
- * time of hport_connect or, if the VPID has no owner at that time, the next
- * owner. */
+/* Routing handle of the process that owns the VPID at the time of
+ * hport_connect. If the VPID has no owner at that time, the handle leads to its
+ * next owner. */
 struct hport_peer {
 	uint32_t off, len; /* offset and length of the route in the table of
 			    * routes */

@@ -24,7 +24,7 @@ enum weft_trace_kind {
 	WEFT_TRACE_OPEN,  /* message `id` begins at `from`; `value` is the id of
 			   * its parent message */
 	WEFT_TRACE_MARK,  /* stage `name` of message `id` ends at `to` */
-	WEFT_TRACE_END,	  /* message `id` ends; `value` 1: the message has
+	WEFT_TRACE_END,	  /* message `id` ends; `value` is 1 if the message has
 			   * arrived */
 	WEFT_TRACE_SPAN,  /* track `name` shows activity `text` with number
 			   * `value` in from..to */

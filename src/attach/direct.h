@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct path between processes of one machine, without a simulated NIC: the
- * endpoint of `weft exec --clock none --path direct`.
+/* Direct path between processes of one machine, without a simulated NIC. `weft
+ * exec --clock none --path direct` gives each process an endpoint on this path.
  *
  * A place is the room of one process in the run: a node and a slot. Each
  * process has memory that its peers map read-only. This memory contains one
@@ -87,8 +87,8 @@ int direct_wait(struct direct *d, uint32_t real_us);
 uint64_t direct_acts(const struct direct *d);
 /* Returns the real time since the run's memory was made. */
 weft_time_t direct_now(const struct direct *d);
-/* Arms the socket: it becomes readable when a poll can find something. Returns
- * 0, or -EAGAIN if a poll finds something now. */
+/* Arms the socket, which becomes readable when a poll can find something.
+ * Returns 0, or -EAGAIN if a poll finds something now. */
 int direct_arm(struct direct *d);
 /* Makes all calls fail from now on. Called in a child of fork, because the
  * child does not inherit the memory. */

@@ -59,8 +59,8 @@ struct att_flow {
 	uint32_t src, dst;
 	uint64_t messages, bytes;
 };
-/* A rank: its node and its measured part. `over` is 0 if the rank has not ended
- * the part. */
+/* Node and measured part of a rank. `over` is 0 if the rank has not ended the
+ * part. */
 struct att_rank {
 	uint32_t rank, node;
 	weft_time_t start, over;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate of the event loop: time passes while no client runs, and stands
- * still while none is attached.
+/* The gate of the event loop lets simulated time pass while no client runs.
+ * Without an attached client simulated time stands still.
  *
  * In timed runs the gate waits for all running clients. Then it lets their
  * agents continue at the present time, in the order of nodes, so that results

@@ -30,9 +30,9 @@ extern const struct wfi_op_type wfi_tx_put_type;
 /* Type of operations whose result is a message, which is copied to iov. */
 extern const struct wfi_op_type wfi_tx_fetch_type;
 
-/* Returns true, and the result in *ret_p, if the call need not be started: its
- * arguments are wrong, or it was queued because its counter has not reached the
- * threshold yet. */
+/* Returns true, and the result in *ret_p, if the caller must not start the
+ * call, because its arguments are wrong or because it was queued until its
+ * counter reaches the threshold. */
 bool wfi_tx_over(struct wfi_ep *ep, const struct wfi_tx *t, size_t len,
 		 ssize_t *ret_p);
 /* Starts a call: takes the lock, charges the cost, finds the target and fills

@@ -61,8 +61,8 @@ static void op_cache(struct side *s)
 			       a >> 8 & 0xFF));
 }
 
-/* Inserts a translation of one of the first 32 pages, whether or not a miss
- * asks for it. */
+/* Inserts a translation of one of the first 32 pages, even if no miss has
+ * requested it. */
 static void op_translate(struct side *s)
 {
 	uint32_t a = (uint32_t)take(&f.in, 2);

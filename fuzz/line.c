@@ -94,7 +94,7 @@ static void noise(struct weft_comp *c, struct weft_frame *f, uint32_t n)
 	set(f, raw);
 }
 
-/* Sends a forged frame beside f, at the same time. */
+/* Sends a forged frame at the same time as f. */
 static void forge(struct weft_comp *c, const struct weft_frame *f)
 {
 	struct fuzz_line *l = *(struct fuzz_line **)c->state;

@@ -98,8 +98,7 @@ struct weft_bus_txn {
 	/* Factor on the device's times, set by a fault of the device; 0 =
 	 * none. */
 	double slow_factor;
-	enum weft_bus_error
-		error; /* error of bus.pcix that the transaction meets */
+	enum weft_bus_error error; /* error that a fault injects on bus.pcix */
 	/* On packet buses: the answer to this read may overtake stores of the
 	 * host. A device that accepts no stores until the answer arrives sets
 	 * this field, because otherwise the answer would wait for the stores

@@ -33,7 +33,7 @@ struct weft_disk;
 
 enum { WEFT_DISK_TARGETS = 64 };
 
-/* Checks of data, beside those of the network. */
+/* Checks of data, in addition to the checks of the network. */
 enum weft_disk_check {
 	WEFT_DISK_CHECK_NONE,	/* the CRC of the link alone */
 	WEFT_DISK_CHECK_CRC32C, /* end-to-end CRC from memory to memory; the

@@ -276,7 +276,7 @@ uint32_t weft_forth_timestamp(struct weft_forth *f);
 double weft_forth_pc_ns(struct weft_forth *f);
 /* Entry of the event log (forth.md 10.2). The log is off until started, and the
  * NIC keeps the last 4096 entries. Credits sent and received are recorded only
- * on request, because they are many. */
+ * on request, because they are frequent. */
 struct weft_forth_event {
 	uint64_t time; /* time in clocks of PCI-X (pc) */
 	uint32_t arg;

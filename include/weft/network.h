@@ -48,7 +48,8 @@ struct weft_topology {
 /* A packet that has arrived at a router. */
 struct weft_hop {
 	uint32_t router, port, vc;
-	bool injected;	    /* it comes from an end, and vc has no meaning */
+	bool injected;	    /* the packet comes from an end, and vc has no
+			     * meaning */
 	uint32_t src, dest; /* ends */
 	uint32_t coins;	    /* weft_routing.coins random bits, drawn for the
 			     * packet */

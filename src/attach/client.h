@@ -55,7 +55,7 @@ struct weft_att {
 			    * att_cpu_charge (WEFT_CLOCK_CPU) */
 	/* Events: */
 	uint32_t ev_head;
-	uint64_t seq; /* number of the last command that asked for a reply */
+	uint64_t seq; /* number of the last command that requested a reply */
 	_Atomic uint32_t empty;	  /* empty polls in a row */
 	_Atomic uint32_t idle_us; /* length of the next sleep, in us */
 	/* empty polls, summed over earlier calls that returned without a

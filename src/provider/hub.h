@@ -84,7 +84,8 @@ struct wfi_ask {
 	uint16_t port;
 	wfi_name name; /* name of the owner; 0: no answer yet */
 	uint64_t asked_us, first_us;
-	uint32_t slots; /* slots of each node that were asked so far */
+	uint32_t slots; /* number of slots of each node that have got the
+			 * question */
 };
 
 struct wfi_slot {

@@ -264,21 +264,21 @@ int gateway_start(struct weft_comp *c, struct weft_err *err)
 	if (station_start(&g->s, err))
 		return -EINVAL;
 	router_net_end(g->s.net, &g->s);
-	g->router = (const struct router *)g->s.line[0].far;
+	g->router = &g->s.line[0].far->face;
 	longest = gateway_flits(g, g->packet_bytes - g->header_bytes);
-	if (g->router->p.flow != ROUTER_WORMHOLE &&
-	    longest > g->router->p.buf_flits)
+	if (g->router->flow != ROUTER_WORMHOLE &&
+	    longest > g->router->places)
 		return weft_fail(
 			err, EINVAL,
 			"%s: packets of %u flits do not fit in queues of %u: set switch.buf_flits to %u, or gateway.packet_bytes to %u, or flow: wormhole",
-			c->name, longest, g->router->p.buf_flits, longest,
-			g->router->p.buf_flits * g->flit_bytes);
+			c->name, longest, g->router->places, longest,
+			g->router->places * g->flit_bytes);
 	g->s.packets = router_packets(g->s.net);
 	g->peer = need(calloc(g->s.graph->ends, sizeof(struct gateway_peer *)));
-	g->vc = need(calloc(g->router->p.vcs, sizeof(*g->vc)));
-	for (uint32_t v = 0; v < g->router->p.vcs; v++)
+	g->vc = need(calloc(g->router->vcs, sizeof(*g->vc)));
+	for (uint32_t v = 0; v < g->router->vcs; v++)
 		g->vc[v].credits = g->vc[v].places =
-			(uint16_t)g->router->p.buf_flits;
+			(uint16_t)g->router->places;
 	weft_rng_seed(&g->coins, weft_rng_u64(&c->rng), "routes");
 	return 0;
 }

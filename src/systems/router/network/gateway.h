@@ -158,7 +158,7 @@ struct gateway {
 		RING(struct gateway_owed);
 	} owed;
 	/* the line to the router: */
-	const struct router *router;
+	const struct router_face *router;
 	struct out_vc *vc;
 	uint32_t last_vc;	     /* of the last packet, or ARBITER_NONE */
 	struct gateway_frame *now;   /* frame whose packets leave, or NULL */

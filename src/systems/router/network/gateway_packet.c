@@ -20,7 +20,7 @@ static void credits_take(struct gateway *g, uint64_t now)
 {
 	struct line *l = &g->s.line[0];
 
-	router_credits_take(l, g->vc, g->router->p.wait_for_tail, now);
+	router_credits_take(l, g->vc, g->router->wait_for_tail, now);
 	if (ring_empty(&l->back))
 		g->s.credits[0] = 0;
 }
@@ -39,7 +39,7 @@ static uint32_t packet_cut(struct gateway *g, struct gateway_frame *w,
 	*p = (struct packet){
 		.flits = gateway_flits(g, part),
 		.route = { .src = w->src, .dest = w->dest },
-		.range = { 0, (uint8_t)g->router->p.vcs },
+		.range = { 0, (uint8_t)g->router->vcs },
 		.measured = { .born = now, .injected = now },
 		.cargo = w,
 	};
@@ -76,7 +76,7 @@ static bool packet_begin(struct gateway *g, uint64_t now)
 /* Returns a VC that can take the packet, or ARBITER_NONE. */
 static uint32_t vc_choose(const struct gateway *g)
 {
-	uint32_t vcs = g->router->p.vcs;
+	uint32_t vcs = g->router->vcs;
 
 	for (uint32_t k = 1; k <= vcs; k++) {
 		uint32_t v =
@@ -84,7 +84,7 @@ static uint32_t vc_choose(const struct gateway *g)
 		const struct out_vc *o = &g->vc[v];
 
 		if (!o->taken && o->credits &&
-		    (g->router->p.flow == ROUTER_WORMHOLE ||
+		    (g->router->flow == ROUTER_WORMHOLE ||
 		     o->credits >= g->s.packets->at[g->packet].flits))
 			return v;
 	}
@@ -124,7 +124,7 @@ static void flits_send(struct gateway *g, uint64_t now)
 	if (g->flits_sent < p->flits)
 		return;
 	v->tail_sent = true;
-	v->taken = g->router->p.wait_for_tail;
+	v->taken = g->router->wait_for_tail;
 	g->packet = ARBITER_NONE;
 	if (g->now->cut)
 		frame_left(g);

@@ -211,6 +211,23 @@ int station_start(struct station *s, struct weft_err *err)
 	return 0;
 }
 
+int station_next_check(const struct station *s, const struct station *next,
+		       struct weft_err *err)
+{
+	if (!next->end && next->face.vcs != s->face.vcs)
+		return weft_fail(
+			err, EINVAL,
+			"%s has %u VCs, %s behind it %u: a network has one number, set switch.vcs",
+			s->comp->name, s->face.vcs, next->comp->name,
+			next->face.vcs);
+	if (!weft_clock_same(&next->clock, &s->clock))
+		return weft_fail(
+			err, EINVAL,
+			"%s.clock is not that of %s: a network has one clock, set net.*.clock",
+			next->comp->name, s->comp->name);
+	return 0;
+}
+
 void station_fini(struct station *s)
 {
 	for (uint32_t i = 0; s->line && i < s->comp->n_ports; i++) {

@@ -84,6 +84,33 @@ struct line {
 	uint32_t wants, relies;
 };
 
+enum router_flow {
+	ROUTER_WORMHOLE,    /* a flit needs a free place */
+	ROUTER_CUT_THROUGH, /* a packet needs places for all its flits */
+	ROUTER_STORE,	    /* and begins when it has arrived */
+};
+
+/* Counters of routers of all classes. */
+enum {
+	ROUTER_FLITS,
+	ROUTER_PACKETS,
+	ROUTER_N_COUNTERS,
+};
+
+/* Shows the stations of a network what they need to know of a router. */
+struct router_face {
+	uint32_t vcs, places; /* VCs of a port, and places of each */
+	uint32_t flow;	      /* enum router_flow */
+	bool wait_for_tail;   /* a VC is free when its packet has left */
+	bool hold;	      /* packets are kept together */
+	/* Cycles in which a router that works may move no flit, without those
+	 * of its cables. */
+	uint64_t silence;
+	/* Counts the flits of all cycles before `upto`. NULL: they are counted
+	 * when they leave. */
+	void (*count)(struct station *s, uint64_t upto);
+};
+
 /* First member of the state of routers and ends. */
 struct station {
 	/* Carries out a cycle. */
@@ -100,6 +127,7 @@ struct station {
 	uint64_t cuts[NET_PORTS_MAX / 64];
 	bool hungry; /* any credit wakes the station */
 	bool end;
+	struct router_face face; /* of a router */
 	uint32_t credit_delay; /* cycles a credit takes inside the station */
 	struct weft_clock clock;
 	/* The network: its component, its graph, and its packets. */
@@ -156,6 +184,11 @@ static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 		ring_pop(&l->back);
 	return (uint32_t)n;
 }
+
+/* Checks that a router and the next station have one clock, and the next router
+ * as many VCs. Returns 0, or -EINVAL with a message. */
+int station_next_check(const struct station *s, const struct station *next,
+		       struct weft_err *err);
 
 /* ops.place of routers and ends. Returns 0. */
 int station_place(struct weft_comp *c, const struct weft_place *at,

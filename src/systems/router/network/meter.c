@@ -8,7 +8,7 @@
 
 #include "base/need.h"
 #include "net/topology.h"
-#include "systems/router/network/router.h"
+#include "systems/router/network/queued.h"
 
 static const struct weft_param meter_params[] = {
 	NET_METER_PARAMS,
@@ -95,9 +95,9 @@ static void meter_cycle(struct weft_comp *c)
 
 /* Returns the latency of the cable at port p. It is read from the cable,
  * because lines have no latency before their router has started. */
-static uint64_t port_latency(const struct router *r, uint32_t p)
+static uint64_t port_latency(const struct weft_comp *c, uint32_t p)
 {
-	const struct weft_comp *link = r->s.comp->ports[p].link;
+	const struct weft_comp *link = c->ports[p].link;
 
 	if (!link || link->cls != &weft_class_net_channel)
 		return 0;
@@ -118,21 +118,18 @@ static void meter_deadlocked(struct weft_comp *c)
 }
 
 /* Returns the largest number of cycles in which a network that works moves no
- * flit. Meanwhile flits and credits are in flight or in stages of routers, or
- * they wait for the rest of their packet. */
+ * flit. Meanwhile flits and credits are in flight or inside routers. */
 static uint64_t network_silence(const struct router_net *n)
 {
 	uint64_t longest = 0;
 
 	for (uint32_t i = 0; i < n->n_routers; i++) {
-		const struct router *r = n->router[i]->state;
-		uint64_t stages = 2ull * (r->p.t_route + r->p.t_vc_alloc +
-					  r->p.t_sw_alloc + r->p.t_cross);
+		const struct weft_comp *c = n->router[i];
+		const struct station *s = c->state;
 
-		stages += r->s.credit_delay;
-		stages += r->p.flow == ROUTER_STORE ? r->p.buf_flits : 0;
-		for (uint32_t p = 0; p < r->p.ports; p++) {
-			uint64_t t = stages + 2 * (1 + port_latency(r, p));
+		for (uint32_t p = 0; p < c->n_ports; p++) {
+			uint64_t t =
+				s->face.silence + 2 * (1 + port_latency(c, p));
 
 			longest = t > longest ? t : longest;
 		}
@@ -157,8 +154,12 @@ static void meter_watch(struct weft_comp *c)
 	 * empty for long. */
 	uint64_t moved;
 
-	for (uint32_t i = 0; i < n->n_routers; i++)
-		router_count(n->router[i]->state, meter_now(n, c));
+	for (uint32_t i = 0; i < n->n_routers; i++) {
+		struct station *s = n->router[i]->state;
+
+		if (s->face.count)
+			s->face.count(s, meter_now(n, c));
+	}
 	moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
 
 	if (n->packets.live && moved == n->moved) {
@@ -292,7 +293,7 @@ void router_net_clock(struct weft_comp *net)
 {
 	struct router_net *n = net->state;
 
-	n->m.clk = ((struct router *)n->router[0]->state)->s.clock;
+	n->m.clk = ((struct station *)n->router[0]->state)->clock;
 }
 
 uint32_t router_net_group(struct weft_comp *net)
@@ -309,7 +310,7 @@ int router_net_range(struct weft_comp *net, struct net_range range,
 {
 	struct router_net *n = net->state;
 	struct net_ranges *s = &n->ranges;
-	uint32_t vcs = ((struct router *)n->router[0]->state)->p.vcs;
+	uint32_t vcs = ((struct station *)n->router[0]->state)->face.vcs;
 	uint32_t was = s->n, pairs = s->n_pairs;
 	uint32_t a = net_ranges_add(s, range), b;
 
@@ -330,6 +331,13 @@ int router_net_range(struct weft_comp *net, struct net_range range,
 	return net_ranges_check(s, n->graph->routing, n->graph, vcs, err);
 }
 
+static bool is_router(const struct weft_comp *c)
+{
+	return c->cls == &weft_class_net_router ||
+	       c->cls == &weft_class_net_router_oq ||
+	       c->cls == &weft_class_net_router_sm;
+}
+
 static int meter_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;
@@ -340,9 +348,10 @@ static int meter_start(struct weft_comp *c, struct weft_err *err)
 				 "%s: a %s is part of a fabric: {type: routed}",
 				 c->name, c->cls->name);
 	for (uint32_t i = 0; i < n->n_routers; i++)
-		if (n->router[i]->cls != &weft_class_net_router)
+		if (!is_router(n->router[i]))
 			return weft_fail(
-				err, EINVAL, "%s: %s is not a net.router",
+				err, EINVAL,
+				"%s: %s is not a router with virtual channels: leave out the 'type' of switch",
 				n->router[i]->name, n->router[i]->cls->name);
 	router_net_clock(c);
 	silence = network_silence(n);

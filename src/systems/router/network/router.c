@@ -132,6 +132,26 @@ static void rooms_share(struct router *r)
 		net->shape = r;
 }
 
+/* Shows other stations what they need to know. Flits stay in stages, or they
+ * wait for the rest of their packet. */
+static void face_init(struct router *r)
+{
+	const struct router_params *p = &r->p;
+
+	r->s.face = (struct router_face){
+		.vcs = p->vcs,
+		.places = p->buf_flits,
+		.flow = p->flow,
+		.wait_for_tail = p->wait_for_tail,
+		.hold = p->hold,
+		.silence = 2ull * (p->t_route + p->t_vc_alloc + p->t_sw_alloc +
+				   p->t_cross) +
+			   r->s.credit_delay +
+			   (p->flow == ROUTER_STORE ? p->buf_flits : 0),
+		.count = router_count,
+	};
+}
+
 static void allocators_init(struct router *r)
 {
 	const struct router_params *p = &r->p;
@@ -178,6 +198,7 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	r->s.step = router_step;
 	if (router_check(r, err))
 		return -EINVAL;
+	face_init(r);
 	r->words = (n + 63) / 64;
 	for (r->buf_mask = 1; r->buf_mask < r->p.buf_flits;)
 		r->buf_mask *= 2;
@@ -209,24 +230,14 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 static int output_start(struct router *r, uint32_t p, struct weft_err *err)
 {
 	const struct station *far = r->s.line[p].far;
-	const struct router *next = (const struct router *)far;
 	uint32_t places = r->p.buf_flits;
 
 	if (!far)
 		return 0;
-	if (!far->end && next->p.vcs != r->p.vcs)
-		return weft_fail(
-			err, EINVAL,
-			"%s has %u VCs, %s behind it %u: a network has one number, set switch.vcs",
-			r->s.comp->name, r->p.vcs, far->comp->name,
-			next->p.vcs);
-	if (!weft_clock_same(&far->clock, &r->s.clock))
-		return weft_fail(
-			err, EINVAL,
-			"%s.clock is not that of %s: a network has one clock, set net.*.clock",
-			far->comp->name, r->s.comp->name);
+	if (station_next_check(&r->s, far, err))
+		return -EINVAL;
 	if (!far->end)
-		places = next->p.buf_flits;
+		places = far->face.places;
 	for (uint32_t v = 0; v < r->p.vcs; v++)
 		r->out[p * r->p.vcs + v] =
 			(struct out_vc){ .credits = (uint16_t)places,
@@ -273,7 +284,8 @@ static int net_router_sample(struct weft_comp *c, struct weft_err *err)
 	struct router *r = c->state;
 
 	if (r->s.comp)
-		router_count(r, weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
+		router_count(&r->s,
+			     weft_clock_cycle(&r->s.clock, weft_now(c) + 1));
 	return 0;
 }
 

@@ -20,18 +20,6 @@
 
 enum { ROUTER_DELAY_MAX = 16 };
 
-enum router_flow {
-	ROUTER_WORMHOLE,    /* a flit needs a free place */
-	ROUTER_CUT_THROUGH, /* a packet needs places for all its flits */
-	ROUTER_STORE,	    /* and begins when it has arrived */
-};
-
-enum {
-	ROUTER_FLITS,
-	ROUTER_PACKETS,
-	ROUTER_N_COUNTERS,
-};
-
 /* Arbiters of the allocators (allocator.h). */
 enum { ROUTER_ROUND_ROBIN, ROUTER_MATRIX, ROUTER_AGE, ROUTER_CLASS };
 
@@ -227,7 +215,7 @@ void router_loads_init(struct router *r);
 void router_loads_note(struct router *r, uint64_t now);
 
 /* Counts the flits of all cycles before `upto`. */
-void router_count(struct router *r, uint64_t upto);
+void router_count(struct station *s, uint64_t upto);
 
 /* router_flow.c: carries out the cycles before `upto` of flows. */
 void router_flows_commit(struct router *r, uint64_t upto);

@@ -93,8 +93,10 @@ void router_flows_begin(struct router *r, uint64_t now)
 	flow_begin(r, i, now);
 }
 
-void router_count(struct router *r, uint64_t upto)
+void router_count(struct station *s, uint64_t upto)
 {
+	struct router *r = (struct router *)s;
+
 	router_commit(r, upto);
 	router_flows_commit(r, upto);
 }

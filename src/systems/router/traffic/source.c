@@ -106,7 +106,7 @@ void source_credits(struct router_source *s, uint64_t now)
 {
 	struct line *l = &s->s.line[0];
 
-	router_credits_take(l, s->vc, s->router->p.wait_for_tail, now);
+	router_credits_take(l, s->vc, s->router->wait_for_tail, now);
 	if (ring_empty(&l->back))
 		s->s.credits[0] = 0;
 }
@@ -145,7 +145,7 @@ static uint32_t packet_draw(struct router_source *s)
 static uint32_t vc_choose(const struct router_source *s)
 {
 	const struct packet *p = &s->s.packets->at[s->packet];
-	uint32_t vcs = s->router->p.vcs, flow = s->router->p.flow;
+	uint32_t vcs = s->router->vcs, flow = s->router->flow;
 
 	for (uint32_t k = 1; k <= vcs; k++) {
 		uint32_t v =
@@ -180,7 +180,7 @@ static void flits_send(struct router_source *s, uint64_t now)
 	if (s->sent < p->flits)
 		return;
 	v->tail_sent = true;
-	v->taken = s->router->p.wait_for_tail;
+	v->taken = s->router->wait_for_tail;
 	s->packet = ARBITER_NONE;
 	s->last_sent = now;
 	weft_count(s->s.comp, SOURCE_SENT, 1);
@@ -345,10 +345,10 @@ static int source_part(struct weft_comp *c, struct weft_comp *part,
 
 static void queues_start(struct router_source *s)
 {
-	s->vc = need(calloc(s->router->p.vcs, sizeof(*s->vc)));
-	for (uint32_t v = 0; v < s->router->p.vcs; v++)
+	s->vc = need(calloc(s->router->vcs, sizeof(*s->vc)));
+	for (uint32_t v = 0; v < s->router->vcs; v++)
 		s->vc[v].credits = s->vc[v].places =
-			(uint16_t)s->router->p.buf_flits;
+			(uint16_t)s->router->places;
 }
 
 /* Finds the digits of a node's number. The parameter `digits` gives them, and
@@ -387,13 +387,13 @@ static int digits_find(const struct router_source *s, uint32_t *size,
 static int packets_start(struct router_source *s, struct pattern_shape shape,
 			 struct weft_err *err)
 {
-	uint32_t places = s->router->p.flow == ROUTER_WORMHOLE
+	uint32_t places = s->router->flow == ROUTER_WORMHOLE
 				  ? 0
-				  : s->router->p.buf_flits;
+				  : s->router->places;
 	struct net_source_cost cost = { source_flits, s };
 	struct weft_err sub = { 0 };
 
-	s->range = (struct net_range){ 0, (uint8_t)s->router->p.vcs };
+	s->range = (struct net_range){ 0, (uint8_t)s->router->vcs };
 	if (class_sizes(&s->cls, &s->t, places, &sub) ||
 	    router_net_range(s->s.net, s->range, (struct net_range){ 0 }, &sub))
 		return weft_fail(err, EINVAL, "%s%s", s->s.comp->name, sub.msg);
@@ -419,7 +419,7 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 			"%s: node = %u of %u nodes, its place in the network is %u of %u: leave out 'node' and 'nodes'",
 			c->name, s->node, s->nodes, s->s.number,
 			s->s.graph->ends);
-	s->router = (const struct router *)s->s.line[0].far;
+	s->router = &s->s.line[0].far->face;
 	s->s.packets = router_packets(s->s.net);
 	if (digits_find(s, size, &shape, err))
 		return -EINVAL;

@@ -33,7 +33,7 @@ struct router_source {
 	struct source_classes *classes;
 	struct net_range range; /* VCs of plain packets */
 	/* the router behind the port, and its queues: */
-	const struct router *router;
+	const struct router_face *router;
 	struct out_vc *vc;
 	uint32_t last_vc; /* of the last packet, or ARBITER_NONE */
 	uint32_t packet;  /* that is being sent, or ARBITER_NONE */

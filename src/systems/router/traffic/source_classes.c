@@ -137,7 +137,7 @@ static uint32_t class_vc(const struct router_source *s,
 		const struct out_vc *o = &s->vc[v];
 
 		if (!o->taken && o->credits &&
-		    (s->router->p.flow == ROUTER_WORMHOLE ||
+		    (s->router->flow == ROUTER_WORMHOLE ||
 		     o->credits >= p->flits))
 			return v;
 	}
@@ -153,7 +153,7 @@ static struct source_class *class_choose(struct router_source *s,
 	struct source_class *best = NULL;
 	uint32_t rank = 0, n = all->n;
 
-	for (uint32_t i = s->router->p.hold ? 0 : 1; i <= n; i++) {
+	for (uint32_t i = s->router->hold ? 0 : 1; i <= n; i++) {
 		struct source_class *k = &all->at[(all->last + i) % n];
 		uint32_t v, r;
 
@@ -198,7 +198,7 @@ static void flit_send(struct router_source *s, struct source_class *k,
 	if (++k->sent < p->flits)
 		return;
 	v->tail_sent = true;
-	v->taken = s->router->p.wait_for_tail;
+	v->taken = s->router->wait_for_tail;
 	k->packet = ARBITER_NONE;
 	weft_count(s->s.comp, SOURCE_SENT, 1);
 	net_meter_sent(s->s.net);

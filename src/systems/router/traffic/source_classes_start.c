@@ -90,8 +90,8 @@ static int class_start(struct router_source *s, struct source_class *k,
 		       const char *name, struct pattern_shape shape,
 		       struct weft_err *err)
 {
-	const struct router_params *r = &s->router->p;
-	uint32_t places = r->flow == ROUTER_WORMHOLE ? 0 : r->buf_flits;
+	const struct router_face *r = s->router;
+	uint32_t places = r->flow == ROUTER_WORMHOLE ? 0 : r->places;
 	struct net_source_cost cost = { size_flits, NULL };
 	struct net_meter *meter = s->s.net->state;
 	struct weft_err sub = { 0 };

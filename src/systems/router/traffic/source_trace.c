@@ -49,7 +49,7 @@ void source_trace_done(struct router_source *s, uint32_t i, uint64_t now)
 static int packets_load(struct router_source *s, struct router_net *net,
 			struct weft_err *err)
 {
-	const struct router_params *r = &s->router->p;
+	const struct router_face *r = s->router;
 	struct weft_err sub = { 0 };
 	uint32_t most = 0;
 
@@ -68,11 +68,11 @@ static int packets_load(struct router_source *s, struct router_net *net,
 
 		most = flits > most ? flits : most;
 	}
-	if (r->flow != ROUTER_WORMHOLE && most > r->buf_flits)
+	if (r->flow != ROUTER_WORMHOLE && most > r->places)
 		return weft_fail(
 			err, EINVAL,
 			"%s: packets of %u flits do not fit in queues of %u: set switch.buf_flits to %u, or flow: wormhole",
-			s->s.comp->name, most, r->buf_flits, most);
+			s->s.comp->name, most, r->places, most);
 	if (net->trace->steps)
 		net->step = need(calloc(net->trace->steps, 8));
 	return 0;
@@ -90,7 +90,7 @@ int source_trace_start(struct router_source *s, struct weft_err *err)
 			s->s.comp->name);
 	if (!net->trace && packets_load(s, net, err))
 		return -EINVAL;
-	s->range = (struct net_range){ 0, (uint8_t)s->router->p.vcs };
+	s->range = (struct net_range){ 0, (uint8_t)s->router->vcs };
 	net->m.timed = true;
 	traffic_replay(&s->t, net->trace, s->node);
 	if (traffic_due(&s->t) != ARRIVALS_NEVER)

@@ -266,8 +266,7 @@ int gateway_start(struct weft_comp *c, struct weft_err *err)
 	router_net_end(g->s.net, &g->s);
 	g->router = &g->s.line[0].far->face;
 	longest = gateway_flits(g, g->packet_bytes - g->header_bytes);
-	if (g->router->flow != ROUTER_WORMHOLE &&
-	    longest > g->router->places)
+	if (g->router->flow != ROUTER_WORMHOLE && longest > g->router->places)
 		return weft_fail(
 			err, EINVAL,
 			"%s: packets of %u flits do not fit in queues of %u: set switch.buf_flits to %u, or gateway.packet_bytes to %u, or flow: wormhole",

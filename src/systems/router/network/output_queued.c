@@ -53,8 +53,7 @@ static int oq_start(struct weft_comp *c, struct weft_err *err)
 	return queued_start(c, oq_rooms, err);
 }
 
-WEFT_COMPONENT(net_router_oq, .name = "net.router_oq",
-	       .kind = WEFT_KIND_SWITCH,
+WEFT_COMPONENT(net_router_oq, .name = "net.router_oq", .kind = WEFT_KIND_SWITCH,
 	       .doc = "router with output queues and virtual channels",
 	       .source = "own; Karol, Hluchyj and Morgan 1987",
 	       .not_modelled = "errors, multicast",

@@ -8,10 +8,10 @@
  *
  * A buffer holds flits until their queue takes them. Credits that a sender has
  * are places in the buffer, so nothing that a queue does can overcommit them.
- * A queue belongs to an output and a VC, the VC of the next buffer. It is a list
- * of packets in the order of their heads. Several packets may enter at the same
- * time, each from a buffer of its own. They leave one after the other, because
- * flits of two packets must not mix in a VC.
+ * A queue belongs to an output and a VC, the VC of the next buffer. It is a
+ * list of packets in the order of their heads. Several packets may enter at the
+ * same time, each from a buffer of its own. They leave one after the other,
+ * because flits of two packets must not mix in a VC.
  *
  * A cycle has these parts, in this order:
  *
@@ -136,15 +136,15 @@ struct queued {
 	const struct net_routing *routing;
 	bool whole; /* packets enter and leave only as a whole */
 	bool alone; /* a head enters only an empty queue and buffer behind */
-	uint32_t words;	       /* of a set of input VCs */
-	struct queued_in *in;  /* by port * vcs + vc */
+	uint32_t words;		/* of a set of input VCs */
+	struct queued_in *in;	/* by port * vcs + vc */
 	struct queued_out *out; /* the same */
-	struct out_vc *behind; /* places of the buffers behind, the same */
+	struct out_vc *behind;	/* places of the buffers behind, the same */
 	struct {
 		RING(struct queued_flit);
-	} moving; /* flits in the fabric */
-	uint64_t *busy;	       /* input VCs with flits */
-	uint32_t *queued;      /* flits in the queues, by output */
+	} moving;			   /* flits in the fabric */
+	uint64_t *busy;			   /* input VCs with flits */
+	uint32_t *queued;		   /* flits in the queues, by output */
 	uint64_t live[NET_PORTS_MAX / 64]; /* outputs with flits */
 	uint32_t flits;			   /* in all queues */
 	uint32_t *turn_line;		   /* first VC in turn, by output */

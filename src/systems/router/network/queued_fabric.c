@@ -18,8 +18,7 @@ static bool head_fits(const struct queued *r, uint32_t o, uint32_t packet)
 	const struct queued_out *q = &r->out[o];
 	bool first = ring_empty(&q->packets);
 
-	if (r->alone &&
-	    (!first || r->behind[o].credits != r->behind[o].places))
+	if (r->alone && (!first || r->behind[o].credits != r->behind[o].places))
 		return false;
 	return queued_fits(r, q, needs(r, packet), first);
 }
@@ -27,8 +26,7 @@ static bool head_fits(const struct queued *r, uint32_t o, uint32_t packet)
 /* Returns the flits in queue o and in use in the buffer behind it. */
 static uint32_t load_of(const struct queued *r, uint32_t o)
 {
-	return r->out[o].flits + r->behind[o].places -
-	       r->behind[o].credits;
+	return r->out[o].flits + r->behind[o].places - r->behind[o].credits;
 }
 
 /* Chooses a queue for a head: of the highest priority that it may enter now, of
@@ -47,7 +45,8 @@ static bool head_choose(struct queued *r, struct queued_in *v)
 			if (!head_fits(r, o, packet) ||
 			    (best != ARBITER_NONE &&
 			     (c->at[k].priority < priority ||
-			      (c->at[k].priority == priority && load >= least))))
+			      (c->at[k].priority == priority &&
+			       load >= least))))
 				continue;
 			best = o;
 			priority = c->at[k].priority;
@@ -77,9 +76,9 @@ static bool wants_collect(struct queued *r)
 		struct queued_in *v = &r->in[i];
 		uint32_t server;
 
-		if (v->state == QUEUED_HEAD ? !head_choose(r, v)
-					    : v->state != QUEUED_BODY ||
-						      !flit_fits(r, v))
+		if (v->state == QUEUED_HEAD
+			    ? !head_choose(r, v)
+			    : v->state != QUEUED_BODY || !flit_fits(r, v))
 			continue;
 		server = r->rates.servers == 1 ? 0 : v->out / r->p.vcs;
 		set_add(r->want + (size_t)server * r->words, i);
@@ -102,8 +101,8 @@ static void flit_enter(struct queued *r, struct queued_in *v, uint64_t now)
 		v->entry = q->packets.tail;
 		*ring_push(&q->packets) = (struct queued_entry){ packet, 0 };
 	}
-	*ring_push(&r->moving) = (struct queued_flit){ now + r->p.t_cross,
-						       v->out, v->entry };
+	*ring_push(&r->moving) =
+		(struct queued_flit){ now + r->p.t_cross, v->out, v->entry };
 	station_wake(&r->s, now + r->p.t_cross);
 	q->flits++;
 	r->queued[p]++;

@@ -104,8 +104,7 @@ static int sm_start(struct weft_comp *c, struct weft_err *err)
 	return queued_start(c, sm_rooms, err);
 }
 
-WEFT_COMPONENT(net_router_sm, .name = "net.router_sm",
-	       .kind = WEFT_KIND_SWITCH,
+WEFT_COMPONENT(net_router_sm, .name = "net.router_sm", .kind = WEFT_KIND_SWITCH,
 	       .doc = "router whose output queues share a memory",
 	       .source = "own; Choudhury and Hahne 1998",
 	       .not_modelled = "errors, multicast, cells of several flits",

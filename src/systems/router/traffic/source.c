@@ -387,9 +387,8 @@ static int digits_find(const struct router_source *s, uint32_t *size,
 static int packets_start(struct router_source *s, struct pattern_shape shape,
 			 struct weft_err *err)
 {
-	uint32_t places = s->router->flow == ROUTER_WORMHOLE
-				  ? 0
-				  : s->router->places;
+	uint32_t places =
+		s->router->flow == ROUTER_WORMHOLE ? 0 : s->router->places;
 	struct net_source_cost cost = { source_flits, s };
 	struct weft_err sub = { 0 };
 

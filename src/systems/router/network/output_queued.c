@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.router_oq: a router with queues at its outputs, whose fabric is
- * `speedup` times as fast as a line (queued.h). With a speedup of the number of
- * ports no flit waits for the fabric: an ideal switch. */
+ * `speedup` times as fast as a line (queued.h). Without a bound no flit waits
+ * for the fabric: an ideal switch. */
 #include <errno.h>
 
 #include "systems/router/network/queued.h"
@@ -13,7 +13,7 @@ static const struct weft_param oq_params[] = {
 		     "places for flits of each output VC"),
 	QUEUED_PARAM(U32, speedup, "0", "0..128",
 		     "flits that the fabric takes from an input and gives to "
-		     "an output in a cycle; 0 = as many as there are ports"),
+		     "an output in a cycle; 0 = any number"),
 	QUEUED_CLOCK
 };
 /* clang-format on */
@@ -37,13 +37,13 @@ static int oq_init(struct weft_comp *c, struct weft_err *err)
 
 static int oq_rooms(struct queued *r, struct weft_err *err)
 {
-	uint32_t speedup = r->p.speedup ? r->p.speedup : r->p.ports;
+	uint32_t speedup = r->p.speedup ? r->p.speedup : QUEUED_ANY;
 
 	r->room = (struct queued_room){ .own = r->p.queue_flits,
 					.limit = r->p.queue_flits };
 	r->rates = (struct queued_rates){ .input = speedup,
 					  .server = speedup,
-					  .lines = r->p.ports,
+					  .lines = QUEUED_ANY,
 					  .servers = r->p.ports };
 	return 0;
 }

@@ -70,7 +70,8 @@ struct queued_room {
 	uint32_t used;	/* of the pool */
 };
 
-/* Flits that may move in a cycle. */
+/* Flits that may move in a cycle. QUEUED_ANY: any number. */
+#define QUEUED_ANY UINT32_MAX
 struct queued_rates {
 	uint32_t input;	 /* from the buffers of an input */
 	uint32_t server; /* from the buffers, by each server */

@@ -28,11 +28,9 @@ static const struct weft_param sm_params[] = {
 		     "complete, dynamic: cells of an output VC at most; 0 = "
 		     "any number"),
 	QUEUED_PARAM(U32, writes, "0", "0..128",
-		     "flits into the memory in a cycle; 0 = as many as there "
-		     "are ports"),
+		     "flits into the memory in a cycle; 0 = any number"),
 	QUEUED_PARAM(U32, reads, "0", "0..128",
-		     "flits out of it in a cycle; 0 = as many as there are "
-		     "ports"),
+		     "flits out of it in a cycle; 0 = any number"),
 	QUEUED_CLOCK
 };
 /* clang-format on */
@@ -91,9 +89,9 @@ static int sm_rooms(struct queued *r, struct weft_err *err)
 	if (p->share == QUEUED_STATIC)
 		r->room = (struct queued_room){ .own = part, .limit = part };
 	r->rates = (struct queued_rates){
-		.input = p->ports,
-		.server = p->writes ? p->writes : p->ports,
-		.lines = p->reads ? p->reads : p->ports,
+		.input = QUEUED_ANY,
+		.server = p->writes ? p->writes : QUEUED_ANY,
+		.lines = p->reads ? p->reads : QUEUED_ANY,
 		.servers = 1,
 	};
 	return 0;

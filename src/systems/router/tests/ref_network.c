@@ -6,136 +6,9 @@
 #include <string.h>
 
 #include "systems/router/tests/ref_allocator.h"
+#include "systems/router/tests/ref_parts.h"
 
-enum { REF_SPEEDUP = 8, SPEAKS = 128 };
-
-struct flit {
-	uint32_t packet, vc;
-	bool head, tail;
-};
-
-struct ref_packet {
-	struct net_route route;
-	struct net_range range;
-	uint32_t kind, cls, rank;
-	uint64_t born, injected, asked;
-	uint32_t flits;
-};
-
-/* A request for which a reply is to be made, or a packet that no longer counts
- * under the limit of its source. */
-struct owed {
-	uint64_t from; /* cycle */
-	uint32_t dest, kind;
-	uint64_t asked;
-};
-
-/* Queue of a class at an end. */
-struct ref_queue {
-	int64_t packet; /* that is being sent, or -1 */
-	uint32_t sent, out;
-	int64_t last_vc;
-	struct {
-		VEC(struct owed);
-	} owed, back;
-};
-
-/* Flits and credits on a cable, in order of arrival. */
-struct on_cable {
-	uint64_t cycle;
-	struct flit f;
-	uint32_t vc;
-};
-struct cable {
-	VEC(struct on_cable);
-};
-
-/* Input VC at a stage. */
-struct item {
-	int64_t end; /* cycle in which the stage ends; -1: not begun */
-	uint32_t vc;
-	int64_t result; /* -1: none */
-};
-struct list {
-	VEC(struct item);
-};
-
-struct crossing {
-	int64_t end;
-	uint32_t order; /* within a step */
-	struct flit f;
-	uint32_t out;
-};
-
-struct queue {
-	VEC(struct flit);
-	enum { IDLE, ROUTING, ALLOCATING, ACTIVE } state;
-	struct net_choices choices;
-	uint32_t out, out_vc;
-	int64_t granted; /* in this cycle */
-	uint32_t packet; /* in front; `sent` of its flits have left */
-	uint32_t sent;
-};
-
-struct place {
-	uint32_t credits, places;
-	bool taken, tail_sent;
-};
-
-struct ref_port {
-	struct cable in, back; /* flits and credits on their way here */
-	struct {
-		VEC(struct flit);
-	} leaving; /* flits behind the crossbar */
-	struct {
-		VEC(uint32_t);
-	} credits;	/* sets of VCs whose credits leave, one set per cycle */
-	uint32_t freed; /* VCs whose credits leave by this step */
-	/* inputs and outputs of the crossbar: */
-	int64_t held_by[REF_SPEEDUP];
-	int64_t held_for[REF_SPEEDUP];
-	uint32_t turn[REF_SPEEDUP];
-};
-
-struct ref_router {
-	struct ref_port *port;
-	struct queue *in;
-	struct place *out;
-	struct list route, vcs, hold, sw;
-	struct {
-		VEC(struct crossing);
-	} cross;
-	struct ref_allocator *va, *sa;
-	uint32_t ports;
-	uint32_t *used; /* places in use at the end of the cycle before */
-};
-
-struct ref_end {
-	struct ref_port port[2];
-	struct place *out;
-	struct ref_queue queue[4];
-	uint32_t last; /* class of the last flit */
-};
-
-struct net {
-	const struct ref_case *c;
-	struct ref_result *r;
-	struct ref_router *router;
-	struct ref_end *end;
-	struct {
-		VEC(struct ref_packet);
-	} packets;
-	uint64_t now;
-};
-
-/* Takes the first element of a vector. */
-#define TAKE(v)                                                                \
-	({                                                                     \
-		__typeof__(*(v)->at) first_ = (v)->at[0];                      \
-                                                                               \
-		memmove((v)->at, (v)->at + 1, --(v)->n * sizeof(first_));      \
-		first_;                                                        \
-	})
+enum { SPEAKS = 128 };
 
 /* ---- cables ---- */
 
@@ -146,8 +19,8 @@ static uint32_t latency_of(const struct net *n, const struct net_far *f)
 	return f->end ? n->c->access : n->c->link;
 }
 
-static struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
-				 uint32_t *latency_p)
+struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
+			  uint32_t *latency_p)
 {
 	const struct net_far *f = net_graph_far(n->c->graph, router, port);
 
@@ -156,13 +29,12 @@ static struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
 		      : &n->router[f->at].port[f->port];
 }
 
-static void cable_put(struct cable *to, uint64_t cycle, struct flit f,
-		      uint32_t vc)
+void cable_put(struct cable *to, uint64_t cycle, struct flit f, uint32_t vc)
 {
 	vec_push(to, (struct on_cable){ cycle, f, vc });
 }
 
-static bool cable_get(struct cable *c, uint64_t now, struct on_cable *got)
+bool cable_get(struct cable *c, uint64_t now, struct on_cable *got)
 {
 	if (!c->n || c->at[0].cycle > now)
 		return false;
@@ -170,7 +42,7 @@ static bool cable_get(struct cable *c, uint64_t now, struct on_cable *got)
 	return true;
 }
 
-static void place_free(const struct net *n, struct place *p)
+void place_free(const struct net *n, struct place *p)
 {
 	p->credits++;
 	if (n->c->p.wait_for_tail && p->credits == p->places && p->tail_sent)
@@ -226,23 +98,29 @@ static uint32_t router_used(const void *own, uint32_t router, uint32_t port,
 	return sum;
 }
 
+void packet_route(struct net *n, uint32_t id, uint32_t vc, uint32_t packet,
+		  struct net_choices *c)
+{
+	uint32_t vcs = n->c->p.vcs;
+	struct net_loads loads = { router_used, n };
+	struct ref_packet *p = &n->packets.at[packet];
+	struct net_arrival at = { id,	  vc / vcs, vc % vcs - p->range.first,
+				  &loads, 0,	    p->range.first };
+
+	c->n = 0;
+	n->c->graph->routing->route(n->c->graph, p->range.n, at, &p->route, c);
+	for (uint32_t i = 0; i < c->n; i++) {
+		c->at[i].first += p->range.first;
+		c->at[i].last += p->range.first;
+	}
+}
+
 static void queue_route(struct net *n, uint32_t id, uint32_t vc)
 {
 	struct ref_router *r = &n->router[id];
 	struct queue *q = &r->in[vc];
-	uint32_t vcs = n->c->p.vcs;
-	struct net_loads loads = { router_used, n };
-	struct ref_packet *p = &n->packets.at[q->at[0].packet];
-	struct net_arrival at = { id,	  vc / vcs, vc % vcs - p->range.first,
-				  &loads, 0,	    p->range.first };
 
-	q->choices.n = 0;
-	n->c->graph->routing->route(n->c->graph, p->range.n, at, &p->route,
-				    &q->choices);
-	for (uint32_t i = 0; i < q->choices.n; i++) {
-		q->choices.at[i].first += p->range.first;
-		q->choices.at[i].last += p->range.first;
-	}
+	packet_route(n, id, vc, q->at[0].packet, &q->choices);
 	q->state = ALLOCATING;
 	q->packet = q->at[0].packet;
 	q->sent = 0;
@@ -997,6 +875,10 @@ static void net_init(struct net *n)
 		r->in = calloc(k, sizeof(*r->in));
 		r->out = places(k, p->buf_flits);
 		r->used = calloc(k, sizeof(*r->used));
+		if (n->c->queued) {
+			ref_queued_init(n, i);
+			continue;
+		}
 		r->va = ref_allocator_new(&va, (int)k, (int)k);
 		r->sa = ref_allocator_new(
 			&sa, (int)(r->ports * n->c->p.input_speedup),
@@ -1043,6 +925,8 @@ static void net_fini(struct net *n)
 		struct ref_router *r = &n->router[i];
 
 		n->r->leftover += places_left(r->out, r->ports * vcs);
+		if (r->queued)
+			n->r->leftover += ref_queued_fini(n, i);
 		for (uint32_t k = 0; k < r->ports * vcs; k++) {
 			n->r->leftover += r->in[k].n > 0;
 			vec_free(&r->in[k]);
@@ -1058,6 +942,8 @@ static void net_fini(struct net *n)
 		free(r->in);
 		free(r->out);
 		free(r->used);
+		if (n->c->queued)
+			continue;
 		ref_allocator_free(r->va);
 		ref_allocator_free(r->sa);
 	}
@@ -1082,20 +968,29 @@ void ref_network_run(const struct ref_case *c, struct ref_result *r)
 	struct net n = { .c = c, .r = r };
 	double speedup = c->p.speedup;
 
-	*r = (struct ref_result){ .flits = calloc(c->graph->routers,
-						  sizeof(uint64_t)) };
+	*r = (struct ref_result){
+		.flits = calloc(c->graph->routers, sizeof(uint64_t)),
+		.peak = calloc(c->graph->routers, sizeof(uint64_t)),
+	};
 	net_init(&n);
 	for (n.now = 0; n.now < c->cycles; n.now++) {
 		uint64_t parts = (uint64_t)((double)(n.now + 1) * speedup) -
 				 (uint64_t)((double)n.now * speedup);
 
 		for (uint32_t i = 0; i < c->graph->routers; i++)
-			router_look(&n, i);
+			if (c->queued)
+				ref_queued_look(&n, i);
+			else
+				router_look(&n, i);
 		for (uint32_t i = 0; i < c->graph->ends; i++)
 			end_receive(&n, i);
 		for (uint32_t i = 0; i < c->graph->ends; i++)
 			end_send(&n, i);
 		for (uint32_t i = 0; i < c->graph->routers; i++) {
+			if (c->queued) {
+				ref_queued_cycle(&n, i);
+				continue;
+			}
 			router_receive(&n, i);
 			for (uint64_t k = 0; k < parts; k++)
 				router_part(&n, i);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A network of routers, flit by flit: every flit is a struct, every queue an
  * array, every router does all its stages in every cycle. It shares graph,
- * routing and the drawing of packets with net.router, and nothing else. */
+ * routing and the drawing of packets with the product, and nothing else.
+ * Routers with input queues are in ref_network.c, those with output queues in
+ * ref_queued.c. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
 #define SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
 
 #include "base/vec.h"
 #include "net/traffic_source.h"
+#include "systems/router/network/queued.h"
 #include "systems/router/traffic/source_classes.h"
 
 /* A class of packets of an end. */
@@ -27,6 +30,10 @@ struct ref_source {
 struct ref_case {
 	const struct net_graph *graph;
 	struct router_params p;
+	/* Routers with output queues. Ends take vcs, buf_flits, flow and hold
+	 * from `p`. NULL: routers with input queues. */
+	const struct queued_params *queued;
+	bool memory;			     /* which share a memory */
 	uint32_t credit_delay, link, access; /* latencies of cables */
 	struct ref_source *source;	     /* by end */
 	uint64_t cycles;
@@ -44,6 +51,7 @@ struct ref_result {
 		VEC(struct ref_arrival);
 	} arrived;
 	uint64_t *flits;   /* through each router */
+	uint64_t *peak;	   /* most flits in its output queues */
 	bool stuck;	   /* the product found a deadlock */
 	uint32_t leftover; /* flits, VCs and credits that are not where they
 			    * were at the start */

@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares net.router with a network flit by flit (ref_network.h). The number
- * of a case selects topology, routing, allocators, stages, queues, lengths and
- * loads. Each packet must arrive in the same cycle, ends and routers must have
- * moved the same flits, and all credits must be back. */
+/* Compares routers with a network flit by flit (ref_network.h). The number of a
+ * case selects topology, routing, parameters of routers, lengths and loads.
+ * Each packet must arrive in the same cycle, ends and routers must have moved
+ * the same flits, and all credits must be back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "systems/router/network/meter.h"
-#include "systems/router/tests/ref_network.h"
+#include "systems/router/tests/scene.h"
 #include "unit/replay.h"
-
-/* A class of packets, with parameters as text. */
-struct scene_class {
-	uint32_t flits, flits_max, packets, pattern, reply, write_flits;
-	uint32_t write_reply, outstanding, priority, batch;
-	double load, writes;
-	struct net_range range[PACKET_KINDS];
-	struct weft_comp *comp;
-};
-
-enum { CLASSES = 3 };
-
-struct scene {
-	struct ref_case c;
-	struct net_graph graph;
-	struct weft_rng rng;
-	/* If `parts` is false, cls[0] has the parameters of the source. */
-	struct scene_class cls[CLASSES];
-	uint32_t n;
-	bool parts;
-	struct weft_sim *sim;
-	struct weft_comp **router, **end, *net;
-	struct ref_result got, want;
-};
 
 struct totals {
 	uint64_t packets, flits, waits, replies;
 };
-
-static uint32_t pick(struct scene *s, uint32_t n)
-{
-	return (uint32_t)weft_rng_below(&s->rng, n);
-}
 
 /* ---- the case ---- */
 
@@ -126,51 +96,6 @@ static bool graph_make(struct scene *s)
 	return false;
 }
 
-static uint32_t delay(struct scene *s)
-{
-	return pick(s, 3) ? 1 : 1 + pick(s, 4);
-}
-
-static void router_make(struct scene *s)
-{
-	struct router_params *p = &s->c.p;
-
-	*p = (struct router_params){
-		.vcs = 1 + pick(s, 6),
-		.buf_flits = 1 + pick(s, pick(s, 2) ? 4 : 16),
-		.flow = pick(s, 2) ? 0 : pick(s, 3),
-		.t_route = pick(s, 3) ? delay(s) : 0,
-		.t_vc_alloc = delay(s),
-		.t_sw_alloc = delay(s),
-		.t_cross = delay(s),
-		.vc_alloc = pick(s, 5),
-		.sw_alloc = pick(s, 5),
-		.vc_iterations = 1 + pick(s, 3),
-		.sw_iterations = 1 + pick(s, 3),
-		.arbiter = pick(s, 4),
-		.speculative = !pick(s, 4),
-		.hold = !pick(s, 2),
-		.wait_for_tail = !pick(s, 4),
-		.busy_when_full = !pick(s, 4),
-		.pipelined = pick(s, 3),
-		.speedup = pick(s, 4) ? 1 : 1 + pick(s, 4) * 0.5,
-		.input_speedup = pick(s, 3) ? 1 : 1 + pick(s, 3),
-		.output_speedup = pick(s, 4) ? 1 : 1 + pick(s, 3),
-	};
-	if (p->speculative)
-		p->t_vc_alloc = p->t_sw_alloc = 1;
-	if (p->speedup != 1) {
-		p->pipelined = true;
-		p->t_vc_alloc = p->t_sw_alloc = 1;
-	}
-	if (p->arbiter == ROUTER_MATRIX &&
-	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))
-		p->arbiter = ROUTER_ROUND_ROBIN;
-	s->c.credit_delay = pick(s, 3) ? 0 : pick(s, 6);
-	s->c.link = 1 + (pick(s, 2) ? 0 : pick(s, 8));
-	s->c.access = 1 + (pick(s, 3) ? 0 : pick(s, 4));
-}
-
 static struct net_range some_vcs(struct scene *s)
 {
 	uint32_t first = pick(s, s->c.p.vcs);
@@ -239,9 +164,14 @@ static bool classes_fit(struct scene *s)
 static void scene_make(struct scene *s, uint64_t seed)
 {
 	weft_rng_seed(&s->rng, seed, "scene");
-	do
-		router_make(s);
-	while (!graph_make(s));
+	do {
+		scene_kind.make(s);
+		s->c.credit_delay = pick(s, 3) ? 0 : pick(s, 6);
+		s->c.link = 1 + (pick(s, 2) ? 0 : pick(s, 8));
+		s->c.access = 1 + (pick(s, 3) ? 0 : pick(s, 4));
+	} while (!graph_make(s));
+	if (scene_kind.fit)
+		scene_kind.fit(s);
 	s->parts = pick(s, 2);
 	s->n = s->parts ? 1 + pick(s, CLASSES) : 1;
 	do
@@ -330,14 +260,11 @@ static void init(struct weft_comp *c)
 
 static void router_add(struct scene *s, uint32_t i)
 {
-	struct weft_comp *c = add(s, &weft_class_net_router, "s%u", i);
-	struct router *r = c->state;
+	struct weft_comp *c = scene_kind.add(s, i);
 	struct weft_place at = { .node = i, .graph = &s->graph, .net = s->net };
 
-	r->p = s->c.p;
 	set(c, "ports", net_graph_ports(&s->graph, i));
 	set(c, "credit_delay", s->c.credit_delay);
-	r->p.speedup = s->c.p.speedup;
 	init(c);
 	c->cls->ops.place(c, &at, NULL);
 	s->router[i] = c;
@@ -495,17 +422,8 @@ static uint32_t product_left(struct scene *s)
 {
 	uint32_t left = ((struct router_net *)s->net->state)->packets.live;
 
-	for (uint32_t i = 0; i < s->graph.routers; i++) {
-		struct router *r = s->router[i]->state;
-
-		/* takes the credits that are still on their way */
-		router_step(&r->s, station_now(&r->s) + 1);
-		for (uint32_t p = 0; p < r->p.ports; p++)
-			router_line_credits(r, p);
-		for (uint32_t k = 0; k < r->p.ports * r->p.vcs; k++)
-			left += r->in[k].flits || r->out[k].taken ||
-				r->out[k].credits != r->out[k].places;
-	}
+	for (uint32_t i = 0; i < s->graph.routers; i++)
+		left += scene_kind.left(s, i);
 	return left;
 }
 
@@ -517,8 +435,12 @@ static void product_run(struct scene *s)
 	s->got.stuck =
 		((struct router_net *)s->net->state)->m.state == NET_DEADLOCK;
 	s->got.flits = calloc(s->graph.routers, sizeof(uint64_t));
-	for (uint32_t i = 0; i < s->graph.routers; i++)
+	s->got.peak = calloc(s->graph.routers, sizeof(uint64_t));
+	for (uint32_t i = 0; i < s->graph.routers; i++) {
 		s->got.flits[i] = s->router[i]->counters[ROUTER_FLITS];
+		if (s->c.queued)
+			s->got.peak[i] = s->router[i]->counters[QUEUED_PEAK];
+	}
 	s->c.cycles = 200;
 	vec_foreach (&s->got.arrived, struct ref_arrival, a)
 		if (a->cycle + 200 > s->c.cycles)
@@ -570,26 +492,21 @@ static int compare(struct scene *s)
 		return 1;
 	for (uint32_t i = 0; i < s->graph.routers; i++)
 		if (replay_differ("flits", i, s->got.flits[i],
-				  s->want.flits[i]))
+				  s->want.flits[i]) ||
+		    replay_differ("peak", i, s->got.peak[i], s->want.peak[i]))
 			return 1;
 	return 0;
 }
 
 static void scene_print(const struct scene *s)
 {
-	const struct router_params *p = &s->c.p;
-
 	fprintf(stderr,
-		"%s by %s, dims %u %u %u, ends %u: vcs %u, buf %u, flow %u, stages %u %u %u %u, allocators %u/%u %u/%u, arbiter %u, speculative %d, hold %d, tail %d, full %d, pipelined %d, speedup %g (%u to %u), credits %u, cables %u %u\n",
+		"%s by %s, dims %u %u %u, ends %u: credits %u, cables %u %u, loads %u, ",
 		s->graph.type->name, s->graph.routing->name,
 		s->graph.shape.size[0], s->graph.shape.size[1],
-		s->graph.shape.size[2], s->graph.shape.ends, p->vcs,
-		p->buf_flits, p->flow, p->t_route, p->t_vc_alloc, p->t_sw_alloc,
-		p->t_cross, p->vc_alloc, p->vc_iterations, p->sw_alloc,
-		p->sw_iterations, p->arbiter, p->speculative, p->hold,
-		p->wait_for_tail, p->busy_when_full, p->pipelined, p->speedup,
-		p->input_speedup, p->output_speedup, s->c.credit_delay,
-		s->c.link, s->c.access);
+		s->graph.shape.size[2], s->graph.shape.ends, s->c.credit_delay,
+		s->c.link, s->c.access, s->graph.loads);
+	scene_kind.print(s);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct scene_class *k = &s->cls[i];
 
@@ -630,6 +547,8 @@ static int one(uint64_t seed, void *totals)
 	vec_free(&s->want.arrived);
 	free(s->got.flits);
 	free(s->want.flits);
+	free(s->got.peak);
+	free(s->want.peak);
 	for (uint32_t i = 0; i < s->graph.ends; i++)
 		free(s->c.source[i].cls);
 	free(s->c.source);

@@ -27,9 +27,9 @@
  * No circle of waiting packets can form if the routing has none. Each queue has
  * places of its own, so a packet in a buffer waits for the packets of one queue
  * and these for the buffer behind it, as in a router with input queues. With
- * wormhole flow control one place of each queue is for the packet that leaves,
- * because the packets behind it wait for its last flit. With the other flow
- * controls a packet enters when there are places for all its flits.
+ * wormhole flow control one place of each queue is for the first packet that is
+ * not whole, because the packets behind it wait for its last flit. With the
+ * other flow controls a packet enters when there are places for all its flits.
  *
  * Where a routing relies on escape channels (Duato 1993), the head of a packet
  * must not stand behind another packet while its flits stand in front of the
@@ -62,7 +62,7 @@ struct queued_params {
 
 /* Places for flits in the queues of a router. */
 struct queued_room {
-	bool spare;	/* each queue has one for the packet that leaves */
+	bool spare;	/* each queue has one for its first open packet */
 	uint32_t own;	/* further ones of each queue alone */
 	uint32_t pool;	/* of all queues together */
 	uint32_t limit; /* of a queue at most, without the spare one */
@@ -110,6 +110,7 @@ struct queued_in {
 struct queued_entry {
 	uint32_t packet;
 	uint32_t flits; /* that may leave */
+	bool whole;	/* its last flit has entered */
 };
 
 /* Flit on its way to a queue. */
@@ -123,6 +124,7 @@ struct queued_out {
 	struct {
 		RING(struct queued_entry);
 	} packets;
+	uint32_t open;	/* entry of the first packet that is not whole */
 	uint32_t flits; /* in the queue or on their way to it */
 	uint32_t used;	/* places in use, or promised to packets that enter */
 	bool spare;	/* the spare place is in use */
@@ -189,12 +191,12 @@ void queued_fini(struct weft_comp *c);
 uint32_t queued_outputs(const struct queued *r);
 
 /* queued_room.c: returns true if a queue has places for n more flits. `first`:
- * they are flits of the packet that leaves. */
+ * all packets before are whole. */
 bool queued_fits(const struct queued *r, const struct queued_out *q, uint32_t n,
 		 bool first);
 /* Takes these places. */
 void queued_take(struct queued *r, struct queued_out *q, uint32_t n);
-/* Returns a place. Each flit that leaves is one of the packet that leaves. */
+/* Returns a place, that of a flit that leaves. */
 void queued_return(struct queued *r, struct queued_out *q);
 
 /* queued_lines.c: sends flits from queues. */

@@ -16,9 +16,10 @@ static uint32_t needs(const struct queued *r, uint32_t packet)
 static bool head_fits(const struct queued *r, uint32_t o, uint32_t packet)
 {
 	const struct queued_out *q = &r->out[o];
-	bool first = ring_empty(&q->packets);
+	bool first = q->open == q->packets.tail;
 
-	if (r->alone && (!first || r->behind[o].credits != r->behind[o].places))
+	if (r->alone && (!ring_empty(&q->packets) ||
+			 r->behind[o].credits != r->behind[o].places))
 		return false;
 	return queued_fits(r, q, needs(r, packet), first);
 }
@@ -63,7 +64,7 @@ static bool flit_fits(const struct queued *r, const struct queued_in *v)
 
 	if (v->state == QUEUED_HEAD)
 		return head_fits(r, v->out, queued_front(v));
-	return r->whole || queued_fits(r, q, 1, v->entry == q->packets.head);
+	return r->whole || queued_fits(r, q, 1, v->entry == q->open);
 }
 
 /* Collects the input VCs that ask each server. Returns true if any asks. */
@@ -99,7 +100,7 @@ static void flit_enter(struct queued *r, struct queued_in *v, uint64_t now)
 	if (v->state == QUEUED_HEAD) {
 		v->state = QUEUED_BODY;
 		v->entry = q->packets.tail;
-		*ring_push(&q->packets) = (struct queued_entry){ packet, 0 };
+		*ring_push(&q->packets) = (struct queued_entry){ packet };
 	}
 	*ring_push(&r->moving) =
 		(struct queued_flit){ now + r->p.t_cross, v->out, v->entry };
@@ -111,6 +112,20 @@ static void flit_enter(struct queued *r, struct queued_in *v, uint64_t now)
 		*peak = r->flits;
 }
 
+/* Ends the packet of a buffer, whose last flit has entered its queue. */
+static void packet_end(struct queued *r, struct queued_in *v)
+{
+	struct queued_out *q = &r->out[v->out];
+
+	ring_at(&q->packets, v->entry)->whole = true;
+	while (q->open != q->packets.tail &&
+	       ring_at(&q->packets, q->open)->whole)
+		q->open++;
+	v->sent = 0;
+	ring_pop(&v->packets);
+	v->state = ring_empty(&v->packets) ? QUEUED_IDLE : QUEUED_WAIT;
+}
+
 static void flit_move(struct queued *r, uint32_t i, uint64_t now)
 {
 	struct queued_in *v = &r->in[i];
@@ -119,11 +134,8 @@ static void flit_move(struct queued *r, uint32_t i, uint64_t now)
 	station_credit(&r->s, i / r->p.vcs, now, i % r->p.vcs, 1);
 	if (!--v->flits)
 		set_remove(r->busy, i);
-	if (++v->sent < queued_packet(r, queued_front(v))->flits)
-		return;
-	v->sent = 0;
-	ring_pop(&v->packets);
-	v->state = ring_empty(&v->packets) ? QUEUED_IDLE : QUEUED_WAIT;
+	if (++v->sent == queued_packet(r, queued_front(v))->flits)
+		packet_end(r, v);
 }
 
 /* Returns the first input VC of a set in order of rank, then in turn, or

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places for flits in the queues of a router, see queued.h. The first places
  * that a queue uses are its own. Others come from the pool. If neither has one,
- * the packet that leaves uses the spare place of its queue. */
+ * a flit with only whole packets before it takes the spare place of its queue.
+ * The next flit that leaves returns it, so the spare place is free again when
+ * the next packet needs it. */
 #include "systems/router/network/queued.h"
 
 /* Returns how many of `used` places of a queue come from the pool. */

@@ -91,8 +91,15 @@ static bool may_enter(const struct net *n, uint32_t id, const struct buffer *b,
 	const struct ref_queued *r = of->queued;
 	const struct out_queue *q = &r->out[o];
 	uint32_t packet = b->flits.at[0].f.packet;
-	bool first = !q->packets.n || q->packets.at[0].packet == packet;
+	bool first = true;
 
+	for (size_t i = 0; i < q->packets.n; i++) {
+		const struct line_up *l = &q->packets.at[i];
+
+		if (l->packet == packet)
+			break;
+		first &= l->sent + l->flits.n == n->packets.at[l->packet].flits;
+	}
 	if (whole(n))
 		return b->inside || ordinary(r, o, n->packets.at[packet].flits);
 	/* An escape channel is of use only to heads in front of a buffer. */

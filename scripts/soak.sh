@@ -33,6 +33,12 @@ echo "== NIC and network against their references"
 "$(dirname "$weft")"/src/systems/forth/tests/test_nic_ref 1 10000 || ret=1
 "$(dirname "$weft")"/src/systems/extoll/tests/test_network_ref 1 10000 || ret=1
 
+echo "== networks of routers against their references"
+for t in network queued gateway; do
+	"$(dirname "$weft")"/src/systems/router/tests/test_router_${t}_ref \
+		1 3000 || ret=1
+done
+
 echo "== resequencing against its reference"
 "$(dirname "$weft")"/src/systems/forth/tests/test_reseq 1 1000 || ret=1
 

@@ -346,6 +346,19 @@ ROUTED = {
 }
 
 
+# Settings of the classes of routers. Those with output queues have places for
+# each packet that their buffers take.
+QUEUED = [
+    lambda rng: {},
+    lambda rng: {"type": "net.router_oq", "queue_flits": rng.choice([32, 50]),
+                 "speedup": rng.choice([0, 1, 2])},
+    lambda rng: {"type": "net.router_sm", "reserved": 32,
+                 "cells": rng.choice([8192, 20000]),
+                 "share": rng.choice(["static", "complete", "dynamic"]),
+                 "alpha": rng.choice([0.25, 1, 4])},
+]
+
+
 def routed(rng):
     """Packets through routers with virtual channels. A network that its routing
     would need more of them for is refused."""
@@ -365,6 +378,7 @@ def routed(rng):
               "net": {"type": "net.meter"}}
     if ends:
         fabric["ends"] = ends
+    fabric["switch"].update(rng.choice(QUEUED)(rng))
     t = {"count": n, "type": "net.source", "load": rng.choice([0.1, 0.5, 2]),
          "pattern": rng.choice(["uniform", "hotspot", "neighbour"]),
          "self": True, "flits": rng.choice([1, 2, 5, 8]), "packets": packets}

@@ -225,6 +225,18 @@ int station_next_check(const struct station *s, const struct station *next,
 			err, EINVAL,
 			"%s.clock is not that of %s: a network has one clock, set net.*.clock",
 			next->comp->name, s->comp->name);
+	if (!next->end && next->face.flow != s->face.flow)
+		return weft_fail(
+			err, EINVAL,
+			"%s.flow is not that of %s: a network has one flow control, set switch.flow",
+			next->comp->name, s->comp->name);
+	if (!next->end && s->face.flow != ROUTER_WORMHOLE &&
+	    next->face.places < s->face.places)
+		return weft_fail(
+			err, EINVAL,
+			"%s has %u places for flits of a VC, %s before it %u, and packets that fit there would wait for ever: set switch.buf_flits, or flow: wormhole",
+			next->comp->name, next->face.places, s->comp->name,
+			s->face.places);
 	return 0;
 }
 

@@ -185,8 +185,9 @@ static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 	return (uint32_t)n;
 }
 
-/* Checks that a router and the next station have one clock, and the next router
- * as many VCs. Returns 0, or -EINVAL with a message. */
+/* Checks that a router and the next station have one clock, and that the next
+ * router has as many VCs, the same flow control and places for each packet that
+ * this one takes. Returns 0, or -EINVAL with a message. */
 int station_next_check(const struct station *s, const struct station *next,
 		       struct weft_err *err);
 

@@ -287,6 +287,36 @@ static void parameters_that_could_block_are_refused(void **state)
 	refuses(oq, "clock=2GHz", "a network has one clock");
 }
 
+/* Two routers that differ are refused, with output queues and with input
+ * queues. */
+static void networks_of_different_routers_are_refused(void **state)
+{
+	static const struct net_shape shape = { 1, { 2 } };
+	const struct weft_class *cls[] = { &weft_class_net_router_oq,
+					   &weft_class_net_router };
+	static const char *const differs[][3] = {
+		{ "", "vcs=3", "a network has one number, set switch.vcs" },
+		{ "", "flow=cut_through",
+		  "a network has one flow control, set switch.flow" },
+		{ "flow=cut_through", "buf_flits=7",
+		  "s1 has 7 places for flits of a VC, s0 before it 8" },
+		{ "", "clock=2GHz", "a network has one clock" },
+	};
+
+	for (uint32_t k = 0; k < 8; k++) {
+		struct weft_err err = { 0 };
+		struct hub h = { 0 };
+
+		bench_init(&h.b, "mesh", &shape, "dimension_order");
+		bench_add(&h.b, cls[k % 2], differs[k / 2][0], "");
+		bench_set(h.b.router[1], differs[k / 2][1]);
+		assert_true(bench_try(&h.b, &err) < 0);
+		if (!strstr(err.msg, differs[k / 2][2]))
+			fail_msg("%s", err.msg);
+		bench_fini(&h.b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +330,7 @@ int main(void)
 			bandwidth_of_the_memory_bounds_all_outputs_together),
 		cmocka_unit_test(full_memory_stops_no_other_output),
 		cmocka_unit_test(parameters_that_could_block_are_refused),
+		cmocka_unit_test(networks_of_different_routers_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,8 +211,8 @@ int station_start(struct station *s, struct weft_err *err)
 	return 0;
 }
 
-int station_next_check(const struct station *s, const struct station *next,
-		       struct weft_err *err)
+static int next_check(const struct station *s, const struct station *next,
+		      struct weft_err *err)
 {
 	if (!next->end && next->face.vcs != s->face.vcs)
 		return weft_fail(
@@ -237,6 +237,25 @@ int station_next_check(const struct station *s, const struct station *next,
 			"%s has %u places for flits of a VC, %s before it %u, and packets that fit there would wait for ever: set switch.buf_flits, or flow: wormhole",
 			next->comp->name, next->face.places, s->comp->name,
 			s->face.places);
+	return 0;
+}
+
+int station_outputs(const struct station *s, struct out_vc *out,
+		    struct weft_err *err)
+{
+	uint32_t vcs = s->face.vcs;
+
+	for (uint32_t i = 0; i < s->comp->n_ports * vcs; i++) {
+		const struct station *far = s->line[i / vcs].far;
+		uint32_t places;
+
+		if (!far)
+			continue;
+		if (i % vcs == 0 && next_check(s, far, err))
+			return -EINVAL;
+		places = far->end ? s->face.places : far->face.places;
+		out[i].credits = out[i].places = (uint16_t)places;
+	}
 	return 0;
 }
 

@@ -97,6 +97,13 @@ enum {
 	ROUTER_N_COUNTERS,
 };
 
+/* VC of the next router's queue. */
+struct out_vc {
+	uint16_t credits, places;
+	bool taken;	/* by a packet */
+	bool tail_sent; /* and its last flit has left */
+};
+
 /* Shows the stations of a network what they need to know of a router. */
 struct router_face {
 	uint32_t vcs, places; /* VCs of a port, and places of each */
@@ -185,11 +192,12 @@ static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 	return (uint32_t)n;
 }
 
-/* Checks that a router and the next station have one clock, and that the next
+/* Sets the output VCs of a router to the places behind its lines. Checks that a
+ * router and the next station have one clock, and that the next
  * router has as many VCs, the same flow control and places for each packet that
  * this one takes. Returns 0, or -EINVAL with a message. */
-int station_next_check(const struct station *s, const struct station *next,
-		       struct weft_err *err);
+int station_outputs(const struct station *s, struct out_vc *out,
+		    struct weft_err *err);
 
 /* ops.place of routers and ends. Returns 0. */
 int station_place(struct weft_comp *c, const struct weft_place *at,

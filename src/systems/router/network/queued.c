@@ -68,25 +68,6 @@ uint32_t queued_outputs(const struct queued *r)
 	return n;
 }
 
-/* Sets the places of the buffers behind output p. */
-static int output_start(struct queued *r, uint32_t p, struct weft_err *err)
-{
-	const struct station *far = r->s.line[p].far;
-	uint32_t places = r->p.buf_flits;
-
-	if (!far)
-		return 0;
-	if (station_next_check(&r->s, far, err))
-		return -EINVAL;
-	if (!far->end)
-		places = far->face.places;
-	for (uint32_t v = 0; v < r->p.vcs; v++)
-		r->behind[p * r->p.vcs + v] =
-			(struct out_vc){ .credits = (uint16_t)places,
-					 .places = (uint16_t)places };
-	return 0;
-}
-
 int queued_start(struct weft_comp *c,
 		 int (*start)(struct queued *r, struct weft_err *err),
 		 struct weft_err *err)
@@ -99,10 +80,7 @@ int queued_start(struct weft_comp *c,
 	r->routing = r->s.graph->routing;
 	r->alone = r->routing->escape && !r->whole;
 	queued_loads_init(r);
-	for (uint32_t p = 0; p < r->p.ports; p++)
-		if (output_start(r, p, err))
-			return -EINVAL;
-	if (start(r, err))
+	if (station_outputs(&r->s, r->behind, err) || start(r, err))
 		return -EINVAL;
 	r->room.spare = !r->whole;
 	r->room.own -= r->room.spare;

@@ -29,13 +29,13 @@
  * and these for the buffer behind it, as in a router with input queues. With
  * wormhole flow control one place of each queue is for the first packet that is
  * not whole, because the packets behind it wait for its last flit. With the
- * other flow controls a packet enters when there are places for all its flits.
+ * other flow controls a packet enters when there are places for all of it.
  *
- * Where a routing relies on escape channels (Duato 1993), the head of a packet
+ * A routing with escape channels (Duato 1993) needs more. The head of a packet
  * must not stand behind another packet while its flits stand in front of the
- * buffer before. This holds for packets that enter as a whole. With wormhole
- * flow control a head therefore enters only if the queue and the buffer behind
- * it are empty. */
+ * buffer before. It never does if packets enter as a whole. With wormhole flow
+ * control a head therefore enters only if the queue and the buffer behind it
+ * are empty. */
 #ifndef SYSTEMS_ROUTER_NETWORK_QUEUED_H
 #define SYSTEMS_ROUTER_NETWORK_QUEUED_H
 

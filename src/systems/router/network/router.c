@@ -226,25 +226,6 @@ static int net_router_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Sets the places of the queues behind output p. */
-static int output_start(struct router *r, uint32_t p, struct weft_err *err)
-{
-	const struct station *far = r->s.line[p].far;
-	uint32_t places = r->p.buf_flits;
-
-	if (!far)
-		return 0;
-	if (station_next_check(&r->s, far, err))
-		return -EINVAL;
-	if (!far->end)
-		places = far->face.places;
-	for (uint32_t v = 0; v < r->p.vcs; v++)
-		r->out[p * r->p.vcs + v] =
-			(struct out_vc){ .credits = (uint16_t)places,
-					 .places = (uint16_t)places };
-	return 0;
-}
-
 static int net_router_start(struct weft_comp *c, struct weft_err *err)
 {
 	struct router *r = c->state;
@@ -259,10 +240,7 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 	router_loads_init(r);
 	router_streams_init(r);
 	allocators_init(r);
-	for (uint32_t p = 0; p < r->p.ports; p++)
-		if (output_start(r, p, err))
-			return -EINVAL;
-	return 0;
+	return station_outputs(&r->s, r->out, err);
 }
 
 /* Frames do not arrive in phase 0, because runs of flits are not frames. */

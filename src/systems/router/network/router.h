@@ -57,13 +57,6 @@ struct in_vc {
 	uint16_t flow; /* length of the stream that is planned */
 };
 
-/* VC of the next router's queue. */
-struct out_vc {
-	uint16_t credits, places;
-	bool taken;	/* by a packet */
-	bool tail_sent; /* and its last flit has left */
-};
-
 /* Input VCs that a stage works on, as sets: `fresh` begin with the next step,
  * and `due[t % delay]` end in cycle t. */
 struct stage {

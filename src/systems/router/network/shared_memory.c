@@ -49,7 +49,7 @@ static int sm_init(struct weft_comp *c, struct weft_err *err)
 	if (p->flow != ROUTER_WORMHOLE && p->reserved < p->buf_flits)
 		return weft_fail(
 			err, EINVAL,
-			"%s: packets that fit in buffers of %u flits may wait for ever with %u cells for each output VC: set switch.reserved to %u, or flow: wormhole",
+			"%s: packets that fit in buffers of %u flits may wait for ever if each output VC has only %u cells for itself: set switch.reserved to %u, or flow: wormhole",
 			c->name, p->buf_flits, p->reserved, p->buf_flits);
 	if (p->limit && p->limit < p->reserved)
 		return weft_fail(

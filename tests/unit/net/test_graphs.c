@@ -382,6 +382,47 @@ static void up_down_takes_the_shortest_of_its_ways(void **state)
 	net_graph_fini(&g);
 }
 
+/* Three cables join routers 0 and 1. Behind router 1 are three routers, two
+ * cables to each. The ways from router 0 to the four others are spread over the
+ * three cables, and each cable leads back. */
+static void ways_to_several_routers_share_parallel_cables(void **state)
+{
+	static const char *const routings[] = { "shortest", "shortest_all_vcs",
+						"valiant", "up_down" };
+	struct net_cable at[14];
+	struct net_cables l = { 14, 5, 5, at };
+	struct net_shape s = { .cables = &l };
+	struct weft_err err = { 0 };
+	struct net_graph g;
+
+	for (uint32_t i = 0; i < 5; i++)
+		at[i] = (struct net_cable){ i, i, 0, 1, true };
+	for (uint32_t i = 5; i < 14; i++)
+		at[i] = (struct net_cable){ i > 7, i > 7 ? i / 2 - 2 : 1, 0, 1,
+					    false };
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("graph"), &s, &err), 0);
+	for (uint32_t k = 0; k < sizeof(routings) / sizeof(*routings); k++) {
+		uint32_t used[4] = { 0 };
+
+		g.routing = net_routing_called(routings[k], g.type);
+		assert_int_equal(net_routing_check(g.routing, &g, 4, &err), 0);
+		for (uint32_t d = 1; d < 5; d++) {
+			struct net_route r = { .src = 0, .dest = d };
+			struct net_arrival in = { 0, g.out[0].port };
+			struct net_choices c = { 0 };
+
+			g.routing->route(&g, 4, in, &r, &c);
+			assert_int_equal(c.n, 1);
+			assert_in_range(c.at[0].port, 1, 3);
+			used[c.at[0].port]++;
+		}
+		for (uint32_t p = 1; p < 4; p++)
+			assert_in_range(used[p], 1, 2);
+	}
+	net_graph_fini(&g);
+}
+
 static void shortest_ways_without_classes_may_form_a_circle(void **state)
 {
 	struct net_cable at[10];
@@ -456,6 +497,7 @@ int main(void)
 		cmocka_unit_test(wrong_lists_are_refused_with_what_would_do),
 		cmocka_unit_test(shortest_ways_have_the_fewest_cycles),
 		cmocka_unit_test(up_down_takes_the_shortest_of_its_ways),
+		cmocka_unit_test(ways_to_several_routers_share_parallel_cables),
 		cmocka_unit_test(
 			shortest_ways_without_classes_may_form_a_circle),
 		cmocka_unit_test(trees_of_any_size_are_proved),

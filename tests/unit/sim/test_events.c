@@ -148,6 +148,32 @@ static void timer_uses_a_wake_up_again(void **state)
 	weft_sim_free(sim);
 }
 
+/* A timer of 50 has run without a call of weft_timer_due(). From the next
+ * femtosecond on it is over, and can be armed for any time. */
+static void timer_that_nobody_asked_for_is_armed_again(void **state)
+{
+	for (weft_time_t now = 51; now < 54; now++) {
+		struct weft_sim *sim = weft_sim_new(1);
+		struct weft_err err = { 0 };
+		struct weft_comp *c =
+			weft_sim_add(sim, &weft_class_probe, "a", &err);
+		struct probe *p = c->state;
+
+		journal.text[0] = 0;
+		assert_int_equal(weft_comp_init(c, &err), 0);
+		assert_int_equal(weft_sim_start(sim, &err), 0);
+		weft_timer_arm(c, &p->timer, 6, 50);
+		weft_wake(c, 6, now);
+		weft_sim_run(sim, now);
+		assert_int_equal(weft_sim_now(sim), now);
+		weft_timer_arm(c, &p->timer, 5, 60);
+		weft_sim_run(sim, 100);
+		if (!strstr(journal.text, "60:a:e5 "))
+			fail_msg("%s", journal.text);
+		weft_sim_free(sim);
+	}
+}
+
 static void run_until_advances_time(void **state)
 {
 	struct weft_sim *sim = weft_sim_new(1);
@@ -283,6 +309,7 @@ int main(void)
 		cmocka_unit_test(order_of_events_is_total),
 		cmocka_unit_test(timer_keeps_the_earliest),
 		cmocka_unit_test(timer_uses_a_wake_up_again),
+		cmocka_unit_test(timer_that_nobody_asked_for_is_armed_again),
 		cmocka_unit_test(run_until_advances_time),
 		cmocka_unit_test(two_names_clash),
 		cmocka_unit_test(random_streams_follow_names),

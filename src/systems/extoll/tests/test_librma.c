@@ -456,6 +456,74 @@ static void test_close_leaves_nothing(void **state)
 	exrig_free(&r);
 }
 
+/* Takes all free blocks of a few sizes and gives them back. Returns a sum that
+ * changes if another block is free. */
+static uintptr_t free_blocks(struct weft_host *h)
+{
+	enum { BLOCKS = 64, MOST = 256 };
+	void *at[BLOCKS];
+	uintptr_t sum = 0;
+
+	for (size_t bytes = 16; bytes <= MOST; bytes += 16) {
+		for (uint32_t i = 0; i < BLOCKS; i++) {
+			at[i] = weft_host_calloc(h, 1, bytes);
+			sum += (uintptr_t)at[i] * bytes;
+		}
+		for (uint32_t i = BLOCKS; i-- > 0;)
+			weft_host_free(h, at[i]);
+	}
+	return sum;
+}
+
+/* Closes a port with two notifications that the program has not asked for and
+ * one that it has given back. */
+static void noted_close(struct weft_host *h, uint8_t *buf)
+{
+	struct rma_handle *c;
+	struct rma_region *g;
+	struct rma_port *p;
+	struct rma_noti *n;
+	rma_nla_t nla;
+
+	assert_int_equal(rma_open(h, NULL, &p), RMA_SUCCESS);
+	rma_connect(p, 0, rma_get_vpid(p), 0, &c);
+	rma_register(p, buf, 4096, &g);
+	rma_get_nla(g, 0, &nla);
+	for (uint32_t i = 0; i < 3; i++)
+		rma_post_put_bt(p, c, g, 0, 8, nla + 8, RMA_NOTI_COMPLETER, 0);
+	while (!rma_noti_wait(p, weft_host_now(h) + WEFT_US))
+		;
+	weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+	/* moves the others into the library's list */
+	assert_int_equal(rma_noti_match(p, RMA_NOTI_REQUESTER, -1, -1, &n),
+			 RMA_NO_MATCH);
+	assert_int_equal(rma_noti_get_block(p, &n), RMA_SUCCESS);
+	rma_noti_free(p, n);
+	assert_int_equal(rma_close(p), RMA_SUCCESS);
+}
+
+static int noted_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	weft_phys_t phys;
+	uint8_t *buf = weft_mem_alloc(h, 4096, 4096, &phys);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		noted_close(h, buf);
+		r->v[i] = free_blocks(h);
+	}
+	return 0;
+}
+
+static void a_closed_port_keeps_no_memory_of_its_program(void **state)
+{
+	struct exrig r;
+
+	one(&r, noted_main);
+	assert_int_equal(r.v[1], r.v[0]);
+	assert_int_equal(r.v[2], r.v[0]);
+	exrig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +536,7 @@ int main(void)
 		cmocka_unit_test(
 			test_exit_with_puts_in_flight_discards_late_ones),
 		cmocka_unit_test(test_close_leaves_nothing),
+		cmocka_unit_test(a_closed_port_keeps_no_memory_of_its_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

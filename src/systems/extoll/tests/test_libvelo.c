@@ -110,6 +110,40 @@ static int codes_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
 	return 0;
 }
 
+/* Takes mailboxes of all words of the table of VPIDs. Each is refused as long
+ * as it is open, and an open without a VPID gets the lowest free one. */
+static int taken_prog(struct weft_host *h, struct exrig *rig, uint32_t node)
+{
+	static const uint32_t vpids[] = { 0, 1, 2, 63, 64, 128, 255 };
+	enum { N = sizeof(vpids) / sizeof(*vpids) };
+	struct velo_port *p[N], *q;
+
+	for (uint32_t i = 0; i < N; i++) {
+		struct velo_attr a = { .vpid_given = true, .vpid = vpids[i] };
+
+		assert_int_equal(velo_open(h, &a, &p[i]), VELO_SUCCESS);
+		assert_int_equal(velo_vpid(p[i]), vpids[i]);
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		struct velo_attr a = { .vpid_given = true, .vpid = vpids[i] };
+
+		assert_int_equal(velo_open(h, &a, &q), VELO_INVALID_MBOX);
+	}
+	assert_int_equal(velo_open(h, NULL, &q), VELO_SUCCESS);
+	assert_int_equal(velo_vpid(q), 3);
+	velo_close(q);
+	for (uint32_t i = 0; i < N; i++)
+		velo_close(p[i]);
+	return 0;
+}
+
+static void an_open_mailbox_is_not_given_to_another_port(void **state)
+{
+	start("1");
+	exrig_prog(&r, 0, taken_prog);
+	run();
+}
+
 static void test_calls_return_the_codes_of_the_interface(void **state)
 {
 	start("2");
@@ -539,6 +573,8 @@ static void test_messages_up_to_120_bytes_arrive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(
+			an_open_mailbox_is_not_given_to_another_port, teardown),
 		cmocka_unit_test_teardown(
 			test_calls_return_the_codes_of_the_interface, teardown),
 		cmocka_unit_test_teardown(

@@ -198,6 +198,44 @@ static void test_tagged_ultra_store_checks_tag_and_offset(void **state)
 	ultrarig_free(&t);
 }
 
+enum { MOST = 8 };
+
+/* The device takes tagged stores of at most MOST words. */
+static void most_near(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t w[MOST] = { 0 };
+
+	e->tx.page = enter(e, HP_ULTRA_PAGE(0), VPID);
+	for (uint32_t words = 1; words <= MOST; words++)
+		assert_int_equal(ultra_send_cond(&e->tx, 0, words, w, words),
+				 words < MOST);
+	ultrarig_meet(e);
+}
+
+static void most_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint64_t w[ULTRA_PAYLOAD_MAX / 8], tag;
+
+	for (int words = 1; words < MOST; words++) {
+		assert_int_equal(ultra_recv(&e->rx, &tag, w, ULTRA_PAYLOAD_MAX,
+					    WEFT_NEVER),
+				 words);
+		assert_int_equal(tag, words);
+	}
+	ultrarig_meet(e);
+}
+
+static void a_tagged_store_has_as_many_words_as_a_packet(void **state)
+{
+	static const char *const set[] = { "hostport.nic:ultra_max_words=8",
+					   NULL };
+	struct ultrarig t = { .attr = { .vpid = VPID } };
+
+	ultrarig_run(&t, NULL, set, most_near, most_far);
+	assert_int_equal(ultrarig_counter(&t, 0, "ultra_sent"), MOST - 1);
+	ultrarig_free(&t);
+}
+
 /* ---- tagged accesses behind the last port ---- */
 
 enum { LAST = 2 }; /* ports */
@@ -321,6 +359,7 @@ int main(void)
 		cmocka_unit_test(
 			test_tagged_store_fails_when_the_queue_is_full),
 		cmocka_unit_test(test_tagged_ultra_store_checks_tag_and_offset),
+		cmocka_unit_test(a_tagged_store_has_as_many_words_as_a_packet),
 		cmocka_unit_test(
 			test_ports_that_do_not_exist_refuse_tagged_accesses),
 		cmocka_unit_test(

@@ -380,6 +380,36 @@ static void test_handles_belong_to_their_nic(void **state)
 	viprig_run(*state, other_nic, asker);
 }
 
+/* Handles that were given back leave their slots to new handles, so that the
+ * table of a program that makes and destroys objects does not grow. */
+static int reused_slots(struct weft_host *h, struct bench *b)
+{
+	enum { TAGS = 5, ROUNDS = 4, SLOT = (1 << 20) - 1 };
+	VIP_PROTECTION_HANDLE tag[TAGS];
+	uint64_t seen = 0, first = 0;
+	VIP_NIC_HANDLE nic;
+
+	ok(VipOpenNic("hvia0", &nic));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		for (uint32_t k = 0; k < TAGS; k++) {
+			ok(VipCreatePtag(nic, &tag[k]));
+			assert_in_range((uintptr_t)tag[k] & SLOT, 0, 63);
+			seen |= 1ull << ((uintptr_t)tag[k] & SLOT);
+		}
+		first = first ? first : seen;
+		for (uint32_t k = 0; k < TAGS; k++)
+			ok(VipDestroyPtag(nic, tag[k]));
+	}
+	assert_int_equal(seen, first);
+	ok(VipCloseNic(nic));
+	return 0;
+}
+
+static void slots_of_destroyed_objects_are_used_again(void **state)
+{
+	viprig_run(*state, reused_slots, NULL);
+}
+
 /* ---- a call of another thread ---- */
 
 struct waiting {
@@ -471,6 +501,9 @@ int main(void)
 						viprig_setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_handles_belong_to_their_program, viprig_setup,
+			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			slots_of_destroyed_objects_are_used_again, viprig_setup,
 			bench_teardown),
 		cmocka_unit_test_setup_teardown(test_stale_handles_are_refused,
 						viprig_setup, bench_teardown),

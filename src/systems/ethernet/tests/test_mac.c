@@ -457,6 +457,43 @@ static void receive_interrupt_is_moderated_and_cleared_on_read(void **state)
 	macrig_fini(&r);
 }
 
+/* The time that ITR sets ends while a receive interrupt waits for its
+ * moderation (RDTR). Both interrupts come at their times. */
+static void interrupt_moderation_outlasts_the_shortest_interval(void **state)
+{
+	struct macrig r;
+	struct station *a, *b;
+	weft_time_t t;
+
+	macrig_init(&r, NULL, NULL, NULL);
+	a = r.s[0];
+	b = r.s[1];
+	macrig_open(a, 8);
+	macrig_open(b, 8);
+	mac_store(b->mac, MAC_ITR, 400);  /* 102.4 us */
+	mac_store(b->mac, MAC_RDTR, 200); /* 204.8 us */
+	mac_store(b->mac, MAC_IMS, MAC_INT_RXT0 | MAC_INT_RXO);
+	mac_store(b->mac, MAC_ICS, MAC_INT_RXO);
+	mac_load(b->mac, MAC_ICR);
+	mac_store(b->mac, MAC_ICS, MAC_INT_RXO); /* waits for ITR */
+	macrig_frame(a, 1, 60);
+	macrig_post(a);
+	macrig_run(&r, ns(50000));
+	t = macrig_nth(b, MAC_RX_BACK, 0)->time + ns(180);
+	assert_int_equal(macrig_count(b, LOG_IRQ), 1);
+	macrig_run(&r, ns(150000));
+	assert_int_equal(macrig_count(b, LOG_IRQ), 2);
+	assert_int_equal(macrig_nth(b, LOG_IRQ, 1)->time,
+			 macrig_nth(b, LOG_IRQ, 0)->time + ns(102400));
+	assert_int_equal(mac_load(b->mac, MAC_ICR), MAC_INT_RXO);
+	macrig_run(&r, WEFT_MS);
+	assert_int_equal(macrig_count(b, LOG_IRQ), 3);
+	assert_int_equal(macrig_nth(b, LOG_IRQ, 2)->time, t + ns(204800));
+	assert_int_equal(mac_load(b->mac, MAC_ICR) & MAC_INT_RXT0,
+			 MAC_INT_RXT0);
+	macrig_fini(&r);
+}
+
 /* A store to ICR clears the bits that are ones in the stored value. Stores to
  * other registers clear no bit of ICR. */
 static void store_to_icr_clears_the_bits_it_names(void **state)
@@ -571,6 +608,8 @@ int main(void)
 		cmocka_unit_test(no_loss),
 		cmocka_unit_test(
 			receive_interrupt_is_moderated_and_cleared_on_read),
+		cmocka_unit_test(
+			interrupt_moderation_outlasts_the_shortest_interval),
 		cmocka_unit_test(
 			mac_sends_and_receives_after_a_reset_at_any_time),
 		cmocka_unit_test(store_to_icr_clears_the_bits_it_names),

@@ -72,7 +72,7 @@ static WEFT_COMPONENT(feed_station, .name = "test.feed",
 		      .ops = {
 			      .arrive = arrive, .event = event, .fini = fini });
 
-static void add_station(struct feed *d, uint32_t i)
+void feed_station(struct feed *d, uint32_t i, struct weft_port *to)
 {
 	char name[8];
 	struct station *s;
@@ -82,9 +82,9 @@ static void add_station(struct feed *d, uint32_t i)
 	assert_int_equal(weft_comp_init(d->st[i], NULL), 0);
 	s = d->st[i]->state;
 	s->feed = d;
-	assert_int_equal(weft_connect(&d->st[i]->ports[0], &d->sw->ports[i],
-				      NULL, FEED_CABLE, NULL),
-			 0);
+	assert_int_equal(
+		weft_connect(&d->st[i]->ports[0], to, NULL, FEED_CABLE, NULL),
+		0);
 }
 
 void feed_init(struct feed *d, uint32_t n, const char *const *set)
@@ -102,7 +102,7 @@ void feed_init(struct feed *d, uint32_t n, const char *const *set)
 				 0);
 	assert_int_equal(weft_comp_init(d->sw, NULL), 0);
 	for (uint32_t i = 0; i < n; i++)
-		add_station(d, i);
+		feed_station(d, i, &d->sw->ports[i]);
 	assert_int_equal(weft_sim_start(d->sim, NULL), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripted stations around an Ethernet switch. */
+/* Scripted stations around an Ethernet switch or other bridge. */
 #ifndef ETHERNET_TESTS_ETH_FEED_H
 #define ETHERNET_TESTS_ETH_FEED_H
 
@@ -27,6 +27,8 @@ struct feed {
 /* Builds the switch and its stations. set: "name", "value", ..., NULL are
  * parameters of the switch. */
 void feed_init(struct feed *d, uint32_t ports, const char *const *set);
+/* Adds station i with a cable to a port of the bench. */
+void feed_station(struct feed *d, uint32_t i, struct weft_port *to);
 /* Returns a frame of station src for station dst (UINT32_MAX: broadcast) with
  * id in its bytes. feed_send sends it so that its first byte is at the switch
  * at `t`. */

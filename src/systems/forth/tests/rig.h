@@ -43,6 +43,9 @@ struct tbus {
 	/* number of PCI cycles for which the target repeats each completion of
 	 * a read, or 0 */
 	uint32_t repeat;
+	/* transactions are reported as soon as their times are known, as by
+	 * bus.pcix, and not at these times */
+	bool ahead;
 	/* state */
 	struct weft_comp *comp;
 	struct weft_port *dev;

@@ -20,6 +20,7 @@ static const struct weft_param tbus_params[] = {
 	WEFT_PARAM(BOOL, struct tbus, contend, "false", "", OWN, "GNT# lost"),
 	WEFT_PARAM(BOOL, struct tbus, refuse, "false", "", OWN, "aborts"),
 	WEFT_PARAM(U32, struct tbus, repeat, "0", "", OWN, "unexpected"),
+	WEFT_PARAM(BOOL, struct tbus, ahead, "false", "", OWN, "notes early"),
 	{ 0 }
 };
 static const struct weft_port_decl tbus_ports[] = {
@@ -35,8 +36,13 @@ static weft_time_t at(const struct tbus *b, uint64_t pc)
 static void pend(struct tbus *b, struct weft_bus_note note, bool mem_write,
 		 uint64_t phys)
 {
-	uint32_t i = b->n_pend++;
+	uint32_t i = b->n_pend;
 
+	if (b->ahead && note.txn) {
+		weft_bus_tell(b->dev, &note);
+		return;
+	}
+	b->n_pend++;
 	b->pend = realloc(b->pend, b->n_pend * sizeof(*b->pend));
 	assert(b->pend);
 	for (; i > 0 && b->pend[i - 1].note.time > note.time; i--)

@@ -526,6 +526,46 @@ static void test_transfer_is_cut_at_max_payload(void **state)
 	segments("", 8, tiny, 1);
 }
 
+static void post_62(struct rig *r, uint32_t slot, uint64_t word)
+{
+	rig_mem_set64(r, 0, SRC, word);
+	rig_post(r, 0, 2, slot, SRC,
+		 forth_desc_q1(2, 62, (uint32_t)DST, FORTH_DESC_START));
+}
+
+/* R-41: software resets the engine in each cycle of a transfer. The next read
+ * waits for the end of the read that the reset has left on the bus. The next
+ * transfer arrives. */
+static void a_reset_in_any_cycle_lets_the_bus_finish_its_read(void **state)
+{
+	uint32_t waited = 0;
+
+	for (uint32_t when = 1; when < 200; when++) {
+		struct rig r;
+
+		open_rig(&r, "plat-switch",
+			 when % 2 ? "bus.ahead=yes" : "bus.ahead=no");
+		post_62(&r, 0, 1);
+		rig_wait(&r, when);
+		rig_w32(&r, 0, FORTH_CONTROL,
+			FORTH_CTL_RESET | FORTH_CTL_ENABLE);
+		rig_wait(&r, 500);
+		post_62(&r, 1, 2);
+		rig_wait(&r, 500);
+		for (uint32_t i = 1; i < r.n[0].bus->n_log; i++) {
+			const struct tbus_op *op = &r.n[0].bus->log[i];
+
+			assert_in_range(op->req, op[-1].done, UINT32_MAX);
+			waited += op->req < op[-1].done + 20;
+		}
+		assert_in_range(r.sink->n_log, 1, 3);
+		assert_int_equal(r.sink->log[r.sink->n_log - 1].q[0], 2);
+		rig_free(&r);
+	}
+	print_message("%u reads waited\n", waited);
+	assert_int_not_equal(waited, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +584,8 @@ int main(void)
 		cmocka_unit_test(test_write_uses_the_split_wait_of_a_read),
 		cmocka_unit_test(test_in_out_round_robin),
 		cmocka_unit_test(test_transfer_is_cut_at_max_payload),
+		cmocka_unit_test(
+			a_reset_in_any_cycle_lets_the_bus_finish_its_read),
 	};
 
 	return cmocka_run_group_tests_name("forth-dma", tests, NULL, NULL);

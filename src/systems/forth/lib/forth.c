@@ -166,7 +166,7 @@ struct weft_dev *weft_forth_dev(struct weft_forth *f)
 
 static uint32_t forth_queue_of(const struct weft_forth *f, uint32_t dst)
 {
-	return f->info.queues == 1 ? 0 : dst % f->info.queues;
+	return dst % f->info.queues;
 }
 
 /* Reads the count of departed transfers from the word that the NIC writes for a

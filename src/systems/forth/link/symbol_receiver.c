@@ -178,8 +178,6 @@ static void symbol_receiver_deliver(struct walk *w, uint32_t bad, uint32_t crc)
 	f->words = rx.words;
 	f->flags = FORTH_F_PACKET;
 	f->u[FORTH_U_HEADER] = w->header;
-	f->u[FORTH_U_OWN] = w->f->u[FORTH_U_OWN];
-	f->u[FORTH_U_OWN + 1] = w->f->u[FORTH_U_OWN + 1];
 	forth_shape_set(f, s);
 	if (bad & FORTH_PORT_TRUNC)
 		f->flags |= FORTH_F_TRUNC;

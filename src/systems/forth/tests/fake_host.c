@@ -487,7 +487,7 @@ const struct ep_nic ep_nic_hvia = { .probe = fake_probe };
 
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues)
 {
-	uint32_t log2 = queues == 8 ? 3 : 0;
+	uint32_t log2 = (uint32_t)__builtin_ctz(queues);
 
 	memset(h, 0, nodes * sizeof(*h));
 	fake_first = h;

@@ -46,7 +46,7 @@ struct weft_host {
 	uint64_t io_loads;
 };
 
-/* Makes `nodes` nodes on one network. queues is 1 or 8. */
+/* Makes `nodes` nodes on one network. queues is 1, 2, 4 or 8. */
 void fake_start(struct weft_host *h, uint32_t nodes, uint32_t queues);
 void fake_stop(struct weft_host *h, uint32_t nodes);
 /* Executes the released descriptors. */

@@ -262,6 +262,33 @@ static void test_batch_keeps_its_order_per_destination(void **state)
 	close_nic(f);
 }
 
+/* With fewer queues than destinations each queue serves every n-th one. */
+static void destinations_are_spread_over_all_queues(void **state)
+{
+	for (uint32_t n = 1; n <= 8; n *= 2) {
+		struct weft_forth *f = open_nic(n, NULL);
+		struct weft_forth_desc d[8];
+
+		node[0].running = false;
+		fill(d, 8, 0);
+		for (uint32_t i = 0; i < 8; i++)
+			d[i].dst = i;
+		assert_int_equal(weft_forth_info(f)->queues, n);
+		assert_int_equal(weft_forth_post(f, d, 8), 8);
+		for (uint32_t q = 0; q < n; q++) {
+			uint32_t first = q * (1024 / n);
+
+			assert_int_equal(node[0].tail[q], 8 / n);
+			for (uint32_t k = 0; k < 8 / n; k++)
+				assert_int_equal(
+					forth_desc_flow(
+						node[0].slot[first + k][1]),
+					q + k * n);
+		}
+		close_nic(f);
+	}
+}
+
 /* ---- space ---- */
 
 static void test_full_ring(void **state)
@@ -415,6 +442,7 @@ int main(void)
 			test_held_descriptors_start_with_the_next_post),
 		cmocka_unit_test(test_post_width_sets_the_number_of_stores),
 		cmocka_unit_test(test_batch_keeps_its_order_per_destination),
+		cmocka_unit_test(destinations_are_spread_over_all_queues),
 		cmocka_unit_test(test_full_ring),
 		cmocka_unit_test(test_space_by_words),
 		cmocka_unit_test(test_flush_reads_pointer),

@@ -175,7 +175,6 @@ const struct net_routing net_routing_dragonfly_minimal = {
 	.vcs = minimal_vcs,
 	.route = minimal_route,
 	.draws = true,
-	.coins = 1,
 };
 
 /* Draws a router on the way that has ends. */
@@ -220,7 +219,6 @@ const struct net_routing net_routing_dragonfly_valiant = {
 	.route = valiant_route,
 	.phases = true,
 	.draws = true,
-	.coins = 1,
 };
 
 static uint32_t group_vcs(const struct net_graph *g, const char **why)
@@ -262,7 +260,6 @@ const struct net_routing net_routing_dragonfly_valiant_group = {
 	.route = group_route,
 	.phases = true,
 	.draws = true,
-	.coins = 1,
 };
 
 /* ---- adaptive ---- */

@@ -126,7 +126,7 @@ struct net_routing {
 	/* Number of coins, at most 8, that decide about the way. They are the
 	 * lowest coins. A second phase has as many, from coin NET_DIMS on. The
 	 * search for circles tries all their values. 0: one coin for each
-	 * dimension. */
+	 * dimension, or none if the routing draws or is by_router. */
 	uint8_t coins;
 };
 extern const struct net_routing *const net_routings[]; /* ended by NULL */

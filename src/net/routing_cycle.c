@@ -258,9 +258,10 @@ static bool end_alike(const struct search *s, uint32_t e)
 static void search_walks(struct search *s)
 {
 	const struct net_graph *g = s->g;
-	uint32_t bits = s->r->coins ? s->r->coins : g->shape.dims;
+	uint32_t most = s->r->draws || s->r->by_router ? 0 : g->shape.dims;
+	uint32_t bits = s->r->coins ? s->r->coins : most;
 
-	bits = s->r->draws || s->r->by_router ? 0 : bits < COINS ? bits : COINS;
+	bits = bits < COINS ? bits : COINS;
 	for (uint32_t e = 0; e < g->ends; e++)
 		for (uint32_t k = end_alike(s, e); k < 1u << bits; k++)
 			for (uint8_t f = !s->r->phases; f < 2; f++) {

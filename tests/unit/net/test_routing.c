@@ -330,6 +330,25 @@ static const struct net_routing ladder = { .name = "ladder",
 					   .draws = true,
 					   .coins = 1 };
 
+/* Packets of coin 1 take the ways of `ladder`, others those of valiant. */
+static void tossed_route(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r,
+			 struct net_choices *c)
+{
+	if (r->coins & 1)
+		ladder_route(g, vcs, in, r, c);
+	else
+		net_routing_called("valiant", g->type)->route(g, 4, in, r, c);
+}
+
+static const struct net_routing tossed = { .name = "tossed",
+					   .topologies = anywhere,
+					   .vcs = any_vcs,
+					   .route = tossed_route,
+					   .phases = true,
+					   .draws = true,
+					   .coins = 1 };
+
 static void refuses(const struct net_routing *r, const char *topology,
 		    struct net_shape shape, bool refused)
 {
@@ -389,6 +408,7 @@ static void circles_are_found_and_named(void **state)
 	refuses(&plane, "mesh", (struct net_shape){ 2, { 4, 2 } }, true);
 	refuses(&plane, "mesh", (struct net_shape){ 2, { 40, 40 } }, true);
 	refuses(&ladder, "dragonfly", (struct net_shape){ 2, { 2, 1 } }, true);
+	refuses(&tossed, "dragonfly", (struct net_shape){ 2, { 2, 1 } }, true);
 	/* searched in smaller networks */
 	refuses(&ladder, "dragonfly", (struct net_shape){ 2, { 8, 4 } }, true);
 	refuses(&ladder, "dragonfly", (struct net_shape){ 3, { 16, 8, 20 } },

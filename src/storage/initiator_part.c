@@ -273,6 +273,9 @@ static void record_make(const struct store *s, const struct part *p,
 
 static bool part_send(struct weft_disk *d, struct store *s, struct part *p)
 {
+	/* The last try keeps its deadline in a new session, so that a part ends
+	 * even if its target begins sessions for ever. */
+	bool keeps = !p->sent && p->attempt && p->tries >= d->attr.tries;
 	struct storage_record rec;
 
 	if (!p->sent) {
@@ -298,7 +301,8 @@ static bool part_send(struct weft_disk *d, struct store *s, struct part *p)
 	 * arrive after the answer to this attempt. */
 	p->data_due = p->fresh = false;
 	p->state = PART_SENT;
-	p->deadline = d->now + p->patience;
+	if (!keeps)
+		p->deadline = d->now + p->patience;
 	d->timer = min_of(d->timer, p->deadline);
 	return true;
 }

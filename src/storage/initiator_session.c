@@ -84,8 +84,7 @@ static void session_up(struct weft_disk *d, struct store *s)
 		if (p->state != PART_SENT && p->state != PART_SEND)
 			continue;
 		p->state = PART_SEND;
-		/* The last try keeps its deadline, so that a part ends even if
-		 * its target begins sessions for ever. */
+		/* the last try keeps its deadline, see part_send */
 		if (p->tries < d->attr.tries) {
 			p->tries++;
 			p->deadline = d->now + p->patience;

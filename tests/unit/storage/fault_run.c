@@ -8,7 +8,8 @@
  *
  *   ends      every request ends, in a time bounded by tries and time-outs
  *   bytes     a read gives what the model allows (storage/shadow.h)
- *   losses    a FLUSH reports a loss if the drive has lost data
+ *   losses    a FLUSH reports a loss if the drive has lost data; without faults
+ *             the next FLUSH reports none
  *   records   a FLUSH names no bytes
  *   buffers   no byte of a buffer changes after its request has ended
  *   the end   without faults all requests succeed again, and every byte is as
@@ -32,6 +33,7 @@ enum {
 	CLIENTS = 2,
 	TARGETS = 2,
 	JOBS = 12,
+	SEGS = DISK_FEW + 4,
 	SECTOR = 512,
 	MOST = 16384,  /* largest number of bytes of a request */
 	DRIVE = 65536, /* bytes of a drive */
@@ -45,7 +47,7 @@ struct job {
 	 * silent */
 	bool wild;
 	struct weft_disk_op op;
-	struct weft_disk_seg seg[3];
+	struct weft_disk_seg seg[SEGS];
 	uint8_t *mem, *buf;
 	uint32_t version;
 	uint64_t mark;
@@ -76,6 +78,7 @@ static struct {
 	uint32_t clients, targets;
 	weft_time_t calm; /* time at which faults end */
 	bool bad_sectors, vanish, strict, hostile;
+	bool told; /* FLUSHes have reported all losses */
 	struct fault_counts *counts;
 	char *why;
 	size_t why_n;
@@ -213,7 +216,7 @@ static uint64_t first_of(const struct client *c, const struct job *j)
 static void segs_make(struct job *j)
 {
 	uint64_t n = j->op.length, at = 0;
-	uint32_t k = 1 + (uint32_t)fake_below(3);
+	uint32_t k = 1 + (uint32_t)fake_below(percent(80) ? 3 : SEGS);
 
 	j->op.seg = j->seg;
 	j->op.segs = k;
@@ -279,7 +282,7 @@ static bool status_good(const struct job *j, int status)
 	case 0:
 		return true;
 	case -ESTALE:
-		return j->op.code == WEFT_DISK_FLUSH;
+		return j->op.code == WEFT_DISK_FLUSH && !run.told;
 	case -EIO:
 		return run.bad_sectors;
 	case -ENODEV:
@@ -621,7 +624,9 @@ static void clients_verify(void)
 		for (uint64_t at = 0; at < end && !run.failed; at += MOST)
 			all_do(c, WEFT_DISK_READ, at,
 			       min_of((uint64_t)MOST, end - at));
+		run.told = true;
 		all_do(c, WEFT_DISK_FLUSH, 0, 0);
+		run.told = false;
 	}
 }
 

@@ -118,6 +118,7 @@ static void conformance_event(struct ec *e, const struct weft_ep_event *ev)
 	}
 	if (!op)
 		return;
+	EC_EXPECT(e, !op->done, "%s: an operation ended twice", e->name);
 	op->done = true;
 	op->status = ev->kind == WEFT_EV_ERROR ? ev->status : 0;
 	op->result = ev->result;

@@ -83,7 +83,8 @@ static int conformance_memory_reg(struct ec *e, size_t off, size_t len,
 }
 
 /* Opens more regions than any table can hold, but has at most four of them open
- * at the same time. Closing a region for the second time must fail. */
+ * at the same time. Closing a region for the second time must fail.
+ * conformance_dereg opens a further region afterwards, and reads it. */
 void conformance_regs(struct ec *e)
 {
 	struct weft_ep_mr mr[4] = { 0 };

@@ -57,6 +57,8 @@ static int m_reg(struct weft_ep *ep, void *p, size_t len,
 
 	if (mock.fault == REG_SAYS && e->regs)
 		return -ENOSPC;
+	if (mock.fault == REG_KEEPS && e->regs == MOCK_ROOM)
+		return -ENOSPC;
 	while (i < MOCK_REGIONS && e->reg[i].there)
 		i++;
 	assert(i < MOCK_REGIONS);
@@ -273,6 +275,8 @@ static int m_get(struct weft_ep *ep, uint32_t dst, void *buf, size_t len,
 	if (mock.fault == GET_SAYS)
 		return -EIO;
 	done(e, WEFT_EV_GET, ctx, mock.fault == GET_STATUS ? -EIO : 0, 0);
+	if (mock.fault == GET_AGAIN)
+		done(e, WEFT_EV_GET, ctx, -EIO, 0);
 	if (mock.fault == GET_BEYOND)
 		return 0;
 	e->gets++;

@@ -15,6 +15,7 @@
 enum {
 	MOCK_QUEUE = 256,
 	MOCK_REGIONS = 16,
+	MOCK_ROOM = 11, /* fault REG_KEEPS: regions that fit */
 	MOCK_LENGTHS = 8,
 	MOCK_MAX = 4096,
 	MOCK_HEAD = 256,
@@ -45,6 +46,7 @@ enum mock_fault {
 	GET_OVER,
 	GET_BEYOND,
 	GET_GONE,
+	GET_AGAIN, /* a get ends a second time, with an error */
 	FADD_NONE,
 	FADD_TWICE,
 	FADD_STATUS,
@@ -55,6 +57,7 @@ enum mock_fault {
 	CSWAP_STATUS,
 	REG_SAYS,
 	REG_LEN,
+	REG_KEEPS, /* closed regions need room as well */
 	DEREG_SAYS,
 	DEREG_TWICE,
 	WAIT_EARLY,

@@ -180,6 +180,7 @@ static const struct {
 	{ GET_SAYS, "test=get", "say -5" },
 	{ GET_STATUS, "test=get", "get: the NIC did not do" },
 	{ GET_DAMAGE, "test=get", "differ at byte" },
+	{ GET_AGAIN, "test=get", "get: an operation ended twice" },
 	{ GET_OVER, "test=get", "get: wrote beyond its length" },
 	{ FADD_NONE, "test=fadd", "fadd: 0 after 0" },
 	{ FADD_NONE, "test=fadd", "fadd: counter grew by 0" },
@@ -191,6 +192,7 @@ static const struct {
 	{ REG_SAYS, "test=regions", "regions: number 0 of " },
 	{ REG_LEN, "test=regions", "regions: number 0 of " },
 	{ REG_SAYS, "test=dereg", "dereg: cannot register" },
+	{ REG_KEEPS, "test=all", "dereg: cannot register" },
 	{ DEREG_SAYS, "test=regions", "regions: number 4 goes with -5" },
 	{ DEREG_SAYS, "test=regions", "regions: one does not go" },
 	{ DEREG_TWICE, "test=regions", "regions: one goes twice" },
@@ -224,6 +226,18 @@ static void conformance_finds_each_fault(void **state)
 				 bench_failure(b, 0));
 		bench_free(b);
 	}
+}
+
+/* The second end of a get comes while the next get is in flight. */
+static void an_operation_that_ends_twice_ends_no_other(void **state)
+{
+	struct bench *b;
+
+	reset(GET_AGAIN);
+	b = conf("test=get");
+	for (size_t i = 0; *bench_failure(b, i); i++)
+		assert_non_null(strstr(bench_failure(b, i), "ended twice"));
+	bench_free(b);
 }
 
 /* The longest gap without an event lies between the last message that arrives
@@ -267,6 +281,7 @@ int main(void)
 		cmocka_unit_test(attributes_reach_the_endpoint),
 		cmocka_unit_test(missing_capability_is_skipped_and_not_used),
 		cmocka_unit_test(conformance_finds_each_fault),
+		cmocka_unit_test(an_operation_that_ends_twice_ends_no_other),
 		cmocka_unit_test(
 			an_endpoint_is_stuck_after_200_ms_without_an_event),
 		cmocka_unit_test(each_accepted_error_fails_one_check_per_node),

@@ -103,8 +103,8 @@ static void check(struct fab *f, uint64_t packets)
 }
 
 /* Builds two generators and a line between them. */
-static void build_pair(struct fab *f, const char *const *tx,
-		       const char *const *rx)
+static void pair_make(struct fab *f, const char *const *tx,
+		      const char *const *rx)
 {
 	struct weft_err err = { 0 };
 
@@ -118,7 +118,21 @@ static void build_pair(struct fab *f, const char *const *tx,
 	must(weft_connect(&f->gen[0]->ports[0], &f->gen[1]->ports[0], f->sw, 0,
 			  &err),
 	     &err);
-	must(weft_sim_start(f->sim, &err), &err);
+}
+
+static int pair_start(struct fab *f, const char *const *tx,
+		      const char *const *rx, struct weft_err *err)
+{
+	pair_make(f, tx, rx);
+	return weft_sim_start(f->sim, err);
+}
+
+static void build_pair(struct fab *f, const char *const *tx,
+		       const char *const *rx)
+{
+	struct weft_err err = { 0 };
+
+	must(pair_start(f, tx, rx, &err), &err);
 }
 
 /* The first packet arrives. The second packet would be due after the last time
@@ -164,6 +178,97 @@ static void packets_of_a_node_that_is_none_are_out_of_order(void **state)
 		assert_int_equal(f.gen[1]->counters[DISORDER], i ? 0 : 9);
 		weft_sim_free(f.sim);
 	}
+}
+
+/* An entry is nodes with a plus between two of them. */
+static void a_list_of_destinations_has_nodes_and_signs_in_turn(void **state)
+{
+	static const struct {
+		const char *list;
+		bool good;
+	} t[] = { { "1", true },       { "1,0", true },	  { "1+0", true },
+		  { "1+0+1,5", true }, { "", false },	  { "1++0", false },
+		  { "+1", false },     { "1+", false },	  { "1+,0", false },
+		  { " 1", false },     { "1+ 0", false }, { "1+-0", false },
+		  { "-0", false },     { "2", false },	  { "1 ", false },
+		  { "x", false },      { "1x", false } };
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const char *set[] = { "dests",	 "2",	    "pattern", "list",
+				      "targets", t[i].list, NULL };
+		struct fab f = { .sim = weft_sim_new(1) };
+		struct weft_comp *c = add(&f, &weft_class_forth_gen, "g", set);
+		struct weft_err err = { 0 };
+
+		if (t[i].good)
+			must(weft_comp_init(c, &err), &err);
+		else if (!weft_comp_init(c, &err))
+			fail_msg("'%s' is taken", t[i].list);
+		else
+			assert_non_null(strstr(err.msg, "is no node below 2"));
+		weft_sim_free(f.sim);
+	}
+}
+
+static void a_generator_must_speak_as_its_neighbour(void **state)
+{
+	static const char *const differs[][2] = {
+		{ "frame", "packed" },
+		{ "crc32_complement", "yes" },
+		{ "resync", "5000" },
+	};
+
+	for (size_t i = 0; i < sizeof(differs) / sizeof(differs[0]); i++) {
+		const char *set[] = { differs[i][0], differs[i][1], NULL };
+		struct weft_err err = { 0 };
+		struct fab f;
+
+		assert_int_not_equal(pair_start(&f, set, NULL, &err), 0);
+		assert_non_null(strstr(err.msg, differs[i][0]));
+		weft_sim_free(f.sim);
+		must(pair_start(&f, set, set, &err), &err);
+		weft_sim_free(f.sim);
+	}
+}
+
+/* Counts payload bytes on a line that are not those of unverified packets. */
+static void odd_bytes_count(struct weft_comp *c, struct weft_frame *f)
+{
+	const uint8_t *p = weft_slice_data(f->payload);
+
+	for (uint32_t i = 0; i < f->payload.len; i++)
+		++(*(uint32_t **)c->state)[p[i] != 0x5A];
+	weft_filter_pass(c, f);
+}
+
+static WEFT_COMPONENT(odd_bytes, .name = "test.odd_bytes",
+		      .kind = WEFT_KIND_FAULT, .doc = "counts payload bytes",
+		      .state_size = sizeof(uint32_t *),
+		      .ops = { .filter = odd_bytes_count });
+
+/* Captures show the payload of unverified packets. */
+static void every_byte_of_an_unverified_payload_is_5a(void **state)
+{
+	const char *tx[] = { "pattern", "fixed", "dests", "2",	    "dest",
+			     "1",	"size",	 "4096",  "verify", "no",
+			     "packets", "3",	 NULL };
+	const char *rx[] = { "node", "1",      "dests", "2", "pattern",
+			     "none", "verify", "no",	NULL };
+	struct weft_err err = { 0 };
+	uint32_t bytes[2] = { 0 };
+	struct weft_comp *c;
+	struct fab f;
+
+	pair_make(&f, tx, rx);
+	c = add(&f, &weft_class_odd_bytes, "o", NULL);
+	must(weft_comp_init(c, &err), &err);
+	*(uint32_t **)c->state = bytes;
+	must(weft_filter_add(&f.gen[0]->ports[0], c, &err), &err);
+	must(weft_sim_start(f.sim, &err), &err);
+	weft_sim_run(f.sim, WEFT_MS);
+	assert_int_equal(bytes[0], 3 * 4096);
+	assert_int_equal(bytes[1], 0);
+	weft_sim_free(f.sim);
 }
 
 /* Unverified packets share one payload, which is as long as the largest
@@ -401,6 +506,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			packets_of_a_node_that_is_none_are_out_of_order),
+		cmocka_unit_test(
+			a_list_of_destinations_has_nodes_and_signs_in_turn),
+		cmocka_unit_test(a_generator_must_speak_as_its_neighbour),
+		cmocka_unit_test(every_byte_of_an_unverified_payload_is_5a),
 		cmocka_unit_test(the_largest_packet_is_sent_unverified),
 		cmocka_unit_test(every_pattern_delivers_all_packets),
 		cmocka_unit_test(line_rate),

@@ -96,8 +96,9 @@ static void test_read_limit(void **state)
 	/* a limit between two steps takes the longer */
 	static const struct {
 		uint32_t max, code;
-	} rows[] = { { 1, 0 },	  { 512, 0 },  { 513, 1 },  { 1024, 1 },
-		     { 1025, 2 }, { 2048, 2 }, { 2049, 3 }, { 4096, 3 } };
+	} rows[] = { { 1, 0 },	  { 512, 0 },	    { 513, 1 },	 { 1024, 1 },
+		     { 1025, 2 }, { 2048, 2 },	    { 2049, 3 }, { 4096, 3 },
+		     { 4097, 3 }, { UINT32_MAX, 3 } };
 
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct weft_forth_attr a = { .read_max = rows[i].max,

@@ -18,7 +18,9 @@ static const char *list_entry(struct forth_gen *g, const char *p)
 	for (;; p = end + 1) {
 		unsigned long v = strtoul(p, &end, 10);
 
-		if (end == p || v >= g->p.dests || n == GEN_PARTNERS)
+		/* strtoul would skip blanks, and take a sign */
+		if (*p < '0' || *p > '9' || v >= g->p.dests ||
+		    n == GEN_PARTNERS)
 			return NULL;
 		g->partner[n++] = (uint32_t)v;
 		if (*end != '+')

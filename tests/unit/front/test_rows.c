@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules for every published row: a bound has two sides, a wide tolerance has a
- * reason, a row with a calibrated or given value names its parameter, and
- * docs/truth.md has the same text. */
+ * reason, a row with a calibrated or given value names its parameter, a number
+ * has a use, and docs/truth.md has the same text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +95,22 @@ static bool quoted_is_not_enforced(const struct repro_row *w)
 	return w->rule != REPRO_QUOTED || w->report_only;
 }
 
+/* A rule reads `tol`, `far` or neither. A number that it does not read would
+ * mislead the reader of the table. */
+static bool unread_numbers_are_0(const struct repro_row *w)
+{
+	bool one_sided = w->rule == REPRO_AT_LEAST || w->rule == REPRO_AT_MOST;
+	bool within = w->rule == REPRO_PCT || w->rule == REPRO_ABS ||
+		      w->rule == REPRO_ROUNDED;
+
+	return (within || w->tol == 0) && (one_sided || w->far == 0);
+}
+
+static void rows_have_only_the_numbers_that_their_rule_reads(void **state)
+{
+	every_row(unread_numbers_are_0);
+}
+
 static void wide_tolerance_has_a_reason(void **state)
 {
 	every_row(tolerance_has_a_reason);
@@ -163,6 +179,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(docs_page_lists_every_row),
+		cmocka_unit_test(
+			rows_have_only_the_numbers_that_their_rule_reads),
 		cmocka_unit_test(wide_tolerance_has_a_reason),
 		cmocka_unit_test(bounds_have_two_sides_and_fail_half_the_rate),
 		cmocka_unit_test(rows_from_choices_name_their_parameter),

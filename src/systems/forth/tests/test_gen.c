@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "unit/cmocka_all.h"
+#include "sim/sim_internal.h"
 #include "systems/forth/switch/crossbar.h"
 
 extern const struct weft_class weft_class_forth_gen, weft_class_forth_xbar,
@@ -341,6 +342,34 @@ static void line_rate(void **state)
 	}
 }
 
+/* Frees the components of a simulation that ends in the middle of its traffic.
+ * Then only frames on the lines are left. */
+static void components_give_back_all_frames_that_they_hold(void **state)
+{
+	const char *set[] = { "load", "5",	 "size",    "8", "size_max",
+			      "512",  "pattern", "hotspot", NULL };
+	struct weft_err err = { 0 };
+	uint64_t lines = 0, before;
+	struct fab f;
+
+	build(&f, 5, "word", set, NULL);
+	must(weft_sim_start(f.sim, &err), &err);
+	weft_sim_run(f.sim, WEFT_MS);
+	before = f.sim->live_frames;
+	for (uint32_t i = 0; i < weft_sim_count(f.sim); i++) {
+		struct weft_comp *c = weft_sim_at(f.sim, i);
+
+		for (uint32_t p = 0; p < c->n_ports; p++)
+			lines += ring_count(&c->ports[p].in);
+		if (c->cls->ops.fini)
+			c->cls->ops.fini(c);
+		c->inited = false; /* weft_sim_free frees the rest */
+	}
+	assert_true(before > lines + PORTS);
+	assert_int_equal(f.sim->live_frames, lines);
+	weft_sim_free(f.sim);
+}
+
 /* V10 through the switch: the line of each node loses credits. */
 static void credit_loss(void **state)
 {
@@ -513,6 +542,8 @@ int main(void)
 		cmocka_unit_test(the_largest_packet_is_sent_unverified),
 		cmocka_unit_test(every_pattern_delivers_all_packets),
 		cmocka_unit_test(line_rate),
+		cmocka_unit_test(
+			components_give_back_all_frames_that_they_hold),
 		cmocka_unit_test(credit_loss),
 		cmocka_unit_test(equal_seeds_give_equal_counters),
 		cmocka_unit_test(a_load_of_almost_nothing_sends_one_packet),

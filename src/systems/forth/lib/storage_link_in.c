@@ -23,7 +23,7 @@ static void pay(struct forth_storage *x, uint32_t n)
 	uint32_t paid = n < x->paid ? n : x->paid;
 
 	x->paid -= paid;
-	if (x->irq && x->notify != FORTH_STORAGE_REQUEST && n > paid)
+	if (x->irq && x->notify != FORTH_STORAGE_REQUEST)
 		weft_host_cpu(x->link.host, (n - paid) * one);
 }
 

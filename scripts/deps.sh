@@ -20,7 +20,7 @@ mpi="openmpi-bin libopenmpi-dev gfortran hpcc lammps scalapack-mpi-test
 	netpipe-openmpi gromacs"
 check="chromium-headless-shell tshark libjudydebian1 libfabric-bin groff-base
 	mandoc man-db nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio
-	fuse3 e2fsprogs xfsprogs postmark bzip2"
+	otf2-tools libotf2-trace-dev fuse3 e2fsprogs xfsprogs postmark bzip2"
 case ${1-} in
 mpi) packages="$packages $mpi" ;;
 check) packages="$packages $mpi $check" ;;

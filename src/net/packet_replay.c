@@ -71,6 +71,22 @@ static void heap_pop(struct packet_replay *r)
 	h[k] = i;
 }
 
+/* Packets that wait for the departure of packet i do not leave before it. */
+static void replay_left(struct packet_replay *r, uint32_t i)
+{
+	uint64_t cycle = r->t->pkt[i].cycle;
+
+	for (uint32_t k = r->t->pkt[i].left; k;
+	     k = r->t->pkt[k - 1].left_next) {
+		struct trace_pkt *p = &r->t->pkt[k - 1];
+
+		if (p->cycle < cycle)
+			p->cycle = cycle;
+		if (!--p->wait)
+			packet_replay_ready(r, k - 1);
+	}
+}
+
 uint32_t packet_replay_take(struct packet_replay *r)
 {
 	uint32_t i;
@@ -82,5 +98,6 @@ uint32_t packet_replay_take(struct packet_replay *r)
 		i = r->t->order[r->at++];
 		replay_skip(r);
 	}
+	replay_left(r, i);
 	return i;
 }

@@ -27,11 +27,12 @@ void packet_replay_init(struct packet_replay *r, struct trace *t,
 /* Returns the cycle of the next packet, or UINT64_MAX if none may be sent
  * now. */
 uint64_t packet_replay_due(const struct packet_replay *r);
-/* Removes the next packet and returns its index in t->pkt. packet_replay_due()
- * must not be UINT64_MAX. */
+/* Removes the next packet, which leaves now, and returns its index in t->pkt.
+ * Packets that waited for its departure alone may be sent from then on.
+ * packet_replay_due() must not be UINT64_MAX. */
 uint32_t packet_replay_take(struct packet_replay *r);
 /* Adds packet i of this node to the heap. Called once the last packet on which
- * i depends has arrived. */
+ * i depends has arrived, if i does not wait for a departure any more. */
 void packet_replay_ready(struct packet_replay *r, uint32_t i);
 
 #endif

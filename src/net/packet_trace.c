@@ -34,6 +34,7 @@ struct reader {
 	struct {
 		VEC(struct trace_edge);
 	} deps;
+	bool leaves;	    /* the line has named a departure */
 	struct name *names; /* open addressing */
 	uint32_t n_names, mask;
 };
@@ -136,7 +137,7 @@ static int line_id(struct reader *r, uint32_t pkt)
 
 	if (!packet_trace_word(r, &s, &len) || packet_trace_nothing(s, len))
 		return 0;
-	if (len > TRACE_ID || memchr(s, ',', len))
+	if (len > TRACE_ID || memchr(s, ',', len) || *s == '>')
 		return trace_fail(r, "'%.*s' is no id",
 				  len < 40 ? (int)len : 40, s);
 	names_grow(r);
@@ -152,13 +153,24 @@ static int line_id(struct reader *r, uint32_t pkt)
 static int line_dep(struct reader *r, const char *s, uint32_t len, uint32_t pkt)
 {
 	const struct name *slot = NULL;
+	bool left = len && *s == '>';
 
+	s += left;
+	len -= left;
 	if (r->names && len)
 		slot = name_slot(r, s, len);
 	if (!slot || !slot->at || slot->pkt == pkt)
 		return trace_fail(r, "no packet above is called '%.*s'",
 				  len < 40 ? (int)len : 40, s);
-	vec_push(&r->deps, (struct trace_edge){ slot->pkt, pkt });
+	if (left && r->pkts.at[slot->pkt].src != r->pkts.at[pkt].src)
+		return trace_fail(
+			r,
+			"'>%.*s' is a packet of another source: '%.*s' would do",
+			(int)len, s, (int)len, s);
+	if (left && r->leaves)
+		return trace_fail(r, "a second '>': one would do");
+	r->leaves |= left;
+	vec_push(&r->deps, (struct trace_edge){ slot->pkt, pkt, left });
 	return 0;
 }
 
@@ -167,6 +179,7 @@ static int line_deps(struct reader *r, uint32_t pkt)
 	const char *s;
 	uint32_t len;
 
+	r->leaves = false;
 	if (!packet_trace_word(r, &s, &len) || packet_trace_nothing(s, len))
 		return 0;
 	for (const char *end = s + len; s <= end;) {
@@ -281,8 +294,15 @@ struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
 	if (!t->next || !t->order || !t->from)
 		abort();
 	for (size_t i = 0; i < n_deps; i++) {
-		pkt[dep[i].before].n++;
+		struct trace_pkt *p = &pkt[dep[i].before];
+
 		pkt[dep[i].after].deps = ++pkt[dep[i].after].wait;
+		if (dep[i].left) {
+			pkt[dep[i].after].left_next = p->left;
+			p->left = dep[i].after + 1;
+		} else {
+			p->n++;
+		}
 	}
 	for (uint32_t i = 0; i < t->n; i++) {
 		t->pkt[i].first = at;
@@ -292,7 +312,8 @@ struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
 	for (size_t i = 0; i < n_deps; i++) {
 		struct trace_pkt *p = &t->pkt[dep[i].before];
 
-		t->next[p->first + p->n++] = dep[i].after;
+		if (!dep[i].left)
+			t->next[p->first + p->n++] = dep[i].after;
 	}
 	trace_order(t);
 	return t;

@@ -4,10 +4,11 @@
  *	# cycle source destination bytes [id [id,id..]]
  *	0     0  5   64   a
  *	100   5  0   4096 b   a
- *	100   7  0   8
+ *	100   5  0   8    -   >b
  *
  * The last column names packets that must have arrived before this packet is
- * sent. The lines of those packets stand above the line of this packet, so
+ * sent. Behind `>` it names a packet of the same source that must have left.
+ * The lines of those packets stand above the line of this packet, so
  * that no packet can wait for itself. A `-` stands for an empty id or an empty
  * list. */
 #ifndef NET_PACKET_TRACE_H
@@ -24,6 +25,10 @@ struct trace_pkt {
 	uint32_t first; /* index in trace.next of the packet's first
 			 * dependant */
 	uint32_t n;	/* number of dependants */
+	/* left: index + 1 of a packet that waits until this packet has left, or
+	 * 0. left_next: index + 1 of the next packet that waits for the same
+	 * departure as this packet, or 0 */
+	uint32_t left, left_next;
 };
 
 struct trace {
@@ -43,9 +48,11 @@ struct trace {
 	uint32_t steps;
 };
 
-/* Packet `after` waits for packet `before`. Both are indices. */
+/* Packet `after` waits until packet `before` has arrived, or has left. Both are
+ * indices. A packet waits for one departure at most. */
 struct trace_edge {
 	uint32_t before, after;
+	bool left;
 };
 
 /* trace_load() and trace_parse() read packets of up to bytes_max bytes for a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft import`: translates a configuration of another simulator into an
- * experiment. Builds the experiment before printing it, because the printed
- * text must be runnable. */
+ * experiment, or recorded calls of MPI into a trace of packets. Builds an
+ * experiment before printing it, because the printed text must be runnable. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ int cmd_import(struct cli *c)
 		return cli_unknown("import: no format", c->args.at[0],
 				   import_next, NULL,
 				   "weft import --help lists them");
-	if (doc_read(im.file, &file, &im.len, &err))
+	if (!of->trace && doc_read(im.file, &file, &im.len, &err))
 		return cli_error(&err);
 	im.text = file;
 	im.out = open_memstream(&text, &len);
@@ -89,7 +89,7 @@ int cmd_import(struct cli *c)
 	fclose(im.out);
 	if (status == CLI_OK)
 		status = notes_print(c, &im);
-	if (status == CLI_OK && text_check(c, text, len, &err))
+	if (status == CLI_OK && !of->trace && text_check(c, text, len, &err))
 		status = cli_error(&err);
 	if (status == CLI_OK)
 		status = text_write(c, text, len);

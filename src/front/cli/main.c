@@ -85,18 +85,29 @@ const struct cli_cmd cli_cmds[] = {
 	{ "check", "FILE", "validate an experiment without running it",
 	  "set seed load quiet", NULL, 1, 1, cmd_check, NULL },
 	{ "import", "FORMAT FILE [KEY=VALUE...]",
-	  "a configuration of another simulator as an experiment", "out quiet",
-	  NULL, 2, 256, cmd_import,
-	  "FORMAT: booksim, a configuration of BookSim2.  The experiment goes "
-	  "to standard\n"
-	  "output, or to --out.  KEY=VALUE changes a setting of FILE, which "
-	  "may be - for\n"
-	  "standard input.  To run it at once:\n"
-	  "    weft import booksim FILE | weft run -\n"
-	  "A setting that cannot be done here is refused: its line, and what "
-	  "would do.  A\n"
-	  "setting that changes no result is a remark; --quiet hides "
-	  "remarks.\n" },
+	  "a configuration of another simulator, or recorded calls of MPI",
+	  "out quiet", NULL, 2, 65600, cmd_import,
+	  "FORMAT\n"
+	  "  booksim  a configuration of BookSim2 becomes an experiment.  "
+	  "KEY=VALUE changes a\n"
+	  "           setting of FILE.  To run it at once:\n"
+	  "               weft import booksim FILE | weft run -\n"
+	  "           A setting that cannot be done here is refused: its line, "
+	  "and what would\n"
+	  "           do.  A setting that changes no result is a remark; "
+	  "--quiet hides remarks.\n"
+	  "  dumpi    calls of MPI become a trace of packets, for `trace` of "
+	  "traffic.  FILE...\n"
+	  "           are texts of dumpi2ascii -a (sst-dumpi), one of each "
+	  "rank in their order\n"
+	  "  otf2     the same from the text of otf2-print -A:\n"
+	  "               otf2-print -A traces.otf2 | weft import otf2 - "
+	  "--out t.trace\n"
+	  "  Settings of dumpi and otf2: cycle=1ns, of the network, "
+	  "packet=4096 bytes at most,\n"
+	  "  waits=no for recorded times alone.\n"
+	  "FILE may be - for standard input.  The result goes to standard "
+	  "output, or to --out.\n" },
 	{ "report", "RESULTS...", "one page to look at, from results files",
 	  "out quiet", NULL, 1, 64, cmd_report,
 	  "RESULTS are files that weft run --out or weft reproduce --out "
@@ -194,7 +205,7 @@ const struct cli_opt cli_opts[] = {
 	OPT("format", "FORMAT", TEXT, format, "how to print"),
 	OPT("out", "FILE", TEXT, out,
 	    "keep the results in a SQLite file; report: the page; import: the "
-	    "experiment"),
+	    "experiment or trace"),
 	OPT("append", NULL, FLAG, append,
 	    "add to the file of --out instead of replacing it"),
 	OPT("load", "SO", LIST, load, "use the components of a shared object"),

@@ -34,7 +34,8 @@ struct exp {
 	struct exp_set *sets;
 	size_t n_sets;
 	/* The sweep: axes whose product gives the points, or explicit points,
-	 * or points that depend on earlier results. */
+	 * or points that depend on earlier results, for each combination of
+	 * the axes. */
 	struct exp_axis *axes;
 	size_t n_axes, n_points;
 	struct exp_auto *search;
@@ -106,14 +107,16 @@ int sweep_read(struct exp *e, struct weft_err *err);
 /* Sets c->sets and c->point to the settings of point i. Returns 0, or a
  * negative errno with a message. */
 int sweep_point(struct exp_case *c, size_t i, struct weft_err *err);
-/* sweep_auto.c: searches the load at which a network saturates. The first point
- * exists from the start. sweep_auto_next adds a point that depends on the
- * result of the last point, and returns false when the search has ended. */
-int sweep_auto_read(struct exp *e, const struct doc_node *n,
+/* sweep_auto.c: searches the load at which a network saturates, n_searches
+ * times. The first point of each search exists from the start. sweep_auto_next
+ * takes the results of points in their order, adds points that depend on them,
+ * and returns false when all searches have ended. sweep_auto_point returns the
+ * number of the point's search. */
+int sweep_auto_read(struct exp *e, const struct doc_node *n, size_t n_searches,
 		    struct weft_err *err);
 void sweep_auto_fini(struct exp *e);
-void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
-		      struct doc_node **val_p);
+size_t sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
+			struct doc_node **val_p);
 bool sweep_auto_next(struct exp *e, const struct weft_result *last);
 /* expect.c */
 int expect_valid(const struct doc_node *expect, struct weft_err *err);

@@ -3,7 +3,7 @@
  *
  *	sweep: { workload.size: [24, 512], bus.pcix.clock: [100MHz, 133MHz] }
  *	sweep: [ {workload.size: 24, run.until: 1ms}, {workload.size: 512} ]
- *	sweep: auto			(sweep_auto.c)
+ *	sweep: auto			(sweep_auto.c, with axes, too)
  *	sweep: none			the file's own values, one run
  *
  * In a product the last axis changes fastest.  If the command line overrides
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/need.h"
 #include "front/exp/exp.h"
 #include "front/exp/section.h"
 
@@ -35,6 +36,7 @@ static bool axis_fixed(const struct exp *e, const char *path)
 static int sweep_product(struct exp *e, const struct doc_node *n,
 			 struct weft_err *err)
 {
+	e->axes = need(calloc(n->n + 1, sizeof(*e->axes)));
 	for (uint32_t i = 0; i < n->n; i++) {
 		const struct doc_item *it = &n->items[i];
 
@@ -61,29 +63,65 @@ static int sweep_product(struct exp *e, const struct doc_node *n,
 	return 0;
 }
 
+/* Copies the items of a mapping that are lists, or those that are not, to
+ * *part_p. The caller frees its items. */
+static void items_part(const struct doc_node *n, bool lists,
+		       struct doc_node *part_p)
+{
+	*part_p = *n;
+	part_p->n = 0;
+	part_p->items = need(calloc(n->n + 1, sizeof(*n->items)));
+	for (uint32_t i = 0; i < n->n; i++)
+		if ((n->items[i].val->kind == DOC_SEQ) == lists)
+			part_p->items[part_p->n++] = n->items[i];
+}
+
+/* Reads a search for saturation. Its lists are axes. If the command line
+ * overrides the load, the product of the axes remains. */
+static int sweep_search(struct exp *e, const struct doc_node *n,
+			struct weft_err *err)
+{
+	struct doc_node own, axes, *val;
+	size_t combinations;
+	const char *path;
+	int ret;
+
+	items_part(n, false, &own);
+	items_part(n, true, &axes);
+	ret = sweep_product(e, &axes, err);
+	combinations = e->n_points;
+	if (!ret)
+		ret = sweep_auto_read(e, &own, combinations, err);
+	free(own.items);
+	free(axes.items);
+	if (ret)
+		return -1;
+	sweep_auto_point(e, 0, &path, &val);
+	for (size_t i = 0; i < e->n_axes; i++)
+		if (!strcmp(e->axes[i].path, path))
+			return doc_fail(e->axes[i].vals->at, err,
+					"sweep: auto searches '%s', which has a list, too: leave one out",
+					path);
+	if (axis_fixed(e, path)) {
+		sweep_auto_fini(e);
+		e->n_points = combinations;
+	}
+	return 0;
+}
+
 int sweep_read(struct exp *e, struct weft_err *err)
 {
 	const struct doc_node *n = doc_get(e->doc->root, "sweep");
-	struct doc_node *val;
-	const char *path;
 
 	e->n_points = 1;
 	if (!n || (n->kind == DOC_SCALAR && !strcmp(n->text, "none")))
 		return 0;
 	if (n->kind == DOC_SCALAR ||
-	    (n->kind == DOC_MAP && doc_get(n, "auto"))) {
-		if (sweep_auto_read(e, n, err))
-			return -1;
-		sweep_auto_point(e, 0, &path, &val);
-		if (axis_fixed(e, path))
-			sweep_auto_fini(e);
-		return 0;
-	}
-	e->axes = calloc(n->n + 1, sizeof(*e->axes));
-	if (!e->axes)
-		abort();
+	    (n->kind == DOC_MAP && doc_get(n, "auto")))
+		return sweep_search(e, n, err);
 	if (n->kind == DOC_MAP)
 		return sweep_product(e, n, err);
+	e->axes = need(calloc(n->n + 1, sizeof(*e->axes)));
 	if (!n->n)
 		return doc_fail(
 			n->at, err,
@@ -123,19 +161,16 @@ int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 	bool list = e->n_axes && !e->axes[0].path;
 	size_t n = list ? e->axes[i].vals->n : e->n_axes, len;
 	FILE *name = open_memstream(&c->point, &len);
+	struct doc_node *load = NULL;
+	const char *path = NULL;
 
 	if (!name)
 		abort();
 	c->sets = reallocarray(c->sets, c->n_sets + n + 1, sizeof(*c->sets));
 	if (!c->sets)
 		abort();
-	if (e->search) {
-		struct doc_node *val;
-		const char *path;
-
-		sweep_auto_point(e, i, &path, &val);
-		point_add(c, name, path, val);
-	}
+	if (e->search)
+		i = sweep_auto_point(e, i, &path, &load);
 	for (size_t k = 0; k < n; k++) {
 		if (list) {
 			const struct doc_item *it = &e->axes[i].vals->items[k];
@@ -152,6 +187,8 @@ int sweep_point(struct exp_case *c, size_t i, struct weft_err *err)
 				  vals->items[digit % vals->n].val);
 		}
 	}
+	if (load)
+		point_add(c, name, path, load);
 	fclose(name);
 	return 0;
 }

@@ -3,6 +3,11 @@
  *
  *	sweep: auto
  *	sweep: {auto: traffic.load, from: 0.05, to: 1, step: 0.1, within: 0.01}
+ *	sweep: {auto: traffic.load, fabric.routing: [minimal, ugal]}
+ *
+ * Lists are axes: each combination of their values has a search of its own. The
+ * first points of all searches come first, so that a combination that cannot be
+ * built is found at once.
  *
  * The load rises in steps until a point saturates (net.state of the fabric).
  * Then the interval between the highest steady load and the lowest saturated
@@ -20,6 +25,13 @@
 struct load {
 	struct doc_node *val;
 	double load;
+	size_t search;
+};
+
+struct search {
+	double good,
+		bad; /* highest load that is steady, lowest load that is not */
+	bool over;
 };
 
 struct exp_auto {
@@ -29,9 +41,10 @@ struct exp_auto {
 	struct {
 		VEC(struct load);
 	} points;
-	double good,
-		bad; /* highest load that is steady, lowest load that is not */
-	bool over;
+	struct {
+		VEC(struct search); /* by number of the combination */
+	} searches;
+	size_t done; /* points that have run */
 };
 
 /* clang-format off */
@@ -48,10 +61,10 @@ static const struct weft_param auto_params[] = {
 };
 /* clang-format on */
 
-static void auto_add(struct exp *e, double load)
+static void auto_add(struct exp *e, size_t search, double load)
 {
 	struct exp_auto *a = e->search;
-	struct load l = { .load = load };
+	struct load l = { .load = load, .search = search };
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.4g", load);
@@ -91,7 +104,7 @@ static int auto_check(const struct exp *e, const struct exp_auto *a,
 		"sweep: auto needs a direct network, e.g. a torus: other fabrics do not tell when they saturate");
 }
 
-int sweep_auto_read(struct exp *e, const struct doc_node *n,
+int sweep_auto_read(struct exp *e, const struct doc_node *n, size_t n_searches,
 		    struct weft_err *err)
 {
 	struct exp_auto *a = e->search = calloc(1, sizeof(*a));
@@ -106,44 +119,63 @@ int sweep_auto_read(struct exp *e, const struct doc_node *n,
 		     err))
 		return -1;
 	a->at = n->at;
-	a->bad = INFINITY;
-	auto_add(e, a->from);
+	for (size_t i = 0; i < n_searches; i++) {
+		vec_push(&a->searches, (struct search){ .bad = INFINITY });
+		auto_add(e, i, a->from);
+	}
 	return auto_check(e, a, err);
 }
 
 void sweep_auto_fini(struct exp *e)
 {
-	if (e->search)
+	if (e->search) {
 		vec_free(&e->search->points);
+		vec_free(&e->search->searches);
+	}
 	free(e->search);
 	e->search = NULL;
 }
 
-void sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
-		      struct doc_node **val_p)
+size_t sweep_auto_point(const struct exp *e, size_t i, const char **path_p,
+			struct doc_node **val_p)
 {
 	*path_p = e->search->path;
 	*val_p = e->search->points.at[i].val;
+	return e->search->points.at[i].search;
+}
+
+/* Returns the next load of a search, or 0 if it has ended. */
+static double search_next(const struct exp_auto *a, const struct search *s)
+{
+	if (s->over)
+		return 0;
+	if (isinf(s->bad))
+		return s->good < a->to ? fmin(s->good + a->step, a->to) : 0;
+	return s->bad - s->good > a->within ? (s->good + s->bad) / 2 : 0;
 }
 
 bool sweep_auto_next(struct exp *e, const struct weft_result *last)
 {
 	struct exp_auto *a = e->search;
-	double load = vec_last(&a->points).load;
+	const struct load *l = &a->points.at[a->done++];
+	struct search *s = &a->searches.at[l->search];
 	const char *state = result_param_get(last, "net.state");
 
 	if (state && !strcmp(state, "steady"))
-		a->good = fmax(a->good, load);
+		s->good = fmax(s->good, l->load);
 	else
-		a->bad = fmin(a->bad, load);
-	if (!state || !strcmp(state, "deadlock"))
-		return false; /* a higher load would add no information */
-	if (isinf(a->bad))
-		load = a->good < a->to ? fmin(a->good + a->step, a->to) : 0;
-	else
-		load = a->bad - a->good > a->within ? (a->good + a->bad) / 2
-						    : 0;
-	if (load)
-		auto_add(e, load);
-	return load > 0;
+		s->bad = fmin(s->bad, l->load);
+	/* A higher load would add no information to a deadlock. */
+	s->over = !state || !strcmp(state, "deadlock");
+	if (a->done < a->points.n)
+		return true;
+	for (size_t i = 0; i < a->searches.n; i++) {
+		double load = search_next(a, &a->searches.at[i]);
+
+		if (load > 0) {
+			auto_add(e, i, load);
+			return true;
+		}
+	}
+	return false;
 }

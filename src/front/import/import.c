@@ -10,6 +10,14 @@
 const struct importer importers[] = {
 #define IMPORT(id, doc_) { .name = #id, .doc = doc_, .run = import_##id },
 #include "systems.def"
+	{ .name = "dumpi",
+	  .doc = "calls of MPI, text of dumpi2ascii -a for each rank",
+	  .trace = true,
+	  .run = import_dumpi },
+	{ .name = "otf2",
+	  .doc = "calls of MPI, text of otf2-print -A",
+	  .trace = true,
+	  .run = import_otf2 },
 	{ 0 },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configurations of other simulators as experiments (`weft import`). A system
+/* Files of other programs (`weft import`): configurations of simulators become
+ * experiments, and recorded calls of MPI become traces of packets. A system
  * whose components stand for those of another simulator has an importer, and
  * names it by IMPORT in its system.def. */
 #ifndef FRONT_IMPORT_H
@@ -19,11 +20,12 @@ struct import_note {
 
 /* A file that is imported. */
 struct import {
-	const char *file, *text; /* name and content */
+	const char *file, *text; /* name and content; a trace has no content,
+				  * because its importer reads the file */
 	size_t len;
-	const char *const *args; /* settings KEY=VALUE of the command line */
+	const char *const *args; /* settings KEY=VALUE, and further files */
 	size_t n_args;
-	FILE *out; /* takes the text of the experiment */
+	FILE *out; /* takes the text of the experiment or the trace */
 	/* differences between the file and the experiment */
 	struct {
 		VEC(struct import_note);
@@ -33,14 +35,17 @@ struct import {
 
 struct importer {
 	const char *name, *doc;
-	/* Writes the experiment to im->out, and adds notes. Returns 0 even if
-	 * notes refuse the file, or -EINVAL with a message if the file cannot
-	 * be read further. */
+	bool trace; /* writes a trace, otherwise an experiment */
+	/* Writes the experiment or trace to im->out, and adds notes. Returns 0
+	 * even if notes refuse the file, or -EINVAL with a message if the file
+	 * cannot be read further. */
 	int (*run)(struct import *im, struct weft_err *err);
 };
 #define IMPORT(id, doc)                                                        \
 	int import_##id(struct import *im, struct weft_err *err);
 #include "systems.def"
+int import_dumpi(struct import *im, struct weft_err *err);
+int import_otf2(struct import *im, struct weft_err *err);
 extern const struct importer importers[]; /* ended by name == NULL */
 /* Returns the name of importer i, or NULL after the last importer.
  * units_nearest and completion call it. */

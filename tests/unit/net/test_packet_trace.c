@@ -46,6 +46,28 @@ static void trace_is_read_in_order_with_its_dependences(void **st)
 	trace_free(t);
 }
 
+static void departures_are_kept_apart_from_arrivals(void **st)
+{
+	struct weft_err err;
+	struct trace *t =
+		parse("1 5 0 8 a\n"
+		      "2 5 0 8 b >a\n"
+		      "2 5 1 8 c >a,b\n"
+		      "2 0 1 8 d a",
+		      &err);
+
+	assert_non_null(t);
+	assert_int_equal(t->pkt[0].n, 1);
+	assert_int_equal(t->next[t->pkt[0].first], 3);
+	assert_int_equal(t->pkt[1].wait, 1);
+	assert_int_equal(t->pkt[2].wait, 2);
+	assert_int_equal(t->pkt[0].left, 2 + 1);
+	assert_int_equal(t->pkt[2].left_next, 1 + 1);
+	assert_int_equal(t->pkt[1].left_next, 0);
+	assert_int_equal(t->pkt[1].left, 0);
+	trace_free(t);
+}
+
 static void empty_trace_has_no_packets(void **st)
 {
 	struct weft_err err;
@@ -69,6 +91,11 @@ static void wrong_line_is_refused_with_its_number(void **st)
 		{ "0 0 1 8 a b", "no packet above is called 'b'" },
 		{ "0 0 1 8 a a", "no packet above is called 'a'" },
 		{ "0 0 1 8 a\n0 0 1 8 b a,,a", "no packet above is called ''" },
+		{ "0 0 1 8 a\n0 1 0 8 b >a",
+		  "t.trace:2: '>a' is a packet of another source: 'a' would do" },
+		{ "0 0 1 8 a\n0 0 0 8 b >a,>a", "a second '>'" },
+		{ "0 0 1 8 >a", "'>a' is" },
+		{ "0 0 1 8 a >", "no packet above is called ''" },
 		{ "0 0 1 8 a - x", "'x' is one word too many" },
 		{ "0 0 1 8 a,b", "'a,b' is no id" },
 		{ "-1 0 1 8", "cycle '-1' is no number" },
@@ -142,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trace_is_read_in_order_with_its_dependences),
+		cmocka_unit_test(departures_are_kept_apart_from_arrivals),
 		cmocka_unit_test(empty_trace_has_no_packets),
 		cmocka_unit_test(wrong_line_is_refused_with_its_number),
 		cmocka_unit_test(long_trace_is_read_and_special_files_refused),

@@ -365,9 +365,40 @@ static void a_trace_is_played_in_the_order_in_which_packets_may_go(void **st)
 	trace_free(t);
 }
 
+/* Packet b waits for the departure of a, and c for that of b and the arrival of
+ * x. Their cycles are not before those of the packets for which they wait. */
+static void a_packet_leaves_behind_the_one_that_it_names(void **st)
+{
+	static const char text[] =
+		"1 2 5 8 x\n"
+		"20 5 1 8 a\n"
+		"7 5 2 8 b >a\n"
+		"8 5 3 8 c >b,x\n"
+		"30 5 4 8 d\n";
+	struct weft_err err = { 0 };
+	struct trace *t = trace_parse("t", text, sizeof(text) - 1, 8, 64, &err);
+	struct traffic_source s = { 0 };
+	struct traffic_packet p;
+
+	assert_non_null(t);
+	traffic_replay(&s, t, 5);
+	assert_int_equal(traffic_due(&s), 20);
+	p = traffic_draw(&s, NULL);
+	assert_int_equal(p.dest, 1);
+	assert_int_equal(traffic_due(&s), 20);
+	p = traffic_draw(&s, NULL);
+	assert_int_equal(p.dest, 2);
+	assert_int_equal(traffic_due(&s), 30);
+	assert_int_equal(t->pkt[3].wait, 1);
+	assert_int_equal(t->pkt[3].cycle, 20);
+	traffic_source_fini(&s);
+	trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_packet_leaves_behind_the_one_that_it_names),
 		cmocka_unit_test(gaps_of_bernoulli_arrivals_are_geometric),
 		cmocka_unit_test(periodic_arrivals_are_even),
 		cmocka_unit_test(bursts_have_the_rate_and_more_variance),

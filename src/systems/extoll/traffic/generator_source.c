@@ -123,10 +123,10 @@ void extoll_gen_replay_done(struct weft_comp *c, uint32_t i)
 		struct trace_pkt *p = &t->pkt[d];
 		struct weft_comp *src = g->s.net->m.gen[p->src].comp;
 
-		if (--p->wait || !src || src->cls != c->cls)
-			continue;
 		if (p->cycle < then)
 			p->cycle = then;
+		if (--p->wait || !src || src->cls != c->cls)
+			continue;
 		packet_replay_ready(
 			((struct extoll_gen *)src->state)->s.t.replay, d);
 		weft_post(src, src->n_ports,

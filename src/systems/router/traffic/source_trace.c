@@ -33,13 +33,13 @@ void source_trace_done(struct router_source *s, uint32_t i, uint64_t now)
 		const struct weft_comp *c = net->m.gen[p->src].comp;
 		struct router_source *src;
 
+		if (p->cycle < then)
+			p->cycle = then;
 		if (--p->wait || !c || c->cls != &weft_class_net_source)
 			continue;
 		src = c->state;
 		if (!src->t.replay)
 			continue;
-		if (p->cycle < then)
-			p->cycle = then;
 		packet_replay_ready(src->t.replay, d);
 		station_wake(&src->s, p->cycle);
 	}

@@ -341,7 +341,7 @@ class Import(unittest.TestCase):
                                            "MPI_Send r", "comm=9 (x)\n"
                                            "MPI_Send r"), good),
                      "communicator 9 is unknown")
-        self.refused(self.dumpi(at + "\0", good), "this is no text")
+        self.refused(self.dumpi(at + "\0", good), "a byte 0 in a text")
         self.refused(self.dumpi("x" * (5 << 20), good), "r0.txt:1: a line of")
         self.refused(self.dumpi("", good), "r0.txt:1: no MPI_Finalize")
         self.refused(self.dumpi(at, good, args=["cycle=0ns"]), "cycle=0ns")
@@ -430,7 +430,7 @@ class Import(unittest.TestCase):
                 ("# Events: 9", "# Events: 10", "location 10 has 10 events"),
                 ("=== Global", "=== Some", "otf2-print -A"),
                 ("COMM_LOCATIONS", "COMM_NOTHING", "otf2-print -A"),
-                ("Root: 1 (", "Root: 7 (", "root 7 is no rank of 3"),
+                ("Root: 1 (", "Root: 7 (", "root 7 is not among 3"),
                 ("<0>, Tag: 7, Length: 5000", "<44>, Tag: 7, Length: 5000",
                  "communicator 44 is unknown"),
                 ("3 Members: \"main\"", "4 Members: \"main\"", "missing"),

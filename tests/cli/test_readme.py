@@ -31,6 +31,8 @@ EXCEPTIONS = [
     ("docs/fabrics.md", "scripts/fabrics.py", "runs for minutes"),
     ("docs/networks.md", "weft run extoll/net-nics --set nodes.count=32768",
      "minutes and gigabytes"),
+    ("docs/networks.md", "weft import dumpi", "files of a traced program; test import-mpi"),
+    ("docs/networks.md", "otf2-print", "files of a traced program; test import-mpi"),
     ("docs/libfabric.md", "unshare", "runs fabtests for minutes"),
     ("docs/libfabric.md", "weft exec --clock none --fabric exec/extoll-pair",
      "runs fi_ubertest of fabtests for minutes"),

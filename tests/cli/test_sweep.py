@@ -105,6 +105,53 @@ class Search(unittest.TestCase):
                           "traffic.load=0.4"])
         self.assertIn("steady at all loads", weft(text=text).stdout)
 
+    def test_each_combination_has_its_own_search(self):
+        axes = "traffic.size: [8, 64], traffic.pattern: [uniform, tornado]"
+        text = RING + ("sweep: {auto: traffic.load, from: 0.1, step: 0.3, "
+                       "within: 0.1, %s}\n" % axes)
+        r = json.loads(weft("--format", "json", text=text).stdout)
+        names = [f"traffic.size={s} traffic.pattern={p}"
+                 for s in (8, 64) for p in ("uniform", "tornado")]
+        self.assertEqual([c["point"] for c in r["curves"]], names)
+        self.assertNotIn("curve", r)
+        at = 0
+        for name, curve in zip(names, r["curves"]):
+            points = [x["point"] for x in r["runs"]]
+            part = points[at:at + len(curve["offered"])]
+            at += len(part)
+            loads = [float(p.split("=")[-1]) for p in part]
+            self.assertEqual(part, [f"{name} traffic.load={l:.4g}"
+                                    for l in sorted(loads)])
+            size, pattern = name.split()
+            alone = RING + ("sweep: {auto: traffic.load, from: 0.1, step: 0.3, "
+                            "within: 0.1}\n")
+            same = weft("--format", "json", "--set", size, "--set", pattern,
+                        text=alone).stdout
+            del curve["point"]
+            self.assertEqual(json.loads(same)["curve"], curve)
+        self.assertEqual(at, len(r["runs"]))
+        out = weft(text=text).stdout
+        for letter, name in zip("abcd", names):
+            self.assertRegex(out, rf"(?m)^{letter}  {name} +[0-9.]+ +0\.")
+        self.assertLess(out.count("\n"), 40)
+        r = json.loads(weft("--format", "json", "--set", "traffic.load=0.2",
+                            text=text).stdout)
+        self.assertEqual([x["point"] for x in r["runs"]], names)
+        r = json.loads(weft("--format", "json", "--set", "traffic.size=8",
+                            text=text).stdout)
+        self.assertEqual([c["point"] for c in r["curves"]],
+                         ["traffic.pattern=uniform", "traffic.pattern=tornado"])
+
+    def test_axes_of_a_search_are_checked_before_it_begins(self):
+        for axes, expected in (
+                ("traffic.load: [0.1, 0.2]", "leave one out"),
+                ("traffic.pattern: []", "no values to sweep"),
+                ("traffic.pattern: [uniform, univorm]", "uniform"),
+                ("traffic.patern: [uniform]", "did you mean 'pattern'")):
+            err = weft(status=2, text=RING +
+                       "sweep: {auto: traffic.load, %s}\n" % axes).stderr
+            self.assertIn(expected, err)
+
     def test_fixed_load_needs_no_search(self):
         r = json.loads(weft("--format", "json", "--sweep-load", "--set",
                             "traffic.load=0.3").stdout)

@@ -99,9 +99,10 @@ static int sweep_search(struct exp *e, const struct doc_node *n,
 	sweep_auto_point(e, 0, &path, &val);
 	for (size_t i = 0; i < e->n_axes; i++)
 		if (!strcmp(e->axes[i].path, path))
-			return doc_fail(e->axes[i].vals->at, err,
-					"sweep: auto searches '%s', which has a list, too: leave one out",
-					path);
+			return doc_fail(
+				e->axes[i].vals->at, err,
+				"sweep: auto searches '%s', which has a list, too: leave one out",
+				path);
 	if (axis_fixed(e, path)) {
 		sweep_auto_fini(e);
 		e->n_points = combinations;
@@ -116,8 +117,7 @@ int sweep_read(struct exp *e, struct weft_err *err)
 	e->n_points = 1;
 	if (!n || (n->kind == DOC_SCALAR && !strcmp(n->text, "none")))
 		return 0;
-	if (n->kind == DOC_SCALAR ||
-	    (n->kind == DOC_MAP && doc_get(n, "auto")))
+	if (n->kind == DOC_SCALAR || (n->kind == DOC_MAP && doc_get(n, "auto")))
 		return sweep_search(e, n, err);
 	if (n->kind == DOC_MAP)
 		return sweep_product(e, n, err);

@@ -225,7 +225,7 @@ static int member_check(const struct step *s, uint32_t i)
 	if (algorithms[c->op].rooted &&
 	    (c->peer < 0 || (uint32_t)c->peer >= s->comm->n))
 		return mpi_call_fail(s->t, rank, c, s->err,
-				     "root %d is no rank of %u", c->peer,
+				     "root %d is not among %u ranks", c->peer,
 				     s->comm->n);
 	if (algorithms[c->op].rooted && (uint32_t)c->peer != s->root)
 		return mpi_call_fail(

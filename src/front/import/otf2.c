@@ -28,7 +28,8 @@ static int calls_add(struct otf2 *o, struct otf2_location *l,
 {
 	if (l->rank == UINT32_MAX)
 		return otf2_fail(
-			o, "MPI at a location that is no rank, e.g. a thread");
+			o,
+			"MPI at a location other than a rank, e.g. a thread");
 	if (++o->t->calls > MPI_CALLS)
 		return otf2_fail(o, "more than 2^26 calls of MPI");
 	vec_push(&o->t->ranks[l->rank].calls, *c);
@@ -92,8 +93,8 @@ static int take_begin(struct otf2 *o, const struct row *row,
 	return 0;
 }
 
-/* What an operation of OTF2 counts as sent and received. Score-P counts what
- * the program handed over: to all ranks, itself included. */
+/* Meaning of the bytes that an operation has sent and received. Score-P counts
+ * those that the program handed over: to all ranks, itself included. */
 enum counted {
 	COUNTED_SENT,	     /* to the root */
 	COUNTED_RECEIVED,    /* from the root */
@@ -176,7 +177,7 @@ static int take_collective(struct otf2 *o, const struct row *row,
 	root = otf2_behind(attrs, ", Root: ");
 	if (!root || (strncmp(root, "NONE", 4) &&
 		      !text_number(root, 0, MPI_RANKS - 1, &peer)))
-		return otf2_fail(o, "a root that is no rank");
+		return otf2_fail(o, "a root that is none of the ranks");
 	if (comm_read(o, attrs, ">, Root: ", &c->comm) ||
 	    field_read(o, attrs, ", Sent: ", (int64_t)MPI_BYTES, &sent) ||
 	    field_read(o, attrs, ", Received: ", (int64_t)MPI_BYTES, &received))

@@ -89,7 +89,7 @@ static int members_read(struct otf2 *o, struct otf2_group *g, const char *p,
 			return otf2_fail(o, "members of a group are missing");
 		p += i ? 2 : 0;
 		if (ranks && !text_number(p, 0, MPI_RANKS - 1, &rank))
-			return otf2_fail(o, "a member is no rank");
+			return otf2_fail(o, "a member is none of the ranks");
 		p = member_id(p, ranks ? ">)" : ">", &location);
 		if (!p)
 			return otf2_fail(o, "members of a group are missing");
@@ -202,7 +202,7 @@ static int ranks_place(struct otf2 *o, const struct otf2_group *g)
 		if (!l || l->rank != UINT32_MAX)
 			return group_fail(
 				o, g,
-				"a member is no location, or is a member twice");
+				"a member is none of the locations, or is one twice");
 		l->rank = i;
 		o->t->ranks[i].file = o->lines.name;
 	}
@@ -223,7 +223,8 @@ static int comm_make(struct otf2 *o, uint32_t id, const struct otf2_group *g)
 
 		if (rank >= o->t->n || member[rank])
 			ret = group_fail(
-				o, g, "a member is no rank, or is one twice");
+				o, g,
+				"a member is none of the ranks, or is one twice");
 		else
 			member[ranks[i] = (uint32_t)rank] = true;
 	}

@@ -62,7 +62,7 @@ int text_lines_next(struct text_lines *t, struct weft_err *err)
 				"a line of more than %u characters", TEXT_LINE);
 		if (!c)
 			return text_lines_fail(t, t->no, err,
-					       "a byte 0: this is no text");
+					       "a byte 0 in a text");
 		if (t->len + 2 > t->cap) {
 			t->cap = t->cap ? 2 * t->cap : 256;
 			t->line = need(realloc(t->line, t->cap));

@@ -120,7 +120,7 @@ void out_table(const struct run_set *s, FILE *f)
 	fprintf(f, "%s%s%s\n\n", s->name, line[0] ? ": " : "", line);
 	if (s->signal)
 		table_partial(s, f);
-	if (s->curve) {
+	if (s->curves) {
 		curve_table(s, f);
 	} else if (lines_there(s, true)) {
 		lines_table(s, true, f);
@@ -258,7 +258,7 @@ void out_json(const struct run_set *s, FILE *f)
 	json_obj(&j, NULL);
 	if (s->signal)
 		json_bool(&j, "partial", true);
-	if (s->curve)
+	if (s->curves)
 		curve_json(s, &j);
 	if (s->n_wanted <= 1) {
 		out_json_result(&j, s->points[0].result);

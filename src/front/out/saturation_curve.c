@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the latency-throughput curve of a search for saturation (sweep: auto):
- * a table, a picture, and the load at which the network saturates.  Latency is
- * counted from the creation of a packet to its last flit at the destination. */
+ * a table, a picture, and the load at which the network saturates. Several
+ * searches have one line each in the table, and one picture. Latency is counted
+ * from the creation of a packet to its last flit at the destination. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,18 +156,33 @@ static int saturation_curve_place(double v, double lo, double hi, int n)
 	return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
+/* Returns the letter of a search in the picture of several ones. */
+static char search_letter(size_t i)
+{
+	return i < 26 ? (char)('a' + i) : '*';
+}
+
+/* Places marks of points in the picture. Of several searches only steady points
+ * are marked, and a later search covers an earlier one. */
 static void marks_place(const struct run_set *s, const struct axes *a,
 			char (*grid)[COLUMNS])
 {
+	bool one = s->curves == 1;
+
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct mark m = mark_of(&s->points[i]);
+		bool beyond = m.latency > a->high;
 		int x, y;
 
-		if (isnan(m.latency) || isnan(m.offered))
+		if (isnan(m.latency) || isnan(m.offered) ||
+		    (!one && (!m.steady || beyond)))
 			continue;
 		x = saturation_curve_place(m.offered, 0, a->load, COLUMNS);
 		y = saturation_curve_place(m.latency, a->low, a->high, ROWS);
-		grid[y][x] = m.latency > a->high ? '^' : m.steady ? '*' : 'x';
+		if (one)
+			grid[y][x] = beyond ? '^' : m.steady ? '*' : 'x';
+		else
+			grid[y][x] = search_letter(s->points[i].search);
 	}
 }
 
@@ -199,11 +215,63 @@ static void saturation_curve_picture(const struct run_set *s, bool fancy,
 	for (int x = 0; x < COLUMNS; x++)
 		fputs(fancy ? "\u2500" : "-", f);
 	fprintf(f, "\n%10s 0%*.4g\n", "cycles", COLUMNS - 1, a.load);
-	fprintf(f, "%10s %s steady, x not, ^ beyond the picture\n", "",
-		fancy ? "\u25cf" : "*");
+	if (s->curves == 1)
+		fprintf(f, "%10s %s steady, x not, ^ beyond the picture\n", "",
+			fancy ? "\u25cf" : "*");
 }
 
-void curve_table(const struct run_set *s, FILE *f)
+/* ---- several searches ---- */
+
+/* Returns the points of the search that begins at point i. */
+static struct run_set search_at(const struct run_set *s, size_t i)
+{
+	struct run_set part = *s;
+
+	part.points += i;
+	part.n_points = 1;
+	while (i + part.n_points < s->n_points &&
+	       part.points[part.n_points].search == part.points->search)
+		part.n_points++;
+	return part;
+}
+
+/* Returns the length of a point's text without its load, which is last. */
+static int search_text(const struct run_point *p)
+{
+	const char *space = strrchr(p->point, ' ');
+
+	return space ? (int)(space - p->point) : 0;
+}
+
+static void searches_table(const struct run_set *s, FILE *f)
+{
+	static const char *const heads[] = { "",       "search", "latency",
+					     "steady", "not at", "state",
+					     "most" };
+	struct table *t = table_new(heads, 7);
+
+	for (size_t i = 0; i < s->n_points;) {
+		struct run_set part = search_at(s, i);
+		struct knee k = knee_of(&part);
+
+		table_cell(t, "%c", search_letter(part.points->search));
+		table_cell(t, "%.*s", search_text(part.points),
+			   part.points->point);
+		saturation_curve_cell(t, mark_of(part.points).latency);
+		saturation_curve_cell(t, k.good);
+		saturation_curve_cell(t, k.bad);
+		table_cell(t, "%s", isnan(k.bad) ? "steady" : k.how);
+		saturation_curve_cell(t, k.most);
+		i += part.n_points;
+	}
+	table_print(t, f);
+	fprintf(f,
+		"latency at the lowest load, highest load that is steady, lowest one that is not,\n"
+		"most that arrives; loads in flits per cycle and node, latency in cycles\n");
+	saturation_curve_picture(s, draw_fancy(f), f);
+}
+
+static void search_table(const struct run_set *s, FILE *f)
 {
 	static const char *const heads[] = { "point",	"offered", "accepted",
 					     "latency", "+-",	   "p50",
@@ -228,6 +296,14 @@ void curve_table(const struct run_set *s, FILE *f)
 	knee_print(s, f);
 }
 
+void curve_table(const struct run_set *s, FILE *f)
+{
+	if (s->curves > 1)
+		searches_table(s, f);
+	else
+		search_table(s, f);
+}
+
 /* ---- JSON ---- */
 
 static void curve_array(const struct run_set *s, struct json *j,
@@ -242,11 +318,10 @@ static void curve_array(const struct run_set *s, struct json *j,
 	json_end(j);
 }
 
-void curve_json(const struct run_set *s, struct json *j)
+static void search_json(const struct run_set *s, struct json *j)
 {
 	struct knee k = knee_of(s);
 
-	json_obj(j, "curve");
 	curve_array(s, j, "offered", offsetof(struct mark, offered));
 	curve_array(s, j, "accepted", offsetof(struct mark, accepted));
 	curve_array(s, j, "latency", offsetof(struct mark, latency));
@@ -254,5 +329,27 @@ void curve_json(const struct run_set *s, struct json *j)
 	json_real(j, "saturated_from", k.bad);
 	json_real(j, "accepted_most", k.most);
 	json_str(j, "state", k.how);
+	json_end(j);
+}
+
+void curve_json(const struct run_set *s, struct json *j)
+{
+	if (s->curves == 1) {
+		json_obj(j, "curve");
+		search_json(s, j);
+		return;
+	}
+	json_arr(j, "curves");
+	for (size_t i = 0; i < s->n_points;) {
+		struct run_set part = search_at(s, i);
+		char text[200];
+
+		json_obj(j, NULL);
+		snprintf(text, sizeof(text), "%.*s", search_text(part.points),
+			 part.points->point);
+		json_str(j, "point", text);
+		search_json(&part, j);
+		i += part.n_points;
+	}
 	json_end(j);
 }

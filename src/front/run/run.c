@@ -267,26 +267,34 @@ static double point_value(const struct run_point *p)
 
 static int point_cmp(const void *a, const void *b)
 {
-	double x = point_value(a), y = point_value(b);
+	const struct run_point *p = a, *q = b;
+	double x = point_value(p), y = point_value(q);
 
+	if (p->search != q->search)
+		return p->search < q->search ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
-/* Runs the points of a search one after the other, because each point depends
- * on the results of earlier ones. Sorts the points by value at the end. */
+/* Runs the points of searches one after the other, because each point depends
+ * on the results of earlier ones. Sorts the points by search and value at the
+ * end. */
 static int run_search(struct exp *e, struct run_set *s, struct progress *p,
 		      struct weft_err *err)
 {
+	struct doc_node *val;
+	const char *path;
 	int ret;
 
-	s->curve = true;
+	s->curves = e->n_points;
 	s->n_points = 0;
 	do {
 		s->points = reallocarray(s->points, e->n_points,
 					 sizeof(*s->points));
 		if (!s->points)
 			abort();
-		s->points[s->n_points] = (struct run_point){ 0 };
+		s->points[s->n_points] = (struct run_point){
+			.search = sweep_auto_point(e, s->n_points, &path, &val)
+		};
 		p->total = e->n_points;
 		ret = run_point(e, s, s->n_points++, p, err);
 	} while (!ret && !signals_caught() &&

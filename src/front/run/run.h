@@ -35,6 +35,7 @@ struct run_opts {
 struct run_point {
 	char *point; /* settings of the point: "" or "workload.size=24" */
 	struct weft_result *result;
+	size_t search; /* points of a search have its number */
 };
 
 /* All points of one experiment, in their order. */
@@ -47,9 +48,10 @@ struct run_set {
 	 * manifest. */
 	int signal;
 	size_t n_wanted;
-	bool lost;  /* a file that records the run could not be written */
-	bool curve; /* true when the points are those of a search, ordered by
-		     * load */
+	bool lost; /* a file that records the run could not be written */
+	/* number of searches to which the points belong, ordered by search and
+	 * load; 0 if the points are not those of a search */
+	size_t curves;
 	struct run_watch *watch;
 	/* Patterns of --show, ended by NULL. */
 	char **show;

@@ -14,6 +14,8 @@ static const struct weft_param meter_params[] = {
 	NET_METER_PARAMS,
 	WEFT_PARAM(U64, struct router_net, watchdog, "20000", "0..1000000000",
 		   OWN, "cycles without a move that are a deadlock; 0 = never"),
+	WEFT_PARAM(BOOL, struct router_net, detail, "no", "", OWN,
+		   "metrics of paths, cables and fairness, too"),
 	{ 0 }
 };
 
@@ -175,7 +177,9 @@ static void meter_watch(struct weft_comp *c)
 
 static void meter_event(struct weft_comp *c, uint32_t tag)
 {
-	if (tag == NET_TAG_CLOSE)
+	if (tag == NET_TAG_OPEN && ((struct router_net *)c->state)->detail)
+		router_use_begin(c);
+	else if (tag == NET_TAG_CLOSE)
 		net_meter_due(c);
 	else if (tag == NET_TAG_WATCH)
 		meter_watch(c);
@@ -256,6 +260,7 @@ static int meter_finish(struct weft_comp *c, struct weft_err *err)
 	}
 	net_meter_finish(c, now);
 	net_meter_report(c);
+	router_use_report(c);
 	steps_report(c);
 	return 0;
 }
@@ -267,6 +272,7 @@ static int meter_init(struct weft_comp *c, struct weft_err *err)
 	struct router_net *n = c->state;
 
 	net_meter_init(&n->m);
+	n->m.closing = router_use_end;
 	n->event = WHEEL_NEVER;
 	n->packets.free = UINT32_MAX;
 	return 0;
@@ -372,6 +378,7 @@ static void meter_fini(struct weft_comp *c)
 	topo_free(n->topo);
 	free(n->router);
 	free(n->end);
+	free(n->use.sent);
 	free(n->packets.at);
 	trace_free(n->trace);
 	free(n->step);

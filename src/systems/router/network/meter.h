@@ -9,6 +9,7 @@
 #include "net/packet_trace.h"
 #include "net/routing_ranges.h"
 #include "systems/router/network/lines.h"
+#include "systems/router/network/use.h"
 #include "systems/router/network/wheel.h"
 
 struct router;
@@ -16,6 +17,8 @@ struct router;
 struct router_net {
 	struct net_meter m;
 	uint64_t watchdog; /* parameter */
+	bool detail;	   /* parameter */
+	struct router_use use;
 	struct net_graph *graph;
 	struct topology *topo; /* or NULL */
 	struct weft_comp **router;

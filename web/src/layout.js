@@ -191,9 +191,7 @@ function stages(g) {
 /** Both halves of a slim fly as rings, a group behind the other. */
 function rings(g) {
   joinEnds(g);
-  const main = g.nodes
-    .filter((n) => n.kind === "switch")
-    .sort((a, b) => number(a.name) - number(b.name));
+  const main = switchesOf(g);
   const half = main.length / 2,
     r = Math.max(2, main.length / 8);
   main.forEach((n, i) => {
@@ -201,8 +199,67 @@ function rings(g) {
       far = i < half ? r : r * 0.6;
     place(n, far * Math.cos(a), far * Math.sin(a), 0.5, 0.4);
   });
+  joined(g);
+}
+
+function switchesOf(g) {
+  return g.nodes
+    .filter((n) => n.kind === "switch")
+    .sort((a, b) => number(a.name) - number(b.name));
+}
+
+/** Ends of a switch stand in it. Cables are straight lines. */
+function joined(g) {
   g.nodes.filter((n) => n.home).forEach((n) => place(n, n.home.x, n.home.y, 0.5, 0.4));
   straight(g);
+}
+
+/** Groups of `size` routers: each a small circle, all on a large one. */
+function clusters(g, size) {
+  joinEnds(g);
+  const main = switchesOf(g),
+    groups = Math.ceil(main.length / size),
+    small = Math.max(0.55, size / 7),
+    large = Math.max(groups > 1 ? 2.2 * small : 0, (groups * (2 * small + 0.8)) / (2 * Math.PI));
+  main.forEach((n, i) => {
+    const a = (2 * Math.PI * Math.floor(i / size)) / groups - Math.PI / 2,
+      b = a + (2 * Math.PI * (i % size)) / size;
+    place(
+      n,
+      large * Math.cos(a) + small * Math.cos(b),
+      large * Math.sin(a) + small * Math.sin(b),
+      0.5,
+      0.4,
+    );
+    n.group = Math.floor(i / size);
+  });
+  joined(g);
+}
+
+/** Rows and columns of routers that are all joined are arcs, so that no router
+ * is on the cable of two others. Planes of further dimensions are side by
+ * side, each a little higher than the one before. */
+function arcs(g, dims) {
+  joinEnds(g);
+  const [nx, ny, ...rest] = dims,
+    planes = rest.reduce((a, b) => a * b, 1),
+    bend = 0.5,
+    across = planesAcross(planes, nx + 1, ny + 1),
+    bow = (i, n) => (n > 2 ? bend * (1 - ((2 * i) / (n - 1) - 1) ** 2) : 0);
+  for (const n of switchesOf(g)) {
+    const i = number(n.name),
+      x = i % nx,
+      y = Math.floor(i / nx) % ny,
+      p = Math.floor(i / nx / ny);
+    place(
+      n,
+      (p % across) * (nx + 1) + x + bow(y, ny) + bow(Math.floor(p / across), planes),
+      Math.floor(p / across) * (ny + 1) + y - bow(x, nx) - bow(p % across, across),
+      0.36,
+      0.3,
+    );
+  }
+  joined(g);
 }
 
 /** Ports of wide nodes side by side, in the order of what they lead to. */
@@ -242,8 +299,7 @@ function circle(g, cube) {
     const a = (2 * Math.PI * i) / main.length - Math.PI / 2;
     place(n, r * Math.cos(a), r * Math.sin(a), 0.5, 0.4);
   });
-  g.nodes.filter((n) => n.home).forEach((n) => place(n, n.home.x, n.home.y, 0.5, 0.4));
-  straight(g);
+  joined(g);
 }
 
 /** Links from middle to middle; several between the same two side by side. */
@@ -325,11 +381,16 @@ const GRIDS = new Set(["torus", "mesh", "cmesh"]),
     "hypercube",
     "graph",
     "random_regular",
-    "dragonfly",
-    "dragonfly_plus",
     "hyperx",
     "flattened_butterfly",
-  ]);
+  ]),
+  JOINED = new Set(["hyperx", "flattened_butterfly"]);
+
+/** Routers of a group of a dragonfly, or 0. */
+function groupSize(type, dims) {
+  if (type === "dragonfly") return dims[0] || 0;
+  return type === "dragonfly_plus" ? dims[0] + dims[1] || 0 : 0;
+}
 
 export function layout(run) {
   const g = graph(run),
@@ -340,6 +401,7 @@ export function layout(run) {
     .split(" ")
     .map(Number)
     .filter((d) => d > 0);
+  const size = groupSize(type, dims);
   if (dims.reduce((a, b) => a * b, 1) !== switches) dims = [];
   if (!dims.length && switches > GROUPS) {
     const w = Math.ceil(Math.sqrt(switches));
@@ -347,6 +409,8 @@ export function layout(run) {
   }
   if (dims.length && switches > GROUPS) return grouped(g, dims);
   if (dims.length && GRIDS.has(type)) grid(g, dims, type === "torus");
+  else if (size) clusters(g, size);
+  else if (dims.length > 1 && JOINED.has(type)) arcs(g, dims);
   else if (type === "slim_fly") rings(g);
   else if (STAGES.has(type)) stages(g);
   else if (CIRCLES.has(type)) circle(g, type === "hypercube");

@@ -25,6 +25,7 @@ MESH = {"topology": "mesh", "k": 4, "n": 2, "routing_function": "dor",
         "loads": [0.2, 0.4]}
 TORUS = {"topology": "torus", "k": 4, "n": 2, "routing_function": "dim_order",
          "loads": [0.25, 0.5]}
+BALANCED = {**TORUS, "routing_function": "dim_order_bal"}
 FLY = {"topology": "fly", "k": 4, "n": 2, "routing_function": "dest_tag",
        "loads": [0.2, 0.4]}
 XBAR = {**FLY, "k": 8, "n": 1, "loads": [0.3, 0.5]}
@@ -108,6 +109,12 @@ def confs():
     yield "torus 4x4x4", {**TORUS, "n": 3}
     yield "torus ring 7", {**TORUS, "k": 7, "n": 1, "loads": [0.15, 0.3]}
     yield "mesh row 8", {**MESH, "k": 8, "n": 1, "loads": [0.15, 0.3]}
+    yield from sizes("torus 4x4, balanced", BALANCED)
+    yield "torus 4x4x4, balanced", {**BALANCED, "n": 3}
+    yield "torus ring 7, balanced", {**BALANCED, "k": 7, "n": 1,
+                                     "loads": [0.15, 0.3]}
+    yield "torus 8x8, balanced, tornado", {
+        **BALANCED, "k": 8, "traffic": "tornado", "loads": [0.1, 0.2]}
     yield "torus 4x4, cables of 2", {**TORUS, "use_noc_latency": 1}
     for name, s in ROUTERS:
         yield "mesh 4x4, " + name, {**MESH, **s}

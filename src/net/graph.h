@@ -85,6 +85,8 @@ struct net_topology {
 	/* If each router has one end, an end's number gives its coordinates in
 	 * dims. */
 	bool grid;
+	/* The dimensions of the grid are rings. */
+	bool rings;
 	/* Cables are used in one direction, from stage to stage. */
 	bool one_way;
 	/* Keys of the shape that the topology takes, ended by NULL. Without
@@ -111,11 +113,15 @@ enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
  * NET_LOADS_QUEUES: these, and flits that wait for the output in its router. */
 enum { NET_LOADS_CREDITS, NET_LOADS_QUEUES };
 
+/* Rules that give packets their class of VCs in a ring (route_grid.c). */
+enum { NET_DATELINES_ONE, NET_DATELINES_BALANCED };
+
 struct net_graph {
 	const struct net_topology *type;
 	const struct net_routing
 		*routing;   /* of its packets, set by the fabric */
 	uint32_t loads;	    /* enum, set by the fabric */
+	uint32_t datelines; /* enum, set by the fabric */
 	uint32_t threshold; /* for routings that compare the loads of two
 			     * ways, in flits; set by the fabric */
 	struct net_shape shape;

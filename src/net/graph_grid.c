@@ -92,6 +92,7 @@ const struct net_topology net_topology_torus = {
 	.reduce = grid_reduce,
 	.routing = "dimension_order",
 	.grid = true,
+	.rings = true,
 };
 
 const struct net_topology net_topology_mesh = {

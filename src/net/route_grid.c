@@ -18,12 +18,21 @@
  *				not arrived; escape by dimension order
  *
  * In a ring VCs have two classes. A packet keeps the class that it gets at the
- * router where it enters the ring: class 1 if the destination has the lower
+ * router where it enters the ring. No packet goes further than half the ring.
+ * Each phase has two classes of its own. At the destination all VCs may be
+ * used.
+ *
+ * With one dateline, packets get class 1 if the destination has the lower
  * coordinate, else class 0. The dateline lies between the last router and the
  * first. Packets that pass it upwards have class 1, packets that pass it
  * downwards class 0. Packets of the other class do not pass it in that
- * direction, and no packet goes further than half the ring. Each phase has two
- * classes of its own. At the destination all VCs may be used. */
+ * direction.
+ *
+ * With balanced datelines, packets that pass that place get class 1 in either
+ * direction. Packets that pass the middle of the ring get class 0. No packet
+ * passes both, because half the ring lies between them. All other packets get a
+ * class by a coin, so that both classes have packets at most cables (BookSim2's
+ * dim_order_bal). */
 #include "net/routing.h"
 
 static const char *const grids[] = { "torus", "mesh", NULL };
@@ -31,7 +40,7 @@ static const char *const meshes[] = { "mesh", NULL };
 
 static bool wraps(const struct net_graph *g)
 {
-	return g->type->name[0] == 't';
+	return g->type->rings;
 }
 
 static uint32_t grid_router(const struct net_graph *g, uint32_t end)
@@ -80,9 +89,27 @@ static uint32_t row_port(struct step s)
 	return 2 * s.dim + (s.at < s.to ? 0 : 1);
 }
 
+/* Returns the class of a packet that enters a ring. */
+static uint8_t ring_class(const struct net_graph *g, struct step s, bool down,
+			  bool coin)
+{
+	uint32_t middle = (s.size - 1) / 2;
+
+	if (g->datelines == NET_DATELINES_ONE)
+		return s.to < s.at;
+	if (down ? s.to > s.at : s.to < s.at)
+		return 1;
+	if ((s.at > middle) != (s.to > middle))
+		return 0;
+	return coin;
+}
+
 /* Returns the port of the next step in a ring. At the router where the packet
- * enters the ring, sets the packet's class. */
-static uint32_t ring_port(struct step s, uint32_t in_port, struct net_route *r)
+ * enters the ring, sets the packet's class. One coin decides about direction
+ * and class, because a packet to the far side of a ring passes a dateline in
+ * either direction. */
+static uint32_t ring_port(const struct net_graph *g, struct step s,
+			  uint32_t in_port, struct net_route *r)
 {
 	uint32_t ahead = (s.to + s.size - s.at) % s.size;
 	bool coin = r->coins >> (s.dim + NET_DIMS * r->phase) & 1;
@@ -90,7 +117,7 @@ static uint32_t ring_port(struct step s, uint32_t in_port, struct net_route *r)
 
 	if (in_port / 2 == s.dim)
 		return in_port ^ 1; /* straight on */
-	r->part = s.to < s.at;
+	r->part = ring_class(g, s, down, coin);
 	return 2 * s.dim + down;
 }
 
@@ -112,7 +139,7 @@ static void order_route(const struct net_graph *g, uint32_t vcs,
 	if (!grid_step(g, in.router, grid_router(g, r->dest), false, &s)) {
 		grid_eject(g, vcs, r, c);
 	} else if (wraps(g)) {
-		port = ring_port(s, in.port, r);
+		port = ring_port(g, s, in.port, r);
 		net_choose_half(c, port, 0, vcs - 1, r->part);
 	} else {
 		net_choose(c, row_port(s), 0, vcs - 1, 0);
@@ -125,6 +152,7 @@ const struct net_routing net_routing_dimension_order = {
 	.topologies = grids,
 	.vcs = order_vcs,
 	.route = order_route,
+	.datelines = true,
 };
 
 /* ---- over a router on the way ---- */
@@ -158,7 +186,7 @@ static void valiant_route(const struct net_graph *g, uint32_t vcs,
 		grid_eject(g, vcs, r, c);
 		return;
 	}
-	port = wraps(g) ? ring_port(s, in_port, r) : row_port(s);
+	port = wraps(g) ? ring_port(g, s, in_port, r) : row_port(s);
 	if (!wraps(g)) {
 		net_choose_half(c, port, 0, vcs - 1, r->phase);
 		return;
@@ -179,6 +207,7 @@ const struct net_routing net_routing_valiant = {
 	.inject = valiant_inject,
 	.route = valiant_route,
 	.phases = true,
+	.datelines = true,
 };
 
 static void romm_inject(const struct net_graph *g, struct net_route *r,
@@ -242,7 +271,7 @@ static uint32_t first_load(const struct net_graph *g, uint32_t vcs,
 	r.phase = phase;
 	if (!grid_step(g, in.router, to, false, &s))
 		return 0;
-	port = wraps(g) ? ring_port(s, in.port, &r) : row_port(s);
+	port = wraps(g) ? ring_port(g, s, in.port, &r) : row_port(s);
 	return net_used(in, in.router, port, 0, vcs - 1);
 }
 
@@ -280,6 +309,7 @@ const struct net_routing net_routing_ugal = {
 	.phases = true,
 	.looks = true,
 	.threshold = true,
+	.datelines = true,
 };
 
 /* ---- two orders of dimensions ---- */
@@ -368,7 +398,7 @@ static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 		/* A packet that is not on an escape channel would enter the
 		 * ring of escape channels at this router. */
 		uint32_t port =
-			ring_port(s, free ? 2 * g->shape.dims : in.port, r);
+			ring_port(g, s, free ? 2 * g->shape.dims : in.port, r);
 
 		net_choose(c, port, r->part, r->part, 0);
 	}
@@ -390,4 +420,5 @@ const struct net_routing net_routing_minimal_adaptive = {
 	.vcs = adaptive_vcs,
 	.route = adaptive_route,
 	.escape = true,
+	.datelines = true,
 };

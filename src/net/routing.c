@@ -169,6 +169,7 @@ bool net_routing_circle(const struct net_routing *r, const struct net_graph *g,
 	    !g->type->reduce(&s) ||
 	    net_graph_init(&small, g->type, &s, &unused))
 		return net_routing_cycle(r, g, vcs, range, n, text, size);
+	small.datelines = g->datelines;
 	if (routing_prepare(r, &small, &unused) || r->vcs(&small, &why) > vcs)
 		found = net_routing_cycle(r, g, vcs, range, n, text, size);
 	else

@@ -123,6 +123,8 @@ struct net_routing {
 	bool looks;
 	/* Uses net_graph.threshold when it compares the loads of two ways. */
 	bool threshold;
+	/* In rings, packets have the classes of net_graph.datelines. */
+	bool datelines;
 	/* Number of coins, at most 8, that decide about the way. They are the
 	 * lowest coins. A second phase has as many, from coin NET_DIMS on. The
 	 * search for circles tries all their values. 0: one coin for each

@@ -88,6 +88,8 @@ BECOMES = [
     (MESH, ["seed=12"], r"seed: 12"),
     (MESH, ["k=8;n=1", "traffic=tornado"], r"dims: \[8\]"),
     (TORUS, [], r"link: { latency: 2 }"),
+    (TORUS, ["routing_function=dim_order_bal"],
+     r"routing: dimension_order\n  datelines: balanced\n"),
     (TORUS, ["use_noc_latency=0"], r"dims: \[4, 4\]\n  routing"),
     (MESH, ["topology=fattree", "routing_function=nca"],
      r"fat_tree\n  dims: \[4, 4\]\n  routing: nearest_common_ancestor"),

@@ -25,11 +25,13 @@
 #include "net/routing.h"
 #include "net/topology.h"
 
-static const char *const keys[] = {
-	"topology", ROUTED_SHAPE_KEYS, "routes", "routing", "threshold",
-	"loads",    "switch",	       "link",	 "trunk",   "access",
-	"net",	    GATEWAY_KEYS,      NULL
-};
+static const char *const keys[] = { "topology",	  ROUTED_SHAPE_KEYS,
+				    "routes",	  "routing",
+				    "threshold",  "loads",
+				    "datelines",  "switch",
+				    "link",	  "trunk",
+				    "access",	  "net",
+				    GATEWAY_KEYS, NULL };
 
 enum { THRESHOLD = 4 };
 
@@ -107,6 +109,26 @@ static int threshold_read(const struct doc_node *map, struct net_graph *g,
 			  &g->threshold, sizeof(g->threshold), err);
 }
 
+/* Reads the rule that gives packets their class of VCs in a ring. */
+static int datelines_read(const struct doc_node *map, struct net_graph *g,
+			  struct weft_err *err)
+{
+	const struct doc_node *n = doc_get(map, "datelines");
+
+	if (n && !g->type->rings)
+		return doc_fail(
+			n->at, err,
+			"topology %s has no rings: leave out 'datelines'",
+			g->type->name);
+	if (n && !g->routing->datelines)
+		return doc_fail(
+			n->at, err,
+			"routing %s has no classes of VCs by datelines: leave out 'datelines'",
+			g->routing->name);
+	return exp_option(map, "datelines", WEFT_P_ENUM, "one|balanced",
+			  &g->datelines, sizeof(g->datelines), err);
+}
+
 /* Returns the position in the experiment that messages about the graph name.
  * This is the position of `dims`, of `cables`, or of the fabric. If cables are
  * read from a file, messages name the file. */
@@ -142,7 +164,8 @@ static int graph_read(const struct registry *reg, const struct doc_node *map,
 		return ret;
 	if (!routed_routes_read(map, g, err) && !threshold_read(map, g, err) &&
 	    !exp_option(map, "loads", WEFT_P_ENUM, "credits|queues", &g->loads,
-			sizeof(g->loads), err))
+			sizeof(g->loads), err) &&
+	    !datelines_read(map, g, err))
 		return 0;
 	net_graph_fini(g);
 	return -1;

@@ -13,13 +13,16 @@
 static const struct {
 	const char *topology;
 	struct net_shape shape;
-	uint32_t routers, ends, ports;
+	uint32_t routers, ends, ports, datelines;
 } nets[] = {
 	{ "mesh", { 2, { 4, 3 } }, 12, 12, 5 },
 	{ "mesh", { 1, { 6 }, 3 }, 6, 18, 5 },
 	{ "mesh", { 3, { 3, 4, 2 } }, 24, 24, 7 },
 	{ "torus", { 2, { 5, 4 } }, 20, 20, 5 },
 	{ "torus", { 3, { 2, 3, 4 }, 2 }, 24, 48, 8 },
+	{ "torus", { 2, { 5, 4 } }, 20, 20, 5, NET_DATELINES_BALANCED },
+	{ "torus", { 3, { 2, 3, 4 }, 2 }, 24, 48, 8, NET_DATELINES_BALANCED },
+	{ "torus", { 1, { 8 } }, 8, 8, 3, NET_DATELINES_BALANCED },
 	{ "fly", { 1, { 5 } }, 1, 5, 10 },
 	{ "fly", { 3, { 3, 3, 3 } }, 27, 27, 6 },
 	{ "fat_tree", { 1, { 5 } }, 1, 5, 5 },
@@ -60,6 +63,7 @@ static void graph_of(struct net_graph *g, uint32_t i)
 					net_topology_called(nets[i].topology),
 					&nets[i].shape, &err),
 			 0);
+	g->datelines = nets[i].datelines;
 }
 
 static void cables_lead_back_and_ends_are_attached(void **state)
@@ -226,6 +230,60 @@ static void least_vcs_do_and_one_less_is_refused(void **state)
 			}
 			net_graph_fini(&g);
 		}
+}
+
+/* ---- classes of a ring ---- */
+
+/* Counts the packets that go three routers ahead in a ring of eight with either
+ * value of their coin: class_of[r][k] packets of class k leave router r. */
+static void tornado_walk(uint32_t datelines, uint32_t class_of[8][2])
+{
+	const struct net_shape ring = { 1, { 8 } };
+	struct weft_err err = { 0 };
+	struct net_graph g;
+
+	memset(class_of, 0, sizeof(uint32_t[8][2]));
+	assert_int_equal(
+		net_graph_init(&g, net_topology_called("torus"), &ring, &err),
+		0);
+	g.routing = net_routing_called("dimension_order", g.type);
+	g.datelines = datelines;
+	for (uint32_t i = 0; i < 16; i++) {
+		struct net_route r = { .src = i / 2,
+				       .dest = (i / 2 + 3) % 8,
+				       .coins = i & 1 };
+		struct net_arrival in = { i / 2, 2, 0 };
+
+		for (uint32_t hop = 0; hop < 3; hop++) {
+			struct net_choices c = { 0 };
+			const struct net_far *f;
+
+			g.routing->route(&g, VCS, in, &r, &c);
+			assert_int_equal(c.n, 1);
+			assert_int_equal(c.at[0].port, 0);
+			class_of[in.router][c.at[0].first >= VCS / 2]++;
+			f = net_graph_far(&g, in.router, 0);
+			in = (struct net_arrival){ f->at, f->port,
+						   c.at[0].first };
+		}
+	}
+	net_graph_fini(&g);
+}
+
+static void balanced_datelines_share_the_cables_of_a_ring(void **state)
+{
+	uint32_t n[8][2];
+
+	tornado_walk(NET_DATELINES_BALANCED, n);
+	for (uint32_t r = 0; r < 8; r++) {
+		assert_int_equal(n[r][0] + n[r][1], 6);
+		assert_int_equal(!n[r][0], r == 7);
+		assert_int_equal(!n[r][1], r == 3);
+	}
+	tornado_walk(NET_DATELINES_ONE, n);
+	for (uint32_t r = 2; r < 5; r++)
+		assert_int_equal(n[r][1], 0);
+	assert_int_equal(n[7][0], 0);
 }
 
 /* ---- circles ---- */
@@ -471,6 +529,7 @@ int main(void)
 		cmocka_unit_test(cables_lead_back_and_ends_are_attached),
 		cmocka_unit_test(every_packet_arrives_by_every_routing),
 		cmocka_unit_test(least_vcs_do_and_one_less_is_refused),
+		cmocka_unit_test(balanced_datelines_share_the_cables_of_a_ring),
 		cmocka_unit_test(circles_are_found_and_named),
 		cmocka_unit_test(circles_are_found_in_all_vcs),
 		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),

@@ -8,8 +8,8 @@
  *	romm			like valiant, over a random router in the box
  *				between source and destination (mesh)
  *	ugal			by dimension order, or like valiant; the first
- *				router compares hops times load of the outputs
- *				of both ways (Singh 2005)
+ *				router compares the loads of both ways (Singh
+ *				2005)
  *	o1turn			ascending or descending dimensions, by a coin
  *				(mesh)
  *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
@@ -243,65 +243,64 @@ const struct net_routing net_routing_romm = {
 	.phases = true,
 };
 
-/* Returns the steps of the shortest way between two routers. */
-static uint32_t hops(const struct net_graph *g, uint32_t from, uint32_t to)
+/* Returns the load of the way between two routers: the sum over its steps of
+ * the load of this router's own output in the direction of the step. A router
+ * knows no other loads. */
+static uint64_t way_load(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route r,
+			 uint32_t from, uint32_t to)
 {
-	uint32_t n = 0;
+	uint64_t sum = 0;
 
 	for (uint32_t d = 0; d < g->shape.dims; d++) {
-		uint32_t k = g->shape.size[d], a = from % k, b = to % k;
-		uint32_t by = a < b ? b - a : a - b;
+		uint32_t k = g->shape.size[d], port, steps;
+		struct step s = { d, k, from % k, to % k };
 
-		n += wraps(g) && 2 * by > k ? k - by : by;
 		from /= k;
 		to /= k;
+		if (s.at == s.to)
+			continue;
+		port = wraps(g) ? ring_port(g, s, 2 * g->shape.dims, &r)
+				: row_port(s);
+		steps = port & 1 ? s.at + k - s.to : s.to + k - s.at;
+		sum += (uint64_t)(steps % k) *
+		       net_used(in, in.router, port, 0, vcs - 1);
 	}
-	return n;
+	return sum;
 }
 
-/* Returns the load of the first output on a packet's way to router `to` in a
- * phase. Returns 0 if the packet is at this router. */
-static uint32_t first_load(const struct net_graph *g, uint32_t vcs,
-			   struct net_arrival in, struct net_route r,
-			   uint32_t to, uint8_t phase)
-{
-	struct step s;
-	uint32_t port;
-
-	r.phase = phase;
-	if (!grid_step(g, in.router, to, false, &s))
-		return 0;
-	port = wraps(g) ? ring_port(g, s, in.port, &r) : row_port(s);
-	return net_used(in, in.router, port, 0, vcs - 1);
-}
-
-/* Returns true if the packet should take the way over r->mid. The search for
- * circles has no loads and always takes this way. It walks minimal ways as
- * those of phase 1. */
+/* Returns true if the packet should take the way over r->mid. The load of the
+ * minimal way counts twice: by the time at which a full output has filled this
+ * router's queue, the queues in front of it are full. */
 static bool detour(const struct net_graph *g, uint32_t vcs,
 		   struct net_arrival in, const struct net_route *r)
 {
 	uint32_t at = in.router, to = grid_router(g, r->dest);
+	struct net_route behind = *r;
 
-	return !in.loads ||
-	       hops(g, at, to) * first_load(g, vcs, in, *r, to, 1) >
-		       (hops(g, at, r->mid) + hops(g, r->mid, to)) *
-				       first_load(g, vcs, in, *r, r->mid, 0) +
-			       g->threshold;
+	behind.phase = 1;
+	return 2 * way_load(g, vcs, in, *r, at, to) >
+	       way_load(g, vcs, in, *r, at, r->mid) +
+		       way_load(g, vcs, in, behind, r->mid, to) + g->threshold;
 }
 
+/* A packet on its minimal way goes to the destination's router in phase 0. It
+ * takes no VCs of phase 1, in which packets leave the network that have passed
+ * their random router. The search for circles has no loads, and walks minimal
+ * ways as ways to the random router. */
 static void ugal_route(const struct net_graph *g, uint32_t vcs,
 		       struct net_arrival in, struct net_route *r,
 		       struct net_choices *c)
 {
-	if (!r->phase && net_injected(g, in))
-		r->phase = in.router == r->mid || !detour(g, vcs, in, r);
+	if (!r->phase && in.loads && net_injected(g, in) &&
+	    (in.router == r->mid || !detour(g, vcs, in, r)))
+		r->mid = grid_router(g, r->dest);
 	valiant_route(g, vcs, in, r, c);
 }
 
 const struct net_routing net_routing_ugal = {
 	.name = "ugal",
-	.doc = "minimal or over a random router, by hops and loads",
+	.doc = "minimal or over a random router, by the loads of both ways",
 	.topologies = grids,
 	.vcs = valiant_vcs,
 	.inject = valiant_inject,

@@ -244,25 +244,34 @@ static void ugal_of_a_hyperx_weighs_loads_with_hops(void **state)
 	bed_fini(&b);
 }
 
-static void ugal_of_a_mesh_weighs_loads_with_hops(void **state)
+/* From (0, 0) to (1, 1): right and up. Over (0, 3): three steps up, then right
+ * and two steps down. */
+static void ugal_of_a_mesh_weighs_the_steps_of_both_ways(void **state)
 {
-	/* from (0, 0) to (1, 1): 2 hops on the minimal way, 6 hops over (0,
-	 * 3) */
 	struct net_route r = { .src = 0, .dest = 5, .mid = 12 };
 	struct bed b;
 
 	bed_init(&b, "mesh", "ugal", (struct net_shape){ 2, { 4, 4 } });
 	assert_int_equal(port_of(&b, r), 0);
 	load(&b, 0, 0, 6);
-	load(&b, 0, 2, 2);
+	load(&b, 0, 2, 6); /* twice 6 + 6, and 3 times 6 + 6 */
 	assert_int_equal(port_of(&b, r), 0);
 	load(&b, 0, 0, 7);
 	assert_int_equal(port_of(&b, r), 2);
+	b.g.threshold = 1;
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 0, 10);
+	assert_int_equal(port_of(&b, r), 2);
+	load(&b, 0, 3, 2); /* down */
+	assert_int_equal(port_of(&b, r), 0);
+	r.mid = 0; /* no way at all */
+	load(&b, 0, 0, 100);
+	assert_int_equal(port_of(&b, r), 0);
 	bed_fini(&b);
 }
 
-/* On the way over router 7 a packet goes round the ring in the other
- * direction. */
+/* From router 7 to router 3 both directions have four steps, and a coin
+ * decides. */
 static void ugal_of_a_torus_goes_round_the_other_way(void **state)
 {
 	struct net_route r = { .src = 0, .dest = 3, .mid = 7 };
@@ -270,8 +279,40 @@ static void ugal_of_a_torus_goes_round_the_other_way(void **state)
 
 	bed_init(&b, "torus", "ugal", (struct net_shape){ 1, { 8 } });
 	assert_int_equal(port_of(&b, r), 0);
-	load(&b, 0, 0, 9);
+	load(&b, 0, 0, 5);
+	load(&b, 0, 1, 6);
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 1, 5);
 	assert_int_equal(port_of(&b, r), 1);
+	r.coins = 1 << NET_DIMS; /* up again, past the source */
+	load(&b, 0, 1, 10);
+	assert_int_equal(port_of(&b, r), 0);
+	load(&b, 0, 1, 9);
+	assert_int_equal(port_of(&b, r), 1);
+	bed_fini(&b);
+}
+
+/* VCs 0, 1, 4 and 5 are those of phase 0 in a torus, 0 to 3 in a mesh. */
+static void minimal_packets_of_ugal_leave_the_second_phase_its_vcs(void **state)
+{
+	struct net_route r = { .src = 0, .dest = 3, .mid = 7 };
+	struct net_choice c;
+	struct bed b;
+
+	bed_init(&b, "torus", "ugal", (struct net_shape){ 1, { 8 } });
+	for (uint32_t at = 0; at < 3; at++) {
+		c = choice_at(&b, &r, at, at ? 1 : 2);
+		assert_int_equal(c.port, 0);
+		assert_int_equal(c.first, 0);
+		assert_int_equal(c.last, 1);
+	}
+	assert_int_equal(choice_at(&b, &r, 3, 1).port, 2);
+	bed_fini(&b);
+	bed_init(&b, "mesh", "ugal", (struct net_shape){ 1, { 8 } });
+	r = (struct net_route){ .src = 0, .dest = 1, .mid = 7 };
+	c = choice_at(&b, &r, 0, 2);
+	assert_int_equal(c.first, 0);
+	assert_int_equal(c.last, 3);
 	bed_fini(&b);
 }
 
@@ -300,8 +341,10 @@ int main(void)
 		cmocka_unit_test(
 			progressive_decides_again_at_the_cable_to_the_group),
 		cmocka_unit_test(a_detour_is_final),
-		cmocka_unit_test(ugal_of_a_mesh_weighs_loads_with_hops),
+		cmocka_unit_test(ugal_of_a_mesh_weighs_the_steps_of_both_ways),
 		cmocka_unit_test(ugal_of_a_torus_goes_round_the_other_way),
+		cmocka_unit_test(
+			minimal_packets_of_ugal_leave_the_second_phase_its_vcs),
 		cmocka_unit_test(ugal_of_a_hyperx_weighs_loads_with_hops),
 		cmocka_unit_test(xy_yx_of_a_hyperx_takes_the_emptier_output),
 	};

@@ -98,6 +98,27 @@ def sizes(name, settings):
     yield name + ", hold", {**settings, **HOLD}
 
 
+def classes():
+    """Requests with replies, and classes of packets: name, settings."""
+    reads = {**MESH, "num_vcs": 8, "vc_buf_size": 8, "use_read_write": 1,
+             "write_fraction": 0.3, "read_request_size": 1,
+             "read_reply_size": 5, "write_request_size": 5,
+             "write_reply_size": 1}
+    for of in ("read_request", "read_reply", "write_request", "write_reply"):
+        reads.update({of + "_begin_vc": -1, of + "_end_vc": -1})
+    yield "mesh 4x4, reads and writes", reads
+    yield "torus 4x4, reads and writes", {
+        **reads, "topology": "torus", "routing_function": "dim_order"}
+    two = {**MESH, "classes": 2, "packet_size": "{1,8}",
+           "traffic": "{transpose,uniform}", **INPUT_FIRST}
+    for c in 0, 1:
+        yield f"mesh 4x4, class {c} of 2", {
+            **two, "rates": (0.05, 0.3), "compared": c}
+        yield f"mesh 4x4, class {c} of 2, priorities", {
+            **two, "rates": (0.05, 0.3), "compared": c, "priority": "class",
+            "class_priority": "{1,0}"}
+
+
 def confs():
     """Name, settings."""
     for name, s in [("mesh 4x4", MESH), ("torus 4x4", TORUS),
@@ -109,6 +130,7 @@ def confs():
     yield "torus 4x4x4", {**TORUS, "n": 3}
     yield "torus ring 7", {**TORUS, "k": 7, "n": 1, "loads": [0.15, 0.3]}
     yield "mesh row 8", {**MESH, "k": 8, "n": 1, "loads": [0.15, 0.3]}
+    yield from classes()
     yield from sizes("torus 4x4, balanced", BALANCED)
     yield "torus 4x4x4, balanced", {**BALANCED, "n": 3}
     yield "torus ring 7, balanced", {**BALANCED, "k": 7, "n": 1,
@@ -162,7 +184,9 @@ def of(c, load, period, **more):
     """Settings of a run."""
     settings = {**BASE, **c, "injection_rate": float(load),
                 "sample_period": period, **more}
-    for key in ("loads", "patterns"):
+    if "rates" in c:
+        settings["injection_rate"] = "{%s,%s}" % c["rates"]
+    for key in ("loads", "patterns", "rates"):
         settings.pop(key, None)
     return settings
 

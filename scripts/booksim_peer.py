@@ -24,7 +24,8 @@ BASE = {
 
 
 def text_of(settings):
-    """The configuration file of settings."""
+    """The configuration file of settings, but for the class that is compared."""
+    settings = {k: v for k, v in settings.items() if k != "compared"}
     return "".join(f"{k} = {v:.6f};\n" if isinstance(v, float) else
                    f"{k} = {v};\n" for k, v in settings.items())
 
@@ -64,13 +65,18 @@ def weft(program, settings):
         sys.exit(text + text_of(settings))
     out, spent = run(text, [program, "run", "FILE", "--format", "json"],
                      "c.yaml")
-    return {**result_of(out), "spent": spent}
+    result = {**result_of(out), "spent": spent}
+    if "compared" in settings:
+        name = f"net.class{settings['compared']}.latency"
+        result["mean"] = json.loads(out)["metrics"][name]
+    return result
 
 
 def booksim(peer, settings):
     """Results of BookSim2 for it; nan where it fails."""
     out, spent = run(text_of(settings), [peer, "FILE"])
     tail = out[out.find("====== Overall Traffic Statistics"):]
+    tail = tail[tail.find(f"Traffic class {settings.get('compared', 0)}"):]
 
     def at(key, what):
         found = re.search(re.escape(key) + r" average = ([0-9.e+-]+)"

@@ -42,6 +42,12 @@ routing_function = dor_no_express; traffic = bitcomp;
 DRAGON = """topology = dragonflynew; k = 2; n = 1; num_vcs = 2;
 routing_function = min;
 """
+# Requests and replies; ranges of VCs that follow from their number.
+READS = ["use_read_write=1", "write_fraction=0.25", "read_request_size=1",
+         "read_reply_size=5", "write_request_size=5", "write_reply_size=2",
+         *(f"{of}_{end}_vc=-1" for of in (
+             "read_request", "read_reply", "write_request", "write_reply")
+           for end in ("begin", "end"))]
 
 # settings, text of the experiment (a regular expression)
 BECOMES = [
@@ -86,6 +92,23 @@ BECOMES = [
     (MESH, ["sim_type=batch", "batch_size=50", "max_outstanding_requests=4"],
      r"flits: 4, batch: 50, outstanding: 4 }(?s:.*)net: { warmup: 0 }"),
     (MESH, ["seed=12"], r"seed: 12"),
+    (MESH, ["sim_type=batch", "batch_count=3", "seed=4"],
+     r"sweep:\n  seed: \[4, 5, 6\]\n"),
+    # the mean transaction has (1 + 5 + 5 + 2) / 2 flits, whole ones
+    (MESH, [*READS, "num_vcs=8", "injection_rate=0.3"],
+     r"flits: 1, vcs: 0-3, reply: 5, reply_vcs: 4-7, write_flits: 5, "
+     r"write_vcs: 0-3, write_reply: 2, write_reply_vcs: 4-7, writes: 0\.25, "
+     r"load: 0\.1 }"),
+    (MESH, ["classes=3", "packet_size={1,4}", "traffic={uniform,tornado}",
+            "injection_rate={0.1,0.2,0.4}", "priority=class",
+            "class_priority={2,1,0}"],
+     r"  classes:\n"
+     r"    - { name: class0, pattern: uniform, flits: 1, priority: 2, "
+     r"load: 0\.1 }\n"
+     r"    - { name: class1, pattern: tornado, flits: 4, priority: 1, "
+     r"load: 0\.2 }\n"
+     r"    - { name: class2, pattern: tornado, flits: 4, priority: 0, "
+     r"load: 0\.4 }\n(?s:.*)arbiter: class"),
     (MESH, ["k=8;n=1", "traffic=tornado"], r"dims: \[8\]"),
     (TORUS, [], r"link: { latency: 2 }"),
     (TORUS, ["routing_function=dim_order_bal"],
@@ -126,7 +149,7 @@ REFUSED = [
     (MESH, ["vc_allocator=separable_input_first",
             "sw_allocator=separable_input_first(matrix)"],
      "the same in both would do"),
-    (MESH, ["priority=class"], "none or age would do"),
+    (MESH, ["priority=local_age"], "none, age or class would do"),
     (MESH, ["routing_function=chaos"], "min_adapt would do"),
     (MESH, ["routing_function=dest_tag"], "for a mesh: dor, dim_order"),
     (MESH, ["topology=ring"], "topology = ring: there is none"),
@@ -159,9 +182,18 @@ REFUSED = [
     (MESH, ["injection_rate=-0.1"], "0 to 1 packets per cycle"),
     (MESH, ["injection_process=poisson"], "bernoulli or on_off would do"),
     (MESH, ["injection_process=on_off({2,0.5,-1})"], "burst_alpha is 2"),
-    (MESH, ["sim_type=batch", "batch_count=2"], "batch_count = 2: a run has"),
+    (MESH, ["sim_type=batch", "batch_count=0"], "1 to 1000 would do"),
+    (MESH, ["sim_type=batch", "classes=2"], "share a batch: 1 would do"),
+    (MESH, ["sim_type=batch", *READS], "counts replies as packets of a batch"),
+    (MESH, [*READS, "num_vcs=8", "read_reply_begin_vc=8"],
+     "read_reply_begin_vc=-1 and read_reply_end_vc=-1 would do"),
+    (MESH, [*READS, "read_reply_size=0"], "1 or more would do"),
+    (MESH, [*READS, "write_fraction=1.5"], "0 to 1 would do"),
+    (MESH, [*READS, "num_vcs=8", "read_reply_begin_vc=2",
+            "read_reply_end_vc=5"], "may deadlock: replies wait for VCs"),
     (MESH, ["sim_type=batch", "batch_size=0"], "batch_size = 0: 1 or more"),
-    (MESH, ["classes=2"], "traffic.classes of the experiment has them"),
+    (MESH, ["classes=17"], "classes = 17: 1 to 16 would do"),
+    (MESH, ["classes=0"], "classes = 0: 1 to 16 would do"),
     (MESH, ["sim_type=batches"], "latency would do"),
     (MESH, ["max_samples=3"], "max_samples = 3: the warm-up takes all"),
     (MESH, ["sample_period=0"], "1 or more would do"),
@@ -251,7 +283,7 @@ class Import(unittest.TestCase):
                                 done.stderr.replace("\n", "").isprintable())
 
     def test_all_refusals_of_a_file_are_listed_with_their_lines(self):
-        done = self.convert(MESH + "subnets = 2;\nnoq = 1;\npriority=class;\n")
+        done = self.convert(MESH + "subnets = 2;\nnoq = 1;\npriority=local_age;\n")
         found = re.findall(r"^weft: f:(\d+): (\w+)", done.stderr, re.M)
         self.assertEqual(found, [("12", "subnets"), ("13", "noq"),
                                  ("14", "priority")])

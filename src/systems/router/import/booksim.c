@@ -110,6 +110,7 @@ static void parts_write(struct booksim *b)
 	booksim_fabric(b, p.f);
 	booksim_router(b, p.f);
 	booksim_measurement(b, p.f);
+	booksim_repeat(b, p.f);
 	fprintf(p.f,
 		"run: { until: 1s }\n"
 		"record: { counters: \"net.*\", metrics: \"net.*\" }\n");

@@ -2,7 +2,7 @@
 /* A configuration of BookSim2: its settings with their defaults
  * (booksim_keys.c), the reader of its grammar (booksim_text.c), and the
  * translation of settings to Weft (booksim_network.c, booksim_router.c,
- * booksim_traffic.c).
+ * booksim_traffic.c, booksim_measure.c).
  *
  * Source: BookSim2, config.l, config.y, booksim_config.cpp. */
 #ifndef SYSTEMS_ROUTER_BOOKSIM_H
@@ -106,5 +106,9 @@ void booksim_fabric(struct booksim *b, FILE *f);
 void booksim_router(struct booksim *b, FILE *f);
 void booksim_traffic(struct booksim *b, FILE *f);
 void booksim_measurement(struct booksim *b, FILE *f);
+/* Returns true if sources send a batch of packets instead of arrivals. */
+bool booksim_batch(const struct booksim *b);
+/* Writes a sweep with a point for each batch if there are several. */
+void booksim_repeat(struct booksim *b, FILE *f);
 
 #endif

@@ -81,11 +81,12 @@ static void arbiter_write(struct booksim *b, FILE *f, const char *vc,
 			       "there is no arbiter '%.20s': round_robin or "
 			       "matrix would do",
 			       arbiter);
-	if (!strcmp(priority, "age"))
-		arbiter = "age";
+	if (!strcmp(priority, "age") || !strcmp(priority, "class"))
+		arbiter = priority;
 	else if (strcmp(priority, "none"))
 		booksim_cannot(b, "priority",
-			       "packets have no other: none or age would do");
+			       "packets have no other: none, age or class "
+			       "would do");
 	fprintf(f, ", arbiter: %s", arbiter);
 }
 

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translates BookSim2's traffic and measurement to net.source and net.meter. */
+/* Translates BookSim2's traffic to net.source. */
 #include <math.h>
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
 
-enum { CALL = 200, SIZES = 8, SIZES_TEXT = 48, DIGITS_MOST = 8, SAMPLES = 3 };
+enum {
+	CLASSES = 16,
+	CALL = 200,
+	SIZES = 8,
+	SIZES_TEXT = 48,
+	DIGITS_MOST = 8,
+	SAMPLES = 3
+};
 
 /* ---- patterns ---- */
 
@@ -46,6 +53,29 @@ static double number_of(const char *list, uint32_t i)
 	while (!booksim_token(list, i, item, sizeof(item)) && i)
 		i--;
 	return strtod(item, NULL);
+}
+
+/* Copies the value of a setting for class c to buf: item c of a list, or its
+ * last item if the list is shorter. */
+static void class_text(const struct booksim *b, const char *key, uint32_t c,
+		       char *buf, size_t size)
+{
+	const char *text = booksim_text(b, key);
+
+	buf[0] = '\0';
+	if (text[0] != '{')
+		c = 0;
+	while (!booksim_token(text, c, buf, size) && c)
+		c--;
+}
+
+/* Returns the number of a setting for class c. */
+static double class_number(const struct booksim *b, const char *key, uint32_t c)
+{
+	char text[CALL];
+
+	class_text(b, key, c, text, sizeof(text));
+	return strtod(text, NULL);
 }
 
 /* Writes the nodes of a pattern, with their weights if `weighed`. */
@@ -128,12 +158,12 @@ static void params_write(struct booksim *b, FILE *f, uint32_t i,
 	}
 }
 
-static void pattern_write(struct booksim *b, FILE *f)
+static void pattern_write(struct booksim *b, FILE *f, uint32_t c)
 {
-	char name[CALL], params[CALL], text[CALL] = "";
+	char name[CALL], params[CALL], text[CALL];
 	uint32_t i = 0;
 
-	booksim_token(booksim_text(b, "traffic"), 0, text, sizeof(text));
+	class_text(b, "traffic", c, text, sizeof(text));
 	booksim_call(text, name, params, CALL);
 	while (i < PATTERNS && strcmp(patterns[i].name, name))
 		i++;
@@ -152,15 +182,15 @@ static void pattern_write(struct booksim *b, FILE *f)
 /* ---- sizes ---- */
 
 /* Writes sizes of packets, and returns their mean, 0 after a refusal. */
-static double sizes_write(struct booksim *b, FILE *f)
+static double sizes_write(struct booksim *b, FILE *f, uint32_t c)
 {
-	char list[CALL] = "", rates[CALL] = "", mix[CALL] = "", item[CALL];
+	char list[CALL], rates[CALL], mix[CALL] = "", item[CALL];
 	double sum = 0, weights = 0;
 	size_t len = 0;
 	uint32_t n = 0;
 
-	booksim_token(booksim_text(b, "packet_size"), 0, list, CALL);
-	booksim_token(booksim_text(b, "packet_size_rate"), 0, rates, CALL);
+	class_text(b, "packet_size", c, list, CALL);
+	class_text(b, "packet_size_rate", c, rates, CALL);
 	for (; n <= SIZES && booksim_token(list, n, item, CALL); n++) {
 		double size = strtod(item, NULL), weight = number_of(rates, n);
 
@@ -183,6 +213,69 @@ static double sizes_write(struct booksim *b, FILE *f)
 	else
 		fprintf(f, ", sizes: \"%s\"", mix);
 	return sum / weights;
+}
+
+/* ---- requests and replies ---- */
+
+/* Mean flits of a packet that a source makes, and the flits by which BookSim2
+ * divides a rate in flits. */
+struct means {
+	double own, divisor;
+};
+
+/* Writes a range of VCs. An end below 0 stands for the lower half of the VCs,
+ * or for the upper half in ranges of replies. */
+static void range_write(struct booksim *b, FILE *f, const char *param,
+			const char *of, bool reply)
+{
+	uint32_t vcs = (uint32_t)booksim_number(b, "num_vcs");
+	char key[40];
+	double first, last;
+
+	snprintf(key, sizeof(key), "%s_begin_vc", of);
+	first = booksim_number(b, key);
+	first = first < 0 ? reply ? vcs / 2 : 0 : first;
+	snprintf(key, sizeof(key), "%s_end_vc", of);
+	last = booksim_number(b, key);
+	last = last >= 0 ? last : reply ? vcs - 1.0 : vcs / 2 - 1.0;
+	if (last >= vcs || first > last)
+		booksim_cannot(
+			b, key,
+			"with num_vcs = %u VCs are %.0f to %.0f: %s_begin_vc=-1 "
+			"and %s=-1 would do",
+			vcs, first, last, of, key);
+	fprintf(f, ", %s: %.0f-%.0f", param, first, last);
+}
+
+/* Writes reads and writes of a class. The rate of BookSim2 is that of the mean
+ * transaction, in whole flits. */
+static struct means requests_write(struct booksim *b, FILE *f, uint32_t c)
+{
+	static const struct {
+		const char *key, *param, *range, *vcs;
+	} of[] = {
+		{ "read_request_size", "flits", "read_request", "vcs" },
+		{ "read_reply_size", "reply", "read_reply", "reply_vcs" },
+		{ "write_request_size", "write_flits", "write_request",
+		  "write_vcs" },
+		{ "write_reply_size", "write_reply", "write_reply",
+		  "write_reply_vcs" },
+	};
+	double writes = class_number(b, "write_fraction", c), size[4], sum = 0;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		size[i] = class_number(b, of[i].key, c);
+		if (size[i] < 1)
+			booksim_cannot(b, of[i].key, "1 or more would do");
+		fprintf(f, ", %s: %.0f", of[i].param, size[i]);
+		range_write(b, f, of[i].vcs, of[i].range, i & 1);
+		sum += size[i];
+	}
+	if (!(writes >= 0 && writes <= 1))
+		booksim_cannot(b, "write_fraction", "0 to 1 would do");
+	fprintf(f, ", writes: %.9g", writes);
+	return (struct means){ (1 - writes) * size[0] + writes * size[2],
+			       floor(sum / 2) };
 }
 
 /* ---- arrivals ---- */
@@ -215,30 +308,29 @@ static void on_off_write(struct booksim *b, FILE *f, const char *params,
 	}
 }
 
-static void arrivals_write(struct booksim *b, FILE *f, double flits)
+static void arrivals_write(struct booksim *b, FILE *f, struct means m,
+			   uint32_t c)
 {
 	char name[CALL], params[CALL], text[CALL];
-	double rate = booksim_differs(b, "injection_rate")
-			      ? number_of(booksim_text(b, "injection_rate"), 0)
-			      : booksim_number(b, "injection_rate");
+	double rate = class_number(b, "injection_rate", c);
 
-	if (booksim_on(b, "injection_rate_uses_flits") && flits > 0)
-		rate /= flits;
+	if (booksim_on(b, "injection_rate_uses_flits") && m.divisor > 0)
+		rate /= m.divisor;
 	if (!(rate >= 0 && rate <= 1))
 		booksim_cannot(b, "injection_rate",
 			       "0 to 1 packets per cycle would do");
-	fprintf(f, ", load: %.9g", rate * flits);
-	booksim_token(booksim_text(b, "injection_process"), 0, text, CALL);
+	fprintf(f, ", load: %.9g", rate * m.own);
+	class_text(b, "injection_process", c, text, CALL);
 	booksim_call(text, name, params, CALL);
 	if (!strcmp(name, "on_off"))
-		on_off_write(b, f, params, flits);
+		on_off_write(b, f, params, m.own);
 	else if (strcmp(name, "bernoulli"))
 		booksim_cannot(b, "injection_process",
 			       "BookSim2 has none of this name: bernoulli or "
 			       "on_off would do");
 }
 
-static bool booksim_batch(const struct booksim *b)
+bool booksim_batch(const struct booksim *b)
 {
 	return !strcmp(booksim_text(b, "sim_type"), "batch");
 }
@@ -256,51 +348,56 @@ static void batch_write(struct booksim *b, FILE *f)
 		fprintf(f, ", outstanding: %.0f", most);
 }
 
-void booksim_traffic(struct booksim *b, FILE *f)
+/* Writes the keys of a class. */
+static void class_write(struct booksim *b, FILE *f, uint32_t c)
 {
-	double flits;
+	bool replies = class_number(b, "use_read_write", c) > 0;
+	struct means m;
 
-	fprintf(f, "traffic: { type: net.source, count: %u, self: yes",
-		b->nodes);
-	pattern_write(b, f);
-	flits = sizes_write(b, f);
-	if (booksim_batch(b))
-		batch_write(b, f);
-	else
-		arrivals_write(b, f, flits);
-	fprintf(f, " }\n");
-}
-
-/* ---- measurement ---- */
-
-/* Asks for three sample periods, or for fewer if max_samples leaves fewer.
- * BookSim2 measures until latency has changed little in three periods. */
-void booksim_measurement(struct booksim *b, FILE *f)
-{
-	double period = booksim_number(b, "sample_period");
-	double warmup = booksim_number(b, "warmup_periods");
-	double most = booksim_number(b, "max_samples");
-	double samples = most - warmup < SAMPLES ? most - warmup : SAMPLES;
-	const char *type = booksim_text(b, "sim_type");
-
-	if (booksim_batch(b)) {
-		fprintf(f, "  net: { warmup: 0 }\n");
+	pattern_write(b, f, c);
+	if (replies) {
+		m = requests_write(b, f, c);
+	} else {
+		m.own = sizes_write(b, f, c);
+		m.divisor = m.own;
+	}
+	if (!strcmp(booksim_text(b, "priority"), "class"))
+		fprintf(f, ", priority: %.0f",
+			class_number(b, "class_priority", c));
+	if (!booksim_batch(b)) {
+		arrivals_write(b, f, m, c);
 		return;
 	}
-	if (strcmp(type, "latency") && strcmp(type, "throughput"))
-		booksim_cannot(b, "sim_type",
-			       "BookSim2 has none of this name: latency would "
-			       "do");
-	if (period < 1)
-		booksim_cannot(b, "sample_period", "1 or more would do");
-	if (samples < 1)
-		booksim_cannot(b, "max_samples",
-			       "the warm-up takes all samples: %.0f would do",
-			       warmup + SAMPLES);
-	if (warmup < 1)
-		fprintf(f, "  net: { detect: yes, measure: %.0f }\n",
-			samples * period);
-	else
-		fprintf(f, "  net: { warmup: %.0f, measure: %.0f }\n",
-			warmup * period, samples * period);
+	if (replies)
+		booksim_cannot(b, "use_read_write",
+			       "BookSim2 counts replies as packets of a batch: "
+			       "0 would do");
+	batch_write(b, f);
+}
+
+void booksim_traffic(struct booksim *b, FILE *f)
+{
+	double classes = booksim_number(b, "classes");
+
+	if (classes < 1 || classes > CLASSES)
+		booksim_cannot(b, "classes", "1 to %d would do", CLASSES);
+	else if (classes > 1 && booksim_batch(b))
+		booksim_cannot(b, "classes",
+			       "classes of BookSim2 share a batch: 1 would do");
+	if (!(classes > 1 && classes <= CLASSES)) {
+		fprintf(f, "traffic: { type: net.source, count: %u, self: yes",
+			b->nodes);
+		class_write(b, f, 0);
+		fprintf(f, " }\n");
+		return;
+	}
+	fprintf(f,
+		"traffic:\n  type: net.source\n  count: %u\n  self: yes\n"
+		"  classes:\n",
+		b->nodes);
+	for (uint32_t c = 0; c < classes; c++) {
+		fprintf(f, "    - { name: class%u", c);
+		class_write(b, f, c);
+		fprintf(f, " }\n");
+	}
 }

@@ -41,6 +41,8 @@ struct router_net {
 	 * in which the steps of the operation have ended. */
 	struct trace *trace;
 	uint64_t *step;
+	const struct router_source
+		*first_source; /* that has started, or NULL */
 	/* Observer of packets that arrive, for tests; NULL: none. */
 	void (*seen)(void *own, const struct packet *p, uint64_t cycle);
 	void *own;

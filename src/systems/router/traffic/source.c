@@ -427,6 +427,8 @@ static int source_start(struct weft_comp *c, struct weft_err *err)
 	weft_rng_seed(&s->coins, weft_rng_u64(&c->rng), "routes");
 	router_net_clock(s->s.net);
 	queues_start(s);
+	if (source_trace_alike(s, err))
+		return -EINVAL;
 	if (s->collective || s->trace[0]) {
 		if (source_trace_start(s, err))
 			return -EINVAL;

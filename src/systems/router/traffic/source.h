@@ -49,6 +49,9 @@ struct router_source {
 /* Takes the credits that have arrived. */
 void source_credits(struct router_source *s, uint64_t now);
 
+/* Checks that a source has the trace or the collective operation of the source
+ * that started first, or none like it. Returns 0, or -EINVAL with a message. */
+int source_trace_alike(struct router_source *s, struct weft_err *err);
 /* Starts a source whose packets are those of a trace or a collective operation
  * (source_trace.c). Returns 0, or -EINVAL with a message. */
 int source_trace_start(struct router_source *s, struct weft_err *err);

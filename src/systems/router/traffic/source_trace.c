@@ -6,11 +6,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/need.h"
 #include "net/collective.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/traffic/source_classes.h"
+
+static const double LOAD = 0.1; /* default of NET_SOURCE_TRAFFIC */
 
 uint32_t source_trace_flits(const struct router_source *s, uint32_t size)
 {
@@ -78,9 +81,51 @@ static int packets_load(struct router_source *s, struct router_net *net,
 	return 0;
 }
 
+int source_trace_alike(struct router_source *s, struct weft_err *err)
+{
+	struct router_net *net = s->s.net->state;
+	const struct router_source *first = net->first_source;
+
+	if (!first)
+		net->first_source = first = s;
+	if (s->collective == first->collective &&
+	    !strcmp(s->trace, first->trace) &&
+	    (!net->trace ||
+	     (s->flits == first->flits && s->flit_bytes == first->flit_bytes)))
+		return 0;
+	return weft_fail(
+		err, EINVAL,
+		"%s: its trace or collective operation is not that of %s: give all ends the same 'collective', 'trace', 'flits' and 'flit_bytes'",
+		s->s.comp->name, first->s.comp->name);
+}
+
+/* Returns the name of a parameter that asks for other packets than those of a
+ * trace or a collective operation, or NULL. */
+static const char *asked_beside(const struct router_source *s)
+{
+	const struct {
+		const char *name;
+		bool asked;
+	} of[] = {
+		{ "load", s->load < LOAD || s->load > LOAD },
+		{ "packets", s->packets > 0 },
+		{ "sizes", s->sizes[0] },
+		{ "flits_max", s->flits_max > 0 },
+		{ "pattern", s->pattern != PATTERN_UNIFORM },
+		{ "arrivals", s->arrivals != ARRIVALS_BERNOULLI },
+		{ "flits", s->trace[0] && s->flits != 1 },
+	};
+
+	for (uint32_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (of[i].asked)
+			return of[i].name;
+	return NULL;
+}
+
 int source_trace_start(struct router_source *s, struct weft_err *err)
 {
 	struct router_net *net = s->s.net->state;
+	const char *beside = asked_beside(s);
 
 	if (s->n_parts || !class_plain(&s->cls) ||
 	    (s->collective && s->trace[0]))
@@ -88,6 +133,11 @@ int source_trace_start(struct router_source *s, struct weft_err *err)
 			err, EINVAL,
 			"%s: a trace or a collective operation names all packets: leave out classes, replies, limits and batches",
 			s->s.comp->name);
+	if (beside)
+		return weft_fail(
+			err, EINVAL,
+			"%s: a trace or a collective operation names all packets: leave out '%s'",
+			s->s.comp->name, beside);
 	if (!net->trace && packets_load(s, net, err))
 		return -EINVAL;
 	s->range = (struct net_range){ 0, (uint8_t)s->router->vcs };

@@ -4,22 +4,24 @@
 
 #include "systems/router/import/booksim.h"
 
-/* Settings that are a number or a switch both in BookSim2 and in Weft. */
+/* Settings that are a number or a switch both in BookSim2 and in Weft, with the
+ * range of the number here. */
 static const struct {
 	const char *key, *param;
 	bool on; /* yes or no */
+	double least, most;
 } same[] = {
-	{ "num_vcs", "vcs", false },
-	{ "routing_delay", "t_route", false },
-	{ "vc_alloc_delay", "t_vc_alloc", false },
-	{ "sw_alloc_delay", "t_sw_alloc", false },
-	{ "credit_delay", "credit_delay", false },
-	{ "input_speedup", "input_speedup", false },
-	{ "output_speedup", "output_speedup", false },
-	{ "speculative", "speculative", true },
-	{ "hold_switch_for_packet", "hold", true },
-	{ "wait_for_tail_credit", "wait_for_tail", true },
-	{ "vc_busy_when_full", "busy_when_full", true },
+	{ "num_vcs", "vcs", false, 1, 32 },
+	{ "routing_delay", "t_route", false, 0, 16 },
+	{ "vc_alloc_delay", "t_vc_alloc", false, 1, 16 },
+	{ "sw_alloc_delay", "t_sw_alloc", false, 1, 16 },
+	{ "credit_delay", "credit_delay", false, 0, 1024 },
+	{ "input_speedup", "input_speedup", false, 1, 8 },
+	{ "output_speedup", "output_speedup", false, 1, 8 },
+	{ "speculative", "speculative", true, 0, 0 },
+	{ "hold_switch_for_packet", "hold", true, 0, 0 },
+	{ "wait_for_tail_credit", "wait_for_tail", true, 0, 0 },
+	{ "vc_busy_when_full", "busy_when_full", true, 0, 0 },
 };
 
 static const struct {
@@ -54,6 +56,9 @@ static void allocator_write(struct booksim *b, FILE *f, const char *key,
 		return;
 	}
 	fprintf(f, ",\n    %c%c_alloc: %s", key[0], key[1], allocators[i].here);
+	if (!strcmp(name, "islip") && params[0] &&
+	    !(strtod(params, NULL) >= 1 && strtod(params, NULL) <= 16))
+		booksim_cannot(b, key, "islip(1) to islip(16) would do");
 	if (!strcmp(name, "islip"))
 		fprintf(f, ", %c%c_iterations: %.0f", key[0], key[1],
 			params[0] ? strtod(params, NULL) : 1);
@@ -100,6 +105,37 @@ static uint32_t buffer_of(struct booksim *b)
 	return (uint32_t)booksim_number(b, "vc_buf_size");
 }
 
+static void number_check(struct booksim *b, const char *key, double value,
+			 double least, double most)
+{
+	if (!(value >= least && value <= most))
+		booksim_cannot(b, key, "%g to %g would do", least, most);
+}
+
+/* Refuses numbers that net.router does not take. */
+static void numbers_check(struct booksim *b)
+{
+	double all = booksim_number(b, "buf_size");
+	double vcs = booksim_number(b, "num_vcs");
+	double prepare = booksim_number(b, "st_prepare_delay");
+
+	for (uint32_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (!same[i].on)
+			number_check(b, same[i].key,
+				     booksim_number(b, same[i].key),
+				     same[i].least, same[i].most);
+	number_check(b, "internal_speedup",
+		     booksim_number(b, "internal_speedup"), 1, 8);
+	if (all > 0 && vcs > 0)
+		number_check(b, "buf_size", all, vcs, 4096 * vcs);
+	else
+		number_check(b, "vc_buf_size", booksim_number(b, "vc_buf_size"),
+			     1, 4096);
+	number_check(b, "st_prepare_delay", prepare, 0, 16);
+	number_check(b, "st_final_delay", booksim_number(b, "st_final_delay"),
+		     prepare < 1, 16 - prepare);
+}
+
 void booksim_router(struct booksim *b, FILE *f)
 {
 	static const char *const stages[] = { "routing_delay", "vc_alloc_delay",
@@ -110,6 +146,7 @@ void booksim_router(struct booksim *b, FILE *f)
 	char params[2][CALL] = { "", "" };
 	bool several = cross > 1;
 
+	numbers_check(b);
 	fprintf(f, "  switch: { buf_flits: %u, t_cross: %.0f, speedup: %g",
 		buffer_of(b), cross, booksim_number(b, "internal_speedup"));
 	for (uint32_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {

@@ -7,6 +7,8 @@
 
 enum {
 	CLASSES = 16,
+	FLITS = 4096,
+	OUTSTANDING = 1000000,
 	CALL = 200,
 	SIZES = 8,
 	SIZES_TEXT = 48,
@@ -90,6 +92,11 @@ static void spots_write(struct booksim *b, FILE *f, const char *params,
 	fprintf(f, "%s, spots: \"", weighed ? ", hot: 1" : "");
 	for (; booksim_token(nodes, n, node, CALL); n++) {
 		fprintf(f, "%s%.0f", n ? "," : "", strtod(node, NULL));
+		if (strtod(node, NULL) >= b->nodes)
+			booksim_cannot(
+				b, "traffic",
+				"there is no node %.20s: 0 to %u would do",
+				node, b->nodes - 1);
 		if (weighed)
 			fprintf(f, ":%.0f", number_of(weights, n));
 		if (node[0] == '-') {
@@ -198,14 +205,15 @@ static double sizes_write(struct booksim *b, FILE *f, uint32_t c)
 			len += (size_t)snprintf(mix + len, CALL - len,
 						"%s%.0f:%.0f", n ? "," : "",
 						size, weight);
-		sum += size < 1 ? NAN : size * weight;
+		sum += size < 1 || size > FLITS ? NAN : size * weight;
 		weights += weight;
 	}
 	if (!n || n > SIZES || len >= SIZES_TEXT || !(sum >= weights) ||
 	    !(weights > 0)) {
 		booksim_cannot(b, "packet_size",
-			       "1 to %d sizes of at least a flit would do",
-			       SIZES);
+			       "1 to %d sizes of at least a flit and at most "
+			       "%d would do",
+			       SIZES, FLITS);
 		return 0;
 	}
 	if (n == 1)
@@ -265,8 +273,8 @@ static struct means requests_write(struct booksim *b, FILE *f, uint32_t c)
 
 	for (uint32_t i = 0; i < 4; i++) {
 		size[i] = class_number(b, of[i].key, c);
-		if (size[i] < 1)
-			booksim_cannot(b, of[i].key, "1 or more would do");
+		if (!(size[i] >= 1 && size[i] <= FLITS))
+			booksim_cannot(b, of[i].key, "1 to %d would do", FLITS);
 		fprintf(f, ", %s: %.0f", of[i].param, size[i]);
 		range_write(b, f, of[i].vcs, of[i].range, i & 1);
 		sum += size[i];
@@ -344,8 +352,20 @@ static void batch_write(struct booksim *b, FILE *f)
 	if (booksim_number(b, "batch_size") < 1)
 		booksim_cannot(b, "batch_size", "1 or more would do");
 	fprintf(f, ", batch: %.0f", booksim_number(b, "batch_size"));
+	if (most > OUTSTANDING)
+		booksim_cannot(b, "max_outstanding_requests",
+			       "at most %d would do", OUTSTANDING);
 	if (most > 0)
 		fprintf(f, ", outstanding: %.0f", most);
+}
+
+static void priority_write(struct booksim *b, FILE *f, uint32_t c)
+{
+	double priority = class_number(b, "class_priority", c);
+
+	if (!(priority >= 0 && priority <= 255))
+		booksim_cannot(b, "class_priority", "0 to 255 would do");
+	fprintf(f, ", priority: %.0f", priority);
 }
 
 /* Writes the keys of a class. */
@@ -362,8 +382,7 @@ static void class_write(struct booksim *b, FILE *f, uint32_t c)
 		m.divisor = m.own;
 	}
 	if (!strcmp(booksim_text(b, "priority"), "class"))
-		fprintf(f, ", priority: %.0f",
-			class_number(b, "class_priority", c));
+		priority_write(b, f, c);
 	if (!booksim_batch(b)) {
 		arrivals_write(b, f, m, c);
 		return;

@@ -82,7 +82,7 @@ void station_send(struct station *s, uint32_t p, uint64_t t,
 	}
 	*ring_push(&to->in) = run;
 	far->flits[l->far_port / 64] |= 1ull << (l->far_port & 63);
-	station_wake(far, run.cycle);
+	station_wake(far, run.head ? run.cycle + far->defer : run.cycle);
 }
 
 void station_send_cut(struct station *s, uint32_t p, uint32_t n)

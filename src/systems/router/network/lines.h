@@ -136,6 +136,7 @@ struct station {
 	bool end;
 	struct router_face face; /* of a router */
 	uint32_t credit_delay;	 /* cycles a credit takes inside the station */
+	uint32_t defer;		 /* cycles from a head's arrival to its step */
 	struct weft_clock clock;
 	/* The network: its component, its graph, and its packets. */
 	struct weft_comp *net;

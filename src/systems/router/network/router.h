@@ -55,6 +55,7 @@ struct in_vc {
 	 * step that ends the flow. */
 	uint64_t from, end;
 	uint16_t flow; /* length of the stream that is planned */
+	uint64_t due;  /* cycle in which a head first requests a VC */
 };
 
 /* Input VCs that a stage works on, as sets: `fresh` begin with the next step,
@@ -90,6 +91,13 @@ struct router {
 	/* The router takes credits only when an output VC has none, because
 	 * nothing else depends on them. */
 	bool lazy;
+	/* The router steps when a head requests the switch, and not before. In
+	 * that step it first carries out what the head did in the cycles
+	 * before. `heads`: input VCs whose head has not requested a VC.
+	 * `again`: heads that were refused a VC request it again, because the
+	 * step at `stepped` has changed something. */
+	bool defers, again;
+	uint64_t *heads, stepped;
 	uint64_t now; /* cycle of the step */
 	/* By input and by output of the crossbar: input VC + 1 that holds it.
 	 */
@@ -193,8 +201,13 @@ void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
 void router_switch_begin(struct router *r, uint64_t now);
 void router_switch_end(struct router *r, uint64_t now);
-/* Begins with the packet at the front of input VC i. */
-void router_begin(struct router *r, uint32_t i);
+/* Begins with the packet at the front of input VC i. Its stages begin in cycle
+ * `from`. */
+void router_begin(struct router *r, uint32_t i, uint64_t from);
+/* Carries out what heads have done since the last step, up to requests for a VC
+ * in cycle `now` - 1. Those that make their first request in `now` take part in
+ * the step. */
+void router_heads_step(struct router *r, uint64_t now);
 /* Returns true if the stage begins with fresh input VCs in this step. A stage
  * that is not pipelined must first end with earlier input VCs. */
 bool router_stage_starts(const struct router *r, const struct stage *s);

@@ -62,10 +62,16 @@ static void packet_route(struct router *r, uint32_t i)
 		set_add(r->sw.fresh, i);
 }
 
-void router_begin(struct router *r, uint32_t i)
+void router_begin(struct router *r, uint32_t i, uint64_t from)
 {
 	struct in_vc *v = &r->in[i];
 
+	if (r->defers) {
+		v->state = IN_ROUTE;
+		v->due = from + r->p.t_route;
+		set_add(r->heads, i);
+		return;
+	}
 	v->state = IN_IDLE;
 	if (r->p.flow == ROUTER_STORE && v->flits < router_front(r, v)->flits)
 		return;
@@ -75,6 +81,34 @@ void router_begin(struct router *r, uint32_t i)
 	}
 	v->state = IN_ROUTE;
 	set_add(r->route.fresh, i);
+}
+
+static void heads_route(struct router *r, uint64_t now)
+{
+	SET_EACH(r->heads, r->words, i)
+	{
+		if (r->in[i].due > now)
+			continue;
+		packet_route(r, i);
+		set_remove(r->heads, i);
+		r->again = true;
+	}
+}
+
+void router_heads_step(struct router *r, uint64_t now)
+{
+	r->worked = false;
+	if (now > r->stepped + 1) {
+		heads_route(r, now - 1);
+		if (r->again) {
+			router_vc_begin(r, now - 1);
+			router_vc_end(r, now - 1);
+			r->again = r->worked;
+		}
+	}
+	heads_route(r, now);
+	r->worked = false;
+	r->stepped = now;
 }
 
 void router_route_begin(struct router *r, uint64_t now)

@@ -21,7 +21,7 @@ static void flits_take(struct router *r, uint32_t i, const struct flit_run *run,
 		v->packets[(v->head + v->n++) & r->buf_mask] = run->packet;
 	assert(v->n);
 	if (v->state == IN_IDLE)
-		router_begin(r, i);
+		router_begin(r, i, run->cycle + run->taken);
 	else if (v->state == IN_ACTIVE && was_empty &&
 		 !set_has(r->streams, i) && !set_has(r->flowing, i) &&
 		 !set_has(r->held, i))
@@ -175,6 +175,12 @@ bool router_send(struct router *r, uint32_t i, uint64_t now)
 
 /* ---- the cycle ---- */
 
+/* Returns true if the set is not empty. */
+static inline bool some(const struct router *r, const uint64_t *set)
+{
+	return r->words == 1 ? *set != 0 : !set_empty(set, r->words);
+}
+
 /* Returns the number of parts of a cycle, which differs from 1 with a speedup
  * of the switch. */
 static uint32_t cycle_parts(const struct router *r, uint64_t now)
@@ -200,11 +206,23 @@ static bool router_busy(const struct router *r)
 	return any;
 }
 
+/* Asks for the step after that in which a head requests a VC. */
+static void heads_wait(struct router *r, uint64_t now)
+{
+	SET_EACH(r->heads, r->words, i)
+	station_wake(&r->s, r->in[i].due + 1);
+	r->again = some(r, r->vc.fresh) && (r->freed || r->worked);
+	if (r->again)
+		station_wake(&r->s, now + 2);
+}
+
 static void router_next(struct router *r, uint64_t now)
 {
 	bool busy;
 
 	r->s.hungry = false;
+	if (r->defers)
+		heads_wait(r, now);
 	if (r->worked || stage_waits(r, &r->route) || stage_waits(r, &r->vc) ||
 	    stage_waits(r, &r->sw)) {
 		station_wake(&r->s, now + 1);
@@ -230,19 +248,13 @@ static void wants_clear(struct router *r)
 	memset(r->wanting, 0, sizeof(r->wanting));
 }
 
-/* Returns true if the set is not empty. */
-static inline bool some(const struct router *r, const uint64_t *set)
-{
-	return r->words == 1 ? *set != 0 : !set_empty(set, r->words);
-}
-
 /* Begins the stages. A stage of several cycles begins in each cycle, because it
  * must find the input VCs that end in it. */
 static void part_begin(struct router *r, uint64_t now)
 {
 	if (some(r, r->route.fresh))
 		router_route_begin(r, now);
-	if (some(r, r->vc.fresh) || r->vc.delay > 1)
+	if (r->defers ? r->again : some(r, r->vc.fresh) || r->vc.delay > 1)
 		router_vc_begin(r, now);
 	if (some(r, r->held))
 		router_hold_begin(r);
@@ -287,14 +299,17 @@ void router_step(struct station *s, uint64_t now)
 	if (some(r, r->streams))
 		router_streams_end(r);
 	wants_clear(r);
+	if (r->defers)
+		router_heads_step(r, now);
 	for (uint32_t k = 0; k < parts; k++) {
 		r->last = k + 1 == parts;
 		r->steps++;
 		part_begin(r, now);
 		part_end(r, now);
 	}
-	r->worked |=
-		some(r, r->route.fresh) || (r->freed && some(r, r->vc.fresh));
+	if (!r->defers)
+		r->worked |= some(r, r->route.fresh) ||
+			     (r->freed && some(r, r->vc.fresh));
 	if (r->steady && some(r, r->held))
 		router_flows_begin(r, now);
 	router_next(r, now);

@@ -32,6 +32,10 @@ void router_streams_init(struct router *r)
 	r->lazy = r->steady && r->p.flow == ROUTER_WORMHOLE &&
 		  !r->p.busy_when_full && !r->p.wait_for_tail && !r->noted;
 	r->flowing = set_new(r);
+	r->defers = r->lazy && r->p.t_route <= 1 && r->vc.delay == 1 &&
+		    !r->p.speculative;
+	r->s.defer = r->defers ? r->p.t_route + 1 : 0;
+	r->heads = set_new(r);
 	r->flow_end = ROUTER_NEVER;
 	r->streams = set_new(r);
 	r->grabs = set_new(r);
@@ -41,6 +45,7 @@ void router_streams_init(struct router *r)
 
 void router_streams_fini(struct router *r)
 {
+	free(r->heads);
 	free(r->flowing);
 	free(r->streams);
 	free(r->grabs);

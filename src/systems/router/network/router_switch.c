@@ -60,7 +60,7 @@ void router_hold_end(struct router *r, uint64_t now)
 			continue;
 		hold_release(r, i);
 		if (last && v->flits)
-			router_begin(r, i);
+			router_begin(r, i, now + 1);
 		else if (last)
 			v->state = IN_IDLE;
 	}
@@ -248,7 +248,7 @@ void router_switch_end(struct router *r, uint64_t now)
 		}
 		last = router_send(r, i, now);
 		if (last && v->flits)
-			router_begin(r, i);
+			router_begin(r, i, now + 1);
 		else if (last)
 			v->state = IN_IDLE;
 		else if (v->flits && r->p.hold)

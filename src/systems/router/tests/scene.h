@@ -27,6 +27,7 @@ struct scene {
 	struct scene_class cls[CLASSES];
 	uint32_t n;
 	bool parts;
+	bool plain; /* the routers are plain ones (router.h) */
 	struct weft_sim *sim;
 	struct weft_comp **router, **end, *net;
 	struct ref_result got, want;

@@ -4,6 +4,18 @@
 
 #include "systems/router/tests/scene.h"
 
+/* Makes the router one that defers steps (router.h). Few random routers are. */
+static void router_plain(struct router_params *p)
+{
+	p->flow = ROUTER_WORMHOLE;
+	p->t_route = p->t_route ? 1 : 0;
+	p->t_vc_alloc = p->t_sw_alloc = 1;
+	p->speculative = p->wait_for_tail = p->busy_when_full = false;
+	p->pipelined = true;
+	p->speedup = 1;
+	p->input_speedup = p->output_speedup = 1;
+}
+
 static void input_make(struct scene *s)
 {
 	struct router_params *p = &s->c.p;
@@ -39,6 +51,8 @@ static void input_make(struct scene *s)
 	if (p->arbiter == ROUTER_MATRIX &&
 	    (p->vc_alloc == ALLOCATOR_ISLIP || p->sw_alloc == ALLOCATOR_ISLIP))
 		p->arbiter = ROUTER_ROUND_ROBIN;
+	if (s->plain)
+		router_plain(p);
 }
 
 static struct weft_comp *input_add(struct scene *s, uint32_t i)

@@ -164,6 +164,7 @@ static bool classes_fit(struct scene *s)
 static void scene_make(struct scene *s, uint64_t seed)
 {
 	weft_rng_seed(&s->rng, seed, "scene");
+	s->plain = seed % 2;
 	do {
 		scene_kind.make(s);
 		s->c.credit_delay = pick(s, 3) ? 0 : pick(s, 6);

@@ -222,7 +222,12 @@ void router_net_received(struct weft_comp *net, const struct packet *p,
 
 static int meter_sample(struct weft_comp *c, struct weft_err *err)
 {
-	c->counters[NET_HOPS] = counted(c->state, ROUTER_PACKETS);
+	struct router_net *n = c->state;
+
+	for (uint32_t i = 0; i < n->n_routers; i++)
+		router_count(n->router[i]->state,
+			     weft_clock_cycle(&n->m.clk, weft_now(c) + 1));
+	c->counters[NET_HOPS] = counted(n, ROUTER_PACKETS);
 	return 0;
 }
 

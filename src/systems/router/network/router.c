@@ -240,6 +240,10 @@ static int net_router_start(struct weft_comp *c, struct weft_err *err)
 	router_loads_init(r);
 	router_streams_init(r);
 	allocators_init(r);
+	if (plain_fits(r)) {
+		r->s.step = plain_step;
+		r->plain.flow_end = ROUTER_NEVER;
+	}
 	return station_outputs(&r->s, r->out, err);
 }
 

@@ -17,6 +17,7 @@
 
 #include "systems/router/network/allocator.h"
 #include "systems/router/network/lines.h"
+#include "systems/router/network/plain.h"
 
 enum { ROUTER_DELAY_MAX = 16 };
 
@@ -56,6 +57,12 @@ struct in_vc {
 	uint64_t from, end;
 	uint16_t flow; /* length of the stream that is planned */
 	uint64_t due;  /* cycle in which a head first requests a VC */
+	/* Of a plain router: output VCs that the head may request, as bits,
+	 * flits of the packet that no flow has sent, and whether the head is
+	 * one of them. */
+	uint64_t want;
+	uint16_t left;
+	bool fresh;
 };
 
 /* Input VCs that a stage works on, as sets: `fresh` begin with the next step,
@@ -98,6 +105,7 @@ struct router {
 	 * step at `stepped` has changed something. */
 	bool defers, again;
 	uint64_t *heads, stepped;
+	struct plain plain;
 	uint64_t now; /* cycle of the step */
 	/* By input and by output of the crossbar: input VC + 1 that holds it.
 	 */
@@ -197,6 +205,10 @@ void router_hold_set(struct router *r, uint32_t i);
 /* Moves turns on as if the VC had been granted the switch without competitors.
  */
 void router_switch_pass(struct router *r, const struct in_vc *v);
+/* Adds a request of input VC i for the switch to output `out`. Sets `cross` of
+ * the VC if it was granted the switch. */
+void router_switch_request(struct router *r, uint32_t i, uint32_t out);
+void router_switch_grant(struct router *r, uint32_t i);
 void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
 void router_switch_begin(struct router *r, uint64_t now);

@@ -97,6 +97,10 @@ void router_count(struct station *s, uint64_t upto)
 {
 	struct router *r = (struct router *)s;
 
+	if (s->step == plain_step) {
+		plain_count(r, upto);
+		return;
+	}
 	router_commit(r, upto);
 	router_flows_commit(r, upto);
 }

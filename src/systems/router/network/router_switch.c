@@ -79,7 +79,7 @@ static bool precedes(const struct router *r, uint32_t a, uint32_t rank_a,
 	return (a + n - turn) % n < (b + n - turn) % n;
 }
 
-static void switch_request(struct router *r, uint32_t i, uint32_t out)
+void router_switch_request(struct router *r, uint32_t i, uint32_t out)
 {
 	struct in_vc *v = &r->in[i];
 	struct allocator *a = &r->switches;
@@ -108,13 +108,13 @@ static void switch_speculate(struct router *r, uint32_t i)
 			uint32_t o = c->at[k].port * r->p.vcs + vc;
 
 			if (router_eligible(r, p, o) && !router_full(r, o)) {
-				switch_request(r, i, c->at[k].port);
+				router_switch_request(r, i, c->at[k].port);
 				break;
 			}
 		}
 }
 
-static void switch_grant(struct router *r, uint32_t i)
+void router_switch_grant(struct router *r, uint32_t i)
 {
 	struct allocator *a = &r->switches;
 	uint32_t in = r->in[i].side, vc = r->in[i].vc, lane;
@@ -209,13 +209,13 @@ static void switch_allocate(struct router *r)
 		if (v->state != IN_ACTIVE)
 			switch_speculate(r, i);
 		else if (!router_full(r, router_out(r, v)))
-			switch_request(r, i, v->out);
+			router_switch_request(r, i, v->out);
 	}
 	r->worked |=
 		!r->steady && !set_empty(r->switches.ins, r->switches.w_in);
 	allocator_run(&r->switches);
 	SET_EACH(r->sw.fresh, r->words, i)
-	switch_grant(r, i);
+	router_switch_grant(r, i);
 	allocator_clear(&r->switches);
 }
 

@@ -72,11 +72,12 @@ static uint32_t input_left(struct scene *s, uint32_t i)
 	struct router *r = s->router[i]->state;
 	uint32_t left = 0;
 
-	router_step(&r->s, station_now(&r->s) + 1);
+	r->s.step(&r->s, station_now(&r->s) + 1);
 	for (uint32_t p = 0; p < r->p.ports; p++)
 		router_line_credits(r, p);
 	for (uint32_t k = 0; k < r->p.ports * r->p.vcs; k++)
 		left += r->in[k].flits || r->out[k].taken ||
+			(r->plain.taken & ~r->plain.freed) ||
 			r->out[k].credits != r->out[k].places;
 	return left;
 }

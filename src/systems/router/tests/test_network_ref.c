@@ -438,6 +438,10 @@ static void product_run(struct scene *s)
 	s->got.flits = calloc(s->graph.routers, sizeof(uint64_t));
 	s->got.peak = calloc(s->graph.routers, sizeof(uint64_t));
 	for (uint32_t i = 0; i < s->graph.routers; i++) {
+		struct station *st = s->router[i]->state;
+
+		if (st->face.count)
+			st->face.count(st, station_now(st) + 1);
 		s->got.flits[i] = s->router[i]->counters[ROUTER_FLITS];
 		if (s->c.queued)
 			s->got.peak[i] = s->router[i]->counters[QUEUED_PEAK];

@@ -93,3 +93,39 @@ struct net_backlog net_source_backlog(const struct net_source *s,
 	}
 	return b;
 }
+
+static void scout_advance(struct net_scout *k, const struct net_source *s,
+			  const struct weft_rng *rng,
+			  struct net_source_cost cost, uint64_t made,
+			  uint64_t cycle)
+{
+	if (k->t.made < s->t.made || cycle < k->cycle || !k->cycle)
+		*k = (struct net_scout){ .t = s->t,
+					 .rng = *rng,
+					 .flits = made };
+	k->cycle = cycle;
+	while (traffic_due(&k->t) < cycle) {
+		struct traffic_packet p = traffic_draw(&k->t, &k->rng);
+
+		traffic_step(&k->t, 0, &k->rng);
+		k->flits += cost.flits(cost.own, p.size);
+	}
+}
+
+struct net_backlog net_scout_backlog(struct net_scout k[2],
+				     const struct net_source *s,
+				     const struct weft_rng *rng,
+				     struct net_source_cost cost, uint64_t made,
+				     uint64_t from, uint64_t cycle)
+{
+	struct net_backlog before = { s->t.made, made };
+
+	scout_advance(&k[0], s, rng, cost, made, cycle);
+	if (traffic_due(&s->t) < from) {
+		scout_advance(&k[1], s, rng, cost, made,
+			      from < cycle ? from : cycle);
+		before = (struct net_backlog){ k[1].t.made, k[1].flits };
+	}
+	return (struct net_backlog){ k[0].t.made - before.packets,
+				     k[0].flits - before.flits };
+}

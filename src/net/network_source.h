@@ -108,4 +108,22 @@ struct net_backlog net_source_backlog(const struct net_source *s,
 				      struct net_source_cost cost,
 				      uint64_t from, uint64_t cycle);
 
+/* A copy of a source that draws its packets ahead. The meter asks for the
+ * backlog of ever later cycles, and a long backlog is not drawn again each
+ * time. */
+struct net_scout {
+	struct traffic_source t;
+	struct weft_rng rng;
+	uint64_t cycle; /* the packets before it are drawn */
+	uint64_t flits; /* of all packets drawn by the source and ahead */
+};
+/* Returns the same as net_source_backlog(). The first scout draws up to
+ * `cycle`, the second up to `from`. Both may be zero at first. `made` are the
+ * flits of all packets that the source has drawn. */
+struct net_backlog net_scout_backlog(struct net_scout k[2],
+				     const struct net_source *s,
+				     const struct weft_rng *rng,
+				     struct net_source_cost cost, uint64_t made,
+				     uint64_t from, uint64_t cycle);
+
 #endif

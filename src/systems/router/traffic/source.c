@@ -133,6 +133,7 @@ static uint32_t packet_draw(struct router_source *s)
 			      .flits = t.size,
 			      .cls = NET_CLASS_NONE },
 	};
+	s->made += t.size;
 	p->route.coins = (uint32_t)weft_rng_u64(&s->coins);
 	if (r->inject)
 		r->inject(s->s.graph, &p->route, weft_rng_u64(&s->coins));
@@ -273,7 +274,7 @@ static struct net_backlog source_backlog_of(const struct weft_comp *c,
 					    uint32_t cls, uint64_t from,
 					    uint64_t cycle)
 {
-	const struct router_source *s = c->state;
+	struct router_source *s = c->state;
 
 	if (net_meter_over(s->s.net->state))
 		return (struct net_backlog){ 0, 0 };
@@ -281,9 +282,11 @@ static struct net_backlog source_backlog_of(const struct weft_comp *c,
 		return source_classes_backlog(s, cls, from, cycle);
 	if (cls != NET_CLASSES_MAX || s->t.replay)
 		return (struct net_backlog){ 0, 0 };
-	return net_source_backlog(&s->own, &c->rng,
-				  (struct net_source_cost){ source_flits, s },
-				  from, cycle);
+	if (!s->scouts)
+		s->scouts = weft_comp_alloc(s->s.comp, 2 * sizeof(*s->scouts));
+	return net_scout_backlog(s->scouts, &s->own, &c->rng,
+				 (struct net_source_cost){ source_flits, s },
+				 s->made, from, cycle);
 }
 
 static struct net_backlog source_backlog(const struct weft_comp *c,

@@ -38,6 +38,8 @@ struct router_source {
 	uint32_t last_vc; /* of the last packet, or ARBITER_NONE */
 	uint32_t packet;  /* that is being sent, or ARBITER_NONE */
 	uint32_t sent;	  /* flits of it */
+	uint64_t made;	  /* flits of all packets */
+	struct net_scout *scouts; /* two, once the backlog was asked for */
 	uint64_t free;	  /* cycle from which the next flit may leave */
 	uint64_t last_sent;
 	/* Random numbers for decisions of the routing. They have a stream of

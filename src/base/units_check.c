@@ -63,7 +63,10 @@ static int check_bound(enum weft_ptype type, const char *text, size_t n,
 	union check_val bound;
 	struct weft_err why = { 0 };
 
-	snprintf(word, sizeof(word), "%.*s", (int)n, text);
+	if (n < sizeof(word)) {
+		memcpy(word, text, n);
+		word[n] = '\0';
+	}
 	if (n >= sizeof(word) ||
 	    units_parse(type, "", word, &bound, check_size[type], &why))
 		return weft_fail(err, EINVAL, "range '%s' cannot be read",

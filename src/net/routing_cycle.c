@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/need.h"
+#include "base/vec.h"
 #include "net/routing.h"
 
 /* COINS: bits of the coins that routings use for a phase. */
@@ -44,8 +45,11 @@ struct search {
 	/* place: hash table of the places that the walks to an end have
 	 * visited; todo: visited places from which the walks have not gone on
 	 * yet */
-	struct place *place, *todo;
-	uint32_t place_mask, places, n_todo, stamp;
+	struct place *place;
+	struct {
+		VEC(struct place);
+	} todo;
+	uint32_t place_mask, places, stamp;
 };
 
 static uint32_t channel(const struct search *s, uint32_t router, uint32_t port,
@@ -94,14 +98,14 @@ static void router_note(struct search *s, uint64_t *sets, uint32_t router,
  * present walks if the slot's stamp is not s->stamp. */
 static struct place *place_slot(struct search *s, const struct place *p)
 {
-	uint64_t hash = 14695981039346656037ull;
-	const unsigned char *byte = (const unsigned char *)&p->r;
+	uint64_t hash = s->g->first[p->router] + p->port;
 	uint32_t i;
 
-	hash = (hash ^ s->g->first[p->router] ^ p->port) * 1099511628211ull;
-	hash = (hash ^ p->first ^ (uint32_t)p->last << 8) * 1099511628211ull;
-	for (size_t k = 0; k < sizeof(p->r); k++)
-		hash = (hash ^ byte[k]) * 1099511628211ull;
+	/* Destination and source are those of the walks. */
+	hash = hash << 32 ^ p->r.mid ^ (uint32_t)p->first << 24 ^
+	       (uint32_t)p->last << 16 ^ (uint32_t)p->r.phase << 8 ^ p->r.part;
+	hash = (hash ^ (uint64_t)p->r.coins << 20) * 0x9e3779b97f4a7c15u;
+	hash ^= hash >> 29;
 	for (i = (uint32_t)(hash >> 32);; i++) {
 		struct place *at = &s->place[i & s->place_mask];
 
@@ -138,8 +142,7 @@ static void place_visit(struct search *s, struct place p)
 	*slot = p;
 	if (++s->places > s->place_mask / 2)
 		places_grow(s);
-	s->todo = grown(s->todo, s->n_todo, sizeof(*s->todo));
-	s->todo[s->n_todo++] = p;
+	vec_push(&s->todo, p);
 }
 
 /* Notes the outputs that a packet may take at a place, and visits the routers
@@ -217,8 +220,8 @@ static void search_walk(struct search *s, struct net_route r)
 						       .first = s->range.first,
 						       .last = s->range.first,
 						       .r = r });
-		while (s->n_todo) {
-			struct place from = s->todo[--s->n_todo];
+		while (s->todo.n) {
+			struct place from = vec_pop(&s->todo);
 
 			place_leave(s, &from);
 		}
@@ -401,7 +404,7 @@ bool net_routing_cycle(const struct net_routing *r, const struct net_graph *g,
 	free(s.from);
 	free(s.mark);
 	free(s.place);
-	free(s.todo);
+	vec_free(&s.todo);
 	free(st.at);
 	free(path.at);
 	return found;

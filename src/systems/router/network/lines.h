@@ -145,9 +145,6 @@ struct station {
 	struct packets *packets;
 };
 
-/* Asks for a step in `cycle`, which is later than all cycles that the network
- * has begun (meter.c). A step without need changes nothing. */
-void station_wake(struct station *s, uint64_t cycle);
 static inline uint64_t station_now(const struct station *s)
 {
 	return weft_clock_cycle(&s->clock, weft_now(s->comp));

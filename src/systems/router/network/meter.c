@@ -53,22 +53,13 @@ void router_net_join(struct station *s)
 	n->station[s->id] = s;
 }
 
-static void event_ask(struct station *s, struct router_net *n, uint64_t cycle)
-{
-	n->event = cycle;
-	weft_wake(s->net, METER_TAG_CYCLE, weft_clock_edge(&s->clock, cycle));
-}
-
-void station_wake(struct station *s, uint64_t cycle)
+void router_net_event(struct station *s, uint64_t cycle)
 {
 	struct router_net *n = s->net->state;
 
-	if (cycle == s->asked || !net_cycle_comes(&s->clock, cycle))
-		return;
-	s->asked = cycle;
-	wheel_add(&n->wheel, cycle, s->id);
-	if (cycle < n->event)
-		event_ask(s, n, cycle);
+
+	n->event = cycle;
+	weft_wake(s->net, METER_TAG_CYCLE, weft_clock_edge(&s->clock, cycle));
 }
 
 static void station_step(void *own, uint32_t id, uint64_t cycle)
@@ -90,7 +81,7 @@ static void meter_cycle(struct weft_comp *c)
 	n->event = WHEEL_NEVER;
 	now = wheel_next(&n->wheel);
 	if (now != WHEEL_NEVER)
-		event_ask(n->station[0], n, now);
+		router_net_event(n->station[0], now);
 }
 
 /* ---- the watchdog ---- */

@@ -57,6 +57,22 @@ static inline struct packets *router_packets(struct weft_comp *net)
 /* Adds a station, in the order of components. */
 void router_net_join(struct station *s);
 
+/* Asks the kernel for an event in `cycle`, in which a station has a step. */
+void router_net_event(struct station *s, uint64_t cycle);
+/* Asks for a step in `cycle`, which is later than all cycles that the network
+ * has begun. A step without need changes nothing. */
+static inline void station_wake(struct station *s, uint64_t cycle)
+{
+	struct router_net *n = s->net->state;
+
+	if (cycle == s->asked || !net_cycle_comes(&s->clock, cycle))
+		return;
+	s->asked = cycle;
+	wheel_add(&n->wheel, cycle, s->id);
+	if (cycle < n->event)
+		router_net_event(s, cycle);
+}
+
 /* Sets the clock of the measurement to that of the routers. A source calls it,
  * because the source may start before the network. */
 void router_net_clock(struct weft_comp *net);

@@ -90,6 +90,13 @@ static void heads_route(struct router *r, uint64_t now)
 	}
 }
 
+/* Moves turns on as allocator_pass() does for round robin. */
+static void turns_pass(struct allocator *a, uint32_t in, uint32_t out)
+{
+	a->in[in].turn = out + 1 < a->n_out ? out + 1 : 0;
+	a->out[out].turn = in + 1 < a->n_in ? in + 1 : 0;
+}
+
 static void vc_grant(struct router *r, uint32_t i, uint32_t o)
 {
 	struct plain *f = &r->plain;
@@ -148,7 +155,7 @@ static void vcs_allocate(struct router *r)
 			continue;
 		later = want & ~0ull << r->vcs.in[i].turn;
 		o = (uint32_t)__builtin_ctzll(later ? later : want);
-		allocator_pass(&r->vcs, i, o);
+		turns_pass(&r->vcs, i, o);
 		vc_grant(r, i, o);
 	}
 	if (clash)
@@ -244,7 +251,8 @@ static void switch_allocate(struct router *r, uint64_t now)
 			clash |= 1ull << i;
 			continue;
 		}
-		router_switch_pass(r, v);
+		turns_pass(&r->switches, v->port, v->out);
+		r->turn[v->port] = v->vc + 1u < r->p.vcs ? v->vc + 1 : 0;
 		plain_send(r, i, now, false);
 	}
 	if (clash)

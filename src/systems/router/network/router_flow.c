@@ -3,6 +3,7 @@
  * nothing in the router can interfere. So it takes no part in steps until its
  * packet ends, flits or credits run out, or the flits or credits that it relies
  * on are taken back. Steps for other packets leave it alone. */
+#include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
 static void flow_commit(struct router *r, uint32_t i, uint64_t upto)

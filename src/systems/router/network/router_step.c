@@ -6,6 +6,7 @@
 #include <string.h>
 #include <assert.h>
 
+#include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
 /* ---- arrivals ---- */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/need.h"
+#include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
 static uint64_t *set_new(const struct router *r)

@@ -71,11 +71,15 @@ static void cycle_beyond_a_turn_waits_for_its_turn(void **state)
 	wheel_add(&l.w, 5 + 3ull * WHEEL_SLOTS, 1);
 	wheel_add(&l.w, 5, 2);
 	wheel_add(&l.w, 5 + 1ull * WHEEL_SLOTS, 3);
+	wheel_add(&l.w, WHEEL_NEAR - 2, 4);
+	wheel_add(&l.w, WHEEL_NEAR - 1, 5);
 	take_all(&l);
-	assert_int_equal(l.n, 3);
+	assert_int_equal(l.n, 5);
 	expect(&l, 0, 5, 2);
-	expect(&l, 1, 5 + WHEEL_SLOTS, 3);
-	expect(&l, 2, 5 + 3ull * WHEEL_SLOTS, 1);
+	expect(&l, 1, WHEEL_NEAR - 2, 4);
+	expect(&l, 2, WHEEL_NEAR - 1, 5);
+	expect(&l, 3, 5 + WHEEL_SLOTS, 3);
+	expect(&l, 4, 5 + 3ull * WHEEL_SLOTS, 1);
 	wheel_fini(&l.w);
 }
 
@@ -86,8 +90,11 @@ static void again(void *own, uint32_t id, uint64_t cycle)
 	note(own, id, cycle);
 	if (cycle == 100)
 		wheel_add(&l->w, 101, 0);
-	if (cycle == 101)
+	if (cycle == 101) {
 		wheel_add(&l->w, 101 + WHEEL_SLOTS, 1);
+		wheel_add(&l->w, 101 + WHEEL_NEAR, 2);
+		wheel_add(&l->w, 100 + WHEEL_NEAR, 3);
+	}
 }
 
 static void station_asks_for_later_cycles_while_one_is_taken(void **state)
@@ -100,10 +107,12 @@ static void station_asks_for_later_cycles_while_one_is_taken(void **state)
 	for (uint64_t t = wheel_next(&l.w); t != WHEEL_NEVER;
 	     t = wheel_next(&l.w))
 		wheel_take(&l.w, t, again, &l);
-	assert_int_equal(l.n, 4);
+	assert_int_equal(l.n, 6);
 	expect(&l, 1, 100, 10);
 	expect(&l, 2, 101, 0);
-	expect(&l, 3, 101 + WHEEL_SLOTS, 1);
+	expect(&l, 3, 100 + WHEEL_NEAR, 3);
+	expect(&l, 4, 101 + WHEEL_NEAR, 2);
+	expect(&l, 5, 101 + WHEEL_SLOTS, 1);
 	wheel_fini(&l.w);
 }
 

@@ -31,6 +31,7 @@ struct plain {
 	uint64_t heads;	  /* the head has not requested a VC */
 	uint64_t blocked; /* the head was refused a VC */
 	uint64_t asking;  /* flits wait for the switch */
+	uint64_t full;	  /* of these, those without a credit */
 	/* Flows, those that keep the switch, and those that end with the last
 	 * flit of a packet. */
 	uint64_t flows, kept, tails;

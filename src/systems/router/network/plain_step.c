@@ -190,7 +190,7 @@ static uint64_t requests_find(struct router *r, uint64_t now, uint64_t twice[2])
 	struct plain *f = &r->plain;
 	uint64_t ins = 0, outs = 0, ask = 0, left;
 
-	for (left = f->asking; left; left = f->asking & ~ask) {
+	for (left = f->asking; left; left = f->asking & ~ask & ~f->full) {
 		uint64_t before = f->asking;
 
 		SET_EACH(&left, 1, i)
@@ -198,8 +198,12 @@ static uint64_t requests_find(struct router *r, uint64_t now, uint64_t twice[2])
 			const struct in_vc *v = &r->in[i];
 			uint64_t in = 1ull << v->port, out = 1ull << v->out;
 
-			if (kept_from(f, v) || plain_full(r, v))
+			if (kept_from(f, v))
 				continue;
+			if (plain_full(r, v)) {
+				f->full |= 1ull << i;
+				continue;
+			}
 			if (f->by_in[v->port])
 				plain_interrupt(r, f->by_in[v->port] - 1, now);
 			if (f->by_out[v->out])
@@ -334,7 +338,7 @@ static void plain_wait(struct router *r, uint64_t now)
 		if (kept_from(f, v)) {
 			ins |= 1ull << v->port;
 			outs |= 1ull << v->out;
-		} else if (plain_full(r, v)) {
+		} else if (f->full >> i & 1 || plain_full(r, v)) {
 			credit_wait(r, v, &next);
 		} else {
 			soon = true;
@@ -379,6 +383,7 @@ void plain_step(struct station *s, uint64_t now)
 
 	r->now = now;
 	f->soon = false;
+	f->full = 0;
 	if (f->stepped + 1 < now)
 		freed_release(f);
 	if (f->flow_end < now)

@@ -160,13 +160,78 @@ static uint32_t vc_choose(const struct router_source *s)
 	return ARBITER_NONE;
 }
 
-/* Sends flits for as many credits as there are. */
+/* Returns the number of credits of the packet's VC that arrive by cycle t. */
+static uint32_t credits_by(const struct router_source *s, uint64_t t)
+{
+	const struct line *l = &s->s.line[0];
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < ring_count(&l->back); k++) {
+		const struct credit_run *c = ring_nth(&l->back, k);
+		uint64_t n = t + 1 - c->cycle;
+
+		if (c->cycle > t)
+			break;
+		if (c->vc == s->last_vc)
+			sum += (n < c->n ? n : c->n) - c->taken;
+	}
+	return (uint32_t)sum;
+}
+
+/* Returns the number of flits that leave one per cycle from `now` on. The first
+ * ones have credits, and later ones rely on credits that arrive in time. The
+ * last flits of a packet do not leave before there are credits for all of them,
+ * because the packet counts as sent then. */
+static uint32_t flits_ahead(struct router_source *s, uint32_t left,
+			    uint64_t now)
+{
+	uint32_t credits = s->vc[s->last_vc].credits;
+	uint32_t n = left < credits ? left : credits, more;
+
+	s->s.line[0].relies = 0;
+	while (n < left) {
+		more = credits + credits_by(s, now + n) - n;
+		if (!more || more >= left - n)
+			break;
+		n += more;
+		s->s.line[0].relies = 1u << s->last_vc;
+	}
+	return n;
+}
+
+/* Takes back flits if credits that they rely on were taken back. */
+static void flits_cut(struct router_source *s, uint64_t now)
+{
+	struct out_vc *v = &s->vc[s->last_vc];
+	uint32_t n = (uint32_t)(s->free - now), k = 0;
+	int32_t credits;
+
+	s->s.cuts[0] = 0;
+	if (!s->s.line[0].relies || s->free <= now)
+		return;
+	credits = (int16_t)v->credits + (int32_t)n;
+	while (k < n && (int32_t)credits_by(s, now + k) + credits > (int32_t)k)
+		k++;
+	if (k == n)
+		return;
+	station_send_cut(&s->s, 0, n - k);
+	v->credits += (uint16_t)(n - k);
+	/* A first request may have made a class of the packet. */
+	if (s->classes)
+		s->classes->at[0].sent -= n - k;
+	else
+		s->sent -= n - k;
+	s->free -= n - k;
+	if (s->free > now)
+		station_wake(&s->s, s->free);
+}
+
+/* Sends the flits that can leave one per cycle. */
 static void flits_send(struct router_source *s, uint64_t now)
 {
 	struct packet *p = &s->s.packets->at[s->packet];
 	struct out_vc *v = &s->vc[s->last_vc];
-	uint32_t left = p->flits - s->sent;
-	uint32_t n = left < v->credits ? left : v->credits;
+	uint32_t n = flits_ahead(s, p->flits - s->sent, now);
 
 	if (!s->sent)
 		p->measured.injected = now;
@@ -188,15 +253,21 @@ static void flits_send(struct router_source *s, uint64_t now)
 	net_meter_sent(s->s.net);
 }
 
-/* Waits for a credit. */
+/* Waits for a credit: of any VC with a head, else of the packet's VC. */
 static void source_wait(struct router_source *s)
 {
-	const struct line *l = &s->s.line[0];
+	struct line *l = &s->s.line[0];
 
-	s->s.hungry = true;
-	if (!ring_empty(&l->back))
-		station_wake(&s->s, ring_front(&l->back)->cycle +
-					    ring_front(&l->back)->taken);
+	s->s.hungry = !s->sent;
+	l->wants = s->sent ? 1u << s->last_vc : 0;
+	for (uint32_t k = 0; k < ring_count(&l->back); k++) {
+		const struct credit_run *c = ring_nth(&l->back, k);
+
+		if (s->sent && c->vc != s->last_vc)
+			continue;
+		station_wake(&s->s, c->cycle + c->taken);
+		return;
+	}
 }
 
 static void source_send(struct router_source *s, uint64_t now)
@@ -204,6 +275,7 @@ static void source_send(struct router_source *s, uint64_t now)
 	uint32_t v;
 
 	s->s.hungry = false;
+	s->s.line[0].wants = 0;
 	if (now < s->free) {
 		station_wake(&s->s, s->free);
 		return;
@@ -242,6 +314,8 @@ static void source_step(struct station *station, uint64_t now)
 {
 	struct router_source *s = (struct router_source *)station;
 
+	if (s->s.cuts[0])
+		flits_cut(s, now);
 	if (s->classes) {
 		source_classes_send(s, now);
 		packets_take(s, now);

@@ -57,7 +57,6 @@ void router_net_event(struct station *s, uint64_t cycle)
 {
 	struct router_net *n = s->net->state;
 
-
 	n->event = cycle;
 	weft_wake(s->net, METER_TAG_CYCLE, weft_clock_edge(&s->clock, cycle));
 }

@@ -39,9 +39,9 @@ struct plain {
 	/* Output VCs that packets have, and those whose packet has left in the
 	 * last cycle before requests for VCs are carried out. */
 	uint64_t taken, freed;
-	bool again;	  /* blocked heads request a VC again */
-	bool soon;	  /* something needs a step in the next cycle */
-	uint64_t stepped; /* cycle of the last step */
+	bool again;		 /* blocked heads request a VC again */
+	bool soon;		 /* something needs a step in the next cycle */
+	uint64_t stepped;	 /* cycle of the last step */
 	uint64_t flits, packets; /* sent, with those of flows */
 	/* Input VC + 1 of the flow, by input and by output. */
 	uint8_t by_in[PLAIN_VCS], by_out[PLAIN_VCS];

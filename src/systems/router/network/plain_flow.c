@@ -13,7 +13,7 @@ void plain_begin(struct router *r, uint32_t i, uint64_t from)
 	r->plain.heads |= 1ull << i;
 }
 
-/* ---- what can be sent ---- */
+/* ---- lengths ---- */
 
 /* Returns the number of flits that follow one per cycle after those in the
  * queue. */
@@ -192,8 +192,7 @@ static uint32_t flow_length(struct router *r, uint32_t i, uint64_t now,
 
 	/* A flow that leaves its queue empty in this cycle does not keep the
 	 * switch for the flit that arrives in the next one. */
-	if (n < v->left &&
-	    (from > now || n > 1 || !(r->plain.kept >> i & 1)))
+	if (n < v->left && (from > now || n > 1 || !(r->plain.kept >> i & 1)))
 		n += following(r, v, now);
 	n = n < v->left ? n : v->left;
 	most = credits_for(r, v, n, from);
@@ -315,8 +314,7 @@ void plain_extend(struct router *r, uint64_t now)
 		 */
 		while (f->flows & ~f->tails & 1ull << i && v->end == now) {
 			router_line_credits(r, v->out);
-			flow_extend(r, i, now,
-				    v->until > now ? now + 1 : now);
+			flow_extend(r, i, now, v->until > now ? now + 1 : now);
 		}
 	}
 }

@@ -22,7 +22,8 @@ static void run_take(struct router *r, uint32_t i, const struct flit_run *run,
 		v->packets[(v->head + v->n++) & r->buf_mask] = run->packet;
 		if (v->state == IN_IDLE)
 			plain_begin(r, i,
-				    run->cycle > v->from ? run->cycle : v->from);
+				    run->cycle > v->from ? run->cycle
+							 : v->from);
 	} else if (v->state == IN_ACTIVE && !(r->plain.flows >> i & 1)) {
 		r->plain.asking |= 1ull << i;
 	}

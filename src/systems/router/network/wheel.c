@@ -62,8 +62,8 @@ uint64_t wheel_next(const struct wheel *w)
 
 	if (!w->soon)
 		return far;
-	near = w->next + (uint32_t)__builtin_ctzll(w->soon >> k |
-						   w->soon << (-k & 63));
+	near = w->next +
+	       (uint32_t)__builtin_ctzll(w->soon >> k | w->soon << (-k & 63));
 	return near < far ? near : far;
 }
 

@@ -35,12 +35,12 @@ struct router_source {
 	/* the router behind the port, and its queues: */
 	const struct router_face *router;
 	struct out_vc *vc;
-	uint32_t last_vc; /* of the last packet, or ARBITER_NONE */
-	uint32_t packet;  /* that is being sent, or ARBITER_NONE */
-	uint32_t sent;	  /* flits of it */
-	uint64_t made;	  /* flits of all packets */
+	uint32_t last_vc;	  /* of the last packet, or ARBITER_NONE */
+	uint32_t packet;	  /* that is being sent, or ARBITER_NONE */
+	uint32_t sent;		  /* flits of it */
+	uint64_t made;		  /* flits of all packets */
 	struct net_scout *scouts; /* two, once the backlog was asked for */
-	uint64_t free;	  /* cycle from which the next flit may leave */
+	uint64_t free;		  /* cycle from which the next flit may leave */
 	uint64_t last_sent;
 	/* Random numbers for decisions of the routing. They have a stream of
 	 * their own, because the backlog is found by drawing packets from a
@@ -48,8 +48,12 @@ struct router_source {
 	struct weft_rng coins;
 };
 
-/* Takes the credits that have arrived. */
+/* source_send.c: takes the credits that have arrived. */
 void source_credits(struct router_source *s, uint64_t now);
+/* Sends flits of a source without classes, and asks for the next step. */
+void source_send(struct router_source *s, uint64_t now);
+/* Takes back flits if credits that they rely on were taken back. */
+void source_cut(struct router_source *s, uint64_t now);
 
 /* Checks that a source has the trace or the collective operation of the source
  * that started first, or none like it. Returns 0, or -EINVAL with a message. */

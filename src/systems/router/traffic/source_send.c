@@ -170,20 +170,6 @@ static void source_wait(struct router_source *s)
 	}
 }
 
-/* Asks for the cycle in which the next flit may leave. */
-static void source_next(struct router_source *s)
-{
-	uint64_t due;
-
-	if (s->packet != ARBITER_NONE) {
-		station_wake(&s->s, s->free);
-		return;
-	}
-	due = net_source_due(&s->own, net_meter_over(s->s.net->state));
-	if (due != ARRIVALS_NEVER)
-		station_wake(&s->s, due > s->free ? due : s->free);
-}
-
 void source_send(struct router_source *s, uint64_t now)
 {
 	uint32_t v;
@@ -221,5 +207,5 @@ void source_send(struct router_source *s, uint64_t now)
 		return;
 	}
 	flits_send(s, now);
-	source_next(s);
+	station_wake(&s->s, s->free);
 }

@@ -7,6 +7,7 @@
 
 #include "../cmocka_all.h"
 #include "base/rng.h"
+#include "net/network_source.h"
 #include "net/traffic_source.h"
 
 enum { LINE = 1000 }; /* time of a packet on the line, in cycles */
@@ -395,6 +396,50 @@ static void a_packet_leaves_behind_the_one_that_it_names(void **st)
 	trace_free(t);
 }
 
+static uint32_t flits_of(const void *own, uint32_t size)
+{
+	return size;
+}
+
+/* Asks at random cycles, mostly later ones, while the source falls behind,
+ * catches up and overtakes the scouts. */
+static void scouts_find_the_backlog_that_a_new_copy_finds(void **st)
+{
+	struct net_source_cost cost = { flits_of, NULL };
+	struct net_source s = { .t = { .size = 1, .size_max = 9 } };
+	struct net_scout scouts[2] = { 0 };
+	struct weft_err err = { 0 };
+	struct weft_rng rng, luck;
+	uint64_t cycle = 1, flits = 0, found = 0;
+
+	weft_rng_seed(&rng, 1, "packets");
+	weft_rng_seed(&luck, 1, "luck");
+	s.t.arrivals.rate = 0.2;
+	s.t.pattern.nodes = 4;
+	assert_int_equal(arrivals_init(&s.t.arrivals, 0, 0, &rng, &err), 0);
+	for (int i = 0; i < 5000; i++) {
+		uint64_t from = weft_rng_below(&luck, cycle + 20);
+		struct net_backlog got, want;
+
+		from = weft_rng_below(&luck, 2) ? 0 : from;
+		got = net_scout_backlog(scouts, &s, &rng, cost, flits, from,
+					cycle);
+		want = net_source_backlog(&s, &rng, cost, from, cycle);
+		assert_int_equal(got.packets, want.packets);
+		assert_int_equal(got.flits, want.flits);
+		found += want.packets > 0;
+		cycle += weft_rng_below(&luck, 40);
+		if (cycle > 50 && !weft_rng_below(&luck, 10))
+			cycle -= 50;
+		for (uint64_t n = weft_rng_below(&luck, i / 500 % 2 ? 9 : 5); n;
+		     n--) {
+			flits += traffic_draw(&s.t, &rng).size;
+			traffic_step(&s.t, 0, &rng);
+		}
+	}
+	assert_in_range(found, 500, 4500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +459,7 @@ int main(void)
 		cmocka_unit_test(the_last_packet_ends_the_source),
 		cmocka_unit_test(
 			a_trace_is_played_in_the_order_in_which_packets_may_go),
+		cmocka_unit_test(scouts_find_the_backlog_that_a_new_copy_finds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * net.router_oq, one for the memory of net.router_sm. Input VCs ask one server
  * in a cycle. Servers take the first ones of their order, as many as a server
  * and an input can move in a cycle. */
+#include "systems/router/network/meter.h"
 #include "systems/router/network/queued.h"
 
 /* Returns the places that the first flit of a packet takes. */

@@ -311,6 +311,30 @@ static void unknown_flow(void **state)
 	star_fini(&s);
 }
 
+/* Port 2 of the switch has no cable. Every route to it is as good as none. */
+static void
+a_packet_to_a_port_without_a_cable_is_dropped_and_counted(void **state)
+{
+	static const char *const four[] = { "ports", "4", "routes", "9:2",
+					    NULL };
+	static const uint32_t flows[] = { 2, 3, 9 };
+	struct weft_err err = { 0 };
+	struct star s;
+
+	for (uint32_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+		star_init(&s, 2, four, NULL);
+		s.n[0]->n = 10;
+		star_send(&s, 0, flows[i], 300, 8, 0);
+		star_send(&s, 1, 0, 5, 8, 0);
+		star_start(&s);
+		star_run(&s, 30000);
+		assert_int_equal(s.x->port[0].unknown, 300);
+		assert_int_equal(s.n[0]->received, 5);
+		assert_int_equal(weft_sim_finish(s.sim, &err), 0);
+		star_fini(&s);
+	}
+}
+
 /* The sender relies on the size of a crosspoint, which both ends exchanged at
  * the start. The test makes the crosspoint smaller than a packet. */
 static void a_packet_for_a_full_crosspoint_is_dropped_and_counted(void **state)
@@ -515,6 +539,8 @@ int main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(blocked_column),
 		cmocka_unit_test(unknown_flow),
+		cmocka_unit_test(
+			a_packet_to_a_port_without_a_cable_is_dropped_and_counted),
 		cmocka_unit_test(
 			a_packet_for_a_full_crosspoint_is_dropped_and_counted),
 		cmocka_unit_test(header_error_leaks),

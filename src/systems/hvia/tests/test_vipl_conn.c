@@ -159,6 +159,80 @@ static void test_reliable_vi_refuses_an_unreliable_peer(void **state)
 	viprig_run(*state, level_server, level_client);
 }
 
+/* ---- several listeners ---- */
+
+enum { LISTENERS = 3 };
+
+struct listener {
+	struct side *s;
+	const char *disc;
+	VIP_ULONG ms;
+	uint32_t ended;
+};
+
+static int listens(struct weft_host *h, void *arg)
+{
+	struct listener *l = arg;
+	VIP_CONN_HANDLE conn;
+
+	assert_int_equal(hear(l->s, l->disc, l->ms, &conn), VIP_TIMEOUT);
+	l->ended = 1;
+	return 0;
+}
+
+/* Listeners give up in every order: the oldest, the newest, and one between. A
+ * request that comes later finds none of them, and the server listens on. */
+static int many_listen(struct weft_host *h, struct bench *b)
+{
+	static const uint8_t ms[][LISTENERS] = { { 1, 2, 3 }, { 1, 3, 2 },
+						 { 2, 1, 3 }, { 2, 3, 1 },
+						 { 3, 1, 2 }, { 3, 2, 1 } };
+	static const char *const disc[] = { "a", "b", "c" };
+	struct side s;
+	VIP_CONN_HANDLE conn;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	for (uint32_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		struct listener l[LISTENERS];
+
+		for (uint32_t k = 0; k < LISTENERS; k++) {
+			l[k] = (struct listener){ &s, disc[k], ms[i][k], 0 };
+			weft_thread_start(h, listens, &l[k]);
+			/* the threads begin to listen one after another */
+			weft_host_sleep(h, weft_host_now(h) + 100 * WEFT_US);
+		}
+		for (uint32_t k = 0; k < LISTENERS; k++)
+			while (!l[k].ended)
+				weft_host_sleep(h, weft_host_now(h) + WEFT_MS);
+	}
+	meet(&s, "free");
+	ok(hear(&s, "last", VIP_INFINITE, &conn));
+	ok(VipConnectAccept(conn, s.vi));
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static int asks_later(struct weft_host *h, struct bench *b)
+{
+	static const char *const disc[] = { "a", "b", "c" };
+	struct side s;
+
+	side_open(&s, h, b, "hvia0", 4096);
+	meet(&s, "free");
+	for (uint32_t k = 0; k < LISTENERS; k++)
+		assert_int_equal(ask(&s, disc[k], 1000), VIP_NO_MATCH);
+	ok(ask(&s, "last", 1000));
+	meet(&s, "end");
+	side_close(&s);
+	return 0;
+}
+
+static void test_listeners_may_give_up_in_any_order(void **state)
+{
+	viprig_run(*state, many_listen, asks_later);
+}
+
 /* ---- the end of a connection ---- */
 
 static int leaves(struct weft_host *h, struct bench *b)
@@ -398,6 +472,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_refused_connection_gives_its_reason),
 		T(test_reliable_vi_refuses_an_unreliable_peer),
+		T(test_listeners_may_give_up_in_any_order),
 		T(test_disconnect_flushes_descriptors),
 		T(test_peer_requests_meet_at_any_delay),
 		T(test_crossing_requests_connect),

@@ -360,13 +360,11 @@ static void rsp_finish(struct hp_sched *s, struct hp_job *j)
 	hp_in_rma(s->own, &q->in);
 }
 
-/* Frees the frame of a response that was not sent. */
+/* Gives back the request's share of the room. The message goes on in the
+ * response or in the refusal. */
 static void rsp_left(struct hp_sched *s, struct hp_job *j)
 {
-	struct hp_nic *n = s->own;
-
-	hp_room_leave(n, &((struct rsp *)j)->in);
-	weft_msg_end(n->comp, ((struct rsp *)j)->in.trace, false);
+	hp_room_leave(s->own, &((struct rsp *)j)->in);
 }
 
 /* Frees the packet's cells in the network. The job's record has a copy of the

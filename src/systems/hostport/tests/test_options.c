@@ -68,6 +68,73 @@ static void test_rx_block_limit(void **state)
 	hppair_once(ordered, near_limit, far_limit);
 }
 
+enum { REFUSED = 40, ENTRIES = 64 };
+
+/* Counts messages that end without having arrived. */
+struct losses {
+	struct weft_listener l;
+	uint32_t ended, lost;
+};
+
+static struct losses losses;
+
+static void losses_hear(struct weft_listener *l, const struct weft_trace *t)
+{
+	struct losses *k = (struct losses *)l;
+
+	k->ended += t->kind == WEFT_TRACE_END;
+	k->lost += t->kind == WEFT_TRACE_END && !t->value;
+}
+
+static void few_entries(struct hppair *t)
+{
+	ordered(t);
+	t->end[0].d.nq = ENTRIES;
+}
+
+/* Issues puts that the target refuses, and that request no acknowledge. The
+ * origin's queue has room for some refusals only, and the origin reads it too
+ * late. */
+static void near_late(struct hppair *t, struct hpend *e)
+{
+	struct hprma put = hpend_put(0, 0, 8);
+	uint64_t w[HP_WORDS], logged;
+	uint32_t refusals = 0;
+
+	losses = (struct losses){ .l.hear = losses_hear };
+	weft_sim_listen(t->rig.sim, &losses.l);
+	put.byte = HP_B_FAST_PUT | 1;
+	put.capa ^= 1;
+	hpend_windows(e);
+	for (uint32_t i = 0; i < REFUSED; i++)
+		hpend_rma(e, &put);
+	/* the last puts are sent when the origin reads its queue */
+	for (uint32_t i = 0; i < 2; i++) {
+		weft_host_sleep(e->h, weft_host_now(e->h) + 100 * WEFT_US);
+		while (hpproc_nqe(&e->p, w))
+			refusals += HP_CMD_ERR(HP_NQE_CMD(w)) != 0;
+		hpproc_free(&e->p);
+	}
+	logged = hppair_counter(t, 0, "err_logs");
+	assert_in_range(logged, 1, REFUSED - 1);
+	assert_int_equal(refusals + logged, REFUSED);
+	assert_int_equal(losses.ended, REFUSED);
+	assert_int_equal(losses.lost, logged);
+	hppair_meet(e);
+}
+
+static void far_late(struct hppair *t, struct hpend *e)
+{
+	hpend_windows(e);
+	hppair_meet(e);
+}
+
+static void a_refusal_without_room_is_logged_and_does_not_arrive(void **state)
+{
+	hppair_sets = HPPAIR_SETS("rx_block_limit", "3000");
+	hppair_once(few_entries, near_late, far_late);
+}
+
 /* ---- nq_full_policy ---- */
 
 enum { NQ = 16, SENT = 40 };
@@ -256,6 +323,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rx_block_limit),
+		cmocka_unit_test(
+			a_refusal_without_room_is_logged_and_does_not_arrive),
 		cmocka_unit_test(test_nq_full_policy),
 		cmocka_unit_test(
 			a_trace_shows_that_a_notification_waited_for_room),

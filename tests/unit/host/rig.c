@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "used_txn.h"
+
 extern const struct weft_class weft_class_bus_pcix, weft_class_bus_pci;
 extern const struct weft_class weft_class_fault_bus;
 
@@ -131,6 +133,7 @@ static void dev_submit(struct weft_comp *c, uint32_t dir)
 	};
 	for (uint32_t i = 0; dir == DIR_WRITE && i < o->bytes; i++)
 		weft_slice_data(t->data)[i] = pattern(o->addr + i);
+	used_txn(t);
 	weft_bus_of(d->port)->submit(d->port, t);
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "used_txn.h"
+
 extern const struct weft_class weft_class_bus_ht;
 
 /* Wake-ups of a device: to submit the next operation of its list, to answer a
@@ -101,6 +103,7 @@ static void dev_submit(struct weft_comp *c)
 	};
 	for (uint32_t i = 0; o->what == HT_WRITE && i < o->bytes; i++)
 		weft_slice_data(t->data)[i] = pattern(o->addr + i);
+	used_txn(t);
 	weft_bus_of(d->port)->submit(d->port, t);
 }
 

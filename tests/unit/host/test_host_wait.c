@@ -201,6 +201,29 @@ static void poll_tells_twenty_ranges_apart(void **state)
 	assert_true(b->v[2]);
 }
 
+/* The host remembers the last eight ranges, of which none is stored to. */
+static int known_ranges(struct weft_host *h, struct bench *b)
+{
+	uint8_t *p = weft_mem_alloc(h, 4096, 0, NULL);
+
+	for (int i = 0; i < 20; i++) {
+		b->v[0] += weft_host_poll_range(h, p + 8 * i, 8, WEFT_NEVER);
+		for (int k = i < 7 ? 0 : i - 7; k <= i; k++)
+			b->v[1] += weft_host_poll_range(
+				h, p + 8 * k, 8, weft_host_now(h) + WEFT_US);
+	}
+	return 0;
+}
+
+static void poll_knows_a_range_among_the_last_eight(void **state)
+{
+	struct bench *b = *state;
+
+	bench_well(b, known_ranges);
+	assert_int_equal(b->v[0], 20);
+	assert_int_equal(b->v[1], 0);
+}
+
 /* ---- threads that share memory ---- */
 
 static int waits_for_thread(struct weft_host *h, struct bench *b)
@@ -471,6 +494,7 @@ int main(void)
 		cmocka_unit_test(long_poll_costs_no_events),
 		T(poll_of_a_range_sees_any_store_inside),
 		T(poll_tells_twenty_ranges_apart),
+		T(poll_knows_a_range_among_the_last_eight),
 		T(store_of_a_thread_is_seen_at_the_next_look),
 		T(interrupt_wakes_the_program_after_its_costs),
 		T(interrupt_that_is_not_cleared_is_no_step),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of hostport.crowd: it must find every word that an instruction left
- * wrong (crowd_operations.c), and each completion that is not due (crowd.c). */
+ * wrong (crowd_operations.c), and each completion and message that is not due
+ * (crowd.c). */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
 
+#include "hpend.h"
 #include "measure/result.h"
 /* includes the source, because the test calls its static functions */
 #include "systems/hostport/programs/crowd.c"
@@ -171,12 +173,85 @@ static void completions_that_are_not_due_are_noticed(void **state)
 	}
 }
 
+/* ---- messages ---- */
+
+/* A message is due if its number belongs to an instruction, if the process is
+ * the target of this instruction, if the message has not come before, and if
+ * it has the length and the words that were sent. */
+static const struct message {
+	bool error, beyond, foreign, twice, shorter, data;
+	uint32_t failures;
+} messages[] = {
+	{ .failures = 0 },
+	{ .error = true, .failures = 1 },
+	{ .beyond = true, .failures = 2 }, /* no target, and no bit for it */
+	{ .foreign = true, .failures = 1 },
+	{ .twice = true, .failures = 1 },
+	{ .shorter = true, .failures = 1 },
+	{ .data = true, .failures = 1 },
+};
+
+/* Gives message `num` to a process whose port needs only its host, because the
+ * notification holds the words. Returns the number of failed checks. */
+static uint32_t message_failures(struct weft_host *h, const struct message *g,
+				 uint64_t num)
+{
+	static uint64_t executed[NUMBERS / 64 + 1];
+	struct weft_sim *sim = weft_sim_new(1);
+	uint32_t words = crowd_words(&crowd, num), failures;
+	uint64_t bit = 1ull << num % 64;
+	struct hport p = { .drv.host = h };
+	struct hport_note n = { .event = HPORT_MESSAGE,
+				.error = g->error,
+				.tag.user = num,
+				.bytes = 8 * (words - g->shorter),
+				.n = words };
+	struct member m = { .of = &crowd,
+			    .id = crowd_target(&crowd, num) + g->foreign,
+			    .expect = 1 };
+	struct weft_err err = { 0 };
+
+	memset(executed, 0, sizeof(executed));
+	executed[num / 64] = g->twice ? bit : 0;
+	crowd.instructions = g->beyond ? num : NUMBERS;
+	crowd.executed = executed;
+	crowd.w.c = weft_sim_add(sim, &weft_class_hostport_crowd, "c", &err);
+	program_fill(n.data, words, crowd_draw(num, 3));
+	n.data[words - 1] ^= g->data;
+	crowd_executed(&m, &p, &n);
+	assert_int_equal(m.expect, 0);
+	failures = weft_sim_result(sim)->n_failures;
+	weft_sim_free(sim);
+	return failures;
+}
+
+static void near_messages(struct hppair *t, struct hpend *e)
+{
+	for (uint64_t num = 0; num < 200; num++)
+		for (uint32_t i = 0; i < sizeof(messages) / sizeof(*messages);
+		     i++)
+			if (crowd_kind(&crowd, num) == FAST_SEND &&
+			    message_failures(e->h, &messages[i], num) !=
+				    messages[i].failures)
+				fail_msg("number %u, row %u", (uint32_t)num, i);
+}
+
+static void far_messages(struct hppair *t, struct hpend *e)
+{
+}
+
+static void messages_that_are_not_due_are_noticed(void **state)
+{
+	hppair_once(NULL, near_messages, far_messages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_word_counts),
 		cmocka_unit_test(answers_count),
 		cmocka_unit_test(completions_that_are_not_due_are_noticed),
+		cmocka_unit_test(messages_that_are_not_due_are_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@ fabric: {type: torus, dims: [2]}
 workload: [{program: extoll.velo_pingpong}]
 run: {until: 1ms}
 """
+RATE = NODES.replace("velo_pingpong", "velo_rate")
 TRAFFIC = """
 traffic: {type: extoll.gen, count: 4, load: 0.1}
 fabric: {type: torus, dims: [4]}
@@ -136,6 +137,7 @@ WRONG += [
 ]
 # found out while it runs: text, --set, what a message contains
 FAILS = [
+    (RATE, "workload.0.partner=0", "n0.prog0: partner: one of 1..1"),
     (HOST, "workload.1.partner=7", "partner: one of 1..1"),
     (STREAM, "workload.1.partner=0", "n1.prog1: partner: one of 1..1"),
     (ISSUE, "workload.1.partner=7", "n1.prog1: partner: one of 1..1"),

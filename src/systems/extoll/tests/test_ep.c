@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "weft/ep.h"
+#include "endpoint/core.h"
 
 #define MB (1u << 20)
 
@@ -259,6 +259,36 @@ static void test_posting_puts_does_not_wait_for_the_queue(void **state)
 	alone(puts_near);
 }
 
+/* The mailbox has room for all messages in flight, and at most 8 MiB. The
+ * endpoint therefore shortens the longest message without a handshake. */
+static int boxes_near(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	static const struct {
+		uint32_t rx_slots, eager_max, used;
+	} rows[] = {
+		{ 8, 1024, 1024 },     { 8, 1 << 20, 65536 },
+		{ 63, 65536, 65536 },  { 64, 65536, 32768 },
+		{ 127, 65536, 32768 }, { 128, 65536, 16384 },
+	};
+	struct weft_ep *ep;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct weft_ep_attr a = { .max_msg = MB,
+					  .rx_slots = rows[i].rx_slots,
+					  .eager_max = rows[i].eager_max };
+
+		assert_int_equal(weft_ep_open(h, &a, &ep), 0);
+		assert_int_equal(((struct ep *)ep)->eager_max, rows[i].used);
+		ep->ops->close(ep);
+	}
+	return 0;
+}
+
+static void messages_in_flight_fit_into_a_mailbox_of_8_mb(void **state)
+{
+	alone(boxes_near);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_get_from_an_unregistered_address_fails),
 		cmocka_unit_test(test_each_call_costs_20_ns_of_processor),
 		cmocka_unit_test(test_posting_puts_does_not_wait_for_the_queue),
+		cmocka_unit_test(messages_in_flight_fit_into_a_mailbox_of_8_mb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

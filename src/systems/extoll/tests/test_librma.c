@@ -331,6 +331,73 @@ static void test_put_of_a_megabyte_is_split_at_pages(void **state)
 	exrig_free(&r);
 }
 
+/* ---- locks of a VPID with several owners ---- */
+
+enum { LOCKS = 16 };
+
+/* Adds 1 to a lock of a port, if the lock is 0. Returns whether it was. */
+static bool lock_takes(struct rma_port *p, struct rma_port *of, uint32_t number)
+{
+	struct rma_handle *c;
+	struct rma_noti *n;
+	bool taken;
+
+	assert_int_equal(
+		rma_connect(p, 0, rma_get_vpid(of), RMA_CONN_DEFAULT, &c),
+		RMA_SUCCESS);
+	assert_int_equal(rma_post_lock(p, c, number, 0, 1, RMA_NOTI_COMPLETER),
+			 RMA_SUCCESS);
+	assert_int_equal(rma_noti_get_block(p, &n), RMA_SUCCESS);
+	taken = rma_noti_lock_result(n);
+	assert_int_equal(rma_noti_lock_value(n), 1);
+	rma_noti_free(p, n);
+	assert_int_equal(rma_disconnect(p, c), RMA_SUCCESS);
+	return taken;
+}
+
+/* Ports 0 and 2 stay open, so that the locks of all VPIDs stay in memory. */
+static int locks_main(struct weft_host *h, struct exrig *r, uint32_t node)
+{
+	struct rma_port *p[3];
+
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(rma_open(h, NULL, &p[i]), RMA_SUCCESS);
+	for (uint32_t i = 0; i < LOCKS; i++) {
+		assert_true(lock_takes(p[0], p[0], i));
+		assert_true(lock_takes(p[0], p[2], i));
+	}
+	for (uint32_t owner = 0; owner < 3; owner++) {
+		uint32_t vpid = rma_get_vpid(p[1]);
+
+		for (uint32_t i = 0; i < LOCKS; i++) {
+			assert_true(lock_takes(p[0], p[1], i));
+			assert_false(lock_takes(p[0], p[1], i));
+		}
+		assert_int_equal(rma_close(p[1]), RMA_SUCCESS);
+		assert_int_equal(rma_open(h, NULL, &p[1]), RMA_SUCCESS);
+		assert_int_equal(rma_get_vpid(p[1]), vpid);
+	}
+	/* those of the other ports are still taken */
+	for (uint32_t i = 0; i < LOCKS; i++) {
+		assert_false(lock_takes(p[0], p[0], i));
+		assert_false(lock_takes(p[0], p[2], i));
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(rma_close(p[i]), RMA_SUCCESS);
+	return 0;
+}
+
+static void locks_of_a_vpid_are_free_for_each_owner(void **state)
+{
+	struct exrig r;
+
+	exrig_new(&r, "1");
+	exrig_prog(&r, 0, locks_main);
+	exrig_start(&r);
+	exrig_run(&r);
+	exrig_free(&r);
+}
+
 /* ---- T-43: a process ends with regions open and puts in flight ---- */
 
 static int exit_near(struct weft_host *h, struct exrig *r, uint32_t node)
@@ -533,6 +600,7 @@ int main(void)
 		cmocka_unit_test(a_registration_waits_for_another_process),
 		cmocka_unit_test(test_calls_refuse_bad_arguments),
 		cmocka_unit_test(test_put_of_a_megabyte_is_split_at_pages),
+		cmocka_unit_test(locks_of_a_vpid_are_free_for_each_owner),
 		cmocka_unit_test(
 			test_exit_with_puts_in_flight_discards_late_ones),
 		cmocka_unit_test(test_close_leaves_nothing),

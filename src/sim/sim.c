@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/need.h"
-#include "base/ring.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "sim/sim_internal.h"
@@ -416,7 +415,6 @@ struct weft_result *weft_sim_result(struct weft_sim *sim)
 
 int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 {
-	uint64_t moving = 0;
 	int ret = 0;
 
 	/* All components finish, even after one of them has failed, because
@@ -428,11 +426,7 @@ int weft_sim_finish(struct weft_sim *sim, struct weft_err *err)
 		ret = ret ? ret : r;
 	}
 	result_collect(sim);
-	for (uint32_t i = 0; i < sim->n_comps; i++)
-		for (uint32_t p = 0; p < sim->comps[i]->n_ports; p++)
-			moving += ring_count(&sim->comps[i]->ports[p].in);
-	if (!ret && weft_sim_idle(sim) &&
-	    (sim->live_frames || sim->live_bufs || moving))
+	if (!ret && weft_sim_idle(sim) && (sim->live_frames || sim->live_bufs))
 		ret = weft_fail(
 			err, EPROTO,
 			"%llu frames and %llu payloads were lost inside the models",

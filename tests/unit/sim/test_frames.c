@@ -70,12 +70,37 @@ static void frames_are_clean_and_counted(void **state)
 	weft_sim_free(sim);
 }
 
+/* Frames and buffers in use decide how much memory is allocated, however many
+ * were in use before. */
+static void memory_of_frames_and_payloads_is_used_again(void **state)
+{
+	enum { HELD = 500, ROUNDS = 100 };
+	static struct weft_frame *f[HELD];
+	struct weft_sim *sim = weft_sim_new(1);
+	size_t slabs = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < HELD; i++) {
+			f[i] = weft_frame_new(sim);
+			f[i]->payload = weft_slice_new(sim, 1 + i);
+		}
+		if (!round)
+			slabs = sim->slabs.n;
+		assert_int_equal(sim->slabs.n, slabs);
+		for (uint32_t i = 0; i < HELD; i++)
+			weft_frame_free(f[round % 2 ? i : HELD - 1 - i]);
+		assert_int_equal(sim->live_frames + sim->live_bufs, 0);
+	}
+	weft_sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_share_bytes),
 		cmocka_unit_test(no_payload_means_no_bytes),
 		cmocka_unit_test(frames_are_clean_and_counted),
+		cmocka_unit_test(memory_of_frames_and_payloads_is_used_again),
 	};
 
 	return cmocka_run_group_tests_name("frames", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which losses of a drive's cache an initiator reports. Two initiators use one
  * drive. The second initiator leaves written bytes in the cache, so that each
- * loss of power loses bytes of somebody. */
+ * loss of power loses bytes. */
 #include <errno.h>
 #include <string.h>
 

@@ -474,6 +474,77 @@ static void circles_are_found_and_named(void **state)
 	refuses(&phased, "mesh", (struct net_shape){ 2, { 40, 40 } }, true);
 }
 
+/* A shipped routing whose VCs are moved by a table. */
+static struct {
+	const struct net_routing *r;
+	uint32_t vcs;
+	uint8_t to[4];
+} shared;
+
+static void shared_route(const struct net_graph *g, uint32_t vcs,
+			 struct net_arrival in, struct net_route *r,
+			 struct net_choices *c)
+{
+	shared.r->route(g, shared.vcs, in, r, c);
+	/* the port of an end has all VCs */
+	if (c->n && c->at[0].first == c->at[0].last)
+		classes_map(c, shared.to);
+}
+
+/* Each routing needs the classes that the table makes one. A search that does
+ * not try all ways of a packet (with each coin, in each phase) finds no
+ * circle. */
+static void classes_that_share_vcs_are_refused(void **state)
+{
+	static const struct {
+		const char *topology, *routing;
+		struct net_shape shape;
+		uint8_t to[4];
+	} rows[] = {
+		{ "mesh", "o1turn", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "mesh", "xy_yx_adaptive", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "mesh", "valiant", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "mesh", "ugal", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "hyperx", "o1turn", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "hyperx", "xy_yx_adaptive", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "hyperx", "valiant", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "hyperx", "ugal", { 2, { 3, 3 } }, { 0, 0 } },
+		{ "dragonfly", "valiant", { 2, { 2, 1 } }, { 0, 0, 1, 2 } },
+		{ "dragonfly", "valiant_group", { 2, { 2, 1 } }, { 0, 0, 1 } },
+		{ "dragonfly", "ugal", { 2, { 2, 1 } }, { 0, 0, 1 } },
+		{ "dragonfly", "ugal_global", { 2, { 2, 1 } }, { 0, 0, 1 } },
+		{ "dragonfly", "progressive", { 2, { 2, 1 } }, { 0, 1, 1, 2 } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct net_topology *t =
+			net_topology_called(rows[i].topology);
+		struct net_shape shape = rows[i].shape;
+		struct weft_err err = { 0 };
+		struct net_routing copy;
+		struct net_graph g;
+		const char *why;
+
+		shared.r = net_routing_called(rows[i].routing, t);
+		assert_non_null(shared.r);
+		copy = *shared.r;
+		copy.vcs = any_vcs;
+		copy.route = shared_route;
+		assert_int_equal(net_graph_init(&g, t, &shape, &err), 0);
+		shared.vcs = shared.r->vcs(&g, &why);
+		assert_in_range(shared.vcs, 2, 4);
+		for (uint8_t k = 0; k < 4; k++)
+			shared.to[k] = k;
+		if (net_routing_check(&copy, &g, shared.vcs, &err))
+			fail_msg("row %zu: %s", i, err.msg);
+		memcpy(shared.to, rows[i].to, sizeof(shared.to));
+		if (!net_routing_check(&copy, &g, shared.vcs, &err))
+			fail_msg("row %zu passes", i);
+		assert_non_null(strstr(err.msg, "may deadlock: s"));
+		net_graph_fini(&g);
+	}
+}
+
 /* ---- wrong shapes ---- */
 
 static void wrong_shapes_are_refused_with_what_would_do(void **state)
@@ -531,6 +602,7 @@ int main(void)
 		cmocka_unit_test(least_vcs_do_and_one_less_is_refused),
 		cmocka_unit_test(balanced_datelines_share_the_cables_of_a_ring),
 		cmocka_unit_test(circles_are_found_and_named),
+		cmocka_unit_test(classes_that_share_vcs_are_refused),
 		cmocka_unit_test(circles_are_found_in_all_vcs),
 		cmocka_unit_test(wrong_shapes_are_refused_with_what_would_do),
 	};

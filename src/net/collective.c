@@ -20,9 +20,9 @@ struct maker {
 	struct {
 		VEC(uint32_t);
 	} steps;
-	/* By node: had is the latest packet that reached the node before this
-	 * step, got the packet that reaches it in this step. UINT32_MAX:
-	 * none. */
+	/* had[i] is the last packet that arrived at node i before this step.
+	 * got[i] is the packet that arrives at node i in this step. UINT32_MAX
+	 * means no packet. */
 	uint32_t *had, *got;
 };
 
@@ -95,8 +95,8 @@ static void step_add(struct maker *m, uint32_t step)
 		if (to != i)
 			packet_add(m, step, i, to);
 	}
-	/* A node that receives nothing in this step keeps the packet for which
-	 * its next one waits. */
+	/* If a node receives no packet in this step, its next packet still
+	 * depends on the last packet that it received. */
 	for (uint32_t i = 0; i < m->nodes; i++)
 		if (m->got[i] == UINT32_MAX)
 			m->got[i] = m->had[i];

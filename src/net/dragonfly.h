@@ -6,18 +6,20 @@
 
 #include "net/graph.h"
 
-/* Arrangements of the cables between groups. Cable k of group G leads to */
+/* Arrangements of the cables between groups. */
 enum {
-	/* group k, or k + 1 if k >= G, as in BookSim2 */
+	/* Cable k of group G leads to group k if k < G, else to group k + 1, as
+	 * in BookSim2. */
 	NET_CONSECUTIVE,
-	/* group G - 1 - k modulo the groups, as in a palm tree */
+	/* Cable k of group G leads to group G - 1 - k, modulo the number of
+	 * groups, as in a palm tree. */
 	NET_PALMTREE,
 };
 
 struct dragonfly {
-	uint32_t routers; /* of a group */
-	uint32_t gates;	  /* of them that have cables to other groups */
-	uint32_t global;  /* such cables of one of these */
+	uint32_t routers; /* routers per group */
+	uint32_t gates;	  /* routers per group with cables to other groups */
+	uint32_t global;  /* cables per gate to other groups */
 	uint32_t groups;
 	uint32_t pairs; /* cables between two groups */
 	bool plus;

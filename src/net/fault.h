@@ -41,20 +41,22 @@ static inline uint32_t fault_credits(const struct weft_wire_faults *w,
 
 /* ---- symbols ---- */
 
-/* Returns a new copy of the frame as line symbols, with room for `spare` more.
- * The upper bits of a symbol name its part, unless the frame was damaged
- * before. The caller gives the copy to fault_set() or frees it. */
+/* Returns the line symbols of the frame in a new array, with room for `spare`
+ * more symbols. The bits from WEFT_PART_SHIFT on hold the part of the frame
+ * that a symbol belongs to. They are 0 if the frame was damaged before. The
+ * caller passes the array to fault_set() or frees it. */
 struct weft_raw *fault_raw(struct weft_comp *c, const struct weft_frame *f,
 			   uint32_t spare);
-/* Makes these symbols the content of the frame, which owns raw from now on.
- * Clears the part bits because receivers expect plain symbols. */
+/* Replaces the content of the frame by the symbols in raw. The frame owns raw
+ * afterwards. Clears the part bits of the symbols because receivers expect
+ * plain symbols. */
 void fault_set(struct weft_frame *f, struct weft_raw *raw);
 
 /* ---- 8b/10b (fault_code.c) ---- */
 
 struct fault_hit {
-	/* symbol: index of the symbol; bit: bit of its 10-bit code, 0 for the
-	 * first on the line */
+	/* Index of a symbol, and index of the wrong bit in its 10-bit code. Bit
+	 * 0 is the first on the line. */
 	uint32_t symbol, bit;
 };
 
@@ -65,9 +67,9 @@ struct fault_hit {
  * the disparity of an idle line and keep the part bits.
  *
  * With a comma, the flit version models a transceiver that reports disparity: a
- * code of the wrong disparity becomes its symbol with WEFT_SYM_DISP. A
- * disparity that is still wrong at the end shows at the comma behind the frame.
- * Therefore raw needs room for one more symbol. */
+ * code of the wrong disparity becomes its symbol with WEFT_SYM_DISP. If the
+ * disparity is wrong after the last symbol, fault_code_flit() appends a comma
+ * with WEFT_SYM_DISP. Therefore raw needs room for one more symbol. */
 void fault_code_stream(struct weft_raw *raw, const struct fault_hit *hit,
 		       uint32_t n);
 void fault_code_flit(struct weft_raw *raw, const struct fault_hit *hit,

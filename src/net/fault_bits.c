@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.bits: wrong bits in the frames that leave through a port
- * (forth.md 13, extoll.md 4.8, T-23), either at a rate, or `flips` adjacent
- * bits of one part of the n-th frame that has such a part.
+/* Class fault.bits flips bits in the frames that leave through a port (forth.md
+ * 13, extoll.md 4.8, T-23). It flips random bits at a rate, or `flips` adjacent
+ * bits in one part of a frame. That frame is chosen by its number among the
+ * frames that have the part.
  *
- * The wire format says what a bit is (weft_wire_faults.code): a bit of a byte,
- * of a character with its control bit, or of a 10-bit code. With `code: 8b10b`
- * a wire of bytes has 10-bit codes as well, and its idle commas can be hit,
- * too. A transmission starts with the disparity of an idle line. */
+ * The wire format defines the unit whose bits can be wrong
+ * (weft_wire_faults.code): a byte, a character with its control bit, or a
+ * 10-bit code. With `code: 8b10b` the bits of 10-bit codes are flipped on a
+ * wire of bytes as well, and also in the commas of the idle line. A
+ * transmission starts with the disparity of an idle line. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@ struct bits {
 	uint32_t flips;
 	bool invalid;
 	const struct weft_wire_faults *wire;
-	/* seen: number of frames so far that have the part; skip: number of
-	 * correct bits before the next wrong one */
+	/* seen counts the frames so far that have the part. skip is the number
+	 * of correct bits before the next wrong bit. */
 	uint64_t seen, skip;
 	struct {
 		VEC(struct fault_hit);
@@ -302,10 +304,9 @@ static void idle_plan(struct weft_comp *c)
 		weft_watch(c, 0, t > next ? t - 1 : next);
 }
 
-/* Handles the planned error. If frames have passed since the plan was made, the
- * error may now lie later. The error is then planned again. Otherwise the error
- * falls on the commas of the idle line, because the filter has seen all frames
- * up to now. */
+/* Sends the damaged commas that idle_plan() has planned, and plans the next
+ * ones. If frames were sent since then, the damaged commas may be due later. In
+ * that case only plans them again. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)

@@ -2,8 +2,8 @@
 /* Bit errors on an 8b/10b line (extoll.md 4.8). fault_code_stream encodes,
  * damages and decodes a whole stream of bits. fault_code_flit does so only for
  * the symbols that may change, and must give equal results. It skips a symbol
- * that is not hit if sender and receiver have equal disparity, because such a
- * symbol decodes to itself. */
+ * if none of its bits is wrong and sender and receiver have equal disparity,
+ * because such a symbol decodes to itself. */
 #include <assert.h>
 #include <stdlib.h>
 

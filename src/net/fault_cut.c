@@ -23,8 +23,8 @@ struct cut {
 	/* first member, because OUTAGE_PARAMS expects it there */
 	struct outage when;
 	uint32_t next; /* number of the next span to begin */
-	uint32_t at;   /* number of the first span that later frames can still
-			* meet */
+	uint32_t at;   /* number of the first span that can affect later
+			* frames */
 	const struct weft_wire_faults *wire;
 	uint64_t word_fs;
 };
@@ -75,7 +75,7 @@ static void cut_event(struct weft_comp *c, uint32_t tag)
 
 /* ---- frames on the line ---- */
 
-/* Sends words from..to-1 of a frame as a transmission of their own. */
+/* Sends words from..to-1 of a frame as a separate transmission. */
 static void pass_piece(struct weft_comp *c, const struct weft_frame *f,
 		       const struct weft_raw *all, uint32_t from, uint32_t to)
 {
@@ -122,10 +122,10 @@ static void cut_frame(struct weft_comp *c, struct weft_frame *f)
 	uint32_t sent = fault_credits(k->wire, f);
 
 	for (; w < f->words; i++) {
-		uint32_t down, up, span = 0; /* down, up: words of f at which
-					      * the line goes down and comes up
-					      * again; span: symbols of credits
-					      * that are lost between them */
+		uint32_t down, up, span = 0; /* down: first word of f that is
+					      * lost; up: first word after
+					      * the outage; span: number of
+					      * lost credit symbols */
 
 		s = outage_get(&k->when, i);
 		down = s ? word_at(f, s->from) : f->words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of networks, see graph.h: memory, cables, the check that all ends
- * reach each other. */
+/* Graphs of networks (graph.h). Allocates a graph, joins its routers and checks
+ * that all ends can reach each other. */
 #include "net/graph.h"
 
 #include <errno.h>

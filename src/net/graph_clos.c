@@ -5,13 +5,13 @@
  *
  * clos: dims [n, m, r]. The first stage has r routers with n ends each, the
  * second stage has m routers, and the third stage has r routers, which lead to
- * the ends. Ports from the stage before come first. A folded Clos network is a
- * fat_tree with dims [n, r] and up [m].
+ * the ends. The first ports of a router are its inputs. A folded Clos network
+ * is a fat_tree with dims [n, r] and up [m].
  *
  * benes: dims [k, .., k] with n numbers. There are 2n - 1 stages of k^(n-1)
- * routers, with ports as in a fly. For each stage s below n - 1, the
- * cables behind it exchange the lowest digit of a channel with digit s + 1.
- * Stage n - 1 and those behind it are a fly. */
+ * routers, with ports as in a fly. For each s < n - 1, the cables from stage s
+ * to stage s + 1 exchange the lowest digit of a channel's number with digit
+ * s + 1. The stages from n - 1 on form a fly. */
 #include <errno.h>
 #include <stdlib.h>
 

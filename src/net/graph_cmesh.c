@@ -2,8 +2,9 @@
 /* Topology `cmesh` of BookSim2 (networks/cmesh.cpp; Balfour and Dally, ICS
  * 2006): a mesh of k x k routers with four ends each, dims [k, k]. The ports
  * that a mesh leaves free at its edges have express cables, which are trunks.
- * An express cable at the left or right edge leads k/2 rows on, one at the
- * bottom or top edge k/2 columns.
+ * An express cable at the left or right edge joins routers that are k/2 rows
+ * apart. An express cable at the bottom or top edge joins routers that are k/2
+ * columns apart.
  *
  * Ports of a router are those of a mesh (+x, -x, +y, -y), then those of the
  * ends. Ends are numbered as points of a grid of 2k x 2k. Each router has a
@@ -56,8 +57,8 @@ static int cmesh_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* A mesh of 4 x 4 has routers with express cables and routers without them, as
- * larger meshes have. */
+/* Reduces the mesh to 4 x 4, the smallest size that has both routers with
+ * express cables and routers without. */
 static bool cmesh_reduce(struct net_shape *s)
 {
 	if (s->size[0] <= 4)

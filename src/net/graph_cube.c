@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topology `hypercube`: 2^n routers for dims [n]. Port d leads to the router
- * whose number differs in bit d. Behind them are the ports of the ends. */
+/* Topology `hypercube`: 2^n routers for dims [n]. Port d < n leads to the
+ * router whose number differs in bit d. The ports from n on lead to ends. */
 #include <errno.h>
 
 #include "net/graph.h"

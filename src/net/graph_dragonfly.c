@@ -5,8 +5,8 @@
  *	dragonfly	dims [a, h] or [a, h, g]: g groups of a routers. Each
  *			router is joined to all others of its group, and has h
  *			cables to other groups (Kim et al., ISCA 2008). Ports
- *			0 .. a-2 lead to the others of the group, in order, the
- *			next h ports to other groups, the rest to ends.
+ *			0 .. a-2 lead to the routers of the group, the next h
+ *			ports to other groups, the last ports to ends.
  *	dragonfly_plus	dims [l, s, h] or [l, s, h, g]: a group has l leaves
  *			with ends, and s spines with h cables each to other
  *			groups. Each leaf is joined to each spine (Shpiner et
@@ -15,10 +15,11 @@
  *			then to ends. Ports of a spine lead to the leaves, then
  *			to other groups.
  *
- * Without g, each pair of groups has one cable: g is 1 more than the number of
- * cables from a group to others. With fewer groups, all pairs of groups have
- * equally many cables, as many as the ports allow. Ports are left over if the
- * cables of a group do not divide evenly. The default of `ends` is h. */
+ * Without g, one cable joins each pair of groups, and g is 1 more than the
+ * number of cables that leave a group. With a smaller g, the same number of
+ * cables joins each pair of groups, as many as the ports allow. Ports stay
+ * unused if the cables of a group do not divide evenly. The default of `ends`
+ * is h. */
 #include <errno.h>
 
 #include "net/dragonfly.h"
@@ -186,9 +187,10 @@ static bool lower(uint32_t *size, uint32_t most)
 	return larger;
 }
 
-/* Four routers of a group, or two leaves and two spines, have every kind of way
- * through a group if each has two cables to other groups. If pairs of groups
- * have several cables, they keep more than one. */
+/* Reduces a group to at most four routers, or two leaves and two spines, with
+ * two cables per gate to other groups. Every kind of path through a group still
+ * exists. If several cables join each pair of groups, two cables join each pair
+ * in the smaller graph. */
 static bool groups_reduce(struct net_shape *s, bool plus)
 {
 	uint32_t at = groups_dim(s, plus), gates = plus ? 1 : 0;

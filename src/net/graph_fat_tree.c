@@ -2,25 +2,25 @@
 /* Topology `fat_tree`: the k-ary n-tree (Petrini and Vanneschi 1997) and its
  * tapered forms, as XGFT(n; m1 .. mn; 1, w1 .. w(n-1)) of Ohring et al. 1995.
  *
- * `dims` are the ports down of a router of each level, from the ends up:
- * dims[0] ends at each router of level 0. `up` are the ports up of the levels
- * below the top. Without `up`, each router has as many ports up as down, so
- * that no level is narrower than the level below it. BookSim2's fattree is dims
- * [k, k, k], its qtree dims [4, 4, 4] with up [1, 1].
+ * A router of level l has dims[l] ports down, and up[l] ports up unless l is
+ * the top level. The dims[0] ports down of level 0 lead to ends. Without `up`,
+ * each router has as many ports up as down, so that no level is narrower than
+ * the level below it. BookSim2's fattree is dims [k, k, k], its qtree dims
+ * [4, 4, 4] with up [1, 1].
  *
- * Several routers of a level may stand above one subtree. In level l, router
- * number `low` above subtree number `high` has the number first(l) + high *
- * copies(l) + low. Ports down come first. Port up b leads to router number low
- * + b * copies(l) above the next larger subtree. This parent has the child at
- * its port high % dims[l + 1]. */
+ * Several routers of a level may be roots of one subtree. In level l, the root
+ * `low` of subtree `high` is router first(l) + high * copies(l) + low. Its
+ * ports down have the lower numbers. Its b-th port up leads to the root low + b
+ * * copies(l) of the next larger subtree, at port high % dims[l + 1] of that
+ * root. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "net/graph.h"
 
-/* A level: its first router, its number of routers, and routers above each
- * subtree. */
+/* The numbers of a level: its first router, how many routers it has, and how
+ * many of them are roots of one subtree (copies). */
 struct level {
 	uint32_t first, routers, copies, ends; /* ends below a router */
 	uint32_t down, up;

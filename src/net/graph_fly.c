@@ -45,10 +45,9 @@ static int fly_build(struct net_graph *g, const struct net_shape *s,
 	for (uint32_t s1 = 1; s1 < n; s1++, shift /= k)
 		for (uint32_t a = 0; a < stage; a++)
 			for (uint32_t p = 0; p < k; p++) {
-				/* Input p of router a is joined to the router
-				 * whose address has p in place of a's digit.
-				 * The cable begins there at the output that has
-				 * the number of a's digit. */
+				/* Joins input p of router a to output `digit`
+				 * of the router whose address has p in place of
+				 * this digit. */
 				uint32_t digit = a / shift % k;
 				uint32_t from = a - digit * shift + p * shift;
 

@@ -3,8 +3,8 @@
  * grid, joined to all routers that differ in one coordinate (Ahn et al., SC
  * 2009). `trunking` is the number of cables between two joined routers, by
  * dimension. A flattened butterfly is the k-ary n-flat: n - 1 dimensions of k
- * routers. Each router has k ends, or with concentration another number (Kim et
- * al., ISCA 2007; BookSim2's flatfly, whose n is the number of dimensions).
+ * routers (Kim et al., ISCA 2007; BookSim2's flatfly, whose n is the number of
+ * dimensions). Each router has k ends unless `ends` gives another number.
  *
  * Router = x + X * (y + Y * z ..). Ports lead to the other coordinates in
  * ascending order, dimension by dimension, then to the ends. End k of a router
@@ -95,8 +95,8 @@ static int flat_build(struct net_graph *g, const struct net_shape *s,
 	return hyperx_build(g, &full, err);
 }
 
-/* A packet makes at most one step in each dimension, or two if it goes over a
- * random router. A dimension of four routers has all combinations of these
+/* Reduces each dimension to four routers. A packet makes at most two steps in a
+ * dimension, and four routers are enough for every combination of such
  * steps. */
 static bool hyperx_reduce(struct net_shape *s)
 {

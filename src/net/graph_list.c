@@ -109,8 +109,8 @@ static int list_build(struct net_graph *g, const struct net_shape *s,
 	return ret ? -EINVAL : 0;
 }
 
-/* The search for circles takes the whole graph: a part of it may lack a circle
- * of the whole. */
+/* Keeps the whole graph for the search for circles of channels, because a part
+ * of the graph may contain fewer circles. */
 static bool list_reduce(struct net_shape *s)
 {
 	return false;

@@ -98,8 +98,8 @@ static bool pair_mend(struct pairs *p, uint32_t a)
 	return false;
 }
 
-/* Draws pairs of stubs, of which none is wrong. Returns false if a pair cannot
- * be mended. */
+/* Draws random pairs of stubs and mends the wrong ones. Returns false if a pair
+ * cannot be mended. */
 static bool pairs_make(struct pairs *p)
 {
 	pairs_draw(p);
@@ -164,8 +164,8 @@ static int random_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* The search for circles takes the whole graph, because a smaller random graph
- * has different ways. */
+/* Keeps the whole graph for the search for circles of channels, because a
+ * smaller random graph has different paths. */
 static bool random_reduce(struct net_shape *s)
 {
 	return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topology `slim_fly`: the graphs of McKay, Miller and Siran for dims [q], q a
- * prime power 4w + d with d = -1, 0 or 1 (Besta and Hoefler, SC 2014). It has 2
- * q^2 routers of degree (3q - d) / 2, and any two are at most two cables apart.
+/* Topology `slim_fly`: the graphs of McKay, Miller and Siran for dims [q],
+ * where q is a prime power 4w + d with d = -1, 0 or 1 (Besta and Hoefler, SC
+ * 2014). A graph has 2 q^2 routers of degree (3q - d) / 2. Any two routers are
+ * at most two cables apart.
  *
  * Routers are (0, x, y) and (1, m, c), with elements of the field of q. (0, x,
  * y) is joined to (0, x, y + a) for each a of a set X. (1, m, c) is joined to
@@ -10,9 +11,10 @@
  * powers. If d = -1, the exponents in the second half of each set are one less,
  * because a set must contain -a with each a.
  *
- * Router = side * q^2 + x * q + y, or m and c in place of x and y. Ports lead
- * first to the routers of the own set, then to the other side in order of m or
- * x, then to ends. Cables to the other side are cables between groups. */
+ * Router (side, x, y) has the number side * q^2 + x * q + y, with m and c for x
+ * and y on side 1. The first ports of a router lead to routers of its side, the
+ * next ports to the other side in order of m or x, the last ports to ends.
+ * Cables to the other side are trunks. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -101,8 +103,8 @@ static bool field_init(struct field *f, uint32_t q)
 		rest /= f->p;
 	if (rest != 1)
 		return false;
-	/* An element is primitive only if the polynomial x^n - power is
-	 * irreducible. The loops therefore try all powers. */
+	/* Finds a polynomial x^n - power for which a primitive element exists.
+	 * The polynomial is then irreducible. */
 	for (f->power = 0; f->power < q; f->power++)
 		for (f->root = 1; f->root < q; f->root++)
 			if (is_primitive(f, f->root))
@@ -115,8 +117,8 @@ struct sets {
 	uint32_t n, at[2][Q_MAX];
 };
 
-/* Side k has the powers of z with exponents k + 2 i. If d = -1, the exponents
- * from i = w on are one less. */
+/* Fills the set of each side k with the powers z^(k + 2 i) of the primitive
+ * element z. If d = -1, the exponents from i = w on are one less. */
 static void sets_make(const struct field *f, struct sets *s)
 {
 	uint32_t w = (f->q + 1) / 4;
@@ -194,8 +196,8 @@ static int fly_build(struct net_graph *g, const struct net_shape *s,
 	return 0;
 }
 
-/* The search for circles takes the whole graph, because the graph of a smaller
- * field has different ways. */
+/* Keeps the whole graph for the search for circles of channels, because the
+ * graph of a smaller field has different paths. */
 static bool fly_reduce(struct net_shape *s)
 {
 	return false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Topology `tree4` of BookSim2 (networks/tree4.cpp): 64 ends at 16 routers with
  * two ports up, 8 routers with four ports up, and 4 routers at the top. Routers
- * 2i and 2i + 1 of the 8 have cables to the same four of the 16. Each of the 4
- * has cables to all 8. Routers are numbered from the ends up. Ports down come
- * first. */
+ * 2i and 2i + 1 of the middle level have cables to the same four routers below
+ * them. Each router at the top has cables to all 8 routers of the middle level.
+ * Routers are numbered from the ends up. The ports down of a router have the
+ * lower numbers. */
 #include "net/graph.h"
 
 enum { LEAVES = 16, MIDDLES = 8, TOPS = 4, DOWN = 4, ENDS = 64 };

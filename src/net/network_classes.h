@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurement by class of packets, as part of that of the network
- * (network_meter.h): load and latency of each class, and round trips of
- * requests. */
+/* Measures load and latency of each class of packets, and round trips of
+ * requests. This is a part of the measurement of the network
+ * (network_meter.h). */
 #ifndef NET_NETWORK_CLASSES_H
 #define NET_NETWORK_CLASSES_H
 
@@ -15,11 +15,13 @@ uint32_t net_class_called(struct weft_comp *net, const char *name);
 void net_class_made(struct net_meter *n, const struct net_packet *p);
 void net_class_received(struct net_meter *n, const struct net_packet *p,
 			uint64_t cycle);
-/* Adds the backlog of the sources at the end of the window. */
+/* Adds the backlog of the sources at the end of the window to the offered
+ * flits of each class. */
 void net_class_close(struct net_meter *n);
-/* Forgets what was measured, for a second window. */
+/* Clears all counts and histograms of the classes before a second window. */
 void net_class_again(struct net_meter *n);
-/* Reports metrics "CLASS.offered" etc. and those of round trips. */
+/* Reports metrics "CLASS.offered", "CLASS.accepted" and latencies of each
+ * class, and metrics of round trips. */
 void net_class_report(struct weft_comp *net);
 
 #endif

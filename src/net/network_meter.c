@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measurement of a network, see network_meter.h: sources, the window of
- * measurement, results.
+/* Measures a network (network_meter.h). Joins the sources, opens and closes the
+ * window of measurement, and reports results.
  *
- * States of a run. `saturated`: the content of sources and network has grown in
+ * A network is `saturated` if the content of sources and network has grown in
  * the window by more than chance (growth.h) and by more than a packet per
- * source. `starved`: a source with a packet ready sent none for a watchdog's
- * time while others did. */
+ * source. A network is `starved` if a source had a packet ready for the time of
+ * the watchdog and sent none, while other sources sent packets. */
 #include "net/network_meter.h"
 
 #include <errno.h>
@@ -66,8 +66,8 @@ int net_meter_join(struct weft_comp *net, uint32_t node, uint32_t nodes,
 
 /* ---- the window ---- */
 
-/* WINDOW_LOOKS: samples of a window for growth. WINDOW_STEP: cycles between
- * samples at first, if the end of the window is not known. */
+/* WINDOW_LOOKS is the number of samples in a window of known length. Without a
+ * known length, the first samples are WINDOW_STEP cycles apart. */
 enum { WINDOW_LOOKS = 16, WINDOW_STEP = 64 };
 
 void net_meter_open(struct weft_comp *c, uint64_t from)
@@ -121,7 +121,8 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 		n->closing(c);
 	n->until = until;
 	window_look(c, until);
-	/* Packets due at sources by the window's end, made or not. */
+	/* Counts all packets that were due in the window, although a source may
+	 * not have made them yet. */
 	n->expected = n->marked;
 	NET_METER_SOURCES(n, g)
 	{
@@ -139,8 +140,8 @@ void net_meter_close(struct weft_comp *c, uint64_t until, bool last)
 	packet = n->expected ? (double)n->offered / (double)n->expected : 0;
 	grows = growth_found(&n->growth, packet * n->n_gens);
 	if (grows && !last && !n->again) {
-		/* Measures again. Packets marked so far do not count, because
-		 * they belong to the warm-up. */
+		/* Opens the second window. Packets marked in the first window
+		 * do not count, because it may have been warm-up. */
 		n->again = true;
 		n->marked = n->marked_in = n->expected = 0;
 		n->offered = n->backlog = n->in_flits = 0;
@@ -185,8 +186,8 @@ void net_meter_made(struct weft_comp *net, struct net_packet *p)
 
 	n->made_flits += p->flits;
 	p->marked = p->born >= n->from && p->born < n->until;
-	/* A source with a limit may make more packets than its backlog counted.
-	 * The packets beyond this count are not marked. */
+	/* A source with a limit may make more packets than it reported as its
+	 * backlog. The additional packets are not marked. */
 	p->marked &= !n->closed || n->marked < n->expected;
 	if (n->n_classes)
 		net_class_made(n, p);

@@ -9,8 +9,9 @@
  *
  * Cycles are those of the network's clock. If the content of sources and
  * network has grown by the window's end, the network is either saturated or
- * still filling up. A second window behind the first, twice as long, decides.
- * The first was warm-up if the second shows no growth, or none that lasts. */
+ * still filling up. A second window follows, which is twice as long. If the
+ * content still grows in the second half of that window, the network is
+ * saturated. Otherwise the first window was part of the warm-up. */
 #ifndef NET_NETWORK_METER_H
 #define NET_NETWORK_METER_H
 
@@ -24,7 +25,7 @@ struct net_backlog {
 	uint64_t packets, flits;
 };
 
-/* Questions of the network to a source of traffic. */
+/* Functions of a source of traffic that the network calls. */
 struct net_source_ops {
 	/* Returns the packets that were due by `cycle` but are not made yet,
 	 * without those due before `from`. */
@@ -35,8 +36,8 @@ struct net_source_ops {
 	struct net_backlog (*backlog_of)(const struct weft_comp *c,
 					 uint32_t cls, uint64_t from,
 					 uint64_t cycle);
-	/* Returns true if the source has had a packet to send since before
-	 * `before`, and sent none. */
+	/* Returns true if the source has had a packet ready since a cycle
+	 * earlier than `before`, and has sent none. */
 	bool (*starves)(const struct weft_comp *c, uint64_t before);
 };
 
@@ -66,31 +67,32 @@ struct net_class {
 	struct weft_hist *latency;
 };
 
-/* State of the measurement, the first member of the state of the component that
- * is the network as a whole. */
+/* State of the measurement. It must be the first member of the state of the
+ * network's component. */
 struct net_meter {
 	/* parameters: */
 	uint64_t warmup, measure;
 	double precision;
 	bool detect;
-	/* gen: source of each node, or an empty entry; nodes: length of gen;
-	 * n_gens: sources in gen */
+	/* gen[i] is the source of node i, and is empty if the node has none.
+	 * gen has `nodes` entries, of which n_gens are not empty. */
 	struct net_end *gen;
 	uint32_t nodes, n_gens;
-	/* perm: permutation that the sources' patterns share; perm_seed: number
-	 * of this permutation */
+	/* permutation that the patterns of all sources share, and the seed that
+	 * it was drawn from */
 	uint32_t *perm;
 	uint64_t perm_seed;
 	/* clock of the network; the clock of each source must equal it */
 	struct weft_clock clk;
-	/* Called before the window ends, for measurements of the component;
-	 * NULL: none. */
+	/* If not NULL, called before the window ends, so that the component can
+	 * finish its own measurements. */
 	void (*closing)(struct weft_comp *c);
 	/* the window: */
 	/* cycles of the window; UINT64_MAX: not known yet */
 	uint64_t from, until;
 	bool closed, over, again; /* again: this is the second window */
-	/* Packets made in the window, and those of them that arrived. */
+	/* number of packets made in the window, and how many of these packets
+	 * have arrived */
 	uint64_t marked, marked_in;
 	uint64_t expected; /* packets that will be marked in all */
 	uint64_t offered;  /* flits of the expected packets */
@@ -107,8 +109,8 @@ struct net_meter {
 	weft_time_t last; /* time of the last packet received */
 	struct net_class *cls;
 	uint32_t n_classes;
-	/* Requests made in the window, those of them whose reply has arrived,
-	 * and round trips; trip is NULL without requests. */
+	/* number of requests made in the window, number of replies to them that
+	 * have arrived, and histogram of round trips (NULL without requests) */
 	uint64_t trips, trips_in;
 	struct weft_hist *trip;
 	/* All packets are known before the run, so that the time until the last
@@ -198,8 +200,8 @@ static inline bool net_meter_over(const struct net_meter *n)
 /* Tags of the component's events. The component calls net_meter_due() for
  * NET_TAG_CLOSE. */
 enum { NET_TAG_WATCH, NET_TAG_OPEN, NET_TAG_CLOSE, NET_TAG_NONE };
-/* Returns true if an event in this cycle is possible: its time fits in 63 bits.
- */
+/* Returns true if the time of this cycle fits in 63 bits, so that an event can
+ * be set for it. */
 static inline bool net_cycle_comes(const struct weft_clock *clk, uint64_t cycle)
 {
 	/* the slowest clock has 1 Hz */
@@ -207,12 +209,14 @@ static inline bool net_cycle_comes(const struct weft_clock *clk, uint64_t cycle)
 }
 /* Opens the window at `from`. */
 void net_meter_open(struct weft_comp *net, uint64_t from);
-/* Ends the window at `until`. It may open again unless `last` is true. */
+/* Ends the window at `until`. Opens a second window if the first one showed
+ * growth and `last` is false. */
 void net_meter_close(struct weft_comp *net, uint64_t until, bool last);
 /* Ends the window if it ends now. */
 void net_meter_due(struct weft_comp *net);
-/* Counts the sources that have had a packet to send since before `before` and
- * sent none, for the state `starved`. */
+/* Counts the sources that have had a packet ready since a cycle earlier than
+ * `before` and have sent none. The state `starved` is derived from this
+ * count. */
 void net_meter_starved(struct net_meter *n, uint64_t before);
 
 /* Called in ops.finish. Closes the window at cycle `now` if the run ended

@@ -300,8 +300,9 @@ static uint32_t pattern_any(const struct pattern *p, struct weft_rng *rng)
 	return d + (d >= p->node);
 }
 
-/* Returns a node at most one step away in each of the first two dimensions. A
- * step over the edge of the network follows the node numbers. */
+/* Returns a node at most one step away in each of the first two dimensions. At
+ * the edge of the network, a step adds or subtracts node numbers modulo
+ * p->nodes. */
 static uint32_t taper_step(const struct pattern *p, struct weft_rng *rng)
 {
 	uint64_t d = p->node + p->nodes - 1 + weft_rng_below(rng, 3);

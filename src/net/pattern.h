@@ -58,7 +58,8 @@ int pattern_parse(const char *name, enum pattern_kind *kind_p,
 enum { PATTERN_SPOTS = 16 };
 struct pattern_spots {
 	uint32_t node[PATTERN_SPOTS];
-	/* share of the packets for this node or one before it in the list */
+	/* share of the packets for this node and all nodes before it in the
+	 * list */
 	double upto[PATTERN_SPOTS];
 	uint32_t n;
 };
@@ -70,32 +71,33 @@ int pattern_spots_read(struct pattern_spots *s, const char *text,
 struct pattern {
 	enum pattern_kind kind;
 	uint32_t node, nodes;
-	/* destination, for kinds in which it never changes; hotspot: the hot
-	 * spot */
+	/* destination if the kind always sends to one node; the hot spot if the
+	 * kind is hotspot */
 	uint32_t partner;
 	bool self;  /* random destinations may include the sender */
 	double hot; /* probability of the hot spot, whose node is partner */
-	/* hotspot: replaces partner, NULL: none; background: nodes that get
-	 * nothing; owned by the caller */
+	/* For hotspot, the hot spots that replace `partner`, or NULL. For
+	 * background, the nodes that receive no packets. The caller owns the
+	 * list. */
 	const struct pattern_spots *spots;
 	uint32_t group; /* adversarial: nodes of a group */
 	uint32_t row;	/* nodes of a row, 0: one dimension */
 	double run;	/* runs: mean number of packets in a run */
-	/* turn, uniform, hotspot: the nodes to choose from, n_set > 0 of them,
-	 * owned by the caller; NULL: all nodes */
+	/* Nodes that turn, uniform and hotspot choose from, or NULL for all
+	 * nodes. The caller owns this list of n_set > 0 nodes. */
 	const uint32_t *set;
 	uint32_t n_set;
 	/* state */
 	uint32_t turn; /* number of packets of PATTERN_TURN so far */
-	/* destination of the current run, and number of packets left in the
-	 * run */
+	/* PATTERN_RUNS: destination of the current run, and number of packets
+	 * that it still sends */
 	uint32_t run_dest, run_left;
 };
 
-/* Shape of the network. Patterns tornado and neighbour use its dimensions, the
- * others one dimension of `nodes`. `perm` lists all nodes for
- * PATTERN_PERMUTATION. `dest` is the destination of patterns hotspot and fixed,
- * and the distance of pattern offset. */
+/* Shape of the network. With dims = 0, the network has one dimension of all
+ * nodes. `perm` lists all nodes for PATTERN_PERMUTATION. `dest` is the
+ * destination of patterns hotspot and fixed, and the distance of pattern
+ * offset. */
 struct pattern_shape {
 	const uint32_t *size;
 	uint32_t dims;
@@ -103,9 +105,9 @@ struct pattern_shape {
 	uint32_t dest;
 	uint32_t group; /* nodes of a group of the topology, 0: no groups */
 };
-/* Finds the partner of p->node. Returns 0, or -EINVAL with a message if that
- * node does not exist or the pattern does not fit the number of nodes. Keeps no
- * reference to shape. */
+/* Finds the partner of p->node. Returns 0, or -EINVAL with a message if the
+ * partner does not exist or the pattern does not fit the number of nodes. Keeps
+ * no reference to shape. */
 int pattern_init(struct pattern *p, const struct pattern_shape *shape,
 		 struct weft_err *err);
 /* Returns false if this node sends no packets, because it would be its own

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies and routings of shared objects, see plug_network.h. Cables are
- * checked as they are joined, ends once the graph is built, and choices by
- * walks of packets between ends, before the search for circles. */
+/* Topologies and routings of shared objects (plug_network.h). Each cable is
+ * checked when it is joined, and the ends are checked when the graph is
+ * complete. Before the search for circles, the choices of a routing are checked
+ * by following packets from end to end. */
 #include "net/plug_network.h"
 
 #include <errno.h>
@@ -10,13 +11,13 @@
 
 #include "base/need.h"
 
-/* Upper limit of sources, and of destinations, whose packets are walked. Walks
- * leave out some ends of a larger graph, but the search for circles takes all
- * ends. */
+/* Limit of the sources and of the destinations between which packets are
+ * followed. Larger graphs have ends without such packets, but the search for
+ * circles includes all ends. */
 enum { PAIRS_SIDE = 1024 };
 
-/* Weft's struct is the first member, because a pointer to it is also used as a
- * pointer to the whole. */
+/* net_topology and net_routing must be the first members, because pointers to
+ * them are cast to pointers to these structs. */
 struct plug_topology {
 	struct net_topology t;
 	const struct weft_topology *own;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of a cmesh (graph_cmesh.c), by the first dimension, then the second.
- * express_order takes an express cable at the edge if half a row or column or
- * more is left, like BookSim2's dor_cmesh. dimension_order takes no express
- * cables, like BookSim2's dor_no_express. */
+/* Routings of a cmesh (graph_cmesh.c). Packets move in the first dimension,
+ * then in the second. express_order uses an express cable at the edge if the
+ * remaining distance is at least half a row or column, like BookSim2's
+ * dor_cmesh. dimension_order uses no express cables, like BookSim2's
+ * dor_no_express. */
 #include "net/routing.h"
 
 static const char *const meshes[] = { "cmesh", NULL };

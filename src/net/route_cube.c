@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of a hypercube (graph_cube.c): dimension_order takes the lowest bit
- * that differs first (e-cube). valiant takes e-cube to a random router, then to
- * the destination. minimal_adaptive takes any bit that differs, with e-cube as
- * escape. */
+/* Routings of a hypercube (graph_cube.c). dimension_order corrects the lowest
+ * bit that differs first (e-cube). valiant uses e-cube to a random router and
+ * from there to the destination. minimal_adaptive corrects any bit that
+ * differs, with e-cube on the escape channel. */
 #include "net/routing.h"
 
 static const char *const cubes[] = { "hypercube", NULL };

@@ -6,16 +6,17 @@
  *	o1turn			ascending or descending dimensions, by a coin
  *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
  *				decide
- *	valiant			to a random router, then to the destination,
- *				unless the packet passes the destination's
- *				router on the first way
- *	ugal			minimal, or over a random router. The random
- *				router has the destination's coordinate in
- *				dimensions in which the source has it, too. The
+ *	valiant			to a random router, then to the destination. A
+ *				packet that passes the destination's router
+ *				before the random router stops there.
+ *	ugal			a minimal path, or a path over a random router.
+ *				That router differs from the source only in
+ *				dimensions in which the destination does. The
  *				first router compares hops times load of the
- *				outputs of both ways (Singh 2005).
- *	minimal_adaptive	a step in any dimension in which the packet has
- *				not arrived; escape by dimension order
+ *				output for both paths (Singh 2005).
+ *	minimal_adaptive	a step in any dimension in which the packet is
+ *				not at the destination's coordinate, with
+ *				dimension_order on the escape channel
  *
  * A packet may take any of several cables between two routers. Steps in
  * ascending order of dimensions form no circle of channels. Therefore one class
@@ -81,8 +82,8 @@ static void step_choose(struct net_choices *c, struct step s, uint32_t vcs,
 		net_choose_class(c, s.port + i, vcs, k, n);
 }
 
-/* Adds the next step from router `from` to router `to`. If the two are one
- * router, adds the port of the packet's end. */
+/* Adds the next step from router `from` to router `to`. If `from` equals `to`,
+ * adds the port of the packet's end. */
 static void go(const struct net_graph *g, uint32_t vcs, uint32_t from,
 	       uint32_t to, const struct net_route *r, bool down, uint32_t k,
 	       uint32_t n, struct net_choices *c)
@@ -222,8 +223,9 @@ const struct net_routing net_routing_hyperx_valiant = {
 	.coins = 1,
 };
 
-/* Draws the router on the way. It has random coordinates in the dimensions in
- * which source and destination differ. */
+/* Draws the intermediate router r->mid. It has random coordinates in the
+ * dimensions in which source and destination differ, and the coordinates of
+ * both in the others. */
 static void ugal_inject(const struct net_graph *g, struct net_route *r,
 			uint64_t random)
 {
@@ -247,8 +249,9 @@ static void ugal_inject(const struct net_graph *g, struct net_route *r,
 	}
 }
 
-/* Returns true if the packet should take the way over r->mid, which must not be
- * the present router. A coin decides if there are no loads. */
+/* Returns true if the packet should take the path over r->mid. r->mid must not
+ * be the router that the packet is at. If the loads of outputs are unknown, the
+ * result is random. */
 static bool detour(const struct net_graph *g, uint32_t vcs,
 		   struct net_arrival in, const struct net_route *r)
 {

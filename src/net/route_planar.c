@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing `planar_adaptive` of meshes (Chien and Kim, ISCA 1992), with the
- * classes of VCs of BookSim2's planar_adapt. A packet is in the plane of two
- * dimensions: the lowest dimension in which it has not arrived, and the next
- * higher dimension. It may take a step in either of them. In the lower one it
- * has class 2. In the higher one it has class 0 if it ascends in the lower one,
- * and class 1 if it descends there.
+ * classes of VCs of BookSim2's planar_adapt. A packet moves in the plane of two
+ * dimensions. One is the lowest dimension in which the packet is not at the
+ * destination's coordinate, the other is the next higher dimension. A step in
+ * the lower dimension uses VCs of class 2. A step in the higher dimension uses
+ * VCs of class 0 if the packet ascends in the lower dimension, and of class 1
+ * if it descends in the lower dimension.
  *
  * Packets pass planes in ascending order. Packets that ascend in the lower
  * dimension of a plane and packets that descend share no VCs of the higher

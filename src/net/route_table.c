@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of any graph on shortest ways, by a table of ports:
+/* Routings of any graph along shortest paths, by a table of ports:
  *
- *	shortest		a class of VCs for each cable on the way, in
- *				ascending order, so that a packet waits only
- *				for packets that have passed more cables
+ *	shortest		The k-th cable of a path uses VCs of class k, so
+ *				that a packet waits only for packets that have
+ *				passed more cables.
  *	shortest_all_vcs	like shortest, but on any VC (BookSim2's min of
  *				anynet)
- *	valiant			over the router of a random end; each phase has
- *				the classes of `shortest`
+ *	valiant			a shortest path to the router of a random end,
+ *				then one to the destination. Both have classes
+ *				as in `shortest`, but no common classes.
  *
- * A shortest way has the fewest cycles on its cables. Each router has a tree of
- * ways to all others. If a router has several neighbours on ways of equal
- * length, its predecessor in the tree is the neighbour that is nearest to the
- * root. If several are equally near, it is the one with the lowest number, as
- * in BookSim2. */
+ * A shortest path has the smallest sum of cable latencies. A tree of shortest
+ * paths leads from each router to all others. If several neighbours can precede
+ * a router in the tree, the neighbour nearest to the root is its predecessor.
+ * If several are equally near, the lowest number decides, as in BookSim2. */
 #include "net/route_table.h"
 
 #include <errno.h>
@@ -138,8 +138,9 @@ static uint32_t port_to(const struct net_graph *g, uint32_t r, uint32_t next)
 	return best;
 }
 
-/* Returns the router behind the first cable of the way to a router, and notes
- * it for all routers on that way, so that each is passed once. */
+/* Returns the first router after `from` on the path to `to`. Stores this result
+ * in w->first for all routers on the path, so that a search passes each router
+ * only once. */
 static uint32_t first_find(struct ways *w, uint32_t from, uint32_t to)
 {
 	uint32_t r = to, first;
@@ -169,8 +170,9 @@ static uint32_t next_router(const struct net_graph *g, struct net_table *t,
 	return net_graph_far(g, r, *net_table_port(t, r, to))->at;
 }
 
-/* Counts the cables of the longest way. Ways to a router meet, and each router
- * on them notes how many cables are left. */
+/* Returns the number of cables on the longest path in the table. left[r] is the
+ * number of cables from router r to `to`. A path that reaches a router with a
+ * known left[r] need not be followed further. */
 static uint32_t hops_most(const struct net_graph *g, struct net_table *t,
 			  uint32_t *left)
 {

@@ -6,7 +6,7 @@
 
 #include "net/routing.h"
 
-/* One table or several. A table has a port for each pair of routers. */
+/* One or more tables, each with a port for each pair of routers. */
 struct net_table {
 	uint32_t routers;
 	uint32_t hops; /* most cables on a way */
@@ -24,13 +24,13 @@ static inline uint8_t *net_table_port(struct net_table *t, uint32_t at,
 {
 	return &t->port[(size_t)at * t->routers + to];
 }
-/* Cables side by side lead to one router from adjacent ports, of which `port`
- * is the first. Returns one of these ports, chosen by the destination's router
- * `to`. */
+/* Returns `port`, or one of the ports that follow it if their cables lead to
+ * the same neighbour. The number of the destination's router `to` selects among
+ * these parallel cables. */
 uint32_t net_table_side(const struct net_graph *g, uint32_t router,
 			uint32_t port, uint32_t to);
-/* Returns the cycles of a cable, or 1 if the cable has no latency of its
- * own. */
+/* Returns the latency of a cable in cycles, or 1 if the graph gives the cable
+ * no latency. */
 static inline uint32_t net_table_length(const struct net_graph *g,
 					const struct net_far *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routings of topologies in which several ports up may lead on to an end
+/* Routings of topologies in which a packet may choose among several ports up
  * (net_topology.onward). A packet goes up to a router above both ends. From
- * there one way leads down.
+ * there one path leads down.
  *
  *	nearest_common_ancestor	a random port up (BookSim2's fattree_nca)
  *	d_mod_k			a port up by the number of the destination
@@ -62,8 +62,8 @@ const struct net_routing net_routing_d_mod_k = {
 	.route = d_mod_k_route,
 };
 
-/* The salt of the first port's draw is the level. The salt of the second port's
- * draw is the level + NET_DIMS. */
+/* Adds the less loaded of two random ports up. The salts of their draws are
+ * `level` and `level` + NET_DIMS. */
 static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 			   struct net_arrival in, struct net_route *r,
 			   struct net_choices *c)

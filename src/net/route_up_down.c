@@ -2,12 +2,13 @@
 /* Routing `up_down` of any graph: up*\/down* (Schroeder et al. 1991). The
  * routers have ranks in the order in which a spanning tree reaches them,
  * breadth first. A packet goes up, towards lower ranks, then down, and never up
- * again, so that any number of VCs is free of circles. Among the ways of this
- * form the routing takes one with the fewest cables.
+ * again, so that any number of VCs is free of circles. Among such paths the
+ * routing chooses one with the fewest cables.
  *
- * The root is the router with the most cables: the one with the lowest number
- * if there are several. The first table has ports for packets that may still go
- * up, the second for packets that came down. */
+ * The root is the router with the most cables. If several routers have the most
+ * cables, the one with the lowest number is the root. The first table has ports
+ * for packets that may still go up, the second table for packets that have gone
+ * down. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,9 @@ struct ways {
 	uint16_t *any, *down; /* cables to the destination */
 };
 
-/* Finds a next port of a router, over a cable up or down, that begins a shorter
- * way than *dist. Sets *dist and *port if there is one. */
+/* Finds the port of router r, among its ports up or its ports down, with the
+ * shortest path to the destination. Sets *dist and *port if that path is
+ * shorter than *dist. */
 static void step_find(struct ways *w, uint32_t r, bool up, uint16_t *dist,
 		      uint8_t *port)
 {
@@ -89,8 +91,8 @@ static void step_find(struct ways *w, uint32_t r, bool up, uint16_t *dist,
 	}
 }
 
-/* Fills in the columns of a destination in both tables. Ways down are found
- * first, from the highest rank to the root, then ways up, from the root to the
+/* Fills in the columns of a destination in both tables. Finds paths down first,
+ * from the highest rank to the root, then paths up, from the root to the
  * highest rank. */
 static void column_fill(struct ways *w, struct net_table *t, uint32_t to)
 {

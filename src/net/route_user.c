@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing `table`: a user's table of ways, g->way, by router and end. The ways
- * of the table must lead from each end to every other end. */
+/* Routing `table`. The user's table g->way has the next port for each router
+ * and destination end. It must lead packets from each end to every other
+ * end. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,16 +26,17 @@ static void user_route(const struct net_graph *g, uint32_t vcs,
 	const struct net_way *w =
 		&g->way[(size_t)in.router * g->ends + r->dest];
 
-	/* A router may lack a way if no packet passes it. The search for
-	 * circles asks such routers, too. */
+	/* A router that no packet for this end passes may have no port in the
+	 * table. The search for circles calls this function for such routers,
+	 * too. */
 	if (w->port == NET_WAY_NONE)
 		return;
 	net_choose(c, w->port, w->first,
 		   w->last == NET_WAY_ALL ? vcs - 1 : w->last, 0);
 }
 
-/* Notes that the ways of router `r` and of all routers behind it lead to end
- * `dest`. */
+/* Records in `known` that router `r` and all later routers on the path lead
+ * packets to end `dest`. */
 static void way_note(const struct net_graph *g, uint32_t r, uint32_t dest,
 		     uint32_t *known)
 {
@@ -48,9 +50,9 @@ static void way_note(const struct net_graph *g, uint32_t r, uint32_t dest,
 	}
 }
 
-/* Follows the table's ways from end `src` to end `dest`, up to a router whose
- * ways are known to lead there. Returns 0, or -EINVAL with a message if the
- * ways do not lead to `dest`. */
+/* Follows the table from end `src` to end `dest`, or up to a router that is
+ * known to lead packets to `dest`. Returns 0, or -EINVAL with a message if the
+ * table does not lead to `dest`. */
 static int way_follow(const struct net_graph *g, uint32_t src, uint32_t dest,
 		      const uint32_t *known, struct weft_err *err)
 {

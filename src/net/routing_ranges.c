@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges of virtual channels for classes of packets, see routing_ranges.h.
+/* Ranges of virtual channels for classes of packets (routing_ranges.h).
  *
- * The search for circles walks each range, and looks for circles in the waits
- * of all ranges together (routing_cycle.c). Packets on the VCs of a range may
- * wait for each other. In a pair of ranges, requests wait for room for replies.
- * The replies of a pair must therefore never wait for VCs of its requests,
- * neither directly nor through other ranges. */
+ * Packets on the VCs of a range may wait for each other. The search for circles
+ * (routing_cycle.c) collects the waits of all ranges in one graph. In a pair of
+ * ranges, requests wait for room for replies. The replies of a pair must
+ * therefore never wait for VCs of its requests, neither directly nor through
+ * packets of other ranges. */
 #include "net/routing_ranges.h"
 
 #include <errno.h>

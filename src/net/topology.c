@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic of grids, and queries of grids and graphs, see topology.h.
- * front/exp/route_graph.c makes the tables of graphs. */
+/* Ports and neighbours of the nodes of grids and graphs (topology.h). Those of
+ * grids are computed, those of graphs are in tables that
+ * front/exp/route_graph.c makes. */
 #include "net/topology.h"
 
 #include <errno.h>

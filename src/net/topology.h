@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Direct networks with a switch at every node: the port by which a packet for
- * destination d leaves the switch at node s, and whether that cable is a
- * dateline. Regular networks (mesh, torus, hypercube) use arithmetic, others a
- * table.
+/* Routes of direct networks with a switch at every node. For a packet to node
+ * d, the functions return the port by which it leaves the switch at node s, and
+ * whether the cable of that port is a dateline. Regular networks (mesh, torus,
+ * hypercube) are computed, other networks use a table.
  *
- * Numbers: node = x + X * (y + Y * (z ...)). Ports of a switch: first the ports
- * to its node, then the links. With up to three dimensions link 2 * dimension
- * is the positive direction and the next link the negative one. With more
- * dimensions, and in hypercubes, a dimension of size 2 has one port only, and
- * ports are numbered in order. A dimension of size 2 has one cable, also in a
- * torus, unless `both` says that there are two.
+ * The number of a node is x + X * (y + Y * (z ...)). The first ports of a
+ * switch lead to its node, the next ports are links. With up to three
+ * dimensions, link 2 * dimension leads in the positive direction and the next
+ * link in the negative direction. With more dimensions, and in hypercubes, a
+ * dimension of size 2 has one port only, and the ports of all dimensions are
+ * numbered one after another. A dimension of size 2 has one cable, also in a
+ * torus, unless `both` is true. Then it has two.
  *
- * Routes: dimension order, in each ring the shorter direction, and the rule of
- * enum topo_tie if both are equally long. If a cable in that direction is cut,
- * the packet takes the other direction. */
+ * Packets use dimension order. In a ring they take the shorter direction, and
+ * enum topo_tie decides if both are equally long. If a cable in that direction
+ * is cut, packets take the other direction. */
 #ifndef NET_DIRECT_ROUTE_H
 #define NET_DIRECT_ROUTE_H
 
@@ -28,9 +29,9 @@ enum {
 };
 #define TOPO_FAR_NONE UINT32_MAX
 
-/* Direction to a node half way round a ring: always positive, by the parity of
- * the coordinate, by coins (random bits) of the sender, or always negative.
- * Parity and coins load both directions. */
+/* Rule that chooses the direction to a node half way round a ring. BALANCED
+ * uses the parity of the coordinate, and RANDOM uses coins (random bits) of the
+ * sender. Both divide the load between the two directions. */
 enum topo_tie {
 	TOPO_TIE_POSITIVE,
 	TOPO_TIE_BALANCED,
@@ -38,8 +39,8 @@ enum topo_tie {
 	TOPO_TIE_NEGATIVE
 };
 
-/* TOPO_HUB: the first link of each node leads into a network that finds the
- * destination by itself. */
+/* In a TOPO_HUB, the first link of each node leads to a network that routes
+ * packets on its own. */
 enum topo_kind { TOPO_GRID, TOPO_GRAPH, TOPO_HUB };
 
 /* Ports of every switch: its first link port and its number of links. */
@@ -47,7 +48,7 @@ struct topo_ports {
 	uint8_t first, links;
 };
 
-/* A cut cable: the one that would lead from `node` in the positive direction of
+/* A cut cable. Before the cut it led from `node` in the positive direction of
  * `dim`. */
 struct topo_cut {
 	uint32_t node, dim;
@@ -95,8 +96,8 @@ uint32_t topo_port(const struct topology *t, uint32_t s, uint32_t d);
  * TOPO_TIE_RANDOM tie. */
 uint32_t topo_way(const struct topology *t, uint32_t s, uint32_t d,
 		  uint32_t coins);
-/* Coordinates of one node. A crossbar keeps those of its own node, so that it
- * routes a packet without divisions to compute them. */
+/* Coordinates of one node. A crossbar stores the coordinates of its node, so
+ * that routing a packet needs no divisions. */
 struct topo_here {
 	uint32_t node;
 	uint16_t at[TOPO_DIMS];
@@ -116,7 +117,7 @@ static inline uint32_t topo_here_port(const struct topo_here *h,
 uint32_t topo_far(const struct topology *t, uint32_t s, uint32_t port);
 /* Returns the port at the far end of a cable, which must exist. */
 uint32_t topo_far_port(const struct topology *t, uint32_t s, uint32_t port);
-/* Returns which ports of s have a cable that is a dateline, as a mask. */
+/* Returns the mask of the ports of s whose cable is a dateline. */
 uint32_t topo_datelines(const struct topology *t, uint32_t s);
 /* Returns the dimension of a port, or 0xff. Callers need the dimension, because
  * a packet that changes to another dimension returns to the even channel. */
@@ -124,7 +125,7 @@ static inline uint32_t topo_dim(const struct topology *t, uint32_t port)
 {
 	return t->dim[port];
 }
-/* Returns the number of the port behind the last link port. */
+/* Returns the number of the last link port, plus 1. */
 static inline uint32_t topo_ports_end(const struct topology *t)
 {
 	return (uint32_t)t->ports.first + t->ports.links;
@@ -155,7 +156,8 @@ int topo_grid(struct topology *t, struct topo_ports ports, const uint32_t *size,
 	      uint32_t dims, bool wrap, bool both, struct weft_err *err);
 int topo_cube(struct topology *t, struct topo_ports ports, uint32_t dims,
 	      struct weft_err *err);
-/* Makes a hub with so many nodes, to which senders give no routes. */
+/* Makes a hub with this number of nodes. Packets need no route from their
+ * senders. */
 void topo_hub(struct topology *t, struct topo_ports ports, uint32_t nodes);
 /* Free tables and cables. topo_free() also frees t itself, which may be
  * NULL. */

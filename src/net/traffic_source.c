@@ -8,8 +8,8 @@
 
 /* ---- when ---- */
 
-/* Returns the cycle of a time, or ARRIVALS_NEVER: a load of 1e-30 gives times
- * that do not fit in 64 bits. */
+/* Rounds a time down to a cycle. Returns ARRIVALS_NEVER if the time is 2^63 or
+ * later, as happens with a load of 1e-30. */
 static uint64_t arrivals_cycle(double at)
 {
 	return at < 0x1p63 ? (uint64_t)at : ARRIVALS_NEVER;
@@ -27,8 +27,9 @@ static uint64_t arrivals_trials(double log_miss, struct weft_rng *rng)
 	return n < 1e15 ? 1 + (uint64_t)n : (uint64_t)1e15;
 }
 
-/* Sets the phases of on_off: in the mean start / (start + stop) of the cycles
- * are in a burst. The first phase is drawn with these shares. */
+/* Sets up the phases of on_off. On average a share of start / (start + stop) of
+ * the cycles is in a burst. This share is also the probability that the run
+ * starts in a burst. */
 static int on_off_init(struct arrivals *a, double peak, struct weft_rng *rng,
 		       struct weft_err *err)
 {
@@ -81,8 +82,8 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 	}
 	if (a->kind == ARRIVALS_BURSTY) {
 		peak = fmin(peak, 1);
-		/* the mean off time that gives the load:
-		 * rate = peak * on / (on + off) */
+		/* Mean length of a phase off, so that rate = peak * on / (on +
+		 * off). */
 		off = burst * (peak / a->rate - 1);
 		if (burst < 1 || peak < a->rate)
 			return weft_fail(
@@ -97,8 +98,8 @@ int arrivals_init(struct arrivals *a, double peak, double burst,
 	if (a->kind == ARRIVALS_ON_OFF && on_off_init(a, peak, rng, err))
 		return -EINVAL;
 	arrivals_step(a, 0, rng);
-	/* A step is at least 1. Without this an arrival in cycle 0 would be
-	 * impossible. */
+	/* A step is at least 1 cycle. The first arrival is moved by one cycle,
+	 * so that it can be in cycle 0. */
 	a->next--;
 	return 0;
 }

@@ -33,9 +33,9 @@ enum arrivals_kind {
 	/* random intervals from the start of a packet to the next start; the
 	 * mean interval is the packet's line time / share */
 	ARRIVALS_UNIFORM,
-	/* after the line time of a packet a gap in proportion to that time */
+	/* Each packet is followed by a gap in proportion to its line time. */
 	ARRIVALS_EVEN,
-	/* after the line time of a packet a gap of exponential distribution */
+	/* Each packet is followed by a gap of exponential distribution. */
 	ARRIVALS_POISSON,
 };
 #define ARRIVALS_NAMES "bernoulli|periodic|bursty|on_off"
@@ -50,11 +50,11 @@ struct arrivals {
 	 * stops. If one of them is 0, it follows from the rate and the peak. If
 	 * neither is 0, the peak follows from them and the rate. */
 	double start, stop;
-	/* bursty: logarithms of the probabilities that a phase goes on for a
-	 * cycle more */
+	/* bursty: logarithms of the probabilities that a phase on and a phase
+	 * off last another cycle */
 	double end_on, end_off;
-	/* periodic, uniform: exact time of the next arrival; `next` is its
-	 * cycle */
+	/* periodic, uniform: time of the next arrival before `next` is rounded
+	 * to a cycle */
 	double at;
 	uint64_t next; /* time of the next arrival */
 	uint64_t off;  /* bursty: cycle in which the burst ends */
@@ -62,16 +62,16 @@ struct arrivals {
 
 /* Sets up the first arrival. The caller has set a->kind and a->rate, and start
  * and stop of on_off. peak is in packets per cycle, burst the mean length of a
- * burst in cycles. The first arrival is drawn like later ones, so that cycle 0
- * is like any other cycle. Only kinds whose rate is a share of the line start
- * at 0. With a rate of 0 or less nothing is sent. Returns 0, or -EINVAL with a
- * message if such bursts do not give the rate. */
+ * burst in cycles. Kinds whose rate is a share of the line have their first
+ * arrival in cycle 0. Other kinds draw it like later arrivals. With a rate of 0
+ * or less no packet ever arrives. Returns 0, or -EINVAL with a message if
+ * bursts of this length and peak cannot give the rate. */
 int arrivals_init(struct arrivals *a, double peak, double burst,
 		  struct weft_rng *rng, struct weft_err *err);
 /* Advances `next` by one arrival. `line` is the time that the packet takes on
  * the line. */
 void arrivals_step(struct arrivals *a, double line, struct weft_rng *rng);
-/* Delays the arrivals that are still to be drawn by the time `by`. */
+/* Postpones the next arrival and all later ones. `by` is the delay. */
 void arrivals_shift(struct arrivals *a, uint64_t by);
 /* Moves the next arrival to `until` or later, because the generator could not
  * send until then. */
@@ -82,8 +82,8 @@ void arrivals_wait(struct arrivals *a, uint64_t until);
 enum { TRAFFIC_SIZES = 8 };
 struct traffic_mix { /* a table of sizes with weights: "64:3,512:1" */
 	uint32_t size[TRAFFIC_SIZES];
-	/* share of the packets that have this size or an earlier one of the
-	 * list */
+	/* share of the packets that have this size or one of the sizes before
+	 * it in the list */
 	double upto[TRAFFIC_SIZES];
 	uint32_t n;
 };

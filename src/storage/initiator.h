@@ -229,7 +229,7 @@ void disk_control(struct weft_disk *d, struct store *s,
 		  const struct storage_record *rec);
 /* Sends LOGIN or LOGOUT when the next try is due. */
 void disk_session(struct weft_disk *d, struct store *s);
-/* Ends all parts, because the target will begin no session any more. */
+/* Ends all parts, because the target will never begin another session. */
 void disk_gone(struct weft_disk *d, struct store *s, int status);
 
 /* ---- initiator_memory.c ---- */

@@ -71,8 +71,8 @@ static uint32_t piece_add(struct part *p, struct region *g, uint8_t *b,
 }
 
 /* Fills p->piece with up to eight ranges of registered memory, from the
- * request's cursor on. Returns their bytes in whole sectors, or 0 if the data
- * must be copied. */
+ * request's cursor on. Returns the number of bytes in these ranges, a multiple
+ * of the sector size. Returns 0 if the data must be copied. */
 static uint64_t pieces_find(struct weft_disk *d, struct request *r,
 			    struct part *p, uint64_t max)
 {

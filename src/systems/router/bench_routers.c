@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of routers: torus, fat tree and dragonfly, uniform traffic of
- * packets of 1, 8 and 32 flits. The unit of work is the packet-hop: one packet
- * through one router.
+/* Benchmark of networks of routers. A torus, a fat tree and a dragonfly carry
+ * uniform traffic of packets of 1, 8 and 32 flits. The unit of work is the
+ * packet-hop, which is one packet through one router.
  *
  * Each network is a configuration of BookSim2, which `weft import` reads. If
  * the environment variable BOOKSIM names a BookSim2 binary, BookSim2 runs the

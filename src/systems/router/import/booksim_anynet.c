@@ -30,8 +30,8 @@ static FILE *file_open(const struct booksim *b, char **path_p)
 	return f ? f : fopen(*path_p, "r");
 }
 
-/* Returns what keeps a file from being read, because it may have no end, or
- * NULL. */
+/* Returns the reason for which a file is refused, or NULL. Only regular files
+ * of limited size are read, because others could be endless. */
 static const char *file_fault(FILE *f)
 {
 	struct stat st;
@@ -41,7 +41,7 @@ static const char *file_fault(FILE *f)
 	return st.st_size > FILE_MAX ? "at most 16 MiB would do" : NULL;
 }
 
-/* Returns the highest number behind the word `node` in a line, plus 1. */
+/* Returns the highest number that follows the word `node` in a line, plus 1. */
 static uint32_t line_ends(char *line)
 {
 	char *save, *word = strtok_r(line, " \t\r\n", &save);

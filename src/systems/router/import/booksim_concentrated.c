@@ -6,9 +6,9 @@
  * plane, in which a router has a block of xr * yr ends. Topology
  * flattened_butterfly of Weft numbers ends router by router. A pattern that
  * depends on the numbers is refused if the two orders differ. The exception is
- * bitcomp with sizes that are powers of two. There both numbers of an end have
- * the same bits in different order, so that their complements are numbers of
- * one end, too. */
+ * bitcomp with sizes that are powers of two. There the two numbers of an end
+ * have the same bits in different order, and the complements of these numbers
+ * also belong to one end. */
 #include <string.h>
 
 #include "systems/router/import/booksim.h"
@@ -70,8 +70,9 @@ uint32_t booksim_cmesh_nodes(struct booksim *b)
 	return 0;
 }
 
-/* A cable between neighbours has 2 cycles, because a router has two ends in a
- * row. An express cable spans half of the ends of a row. */
+/* Writes the cmesh. A cable between neighbours takes 2 cycles, because the ends
+ * of a router are two in a row and two in a column. An express cable spans k
+ * ends, half of a row, and takes k cycles. */
 void booksim_cmesh_write(struct booksim *b, FILE *f)
 {
 	booksim_dims(b, f, "cmesh");
@@ -97,7 +98,8 @@ void booksim_flatfly_write(struct booksim *b, FILE *f)
 	fprintf(f, "  ends: %.0f\n", booksim_number(b, "c"));
 }
 
-/* Routers of a group: 2 k, with k ends and k cables to other groups each. */
+/* Returns the number of ends. A group has 2 k routers, each with k ends and k
+ * cables to other groups. */
 uint32_t booksim_dragonfly_nodes(struct booksim *b)
 {
 	double k = booksim_number(b, "k");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of BookSim2's configurations: `name = value;`, comments from // to the
- * end of the line (config.l, config.y). A value is a whole number, a number
- * with a point, a word, or a list in braces without spaces. The longest match
- * decides, as in the generated scanner. */
+/* Reader of BookSim2's configurations (config.l, config.y). A configuration has
+ * settings of the form `name = value;`, and comments from // to the end of the
+ * line. A value is an integer, a decimal number, a word, or a list in braces
+ * without spaces. The reader takes the longest token that matches, like
+ * BookSim2's generated scanner. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

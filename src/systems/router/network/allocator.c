@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators, see allocator.h. Arbiters and turns follow the rules of
- * BookSim2's allocators of the same names, because Weft is compared with
- * BookSim2. */
+/* Allocators (allocator.h). Arbiters follow the rules of BookSim2's allocators
+ * of the same names, because Weft is compared with BookSim2. */
 #include "systems/router/network/allocator.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static struct arbiter *arbiters(enum arbiter_kind kind, uint32_t n,
 
 	for (uint32_t k = 0; k < n && kind == ARBITER_MATRIX; k++) {
 		a[k].above = sets(size, words);
-		/* At the start the last candidate is the first in turn. */
+		/* At the start the last candidate precedes all others. */
 		for (uint32_t i = 0; i < size; i++)
 			for (uint32_t j = i + 1; j < size; j++)
 				set_add(a[k].above + (size_t)i * words, j);
@@ -252,8 +251,8 @@ static void output_first(struct allocator *a)
 	matched(a, i, pick_output(a, i, a->some + i * a->w_out), true);
 }
 
-/* Grants and accepts once. `ins` and `outs` are the inputs and outputs without
- * a match. Returns false if nothing was granted. */
+/* Runs one iteration of grants and accepts. `ins` and `outs` are the inputs and
+ * outputs without a match. Returns false if no output granted a request. */
 static bool islip_once(struct allocator *a, uint64_t *ins, uint64_t *outs,
 		       bool turn)
 {
@@ -300,9 +299,10 @@ static void islip(struct allocator *a)
 			return;
 }
 
-/* Finds the highest rank of a request. The rank of the output is compared
- * first, then that of the input. If `first` is false, only ranks below *rank_p
- * count. Returns false if there is none. */
+/* Sets *rank_p to the highest rank of all requests. The rank at the output
+ * decides before the rank at the input. If `first` is false, ignores requests
+ * whose rank is not below the old *rank_p. Returns false if no request
+ * remains. */
 static bool wave_rank(const struct allocator *a, bool first, uint64_t *rank_p)
 {
 	uint64_t best = 0;
@@ -362,8 +362,10 @@ static void wavefront(struct allocator *a)
 	a->turn = (a->turn + 1) % square;
 }
 
-/* Finds an output for an input. The output may belong to another input that
- * finds a different one. `tried` are the outputs that were visited. */
+/* Matches an input with an output. If the output is matched with another input,
+ * first matches that input with a different output. Skips the outputs in
+ * `tried`, and adds those that it visits. Returns false if no output is
+ * found. */
 static bool augment(struct allocator *a, uint32_t in, uint64_t *tried,
 		    uint32_t *owner)
 {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators: each input is matched with at most one of the outputs that it
- * requests, and each output with at most one input (Dally and Towles, chapter
- * 19). Requests are rows and columns of bits. One row, one column, one turn of
- * an arbiter are a few operations on words.
+/* Allocators. An allocator matches each input with at most one of the outputs
+ * that it requests, and each output with at most one input (Dally and Towles,
+ * chapter 19). Requests are stored as sets of bits, by input and by output, so
+ * that an arbiter needs only a few operations on words.
  *
- * input_first	an arbiter per input chooses one of its outputs, then one per
- *		output chooses among the inputs that chose it
- * output_first	the other way round
- * islip	each free output grants an input, then each input accepts a
- *		grant. Turns go on from the last pair that was matched in the
- *		first of several iterations (McKeown 1999).
- * wavefront	all pairs of a diagonal at a time. The first diagonal moves on
- *		with each run.
- * maximum	as many pairs as possible: a bound, because no hardware finds
- *		them in a cycle
+ * input_first	The arbiter of each input chooses an output. Then the arbiter of
+ *		each output chooses among the inputs that chose it.
+ * output_first	The arbiters of the outputs choose first, then the arbiters of
+ *		the inputs.
+ * islip	Each free output grants an input, then each input accepts a
+ *		grant. Only the first of several iterations advances the
+ *		round robin of the arbiters (McKeown 1999).
+ * wavefront	Matches the pairs of one diagonal of the request matrix after
+ *		another. Each run starts at the next diagonal.
+ * maximum	Finds as many pairs as possible. It is an upper bound, because
+ *		hardware cannot find them in a cycle.
  *
- * Turns of arbiters change only when a pair is matched. Ranks order requests.
- * Arbiters of inputs prefer a high rank of the input, arbiters of outputs a
- * high rank of the output, wavefront both. islip and maximum ignore ranks. */
+ * An arbiter advances only when a pair is matched. Each request may have a rank
+ * at its input and a rank at its output. Arbiters of inputs prefer a high rank
+ * at the input, arbiters of outputs a high rank at the output. wavefront
+ * compares both ranks, islip and maximum ignore them. */
 #ifndef SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 #define SYSTEMS_ROUTER_NETWORK_ALLOCATOR_H
 
@@ -35,15 +37,15 @@ enum allocator_kind {
 #define ALLOCATOR_NAMES "input_first|output_first|islip|wavefront|maximum"
 
 enum arbiter_kind {
-	ARBITER_ROUND_ROBIN, /* the next one after the last that was matched */
-	ARBITER_MATRIX,	     /* the one that was matched longest ago */
+	ARBITER_ROUND_ROBIN, /* chooses the next one after the last match */
+	ARBITER_MATRIX,	     /* chooses the one matched longest ago */
 };
 #define ARBITER_NONE UINT32_MAX
 
 /* An arbiter, which chooses a bit of a set. */
 struct arbiter {
-	uint32_t turn;	 /* round robin: the first in turn */
-	uint64_t *above; /* matrix: by bit, the set of those before it */
+	uint32_t turn;	 /* round robin: bit with the highest priority */
+	uint64_t *above; /* matrix: for each bit, the set of preferred bits */
 };
 
 struct allocator {
@@ -52,12 +54,13 @@ struct allocator {
 	uint32_t iterations; /* islip */
 	uint32_t n_in, n_out;
 	uint32_t w_in, w_out; /* words of a set of inputs, of outputs */
-	/* Requests: outputs by input, inputs by output. Then the sets of inputs
-	 * and of outputs that have requests. */
+	/* want: for each input, the set of requested outputs. asked: for each
+	 * output, the set of requesting inputs. ins, outs: sets of inputs and
+	 * outputs that have requests. */
 	uint64_t *want, *asked, *ins, *outs;
-	/* Ranks by input and output, or NULL: all are equal. */
+	/* Ranks of each pair of input and output. NULL: all ranks are equal. */
 	uint32_t *rank_in, *rank_out;
-	/* Result, for inputs with requests: their output or ARBITER_NONE. */
+	/* Result: output of each input with requests, or ARBITER_NONE. */
 	uint32_t *match;
 	struct arbiter *in, *out;
 	uint32_t turn;		     /* wavefront, maximum */
@@ -78,9 +81,9 @@ struct allocator_spec {
 void allocator_init(struct allocator *a, const struct allocator_spec *spec,
 		    uint32_t n_in, uint32_t n_out);
 void allocator_fini(struct allocator *a);
-/* Frees the memory that a run needs, and uses that of `other` from now on. The
- * two allocators never have requests at the same time, and `other` lives as
- * long. Returns false if they differ in size. */
+/* Frees the requests and results of `a`, and uses the memory of `other` for
+ * them. The caller ensures that never both allocators have requests, and that
+ * `other` outlives `a`. Returns false if the allocators differ in size. */
 bool allocator_share(struct allocator *a, const struct allocator *other);
 
 /* Adds a request. */
@@ -98,16 +101,17 @@ static inline void allocator_add(struct allocator *a, uint32_t in, uint32_t out,
 }
 /* Matches the requests that were added since the last allocator_clear(). */
 void allocator_run(struct allocator *a);
-/* Returns true if requests have no ranks, and an input without competitors
- * takes the first output in turn. */
+/* Returns true if an input without competitors is always matched with its first
+ * requested output in the round robin. */
 static inline bool allocator_simple(const struct allocator *a)
 {
 	return !a->rank_in && a->arbiter == ARBITER_ROUND_ROBIN &&
 	       a->kind <= ALLOCATOR_ISLIP;
 }
-/* Moves turns on as if a run had matched this pair without competitors. */
+/* Advances the arbiters as if a run had matched this pair without
+ * competitors. */
 void allocator_pass(struct allocator *a, uint32_t in, uint32_t out);
-/* Moves on what turns once per run. */
+/* Advances `turn`, as that number of runs would. */
 void allocator_turn(struct allocator *a, uint64_t runs);
 /* Removes all requests. */
 void allocator_clear(struct allocator *a);
@@ -148,8 +152,8 @@ static inline bool set_empty(const uint64_t *set, uint32_t words)
 		any |= set[w];
 	return !any;
 }
-/* Returns the first bit of the set from `turn` on, in a circle, or
- * ARBITER_NONE. */
+/* Returns the first bit of the set from bit `turn` on, else the first bit of
+ * the set, or ARBITER_NONE if the set is empty. */
 uint32_t set_next(const uint64_t *set, uint32_t words, uint32_t turn);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues, windows and order of frames in a gateway, see gateway.h. */
+/* Queues, windows and order of frames in a gateway (gateway.h). */
 #include "systems/router/network/gateway.h"
 
 #include <errno.h>
@@ -28,8 +28,9 @@ bool gateway_knows(const struct gateway *g, uint32_t end)
 
 /* ---- records of frames ---- */
 
-/* The gateway that takes a frame also frees its record. The component that
- * allocated the record owns its memory until the end of the simulation. */
+/* Returns a record for a frame. The gateway that delivers the frame frees the
+ * record for reuse. The memory belongs to the component that allocated it until
+ * the end of the simulation. */
 static struct gateway_frame *frame_new(struct gateway *g)
 {
 	enum { CHUNK = 32 };
@@ -83,7 +84,7 @@ void gateway_drop(struct gateway *g, struct weft_frame *f)
 }
 
 /* Removes the first frame of a class that is ready and whose window is open.
- * The place of the frame is free once its last packet is made. */
+ * The frame occupies its place until its last packet is sent. */
 static struct gateway_frame *queue_next(struct gateway *g, uint32_t cls,
 					uint64_t now)
 {
@@ -121,8 +122,8 @@ uint32_t gateway_pay(struct gateway *g, uint32_t end, uint32_t cls)
 	return n;
 }
 
-/* Returns a frame without content that carries owed credits, or NULL. Ends
- * whose credits have left in another packet need none. */
+/* Returns a frame without content that carries owed credits, or NULL. Skips
+ * ends whose credits have already been sent in another packet. */
 static struct gateway_frame *owed_next(struct gateway *g)
 {
 	while (!ring_empty(&g->owed)) {
@@ -173,7 +174,7 @@ static void frame_deliver(struct gateway *g, struct gateway_frame *w,
 }
 
 /* Delivers the frame if it is the next in order, and then the frames that
- * waited for it. Keeps it otherwise. */
+ * waited for it. Otherwise stores it in way->early. */
 static void frame_order(struct gateway *g, struct gateway_frame *w,
 			uint64_t now)
 {

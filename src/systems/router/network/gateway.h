@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A gateway between the line of a NIC and an end of a network of routers. The
  * gateway class of a system embeds a struct gateway as the first member of its
- * state and owns the line. This part carries frames through the network.
+ * state and owns the line. struct gateway carries frames through the network.
  *
  *   line -> gateway_room, gateway_send -> queue -> packets -> network
  *   network -> whole frame, in order -> ops.deliver -> line -> gateway_done
  *
  * A frame becomes packets of a header and at most packet_bytes - header_bytes
- * bytes of content (gateway_packet.c). The frame itself waits beside the
- * network until the last flit of its packets has arrived.
+ * bytes of content (gateway_packet.c). Packets only point to their frame. The
+ * frame is delivered when the last flit of its packets has arrived.
  *
  * Routers let packets of a pair of ends overtake each other, and a NIC may stop
- * taking frames. Therefore the frames of a source, a destination and a class
- * have a window. At most `window` of them are sent and not yet taken by the
- * destination's NIC. The receiving gateway has a place for each of them, so
- * that it takes flits at once and delivers frames in order. A NIC that takes no
- * frames does not block packets for other NICs. Credits for places travel in
- * the headers of packets in the other direction. When half of a window is owed,
- * a packet without content carries the credits. */
+ * accepting frames. Therefore the frames of one source, destination and class
+ * have a window. At most `window` of these frames are sent and not yet accepted
+ * by the destination's NIC. The receiving gateway has a place for each of them,
+ * so that it never blocks flits and can deliver frames in order. A NIC that
+ * accepts no frames does not block packets for other NICs. Credits for places
+ * travel in the headers of packets in the other direction. When credits for
+ * half of a window are owed, a packet without content carries them. */
 #ifndef SYSTEMS_ROUTER_NETWORK_GATEWAY_H
 #define SYSTEMS_ROUTER_NETWORK_GATEWAY_H
 
@@ -94,16 +94,16 @@ enum {
 	}
 enum { GATEWAY_PORT_NIC = 2 };
 
-/* A frame on its way, or credits alone. */
+/* A frame in flight, or credits without a frame. */
 struct gateway_frame {
 	struct gateway_frame *next;
-	struct weft_frame *f; /* NULL: credits alone */
+	struct weft_frame *f; /* NULL: credits without a frame */
 	uint64_t ready;	      /* cycle from which it may leave */
 	uint32_t src, dest;   /* ends */
 	uint32_t cls, bytes;
 	uint32_t number; /* among frames of one source, dest, cls */
-	/* Credits that it carries, for frames of its class in the other
-	 * direction. */
+	/* number of credits that the frame's first packet carries, for frames
+	 * of the same class in the other direction */
 	uint32_t credits;
 	uint32_t sent;	  /* bytes of content in packets so far */
 	uint32_t packets; /* made and not arrived */
@@ -118,11 +118,11 @@ struct gateway_list {
 
 /* Traffic with another end in a class. */
 struct gateway_way {
-	uint32_t sent; /* number of the next frame to it */
-	uint32_t open; /* frames sent to it and not taken by its NIC */
-	uint32_t next; /* number of the next frame from it */
-	uint32_t owed; /* frames from it that the NIC took */
-	bool asked;    /* it is in the list of credits to send */
+	uint32_t sent; /* number of the next frame to that end */
+	uint32_t open; /* frames in the window to that end */
+	uint32_t next; /* number of the next frame from that end */
+	uint32_t owed; /* credits owed to that end */
+	bool asked;    /* gateway.owed has an entry for these credits */
 	struct gateway_frame *early; /* by number */
 };
 struct gateway_peer {
@@ -133,9 +133,9 @@ struct gateway_owed { /* credits that need a packet of their own */
 };
 
 struct gateway_ops {
-	/* Takes a whole frame from end `src`. The frame may be on the NIC's
-	 * line from `ready` on. Called in phase 1. The class calls
-	 * gateway_done() when the frame has left. */
+	/* Receives a whole frame from end `src`, and owns it. The frame may
+	 * leave on the NIC's line from `ready` on. Called in phase 1. The class
+	 * calls gateway_done() when the frame has left. */
 	void (*deliver)(struct weft_comp *c, struct weft_frame *f, uint32_t src,
 			uint32_t cls, weft_time_t ready);
 	/* Called when a frame has left its place. */
@@ -167,50 +167,52 @@ struct gateway {
 	struct weft_rng coins;
 };
 
-/* ops.init: sets up the state. The parameters are set. Returns 0, or -EINVAL
- * with a message. */
+/* Sets up the state in ops.init, after the parameters are set. Returns 0, or
+ * -EINVAL with a message. */
 int gateway_init(struct weft_comp *c, const struct gateway_ops *ops,
 		 struct weft_err *err);
-/* ops.start. Returns 0, or -EINVAL with a message. */
+/* Connects the gateway to the network in ops.start. Returns 0, or -EINVAL with
+ * a message. */
 int gateway_start(struct weft_comp *c, struct weft_err *err);
 /* Frees the frames that still wait at the end of a run. Called in ops.finish.
  */
 void gateway_abandon(struct gateway *g);
 void gateway_fini(struct weft_comp *c);
 
-/* Returns true if `end` is an end with a gateway of this class. */
+/* Returns true if `end` exists and has a gateway of this class. */
 bool gateway_knows(const struct gateway *g, uint32_t end);
 /* Returns true if there is a place for a frame of this class. */
 static inline bool gateway_room(const struct gateway *g, uint32_t cls)
 {
 	return g->queue[cls].n < g->places;
 }
-/* Sends a frame with `bytes` bytes of content to end `dest`. gateway_knows()
- * and gateway_room() are true, and the frame has arrived completely. Takes the
- * frame. */
+/* Sends a frame with `bytes` bytes of content to end `dest`, and owns the frame
+ * afterwards. The frame must have arrived completely, and gateway_knows() and
+ * gateway_room() must be true. */
 void gateway_send(struct gateway *g, struct weft_frame *f, uint32_t dest,
 		  uint32_t cls, uint32_t bytes);
-/* Drops a frame for an end that is none. */
+/* Drops a frame for which gateway_knows() is false. */
 void gateway_drop(struct gateway *g, struct weft_frame *f);
-/* Notes that a frame from `src` has left for the NIC, or was dropped. */
+/* Owes `src` a credit. Called when a frame from `src` has left on the NIC's
+ * line, or was dropped. */
 void gateway_done(struct gateway *g, uint32_t src, uint32_t cls);
 
 /* gateway_packet.c: returns the number of flits of a packet with `bytes` bytes
  * of content. */
 uint32_t gateway_flits(const struct gateway *g, uint32_t bytes);
-/* Sends flits of the present packet, or makes the next one. */
+/* Sends flits of the current packet, or makes the next packet. */
 void gateway_inject(struct gateway *g, uint64_t now);
-/* Takes the packets whose last flit has arrived. */
+/* Receives the packets whose last flit has arrived. */
 void gateway_take(struct gateway *g, uint64_t now);
 
 /* gateway.c: removes the next frame to send from its queue. Returns the frame,
- * or NULL if none is ready. If one becomes ready later, the station wakes then.
- */
+ * or NULL if none is ready. If the first frame of a queue becomes ready later,
+ * sets a wake for that cycle. */
 struct gateway_frame *gateway_next(struct gateway *g, uint64_t now);
-/* Takes a frame whose packets have all arrived, or a record that only carries
+/* Accepts a frame whose packets have all arrived, or a record that only carries
  * credits. */
 void gateway_whole(struct gateway *g, struct gateway_frame *w, uint64_t now);
-/* Returns the number of credits owed to an end, and counts them as paid. */
+/* Returns the number of credits owed to an end, and sets it to 0. */
 uint32_t gateway_pay(struct gateway *g, uint32_t end, uint32_t cls);
 
 #endif

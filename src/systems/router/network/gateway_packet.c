@@ -2,9 +2,9 @@
 /* Packets of a gateway, see gateway.h. Each packet has a header of header_bytes
  * bytes, whose layout is in docs/systems/router.md, and a part of the content
  * of a frame. The packet fills ceil((header + part) / flit_bytes) flits.
- * Packets leave as those of net.source do: one at a time, on the first VC in
- * turn that is free and has places, a flit in each cycle while there are
- * credits. */
+ * Packets are sent one at a time, as in net.source. A packet uses the first VC,
+ * in round robin, that is free and has places. It sends a flit in each cycle
+ * while the VC has credits. */
 #include "systems/router/network/gateway.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void credits_take(struct gateway *g, uint64_t now)
 }
 
 /* Makes a packet with the next part of a frame. The first packet of a frame
- * carries the credits. */
+ * carries the credits that are owed to its destination. */
 static uint32_t packet_cut(struct gateway *g, struct gateway_frame *w,
 			   uint64_t now)
 {
@@ -73,7 +73,7 @@ static bool packet_begin(struct gateway *g, uint64_t now)
 	return true;
 }
 
-/* Returns a VC that can take the packet, or ARBITER_NONE. */
+/* Returns a VC that is free and has places for the packet, or ARBITER_NONE. */
 static uint32_t vc_choose(const struct gateway *g)
 {
 	uint32_t vcs = g->router->vcs;
@@ -105,7 +105,7 @@ static void frame_left(struct gateway *g)
 	g->ops->room(g->s.comp, w->cls);
 }
 
-/* Sends flits for as many credits as there are. */
+/* Sends as many flits of the packet as its VC has credits. */
 static void flits_send(struct gateway *g, uint64_t now)
 {
 	const struct packet *p = &g->s.packets->at[g->packet];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.router_oq: a router with queues at its outputs, whose fabric is
- * `speedup` times as fast as a line (queued.h). Without a bound no flit waits
- * for the fabric: an ideal switch. */
+ * `speedup` times as fast as a line (queued.h). With speedup = 0 the router is
+ * an ideal switch, in which no flit waits for the fabric. */
 #include <errno.h>
 
 #include "systems/router/network/queued.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Set-up of routers that queue flits at their outputs, see queued.h. */
+/* Set-up of routers that queue flits at their outputs (queued.h). */
 #include "systems/router/network/queued.h"
 
 #include <errno.h>
@@ -44,8 +44,9 @@ int queued_init(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Returns true if packets can leave through port p. In a network that is passed
- * in one direction, numbers of routers ascend from stage to stage. */
+/* Returns true if packets can leave through port p. If packets pass the network
+ * in one direction only, p must lead to a router with a higher number, because
+ * numbers ascend from stage to stage. */
 static bool output_used(const struct queued *r, uint32_t p)
 {
 	const struct net_graph *g = r->s.graph;

@@ -6,36 +6,37 @@
  *
  *   flits in -> buffer per VC -> route -> queue of an output VC -> flits out
  *
- * A buffer holds flits until their queue takes them. Credits that a sender has
- * are places in the buffer, so nothing that a queue does can overcommit them.
- * A queue belongs to an output and a VC, the VC of the next buffer. It is a
- * list of packets in the order of their heads. Several packets may enter at the
- * same time, each from a buffer of its own. They leave one after the other,
- * because flits of two packets must not mix in a VC.
+ * Flits wait in a buffer until they move to a queue. A credit of a sender
+ * stands for a place in a buffer, so queues cannot overcommit credits. There is
+ * a queue for each output and VC. The VC is that of the buffer at the other end
+ * of the line. A queue is a list of packets in the order of their heads.
+ * Packets from several buffers may enter a queue at the same time. They leave
+ * it one after another, because flits of two packets must not mix in a VC.
  *
  * A cycle has these parts, in this order:
  *
- * arrivals   Flits and credits that arrive are there.
- * routes     Heads that are at the front of their buffer and arrived t_route
- *            cycles ago get choices.
- * lines      Each output sends a flit of one of its queues. The flit's place is
- *            free at once.
- * fabric     Flits move from buffers to queues, at most one of each input VC.
- *            A head chooses its queue among those that it may enter. A flit may
+ * arrivals   Arriving flits enter their buffers. Arriving credits are counted.
+ * routes     The routing gives choices to heads that are at the front of their
+ *            buffer and arrived t_route cycles ago.
+ * lines      Each output sends a flit from one of its queues, and frees the
+ *            place of the flit.
+ * fabric     Flits move from buffers to queues, at most one from each input VC.
+ *            A head chooses one of the queues that it may enter. A flit may
  *            leave its queue t_cross cycles later.
  *
- * No circle of waiting packets can form if the routing has none. Each queue has
- * places of its own, so a packet in a buffer waits for the packets of one queue
- * and these for the buffer behind it, as in a router with input queues. With
- * wormhole flow control one place of each queue is for the first packet that is
- * not whole, because the packets behind it wait for its last flit. With the
- * other flow controls a packet enters when there are places for all of it.
+ * Packets cannot wait for each other in a circle if the routing has no circle.
+ * Each queue has reserved places. Therefore a packet in a buffer waits only for
+ * packets of one queue, and these wait for the buffer at the other end of the
+ * line, as in a router with input queues. With wormhole flow control each queue
+ * has a spare place for its first packet that is not whole, because the packets
+ * after it wait for its last flit. With other flow controls a packet enters a
+ * queue only when the queue has places for the whole packet.
  *
- * A routing with escape channels (Duato 1993) needs more. The head of a packet
- * must not stand behind another packet while its flits stand in front of the
- * buffer before. It never does if packets enter as a whole. With wormhole flow
- * control a head therefore enters only if the queue and the buffer behind it
- * are empty. */
+ * A routing with escape channels (Duato 1993) has one more condition. A packet
+ * whose head waits behind another packet in a queue must not have flits left in
+ * a buffer. Packets that enter as a whole meet this condition. With wormhole
+ * flow control a head enters only if the queue, and the buffer at the other end
+ * of its line, are empty. */
 #ifndef SYSTEMS_ROUTER_NETWORK_QUEUED_H
 #define SYSTEMS_ROUTER_NETWORK_QUEUED_H
 
@@ -62,21 +63,21 @@ struct queued_params {
 
 /* Places for flits in the queues of a router. */
 struct queued_room {
-	bool spare;	/* each queue has one for its first open packet */
-	uint32_t own;	/* further ones of each queue alone */
-	uint32_t pool;	/* of all queues together */
-	uint32_t limit; /* of a queue at most, without the spare one */
+	bool spare;	/* each queue has a spare place */
+	uint32_t own;	/* other places reserved for each queue */
+	uint32_t pool;	/* places that all queues share */
+	uint32_t limit; /* most places of a queue, without the spare one */
 	double alpha;	/* dynamic threshold; 0: none */
-	uint32_t used;	/* of the pool */
+	uint32_t used;	/* places of the pool in use */
 };
 
-/* Flits that may move in a cycle. QUEUED_ANY: any number. */
+/* Limits of the flits that move in a cycle. QUEUED_ANY: no limit. */
 #define QUEUED_ANY UINT32_MAX
 struct queued_rates {
 	uint32_t input;	 /* from the buffers of an input */
 	uint32_t server; /* from the buffers, by each server */
 	uint32_t lines;	 /* from the queues to the lines */
-	/* Servers of the fabric: one for each output, or one for all. */
+	/* Number of servers of the fabric: one per output, or one in all. */
 	uint32_t servers;
 };
 
@@ -102,7 +103,7 @@ struct queued_in {
 	uint32_t sent;	/* flits of the first packet that have left */
 	uint8_t state;	/* enum queued_state */
 	uint32_t out;	/* output VC as port * vcs + vc */
-	uint32_t entry; /* of its packet in the queue, from the first flit on */
+	uint32_t entry; /* number of the first packet's entry in its queue */
 	struct net_choices *choices; /* allocated with the first packet */
 };
 
@@ -126,7 +127,7 @@ struct queued_out {
 	} packets;
 	uint32_t open;	/* entry of the first packet that is not whole */
 	uint32_t flits; /* in the queue or on their way to it */
-	uint32_t used;	/* places in use, or promised to packets that enter */
+	uint32_t used;	/* places in use or reserved for packets that enter */
 	bool spare;	/* the spare place is in use */
 	uint32_t sent;	/* flits of the first packet that have left */
 };
@@ -138,11 +139,13 @@ struct queued {
 	struct queued_rates rates;
 	const struct net_routing *routing;
 	bool whole; /* packets enter and leave only as a whole */
-	bool alone; /* a head enters only an empty queue and buffer behind */
-	uint32_t words;		/* of a set of input VCs */
-	struct queued_in *in;	/* by port * vcs + vc */
-	struct queued_out *out; /* the same */
-	struct out_vc *behind;	/* places of the buffers behind, the same */
+	bool alone; /* a head enters only if queue and next buffer are empty */
+	uint32_t words; /* of a set of input VCs */
+	/* By port * vcs + vc. `behind` counts places of the buffers at the
+	 * other ends of the lines. */
+	struct queued_in *in;
+	struct queued_out *out;
+	struct out_vc *behind;
 	struct {
 		RING(struct queued_flit);
 	} moving;			   /* flits in the fabric */
@@ -152,12 +155,13 @@ struct queued {
 	uint32_t flits;			   /* in all queues */
 	uint32_t *turn_line;		   /* first VC in turn, by output */
 	uint32_t turn_out;		   /* first output in turn */
-	/* Fabric: sets of input VCs that ask, by server; first input VC in
-	 * turn, by server; flits that each input may still send. */
+	/* Fabric. want: for each server, the set of input VCs that request it.
+	 * turn: for each server, the first input VC in round robin. left: for
+	 * each input, the number of flits that it may still send. */
 	uint64_t *want;
 	uint32_t *turn, *left;
-	/* Loads that the routing reads, by output VC, at the beginning of cycle
-	 * noted_at. NULL: it reads none. */
+	/* noted: load of each output VC at the beginning of cycle noted_at, or
+	 * NULL if the routing reads no loads. */
 	struct net_loads loads;
 	uint32_t *noted;
 	uint64_t noted_at;
@@ -177,9 +181,9 @@ static inline uint32_t queued_front(const struct queued_in *v)
 	return ring_front(&v->packets)->packet;
 }
 
-/* queued.c: common operations of both classes. queued_init() allocates what
- * the parameters say. `start` sets room and rates, when the lines are known,
- * and returns 0 or -EINVAL with a message. */
+/* queued.c: operations that both classes share. queued_start() calls `start`
+ * when the lines are connected. `start` sets room and rates, and returns 0 or
+ * -EINVAL with a message. */
 int queued_init(struct weft_comp *c, struct weft_err *err);
 int queued_start(struct weft_comp *c,
 		 int (*start)(struct queued *r, struct weft_err *err),
@@ -190,26 +194,27 @@ void queued_fini(struct weft_comp *c);
 /* Returns the number of outputs through which packets can leave. */
 uint32_t queued_outputs(const struct queued *r);
 
-/* queued_room.c: returns true if a queue has places for n more flits. `first`:
- * all packets before are whole. */
+/* queued_room.c: returns true if a queue has places for n more flits of a
+ * packet. `first` is true if all packets before that packet are whole. */
 bool queued_fits(const struct queued *r, const struct queued_out *q, uint32_t n,
 		 bool first);
-/* Takes these places. */
+/* Reserves n places. queued_fits() must be true. */
 void queued_take(struct queued *r, struct queued_out *q, uint32_t n);
-/* Returns a place, that of a flit that leaves. */
+/* Frees the place of a flit that leaves. */
 void queued_return(struct queued *r, struct queued_out *q);
 
 /* queued_lines.c: sends flits from queues. */
 void queued_lines(struct queued *r, uint64_t now);
-/* Returns the rank of a packet. The higher goes first. */
+/* Returns the rank of a packet. A packet of higher rank is served first. */
 uint32_t queued_rank(const struct queued *r, uint32_t packet);
 
-/* queued_fabric.c: lets flits leave that have passed the fabric. */
+/* queued_fabric.c: counts flits that have passed the fabric, so that they may
+ * leave their queues. */
 void queued_arrived(struct queued *r, uint64_t now);
 /* Moves flits from buffers to queues. */
 void queued_fabric(struct queued *r, uint64_t now);
 
-/* queued_step.c: carries out cycle `now`, and asks for the next step. */
+/* queued_step.c: executes cycle `now`, and sets a wake for the next step. */
 void queued_step(struct station *s, uint64_t now);
 void queued_loads_init(struct queued *r);
 

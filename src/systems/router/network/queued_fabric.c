@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fabric of routers that queue flits at their outputs, see queued.h. A server
- * moves flits from buffers to queues: one server for each output of
- * net.router_oq, one for the memory of net.router_sm. Input VCs ask one server
- * in a cycle. Servers take the first ones of their order, as many as a server
- * and an input can move in a cycle. */
+/* Fabric of routers that queue flits at their outputs (queued.h). Servers move
+ * flits from buffers to queues. net.router_oq has a server for each output,
+ * net.router_sm has one server for the memory. Each input VC requests at most
+ * one server in a cycle. A server serves its requests in the order of
+ * `arbiter`, until the limit of the server or of the inputs is reached. */
 #include "systems/router/network/meter.h"
 #include "systems/router/network/queued.h"
 
-/* Returns the places that the first flit of a packet takes. */
+/* Returns the number of places that a queue needs for the first flit of a
+ * packet. */
 static uint32_t needs(const struct queued *r, uint32_t packet)
 {
 	return r->whole ? queued_packet(r, packet)->flits : 1;
@@ -25,14 +26,16 @@ static bool head_fits(const struct queued *r, uint32_t o, uint32_t packet)
 	return queued_fits(r, q, needs(r, packet), first);
 }
 
-/* Returns the flits in queue o and in use in the buffer behind it. */
+/* Returns the number of flits in queue o, plus the number of places in use in
+ * the buffer at the other end of its line. */
 static uint32_t load_of(const struct queued *r, uint32_t o)
 {
 	return r->out[o].flits + r->behind[o].places - r->behind[o].credits;
 }
 
-/* Chooses a queue for a head: of the highest priority that it may enter now, of
- * these the first with the least load. Returns false if it may enter none. */
+/* Sets v->out to the queue that a head requests. Among the queues that the head
+ * may enter now, priority decides first, then the least load. Returns false if
+ * the head may enter no queue. */
 static bool head_choose(struct queued *r, struct queued_in *v)
 {
 	const struct net_choices *c = v->choices;
@@ -58,7 +61,7 @@ static bool head_choose(struct queued *r, struct queued_in *v)
 	return best != ARBITER_NONE;
 }
 
-/* Returns true if the flit in front of a buffer may enter its queue now. */
+/* Returns true if the first flit of a buffer may enter its queue now. */
 static bool flit_fits(const struct queued *r, const struct queued_in *v)
 {
 	const struct queued_out *q = &r->out[v->out];
@@ -68,7 +71,8 @@ static bool flit_fits(const struct queued *r, const struct queued_in *v)
 	return r->whole || queued_fits(r, q, 1, v->entry == q->open);
 }
 
-/* Collects the input VCs that ask each server. Returns true if any asks. */
+/* Collects the requests of input VCs for each server. Returns true if there is
+ * any request. */
 static bool wants_collect(struct queued *r)
 {
 	bool any = false;
@@ -89,7 +93,7 @@ static bool wants_collect(struct queued *r)
 	return any;
 }
 
-/* Puts the flit in front of a buffer into the fabric. */
+/* Moves the first flit of a buffer into the fabric. */
 static void flit_enter(struct queued *r, struct queued_in *v, uint64_t now)
 {
 	struct queued_out *q = &r->out[v->out];
@@ -113,7 +117,8 @@ static void flit_enter(struct queued *r, struct queued_in *v, uint64_t now)
 		*peak = r->flits;
 }
 
-/* Ends the packet of a buffer, whose last flit has entered its queue. */
+/* Removes the first packet of a buffer after its last flit has entered the
+ * queue. Marks the packet as whole there. */
 static void packet_end(struct queued *r, struct queued_in *v)
 {
 	struct queued_out *q = &r->out[v->out];
@@ -139,8 +144,8 @@ static void flit_move(struct queued *r, uint32_t i, uint64_t now)
 		packet_end(r, v);
 }
 
-/* Returns the first input VC of a set in order of rank, then in turn, or
- * ARBITER_NONE. */
+/* Returns the input VC of a set with the highest rank, or ARBITER_NONE. Among
+ * equal ranks, round robin from `turn` on decides. */
 static uint32_t want_first(const struct queued *r, const uint64_t *want,
 			   uint32_t turn)
 {
@@ -185,7 +190,6 @@ static void server_serve(struct queued *r, uint32_t server, uint64_t now)
 	set_clear(want, r->words);
 }
 
-/* Lets flits leave that have passed the fabric. */
 void queued_arrived(struct queued *r, uint64_t now)
 {
 	struct queued_flit *f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of routers that queue flits at their outputs, see queued.h. Each output
- * sends one flit in a cycle. A memory may send fewer flits than it has outputs.
- * Outputs then take turns. */
+/* Lines of routers that queue flits at their outputs (queued.h). Each output
+ * sends one flit in a cycle. If the memory can send fewer flits than there are
+ * outputs, round robin chooses the outputs. */
 #include "systems/router/network/queued.h"
 
 uint32_t queued_rank(const struct queued *r, uint32_t packet)
@@ -53,8 +53,9 @@ static uint32_t line_choose(const struct queued *r, uint32_t p)
 	return best;
 }
 
-/* Puts a flit on the line. An end takes flits at once and returns their
- * credits. It has no step but for the last flit. */
+/* Puts a flit on the line. An end accepts every flit, so its credit is added
+ * here. The end needs a step only for the last flit of a packet, so earlier
+ * flits are not sent to it. */
 static void flit_put(struct queued *r, uint32_t p, uint64_t now,
 		     struct flit_run run, bool last)
 {

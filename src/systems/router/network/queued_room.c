@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places for flits in the queues of a router, see queued.h. The first places
- * that a queue uses are its own. Others come from the pool. If neither has one,
- * a flit with only whole packets before it takes the spare place of its queue.
- * The next flit that leaves returns it, so the spare place is free again when
- * the next packet needs it. */
+/* Places for flits in the queues of a router (queued.h). A queue uses its
+ * reserved places first, then places of the pool. If no such place is left, a
+ * flit of the first packet that is not whole uses the spare place of the queue.
+ * The next flit that leaves the queue frees the spare place, so that it is free
+ * when the next packet needs it. */
 #include "systems/router/network/queued.h"
 
 /* Returns how many of `used` places of a queue come from the pool. */
@@ -12,8 +12,9 @@ static uint32_t pooled(const struct queued *r, uint32_t used)
 	return used > r->room.own ? used - r->room.own : 0;
 }
 
-/* With a dynamic threshold a queue may take from the pool while it has taken
- * less than alpha times what is left (Choudhury and Hahne 1998). */
+/* Returns true if a queue has n more places of its own or of the pool. With a
+ * dynamic threshold, a queue gets places of the pool while it uses fewer than
+ * alpha times the free places of the pool (Choudhury and Hahne 1998). */
 static bool common_fits(const struct queued *r, const struct queued_out *q,
 			uint32_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle of a router that queues flits at its outputs, see queued.h. A router
- * in which nothing can move has no step. An empty router waits for a flit. A
- * router whose flits all wait needs a flit, a credit, or the end of a delay. */
+/* A cycle of a router that queues flits at its outputs (queued.h). A router
+ * sleeps while none of its flits can move. If the router is empty, the next
+ * flit wakes it. Otherwise a flit, a credit or the end of a delay wakes it. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -63,8 +63,9 @@ static void credits_take(struct queued *r, uint64_t now)
 
 /* ---- loads ---- */
 
-/* Notes the loads of the end of the cycle before, once in a cycle. A router
- * that has no step in this cycle notes them when another router asks. */
+/* Stores the loads of the end of the previous cycle in r->noted, unless this
+ * cycle has done so already. Called in each step, and when another router reads
+ * the loads. */
 static void loads_note(struct queued *r, uint64_t now)
 {
 	uint32_t n = r->p.ports * r->p.vcs;
@@ -106,7 +107,8 @@ void queued_loads_init(struct queued *r)
 
 /* ---- the cycle ---- */
 
-/* Routes the heads in front that arrived t_route cycles ago. */
+/* Routes the heads that are at the front of their buffers and arrived t_route
+ * cycles ago. */
 static void heads_route(struct queued *r, uint64_t now)
 {
 	SET_EACH(r->busy, r->words, i)
@@ -130,7 +132,8 @@ static void heads_route(struct queued *r, uint64_t now)
 	}
 }
 
-/* Asks for the next step. Delays have asked for theirs. */
+/* Sets a wake for the next step. The wakes at the ends of t_route and t_cross
+ * are already set. */
 static void step_next(struct queued *r, uint64_t now)
 {
 	r->s.hungry = r->flits || !set_empty(r->busy, r->words);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads of outputs that adaptive routings read, see net/routing.h. They are
- * loads of the end of the previous cycle, so that the order in which routers
- * and packets are served in a cycle does not matter. A router that is stepped
- * notes its loads first. Loads of other routers are those of the previous cycle
- * but for credits, which may have arrived without an event. */
+/* Loads of outputs that adaptive routings read (net/routing.h). All loads are
+ * those of the end of the previous cycle, so that the order in which routers
+ * and packets are served in a cycle does not matter. A router that has a step
+ * stores its loads at the start of the step. A router without a step has
+ * unchanged loads, except that credits may have arrived without an event. */
 #include <stdlib.h>
 
 #include "base/need.h"
 #include "systems/router/network/meter.h"
 #include "systems/router/network/router.h"
 
-/* Returns the number of credits of a run that arrive before `cycle` and are not
- * taken. */
+/* Returns the number of credits of a run that arrive before `cycle` and that
+ * the router has not counted yet. */
 static uint32_t credits_of(const struct credit_run *c, uint64_t cycle)
 {
 	uint64_t n = cycle - c->cycle;
@@ -19,8 +19,8 @@ static uint32_t credits_of(const struct credit_run *c, uint64_t cycle)
 	return (uint32_t)(n < c->n ? n : c->n) - c->taken;
 }
 
-/* Returns the number of credits of a port that arrived before `cycle` and are
- * not taken. */
+/* Returns the number of credits for VCs first..last of a port that arrived
+ * before `cycle` and that the router has not counted yet. */
 static uint32_t credits_before(const struct line *l, uint64_t cycle,
 			       uint32_t first, uint32_t last)
 {
@@ -37,8 +37,8 @@ static uint32_t credits_before(const struct line *l, uint64_t cycle,
 	return n;
 }
 
-/* Returns the number of flits that a stream or flow has sent to output VC o by
- * now and that are not carried out. */
+/* Returns the number of flits that streams and flows have sent to output VC o
+ * by `now` and that the router has not yet subtracted from the credits of o. */
 static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
 {
 	uint64_t n = 0;
@@ -52,9 +52,9 @@ static uint32_t ahead_of(const struct router *r, uint32_t o, uint64_t now)
 	return (uint32_t)n;
 }
 
-/* Finds the output VC for which the packet in front of input VC i waits.
- * Returns the number of the packet's flits that have not left, or 0 if it does
- * not wait. */
+/* Finds the output VC for which the first packet of input VC i waits. Returns
+ * the number of flits of this packet that have not left. Returns 0 if the
+ * packet does not wait for an output VC. */
 static uint32_t waits(const struct router *r, uint32_t i, uint32_t *out_p)
 {
 	const struct in_vc *v = &r->in[i];
@@ -69,8 +69,9 @@ static uint32_t waits(const struct router *r, uint32_t i, uint32_t *out_p)
 	return router_front(r, v)->flits - v->sent;
 }
 
-/* Returns the number of flits that wait for output VCs first..last. Flits that
- * streams and flows have sent count until they are carried out. */
+/* Returns the number of flits that wait for output VCs first..last. Includes
+ * flits that streams and flows have sent and that the router has not yet added
+ * to in_vc.sent. */
 static uint32_t waiting(const struct router *r, uint32_t first, uint32_t last)
 {
 	uint32_t sum = 0, n = r->p.ports * r->p.vcs, out;

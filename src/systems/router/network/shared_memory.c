@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class net.router_sm: a router whose output queues share one memory of cells,
- * a flit each (queued.h). Of the cells each queue has `reserved` for itself, so
- * that full queues of other outputs and VCs cannot stop it. Rules for the rest:
+/* Class net.router_sm: a router whose output queues share one memory
+ *(queued.h). A cell of the memory holds one flit. `share` divides the cells:
  *
- * static	no rest: every queue has an equal part of the memory
- * complete	any queue takes cells while there are some, up to `limit`
- * dynamic	a queue takes cells while it has taken less than alpha times
- *		the free ones (Choudhury and Hahne, IEEE/ACM ToN 1998) */
+ * static	Every queue has an equal part of the memory.
+ * complete	Every queue has `reserved` cells, so that full queues of other
+ *		outputs and VCs cannot block it. It may use any free cells of
+ *		the others, up to `limit`.
+ * dynamic	Every queue has `reserved` cells. It may use further cells while
+ *		it uses fewer of them than alpha times the free ones (Choudhury
+ *		and Hahne, IEEE/ACM ToN 1998). */
 #include <errno.h>
 
 #include "systems/router/network/queued.h"
@@ -59,7 +61,7 @@ static int sm_init(struct weft_comp *c, struct weft_err *err)
 	return queued_init(c, err);
 }
 
-/* Returns the least number of cells of each queue. */
+/* Returns the minimum number of cells of each queue. */
 static uint32_t cells_least(const struct queued_params *p)
 {
 	if (p->share != QUEUED_STATIC)

@@ -30,9 +30,10 @@ void bench_set(struct weft_comp *c, const char *settings);
 /* Initialises all components and connects them. Returns 0, or a negative errno
  * with a message. */
 int bench_try(struct bench *b, struct weft_err *err);
-/* Does the same, and ends the test if it fails. */
+/* Calls bench_try(), and fails the test if it returns an error. */
 void bench_start(struct bench *b);
-/* Calls seen(own, packet, cycle) for each packet that arrives. */
+/* Makes net.meter call seen(own, packet, cycle) for each packet that arrives.
+ */
 void bench_seen(struct bench *b,
 		void (*seen)(void *own, const struct packet *p, uint64_t cycle),
 		void *own);

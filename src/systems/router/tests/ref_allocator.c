@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators by their definitions, see ref_allocator.h. */
+/* Reference allocators (ref_allocator.h). */
 #include "systems/router/tests/ref_allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the place for "a comes before b" of arbiter k among n. */
+/* Returns a pointer to the entry of arbiter k's matrix that says whether a
+ * precedes b. n is the number of candidates of each arbiter. */
 static bool *older(bool *of, int k, int n, int a, int b)
 {
 	return &of[((size_t)k * (size_t)n + (size_t)a) * (size_t)n + (size_t)b];
@@ -47,8 +48,8 @@ void ref_allocator_clear(struct ref_allocator *a)
 		memset(a->want[i], 0, sizeof(bool) * (size_t)a->n_out);
 }
 
-/* One side of the pairs: the inputs' arbiters over outputs, or the outputs'
- * over inputs. */
+/* Identifies an arbiter: that of output `self`, which chooses an input, or that
+ * of input `self`, which chooses an output. */
 struct side {
 	bool outputs;
 	int self;
@@ -67,8 +68,8 @@ static uint32_t rank(const struct ref_allocator *a, struct side s, int i)
 	return s.outputs ? a->rank_out[i][s.self] : a->rank_in[s.self][i];
 }
 
-/* Returns the request that the arbiter of one side chooses among those whose
- * `ok` is true, or -1. */
+/* Returns the candidate that arbiter s chooses, or -1. Candidates are the
+ * requests whose `ok` is true. */
 static int arbiter(const struct ref_allocator *a, const bool *ok, struct side s)
 {
 	int n = s.outputs ? a->n_in : a->n_out, best = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocators by their definitions, one pair at a time. Tests compare
- * allocator.h with them. */
+/* Reference allocators, written after their definitions and without sets of
+ * bits. Tests compare the allocators of allocator.h with them. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_ALLOCATOR_H
 #define SYSTEMS_ROUTER_TESTS_REF_ALLOCATOR_H
 
@@ -14,7 +14,8 @@ struct ref_allocator {
 	bool want[REF_SIDE][REF_SIDE]; /* [input][output] */
 	uint32_t rank_in[REF_SIDE][REF_SIDE], rank_out[REF_SIDE][REF_SIDE];
 	int match[REF_SIDE]; /* output of an input, or -1 */
-	/* turns, and matrices; older[a][b] is true if a comes before b */
+	/* State of round-robin arbiters (turn) and matrix arbiters (older). In
+	 * a matrix, [a][b] is true if a precedes b. */
 	int turn_in[REF_SIDE], turn_out[REF_SIDE], turn;
 	bool *older_in, *older_out; /* [side][a][b], see older() */
 };

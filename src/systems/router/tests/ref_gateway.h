@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gateways, cycle by cycle: every frame is a struct, every list an array, and
- * every gateway is asked in every cycle what it may do. The network between
- * gateways is a list of delays, one for each packet, in the order in which its
- * source made the packets. */
+/* Reference model of gateways. Every gateway is simulated in every cycle, every
+ * frame is a struct, and every list is an array. The network between the
+ * gateways is a list of delays. A source has one delay for each packet, in the
+ * order in which it makes its packets. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_GATEWAY_H
 #define SYSTEMS_ROUTER_TESTS_REF_GATEWAY_H
 
@@ -14,14 +14,15 @@ struct ref_gateway_params {
 	uint32_t window, places, t_in, t_out;
 };
 
-/* A frame that a NIC offers. The frame is at the gateway from `cycle` on. It
- * waits there for a place behind earlier frames of its class. */
+/* A frame that a NIC sends. The frame reaches the gateway in `cycle` and waits
+ * until the queue of its class has a free place. Frames of a class get places
+ * in order. */
 struct ref_gateway_offer {
 	uint64_t cycle;
 	uint32_t src, dest, cls, bytes;
 };
 
-/* A packet in the order in which its source made it. */
+/* Times of a packet in the tested network. */
 struct ref_gateway_packet {
 	uint32_t src, dest, flits;
 	uint64_t sent;	/* cycle of its first flit */
@@ -39,13 +40,13 @@ struct ref_gateway_case {
 	struct {
 		VEC(struct ref_gateway_offer);
 	} offers; /* by cycle */
-	/* Packets of each end, with the delays that they had in the tested
-	 * network. */
+	/* for each end, its packets in the order in which it made them, with
+	 * their delays in the tested network */
 	struct ref_gateway_packets {
 		VEC(struct ref_gateway_packet);
 	} * packets;
-	/* Returns the cycles for which a NIC keeps a frame before the gateway
-	 * hears that it has left. */
+	/* Returns the number of cycles from the delivery of a frame to the call
+	 * of gateway_done(). */
 	uint64_t (*keeps)(uint32_t offer);
 	uint64_t cycles;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network of routers, flit by flit, see ref_network.h. */
+/* Reference model of a network of routers (ref_network.h). */
 #include "systems/router/tests/ref_network.h"
 
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static void place_use(const struct net *n, struct place *p,
 
 static bool usable(const struct net *n, const struct place *p, uint32_t flits)
 {
-	/* A packet that holds a VC without a place cannot escape. */
+	/* A packet with an output VC waits there, even if the VC has no free
+	 * place, and can no longer use the escape channel. */
 	bool wants_place =
 		n->c->p.busy_when_full || n->c->graph->routing->escape;
 
@@ -174,7 +175,8 @@ static void router_receive(struct net *n, uint32_t id)
 	}
 }
 
-/* Returns true if a stage may begin with new items. */
+/* Returns true if a stage may start new items. A stage that is not pipelined
+ * must have finished its previous items. */
 static bool may_begin(const struct net *n, const struct list *l)
 {
 	for (size_t i = 0; i < l->n && !n->c->p.pipelined; i++)
@@ -254,7 +256,8 @@ static void hold_begin(struct net *n, struct ref_router *r)
 	}
 }
 
-/* Inputs and outputs of the crossbar at a port. */
+/* Returns the input of the crossbar that an input VC uses, among those of its
+ * port. lane_of() returns the output that it uses, among those of a port. */
 static uint32_t side_of(const struct net *n, uint32_t vc)
 {
 	return vc % n->c->p.vcs % n->c->p.input_speedup;
@@ -272,8 +275,8 @@ static bool is_held(const struct net *n, const struct ref_router *r,
 	       r->port[out].held_for[lane_of(n, vc)] >= 0;
 }
 
-/* Of several VCs of an input that want one output of the crossbar, only the
- * best one makes a request. */
+/* Adds a request of an input VC for an output of the crossbar. If several VCs
+ * of an input request one output, only the VC with the highest rank does. */
 static void ask(struct net *n, struct ref_router *r, uint32_t vc, uint32_t out,
 		int *speaks)
 {
@@ -414,8 +417,8 @@ static bool list_ended(const struct net *n, const struct list *l, size_t *left,
 	return false;
 }
 
-/* Runs a body for each item of a list whose end is the present cycle, in order.
- * Removes the item. The body may append items. */
+/* Runs a body for each item of a list that ends in the current cycle, in order.
+ * Removes the item from the list. The body may append items. */
 #define EACH_ENDED(n, l, it)                                                   \
 	for (                                                                  \
 		struct {                                                       \
@@ -427,7 +430,7 @@ static bool list_ended(const struct net *n, const struct list *l, size_t *left,
 		for (struct item it;                                           \
 		     list_ended(n, l, &e_.left, &(it), &e_.rest);)
 
-/* Puts the items of `rest` in front of the list. */
+/* Inserts the items of `rest` at the front of the list. */
 static void list_join(struct list *l, struct list *rest)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -520,7 +523,7 @@ static void vcs_end(struct net *n, struct ref_router *r)
 	}
 }
 
-/* Notes the loads before anything happens in the cycle. */
+/* Stores the loads of the outputs at the beginning of a cycle. */
 static void router_look(struct net *n, uint32_t id)
 {
 	struct ref_router *r = &n->router[id];
@@ -694,8 +697,9 @@ static void end_draw(struct net *n, uint32_t id, uint32_t cls)
 				      .born = s->own->batch ? n->now : t.at });
 }
 
-/* Notes what a packet that has arrived causes in the next cycle: a reply, or
- * room under a limit. */
+/* Handles the arrival of a packet. For a request, schedules the reply for the
+ * next cycle. Any other packet allows an end to send another packet under its
+ * limit from the next cycle on. */
 static void packet_end(struct net *n, uint32_t id, const struct ref_packet *p)
 {
 	struct ref_queue *here = &n->end[id].queue[p->cls];
@@ -744,7 +748,7 @@ static void end_receive(struct net *n, uint32_t id)
 	}
 }
 
-/* Returns the VC that the next flit of a class may take, or -1. */
+/* Returns the VC for the next flit of a class, or -1 if it cannot be sent. */
 static int64_t end_vc(const struct net *n, uint32_t id, uint32_t cls)
 {
 	const struct ref_end *e = &n->end[id];
@@ -772,9 +776,9 @@ static int64_t end_vc(const struct net *n, uint32_t id, uint32_t cls)
 	return -1;
 }
 
-/* Chooses the class whose flit leaves. It has the highest priority. Classes of
- * equal priority take turns, but with `hold` a packet that has begun comes
- * first. */
+/* Returns the class that sends a flit, or -1. The highest rank decides, then
+ * round robin. With `hold`, the class whose packet is being sent precedes other
+ * classes of equal rank. */
 static int64_t end_choose(const struct net *n, uint32_t id)
 {
 	const struct ref_end *e = &n->end[id];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network of routers, flit by flit: every flit is a struct, every queue an
- * array, every router does all its stages in every cycle. It shares graph,
- * routing and the drawing of packets with the product, and nothing else.
- * Routers with input queues are in ref_network.c, those with output queues in
- * ref_queued.c. */
+/* Reference model of a network of routers. Every flit is a struct, every queue
+ * is an array, and every router executes all its stages in every cycle. Only
+ * the graph, the routing and the drawing of packets are code of the tested
+ * network. Routers with input queues are in ref_network.c, routers with output
+ * queues in ref_queued.c. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
 #define SYSTEMS_ROUTER_TESTS_REF_NETWORK_H
 
@@ -30,10 +30,11 @@ struct ref_source {
 struct ref_case {
 	const struct net_graph *graph;
 	struct router_params p;
-	/* Routers with output queues. Ends take vcs, buf_flits, flow and hold
-	 * from `p`. NULL: routers with input queues. */
+	/* Parameters of routers with output queues, or NULL for routers with
+	 * input queues. In both cases ends use vcs, buf_flits, flow and hold of
+	 * `p`. */
 	const struct queued_params *queued;
-	bool memory;			     /* which share a memory */
+	bool memory;			     /* output queues share a memory */
 	uint32_t credit_delay, link, access; /* latencies of cables */
 	struct ref_source *source;	     /* by end */
 	uint64_t cycles;
@@ -52,9 +53,9 @@ struct ref_result {
 	} arrived;
 	uint64_t *flits;   /* through each router */
 	uint64_t *peak;	   /* most flits in its output queues */
-	bool stuck;	   /* the product found a deadlock */
-	uint32_t leftover; /* flits, VCs and credits that are not where they
-			    * were at the start */
+	bool stuck;	   /* the tested network found a deadlock */
+	uint32_t leftover; /* number of queues and VCs that have not returned
+			    * to their initial state */
 };
 
 /* Runs the case, and fills in the result, whose arrays the caller frees. */

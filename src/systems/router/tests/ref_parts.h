@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the network flit by flit that its files share (ref_network.h). */
+/* Structs and functions that ref_network.c and ref_queued.c share. */
 #ifndef SYSTEMS_ROUTER_TESTS_REF_PARTS_H
 #define SYSTEMS_ROUTER_TESTS_REF_PARTS_H
 
@@ -22,8 +22,8 @@ struct ref_packet {
 	uint32_t flits;
 };
 
-/* A request for which a reply is to be made, or a packet that no longer counts
- * under the limit of its source. */
+/* A reply that an end must make, or a packet that no longer counts under the
+ * limit of its source. */
 struct owed {
 	uint64_t from; /* cycle */
 	uint32_t dest, kind;
@@ -89,7 +89,7 @@ struct ref_port {
 	} leaving; /* flits behind the crossbar */
 	struct {
 		VEC(uint32_t);
-	} credits;	/* sets of VCs whose credits leave, one set per cycle */
+	} credits;	/* for each next cycle, the VCs whose credits leave */
 	uint32_t freed; /* VCs whose credits leave by this step */
 	/* inputs and outputs of the crossbar: */
 	int64_t held_by[REF_SPEEDUP];
@@ -142,11 +142,12 @@ struct net {
 struct ref_port *far_port(struct net *n, uint32_t router, uint32_t port,
 			  uint32_t *latency_p);
 void cable_put(struct cable *to, uint64_t cycle, struct flit f, uint32_t vc);
-/* Takes a flit or credit that has arrived. Returns false if there is none. */
+/* Removes the next flit or credit that has arrived from the cable. Returns
+ * false if there is none. */
 bool cable_get(struct cable *c, uint64_t now, struct on_cable *got);
 /* Returns a place to a sender. */
 void place_free(const struct net *n, struct place *p);
-/* Asks the routing for the choices of a packet at input VC `vc`. */
+/* Calls the routing for the choices of a packet at input VC `vc`. */
 void packet_route(struct net *n, uint32_t id, uint32_t vc, uint32_t packet,
 		  struct net_choices *c);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A router with output queues, flit by flit. Each flit in a buffer or a queue
- * is a struct. Places in use are counted anew whenever a flit asks for one. */
+/* Reference model of a router with output queues. Each flit in a buffer or a
+ * queue is a struct. Whenever a flit needs a place, the places in use are
+ * counted again. */
 #include <stdlib.h>
 
 #include "systems/router/tests/ref_parts.h"
@@ -12,7 +13,7 @@ struct timed {
 	uint64_t cycle;
 };
 
-/* A packet in a queue: those of its flits that are there. */
+/* A packet in a queue, with its flits that have entered and not left. */
 struct line_up {
 	uint32_t packet, sent;
 	struct {
@@ -68,7 +69,8 @@ static uint32_t pool_left(const struct ref_queued *r)
 	return left;
 }
 
-/* Returns true if the queue gets `flits` places that are not its spare one. */
+/* Returns true if queue o can have `flits` more places without its spare
+ * place. */
 static bool ordinary(const struct ref_queued *r, uint32_t o, uint32_t flits)
 {
 	uint32_t before = beyond(r, r->out[o].places);
@@ -102,7 +104,9 @@ static bool may_enter(const struct net *n, uint32_t id, const struct buffer *b,
 	}
 	if (whole(n))
 		return b->inside || ordinary(r, o, n->packets.at[packet].flits);
-	/* An escape channel is of use only to heads in front of a buffer. */
+	/* With escape channels a head enters only an empty queue that leads to
+	 * an empty buffer, because a head can choose the escape channel only
+	 * while it is at the front of a buffer. */
 	if (n->c->graph->routing->escape && !b->inside &&
 	    (q->packets.n || of->out[o].credits != of->out[o].places))
 		return false;
@@ -245,7 +249,8 @@ static uint32_t in_queue(const struct out_queue *q)
 	return sum;
 }
 
-/* Finds the queue that a head wants. Returns false if it can enter none. */
+/* Sets b->out to the queue that a head requests. Returns false if the head can
+ * enter no queue. */
 static bool aim(const struct net *n, uint32_t id, struct buffer *b)
 {
 	const struct ref_router *of = &n->router[id];
@@ -286,7 +291,7 @@ static void flit_cross(struct net *n, uint32_t id, uint32_t i)
 		  (struct flit){ 0 }, i % vcs);
 }
 
-/* Serves the input VCs that are marked for a server. */
+/* Serves the input VCs i whose request wants[i] is for this server. */
 static void serve(struct net *n, uint32_t id, uint32_t server, int64_t *wants,
 		  uint32_t *given)
 {

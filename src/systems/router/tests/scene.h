@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random networks that run as product and as reference. A program links
- * test_network_ref.c with one kind of router. */
+/* Random networks that run on the tested network and on the reference model
+ * (ref_network.h). A test program links test_network_ref.c with one kind of
+ * router. */
 #ifndef SYSTEMS_ROUTER_TESTS_SCENE_H
 #define SYSTEMS_ROUTER_TESTS_SCENE_H
 
@@ -37,12 +38,12 @@ struct scene {
 struct scene_kind {
 	/* Draws the parameters of routers. */
 	void (*make)(struct scene *s);
-	/* Draws parameters that depend on the graph; or NULL. */
+	/* Draws parameters that depend on the graph. NULL if there are none. */
 	void (*fit)(struct scene *s);
 	/* Adds router i, whose ports and place are set afterwards. */
 	struct weft_comp *(*add)(struct scene *s, uint32_t i);
-	/* Takes the credits that are still on their way. Returns the number of
-	 * flits and places that are left over. */
+	/* Counts the credits that are still in flight to router i. Returns the
+	 * number of its flits and places that are still in use after that. */
 	uint32_t (*left)(struct scene *s, uint32_t i);
 	void (*print)(const struct scene *s);
 };

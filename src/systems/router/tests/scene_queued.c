@@ -21,8 +21,8 @@ static bool leads_out(const struct net_graph *g, uint32_t i, uint32_t p)
 	return g->in[f->at].at == i && g->in[f->at].port == p;
 }
 
-/* Draws the size of the memory. It has the cells that the router with the most
- * outputs needs. */
+/* Draws the size of the memory. It is large enough for the reserved cells of
+ * the router with the most outputs. */
 static void memory_fit(struct scene *s)
 {
 	struct queued_params *q = &s->queued;

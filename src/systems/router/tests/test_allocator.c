@@ -110,7 +110,7 @@ static void all_allocators_equal_their_definitions(void **state)
 			}
 }
 
-/* Returns the size of the largest matching, by trying all. */
+/* Returns the size of the largest matching. Tries all matchings. */
 static int largest(const struct ref_allocator *a, int in, uint32_t used)
 {
 	int best;
@@ -155,8 +155,8 @@ static void maximum_is_as_large_as_any_matching(void **state)
 	}
 }
 
-/* With as many iterations as ports, islip leaves no request between a free
- * input and a free output. The allocator wavefront never does. */
+/* After a run of wavefront, or of islip with as many iterations as ports, no
+ * unmatched input requests an unmatched output. */
 static void wavefront_and_many_iterations_leave_no_pair_free(void **state)
 {
 	struct weft_rng rng;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The crossbar of net.router that is not pipelined: cycles of packets that
- * cross two routers alone. */
+/* Tests the crossbar of net.router that is not pipelined. Measures the cycles
+ * of single packets over two routers. */
 #include "unit/cmocka_all.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { CROSS = 4, PACKETS = 4 };
 
-/* Two routers with an end each. End 0 sends one packet after the other. */
+/* Two routers with an end each. End 0 sends the packets. */
 struct line_of_two {
 	struct bench b;
 	uint64_t latency[PACKETS];
@@ -25,7 +25,8 @@ static void seen(void *own, const struct packet *p, uint64_t cycle)
 	t->latency[t->n++] = cycle - p->measured.injected;
 }
 
-/* Sends PACKETS packets, each when the one before has arrived. */
+/* Sends PACKETS packets. Each packet is sent when the previous packet has
+ * arrived. */
 static void run(struct line_of_two *t, const char *flits, const char *pipelined)
 {
 	static const struct net_shape shape = { 1, { 2 } };
@@ -47,7 +48,8 @@ static void run(struct line_of_two *t, const char *flits, const char *pipelined)
 	bench_fini(&t->b);
 }
 
-/* On each of three cables a flit takes 2 cycles. Allocation takes 1. */
+/* Latency of a single flit over three cables of 2 cycles each and two routers.
+ * Allocation takes 1 cycle. */
 enum { ALONE = 3 * 2 + 2 * (1 + CROSS) - 2 };
 
 static void first_flit_finds_the_crossbar_empty(void **state)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares gateways with gateways that are asked in every cycle
- * (ref_gateway.h), over networks of routers. The number of a case selects
- * frames of two classes, windows, places, framing, and NICs that keep frames
- * for long. Each packet must leave and each frame must be delivered with its
- * bytes in the same cycle as in the reference. Nothing may be left over. */
+/* Compares gateways with their reference model (ref_gateway.h), over networks
+ * of routers. The number of a case selects frames of two classes, windows,
+ * places, framing, and NICs that are slow to send frames on. Each packet must
+ * leave, and each frame must be delivered with its bytes, in the same cycle as
+ * in the reference. At the end all frames must be delivered and all credits
+ * returned. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -341,7 +342,8 @@ static void connect_all(struct scene *s)
 		}
 }
 
-/* Notes a packet behind earlier packets of its source. */
+/* Inserts a packet into the list of its source, which is sorted by the cycle of
+ * the first flit. */
 static void seen(void *own, const struct packet *p, uint64_t cycle)
 {
 	struct scene *s = own;
@@ -386,8 +388,8 @@ static void product_build(struct scene *s)
 	}
 }
 
-/* Returns the number of frames, places, credits and packets that are not where
- * they were at the start. */
+/* Returns the number of packets and frames that are still in the network or in
+ * gateways, plus the number of windows whose credits do not add up. */
 static uint32_t product_left(struct scene *s)
 {
 	uint32_t left = ((struct router_net *)s->net->state)->packets.live;

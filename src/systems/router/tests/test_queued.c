@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routers with output queues (net.router_oq, net.router_sm) on a bench: cycles
- * of a packet alone, loads and waits that theory gives, shares of a memory, and
- * parameters that are refused. */
+/* Tests routers with output queues (net.router_oq, net.router_sm): the latency
+ * of a single packet, loads and waiting times against theory, the shares of a
+ * memory, and parameters that are refused. */
 #include "unit/cmocka_all.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "systems/router/network/queued.h"
 #include "systems/router/tests/bench.h"
 
-/* One router of N ends, and packets that have arrived. */
+/* Number of ends of a hub. A hub is a network with one router. */
 enum { N = 16 };
 
 struct hub {
@@ -56,7 +56,7 @@ static uint64_t peak(const struct hub *h)
 
 /* ---- a packet alone ---- */
 
-/* Returns the cycles of one packet over two routers. */
+/* Returns the number of cycles that a single packet takes over two routers. */
 static uint64_t alone(const struct weft_class *cls, const char *router,
 		      const char *flits)
 {
@@ -75,8 +75,9 @@ static uint64_t alone(const struct weft_class *cls, const char *router,
 	return h.first;
 }
 
-/* A cable takes 2 cycles, a router t_route + t_cross. A packet that is stored
- * waits in each router for its other flits. */
+/* A flit takes 2 cycles per cable and t_route + t_cross cycles per router. With
+ * store_and_forward, the first flit also waits in each router for the last
+ * one. */
 static void packet_alone_takes_the_cycles_of_its_stages(void **state)
 {
 	const struct weft_class *cls[] = { &weft_class_net_router_oq,
@@ -108,8 +109,8 @@ static void packet_alone_takes_the_cycles_of_its_stages(void **state)
 
 enum { CYCLES = 60000 };
 
-/* Karol, Hluchyj and Morgan 1987: a slot in a switch with output queues lasts
- * (N - 1) / N * p / (2 (1 - p)) cycles longer at load p. */
+/* At load p, a flit waits (N - 1) / N * p / (2 (1 - p)) cycles in an output
+ * queue on average (Karol, Hluchyj and Morgan 1987). */
 static void output_queues_wait_as_theory_says(void **state)
 {
 	static const double loads[] = { 0.3, 0.6, 0.8, 0.9 };
@@ -139,9 +140,9 @@ static double saturated(const char *router)
 	return (double)h.packets / N / (CYCLES / 4.0);
 }
 
-/* With one queue at each input and a fabric as fast as a line, N = 16 inputs
- * reach 0.6013 of the load (Karol et al. 1987, by simulation: 0.586 for many).
- * Each step of speedup takes most of the rest away. */
+/* With one queue at each input and a fabric as fast as a line, the throughput
+ * of N = 16 inputs is 0.6013 (Karol et al. 1987, by simulation). It is 0.586
+ * for very many inputs. A speedup of 2 recovers most of the lost throughput. */
 static void
 one_queue_at_an_input_blocks_what_output_queues_let_pass(void **state)
 {
@@ -176,8 +177,8 @@ static void all_inputs_reach_an_output_in_one_cycle(void **state)
 
 /* ---- a memory ---- */
 
-/* Returns the flits in a memory of 400 cells when all ends have sent to the
- * first `hot` outputs for long. */
+/* Returns the number of flits in a memory of 400 cells after all ends have
+ * overloaded the first `hot` outputs for 2000 cycles. */
 static uint64_t filled(const char *router, uint32_t hot)
 {
 	struct hub h;
@@ -198,8 +199,8 @@ static uint64_t filled(const char *router, uint32_t hot)
 	return flits;
 }
 
-/* A queue of S that are full takes alpha / (1 + alpha S) of the pool (Choudhury
- * and Hahne 1998), and its own cells. */
+/* If S queues are full, each of them uses alpha / (1 + alpha S) of the pool
+ * (Choudhury and Hahne 1998), and its reserved cells. */
 static void share_of_a_full_queue_follows_from_its_rule(void **state)
 {
 	const uint64_t pool = 400 - N;
@@ -216,8 +217,8 @@ static void share_of_a_full_queue_follows_from_its_rule(void **state)
 			 (400 - 10 * N) / 3 + 10);
 }
 
-/* A memory that a flit enters or leaves in a cycle has the throughput of one
- * line. */
+/* If only one flit per cycle can enter or leave the memory, all outputs
+ * together have the throughput of one line. */
 static void bandwidth_of_the_memory_bounds_all_outputs_together(void **state)
 {
 	static const char *const rates[] = { "writes=1", "reads=1", "writes=3",
@@ -237,7 +238,8 @@ static void bandwidth_of_the_memory_bounds_all_outputs_together(void **state)
 	}
 }
 
-/* Packets to end 0 fill all cells but the reserved ones. The others arrive. */
+/* Packets to end 0 fill all cells that are not reserved. Packets to end 7 still
+ * arrive. */
 static void full_memory_stops_no_other_output(void **state)
 {
 	struct hub h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class net.class and what it has in common with net.source, see class.h. */
+/* Class net.class, and functions that it shares with net.source (class.h). */
 #include "systems/router/traffic/class.h"
 
 #include <errno.h>

@@ -3,10 +3,11 @@
  * each of these classes. A source without `classes` has the same parameters for
  * its own packets.
  *
- * A class may have virtual channels (VCs) of its own. Requests are packets for
- * which the destination returns a packet. Requests and replies have different
- * VCs, because an end that has no room for another reply takes no more
- * requests. A reply behind such a request would wait for itself. */
+ * A class may have separate virtual channels (VCs). Requests are packets to
+ * which the destination sends a reply. Requests and replies must use different
+ * VCs, because an end without room for another reply accepts no requests. In a
+ * common VC, replies could be blocked by such requests, and packets would wait
+ * in a circle. */
 #ifndef SYSTEMS_ROUTER_TRAFFIC_CLASS_H
 #define SYSTEMS_ROUTER_TRAFFIC_CLASS_H
 
@@ -20,13 +21,13 @@ enum packet_kind {
 	PACKET_READ_REPLY,
 	PACKET_WRITE_REPLY,
 	PACKET_KINDS,
-	/* packet without reply and limit: its arrival causes nothing */
+	/* packet of a class without replies and without a limit */
 	PACKET_PLAIN = PACKET_KINDS,
-	PACKET_TRACED, /* others may wait for it */
+	PACKET_TRACED, /* packet of a trace, on which others may depend */
 };
 
-/* Fields of a class, in the state of net.source and net.class beside those of a
- * source (network_source.h). */
+/* Fields of a class. The states of net.source and net.class have these fields
+ * and NET_SOURCE_FIELDS (network_source.h). */
 #define CLASS_FIELDS                                                           \
 	uint32_t flits, flits_max, priority, outstanding;                      \
 	uint32_t reply, write_flits, write_reply;                              \
@@ -97,18 +98,17 @@ struct router_class {
 	struct weft_comp *comp;
 };
 
-/* Reads the ranges of VCs of all kinds that the class has, for routers with
- * `vcs` VCs. range[k].n is 0 for kinds that it lacks. Returns 0, or -EINVAL
- * with a message. */
+/* Reads the range of VCs of each kind of packet of the class, for routers with
+ * `vcs` VCs. Sets range[k].n to 0 if the class has no packets of kind k.
+ * Returns 0, or -EINVAL with a message. */
 int class_ranges(const struct class_own *c, uint32_t vcs,
 		 struct net_range range[PACKET_KINDS], struct weft_err *err);
-/* Sets sizes of the packets. Returns 0, or -EINVAL with a message: sizes that
- * are malformed, or that do not fit in queues of `places` flits (0: any fit).
- */
+/* Sets the sizes of packets in t. Returns 0, or -EINVAL with a message if the
+ * sizes are malformed or larger than `places` flits. 0 places mean no limit. */
 int class_sizes(const struct class_own *c, struct traffic_source *t,
 		uint32_t places, struct weft_err *err);
-/* Returns the number of flits of a packet of this kind. `size` is that of a
- * request or of a packet without reply. */
+/* Returns the number of flits of a packet of this kind. For PACKET_READ, which
+ * has no fixed size, returns `size`. */
 static inline uint32_t class_flits(const struct class_own *c,
 				   enum packet_kind kind, uint32_t size)
 {
@@ -123,8 +123,8 @@ static inline uint32_t class_flits(const struct class_own *c,
 		return size;
 	}
 }
-/* Returns true if the class has only plain packets: no replies, limits, VCs of
- * its own or batches. */
+/* Returns true if the class has no replies, no limit, no separate VCs and no
+ * batch. */
 bool class_plain(const struct class_own *c);
 
 extern const struct weft_class weft_class_net_class;

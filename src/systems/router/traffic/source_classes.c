@@ -44,8 +44,8 @@ static void own_make(struct router_source *s, struct source_class *k,
 			.kind = (uint8_t)kind,
 			.rank = (uint8_t)k->c->priority,
 			.flits = flits,
-			/* a batch has no arrivals: packets are made when they
-			 * are the next to leave */
+			/* A packet of a batch is made when the queue of its
+			 * class is empty. */
 			.measured = { .born = k->c->batch ? now : t.at,
 				      .cls = k->number },
 		});
@@ -63,7 +63,8 @@ static const struct router_source *source_of(const struct router_source *s,
 	return n->gen[end].comp->state;
 }
 
-/* Returns the class with this number, or the first class if none has it. */
+/* Returns the class with this number, or the first class if there is no such
+ * class. */
 static struct source_class *class_of(const struct router_source *s,
 				     uint32_t number)
 {
@@ -96,7 +97,8 @@ static uint64_t class_due(const struct source_class *k, bool over)
 	return net_source_due(&k->own, over && !k->c->batch);
 }
 
-/* Makes the next packet of a class if there is one and the last has left. */
+/* Makes the next packet of a class if a packet is due and the previous packet
+ * has left. */
 static void class_fill(struct router_source *s, struct source_class *k,
 		       uint64_t now)
 {
@@ -119,9 +121,10 @@ static void class_fill(struct router_source *s, struct source_class *k,
 
 /* ---- sending ---- */
 
-/* Returns the VC for the next flit of a class, or ARBITER_NONE. A head takes
- * the first VC in turn that is free and has a place, or places for the whole
- * packet. The first packet of a range takes its first VC or waits for it. */
+/* Returns the VC for the next flit of a class, or ARBITER_NONE if the flit must
+ * wait. A head uses the next VC of its range, in round robin, that is free and
+ * has enough places. If the previous packet did not use a VC of this range,
+ * only the first VC of the range is possible. */
 static uint32_t class_vc(const struct router_source *s,
 			 const struct source_class *k)
 {
@@ -144,8 +147,8 @@ static uint32_t class_vc(const struct router_source *s,
 	return ARBITER_NONE;
 }
 
-/* Returns the class whose flit leaves, and the flit's VC in *vc_p. Returns NULL
- * if no flit can leave. */
+/* Chooses the class that sends a flit, and sets *vc_p to the VC of the flit.
+ * Returns NULL if no class can send. */
 static struct source_class *class_choose(struct router_source *s,
 					 uint32_t *vc_p)
 {
@@ -157,8 +160,8 @@ static struct source_class *class_choose(struct router_source *s,
 		struct source_class *k = &all->at[(all->last + i) % n];
 		uint32_t v, r;
 
-		/* with `hold` a packet that has begun comes first among those
-		 * of its priority */
+		/* With `hold`, the first candidate is the class whose packet is
+		 * being sent. It precedes other classes of equal rank. */
 		if (k->packet == ARBITER_NONE || (!i && !k->sent))
 			continue;
 		r = s->s.packets->at[k->packet].rank;
@@ -204,8 +207,8 @@ static void flit_send(struct router_source *s, struct source_class *k,
 	net_meter_sent(s->s.net);
 }
 
-/* Asks for the cycle in which the next flit may leave: the next packet is due,
- * or a credit arrives. */
+/* Sets a wake for the cycle in which the next packet is due or the next credit
+ * arrives. */
 static void classes_wait(struct router_source *s)
 {
 	bool over = net_meter_over(s->s.net->state);
@@ -255,7 +258,8 @@ void source_classes_send(struct router_source *s, uint64_t now)
 
 /* ---- packets that arrive ---- */
 
-/* Makes room for a packet under the limit of the source at `end`. */
+/* Allows the source at `end` to have one more packet of class `cls` in the
+ * network, from the next cycle on. */
 static void limit_return(const struct router_source *s, uint32_t end,
 			 uint32_t cls, uint64_t now)
 {

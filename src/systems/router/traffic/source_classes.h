@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of a source that has several classes of them, replies, or a limit of
- * packets in the network. Each class has a queue. One flit leaves in each
- * cycle. It is of the class with the highest priority among those that have a
- * VC and a place. Classes of equal priority take turns.
+/* Packets of a source that has several classes, replies, or a limit of packets
+ * in the network. Each class has a queue. The source sends one flit in each
+ * cycle, from the class with the highest priority among those that have a VC
+ * with a place. Classes of equal priority are served in round robin.
  *
  * A class sends waiting replies first, in the order of the requests, then its
- * own packets. A request that arrives in cycle t is answered from t + 1 on. A
- * packet that leaves the network at t makes room under the limit from t + 1 on,
- * because ends know of each other no earlier. */
+ * own packets. Arrivals in cycle t have effects at other ends from cycle t + 1
+ * on. A request is answered then, and a packet no longer counts under the limit
+ * of its source. */
 #ifndef SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 #define SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 
@@ -31,7 +31,8 @@ struct source_class {
 	uint8_t number; /* in the measurement, or NET_CLASS_NONE */
 	uint32_t packet, sent, last_vc; /* as those of router_source */
 	uint32_t out;			/* packets under the limit */
-	/* Cycles from which there is one less. */
+	/* for each packet that has arrived, the cycle from which it no longer
+	 * counts in `out` */
 	struct {
 		RING(uint64_t);
 	} back;
@@ -45,8 +46,8 @@ struct source_classes {
 	struct source_class at[];
 };
 
-/* Draws the next arrival, a request or a packet without reply. Sets *kind_p,
- * which says whether it is a write. */
+/* Draws the next arrival, which is a request or a packet without reply. Sets
+ * *kind_p to PACKET_WRITE or PACKET_READ. */
 static inline struct traffic_packet class_next(struct traffic_source *t,
 					       const struct class_own *c,
 					       struct weft_rng *rng,
@@ -73,13 +74,13 @@ void source_classes_fini(struct router_source *s);
 /* Makes a class of the packets of a source without classes. Called when the
  * first request arrives at the source. */
 void source_classes_plain(struct router_source *s);
-/* Sends a flit, or asks for the cycle in which one may leave. */
+/* Sends a flit, or sets a wake for the cycle in which a flit may leave. */
 void source_classes_send(struct router_source *s, uint64_t now);
-/* Takes packet p, which has arrived. */
+/* Handles packet p, which has arrived. */
 void source_classes_take(struct router_source *s, const struct packet *p,
 			 uint64_t now);
-/* Returns the packets that are due in cycles `from` to `cycle` - 1 and are not
- * made. cls: NET_CLASSES_MAX means all classes. */
+/* Returns the packets of a class that are due in cycles `from` to `cycle` - 1
+ * and are not made. If cls is NET_CLASSES_MAX, counts all classes. */
 struct net_backlog source_classes_backlog(const struct router_source *s,
 					  uint32_t cls, uint64_t from,
 					  uint64_t cycle);

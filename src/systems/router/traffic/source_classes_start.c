@@ -61,8 +61,9 @@ static uint32_t size_flits(const void *unused, uint32_t size)
 	return size;
 }
 
-/* The load counts the flits of requests, and writes have a size of their own.
- */
+/* Corrects load and peak of a class for the size of writes. The load is in
+ * flits, and the source divides it by the mean size of packets that are not
+ * writes. */
 static void load_share(struct source_class *k)
 {
 	double mean = traffic_mean(&k->own.t, size_flits, NULL);
@@ -117,7 +118,8 @@ static int class_start(struct router_source *s, struct source_class *k,
 	return 0;
 }
 
-/* Takes the parameters of class number i of the experiment. */
+/* Sets up class number i from the parameters of its net.class. Returns 0, or
+ * -EINVAL with a message. */
 static int part_start(struct router_source *s, uint32_t i,
 		      struct pattern_shape shape, struct weft_err *err)
 {
@@ -179,7 +181,8 @@ static void class_backlog(const struct source_class *k, uint64_t from,
 {
 	struct traffic_source t = k->own.t;
 	struct weft_rng rng = k->rng;
-	/* Arrivals beyond the limit wait for room and are not due yet. */
+	/* Arrivals beyond the limit are not due before earlier packets have
+	 * arrived. */
 	uint32_t room =
 		k->c->outstanding ? k->c->outstanding - k->out : UINT32_MAX;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eth.gateway: frames of a station that are for the bridge itself. */
+/* Tests eth.gateway with frames that a station addresses to the bridge
+ * itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ enum { HELLO = 1, FIRST, SECOND };
 
 static const uint8_t addr[ETH_ADDR] = { 2 };
 
-/* Both stations send a frame, so that the gateways know them. */
+/* Both stations send a frame, so that the gateways learn their addresses. */
 static void hello(struct feed *d)
 {
 	bench_new(d);
@@ -134,7 +135,8 @@ static void a_paused_gateway_keeps_frames_until_the_pause_ends(void **state)
 	}
 }
 
-/* Frames to the addresses of bridges (802.1D) go no further. */
+/* Checks that a gateway drops and counts frames to the addresses of bridges
+ * (802.1D). */
 static void frames_for_a_bridge_are_counted_and_not_forwarded(void **state)
 {
 	struct feed d;

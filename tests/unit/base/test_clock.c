@@ -77,8 +77,8 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 0), 0);
 	assert_int_equal(weft_clock_align(&c, 1), 10 * WEFT_NS);
 	assert_int_equal(weft_clock_align(&c, 10 * WEFT_NS), 10 * WEFT_NS);
-	/* A synchroniser of 2 cycles adds 2 to the first edge at or after the
-	 * time. */
+	/* A synchroniser of 2 cycles adds 2 cycles to the first edge at or
+	 * after the time. */
 	assert_int_equal(weft_clock_after(&c, 11 * WEFT_NS, 2), 40 * WEFT_NS);
 	assert_int_equal(weft_clock_after(&c, 20 * WEFT_NS, 2), 40 * WEFT_NS);
 	c.phase = 3 * WEFT_NS;

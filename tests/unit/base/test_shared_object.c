@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are cut off or damaged, and the export that is looked for. */
+/* Tests the search for an exported symbol in files, some of which are cut off
+ * or damaged. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ static struct object object_good(void)
 	return o;
 }
 
-/* Asks for a symbol of a file that holds the first n bytes of the object.
- * Returns the reason of the refusal, which is "" if the symbol is exported. */
+/* Searches for a symbol in a file with the first n bytes of the object. Returns
+ * the reason of the refusal, which is "" if the symbol is exported. */
 static const char *asked(const struct object *o, size_t n, const char *symbol)
 {
 	static char why[100];
@@ -96,8 +97,8 @@ static void a_file_without_its_last_bytes_is_refused(void **state)
 	}
 }
 
-/* Gives each offset and size of a table values that end or begin outside the
- * file. */
+/* Sets the offset or the size of each table to values for which the table
+ * begins or ends outside the file. */
 static void tables_outside_the_file_are_refused(void **state)
 {
 	struct object o;

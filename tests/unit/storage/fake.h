@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes with a link, in memory and in one thread. Storage libraries run on them
- * without a simulator, some thousand runs a second.
+/* Fake nodes and a fake link between them, in one thread. Tests of storage
+ * libraries use them in place of a simulator, because they allow thousands of
+ * runs per second.
  *
  * Time passes only in fake_step(). The link delays, loses, damages and repeats
- * packets as its rules say. A put reads its source when it departs and writes
- * its target when it arrives, so that memory given back too early shows as
- * wrong bytes. */
+ * packets according to fake_rules. A put reads its source when it departs and
+ * writes its target when it arrives. If a library frees memory too early, a
+ * test therefore finds wrong bytes. */
 #ifndef TESTS_STORAGE_FAKE_H
 #define TESTS_STORAGE_FAKE_H
 
@@ -46,16 +47,16 @@ struct weft_host *fake_host(uint32_t node);
 weft_time_t fake_now(void);
 /* Returns a random number below n. */
 uint64_t fake_below(uint64_t n);
-/* Moves time to the next packet, at most to `to`, and delivers the packets that
- * are due. */
+/* Advances the time to the arrival of the next packet, but not beyond `to`, and
+ * delivers the packets that are due. */
 void fake_step(weft_time_t to);
 /* Returns the time until which the node sleeps in weft_host_sleep(). */
 weft_time_t fake_asleep(uint32_t node);
 /* Notifies all other nodes that a node has gone. Packets of that node are
  * lost. */
 void fake_gone(uint32_t node);
-/* Function by which a link lets the other nodes work while one node is in the
- * link's `wait`. */
+/* Called by a link's `wait`. Advances the other nodes while the caller waits.
+ */
 extern void (*fake_others)(weft_time_t to);
 /* If true, all packets are printed. */
 extern bool fake_trace;

@@ -16,8 +16,8 @@ struct packet {
 	struct packet *next;
 	weft_time_t at;
 	uint64_t order; /* order among packets that arrive at the same time */
-	/* key that the sender's link got at its opening; a packet of an earlier
-	 * opening is dropped */
+	/* Number that identifies the opening of the sender's link. A packet of
+	 * an earlier opening is dropped. */
 	uint64_t opening;
 	uint32_t src, dst, slot, mark;
 	bool record, departed;
@@ -173,7 +173,7 @@ static void packet_send(struct node_link *l, struct packet *p)
 	heap_push(p);
 }
 
-/* Gives a packet the time of its arrival. On an ordered link the packet arrives
+/* Sets the time of arrival of a packet. On an ordered link the packet arrives
  * after all earlier packets. Therefore a repeated packet arrives before the
  * next packet. */
 static void packet_fly(struct packet *p, struct way *w)
@@ -193,7 +193,7 @@ static void packet_repeat(const struct packet *p, struct way *w)
 	packet_fly(q, w);
 }
 
-/* Gives a record another value in some bytes, and a CRC that fits. */
+/* Changes some bytes of a record, and sets a matching CRC. */
 static void packet_forge(struct packet *p)
 {
 	static const uint64_t odd[] = { 0,	    1,	       7,

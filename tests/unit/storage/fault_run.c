@@ -12,8 +12,8 @@
  *             the next FLUSH reports none
  *   records   a FLUSH names no bytes
  *   buffers   no byte of a buffer changes after its request has ended
- *   the end   without faults all requests succeed again, and every byte is as
- *             the model says */
+ *   recovery  after the last fault all requests succeed again, and every byte
+ *             is as the model says */
 #include "fault_run.h"
 
 #include <errno.h>
@@ -136,7 +136,8 @@ static void store_events(struct store_node *s)
 	}
 }
 
-/* Moves time to the next event, at most to `to`, and lets the targets work. */
+/* Advances the time to the next event, but not beyond `to`, and polls the
+ * targets. */
 static void step(weft_time_t to)
 {
 	for (uint32_t i = 0; i < run.targets; i++) {
@@ -531,8 +532,8 @@ static weft_time_t clients_next(void)
 	return t;
 }
 
-/* Polls all disks, and submits up to one request to each if `submit` is set.
- * Returns true while requests are in flight or left. */
+/* Polls all disks. If `submit` is set, submits up to one request to each disk.
+ * Returns true while requests are in flight or remain to be submitted. */
 static bool clients_turn(bool submit)
 {
 	bool more = false;

@@ -38,7 +38,8 @@ static inline void rig_put(struct drive *d, weft_time_t now,
 	assert_true(drive_submit(d, now, &r));
 }
 
-/* Takes the next request that ends, and returns the time of its end. */
+/* Waits for the end of the next request and writes it to *e. Returns the time
+ * of the end. */
 static inline weft_time_t rig_end(struct drive *d, struct drive_end *e)
 {
 	weft_time_t t = drive_next(d);
@@ -48,8 +49,8 @@ static inline weft_time_t rig_end(struct drive *d, struct drive_end *e)
 	return t;
 }
 
-/* Submits a request and takes its end, which must have status 0. Returns the
- * time of the end. */
+/* Submits a request and waits for its end. Fails the test if the status is not
+ * 0. Returns the time of the end. */
 static inline weft_time_t rig_do(struct drive *d, weft_time_t now,
 				 enum drive_code code, uint64_t at,
 				 uint64_t len, void *data)

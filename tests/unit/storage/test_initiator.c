@@ -22,7 +22,8 @@ static struct {
 	int ends[BLOCKS]; /* status of each request, or BUSY */
 } run;
 
-/* Moves time at most to `to`, and lets the target work. */
+/* Advances the time to the next event, but not beyond `to`, and polls the
+ * target. */
 static void step(weft_time_t to)
 {
 	weft_time_t asleep = fake_asleep(TARGET);
@@ -114,9 +115,9 @@ static void work(weft_time_t to)
 static const enum weft_disk_code codes[] = { WEFT_DISK_READ, WEFT_DISK_WRITE,
 					     WEFT_DISK_ZERO };
 
-/* Each further request finds that the target has forgotten the session, and
- * begins the next one. The drive ends nothing in a session. The time-outs of
- * four tries are 1, 2, 4 and 8 times the first. */
+/* After each restart the target has no session, and the next request begins
+ * one. No session lasts long enough for a request to end. The time-outs of four
+ * tries are 1, 2, 4 and 8 times the first. */
 static void a_request_ends_though_sessions_begin_for_ever(void **state)
 {
 	for (uint32_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {

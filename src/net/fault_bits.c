@@ -6,9 +6,9 @@
  *
  * The wire format defines the unit whose bits can be wrong
  * (weft_wire_faults.code): a byte, a character with its control bit, or a
- * 10-bit code. With `code: 8b10b` the bits of 10-bit codes are flipped on a
- * wire of bytes as well, and also in the commas of the idle line. A
- * transmission starts with the disparity of an idle line. */
+ * 10-bit code. With `code: 8b10b` the unit is a 10-bit code on a wire of bytes,
+ * too, and the commas of the idle line can have wrong bits. A transmission
+ * starts with the disparity of an idle line. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -305,8 +305,8 @@ static void idle_plan(struct weft_comp *c)
 }
 
 /* Sends the damaged commas that idle_plan() has planned, and plans the next
- * ones. If frames were sent since then, the damaged commas may be due later. In
- * that case only plans them again. */
+ * ones. If the planned commas are no longer due, because frames have used the
+ * line, only plans them again. */
 static void bits_event(struct weft_comp *c, uint32_t tag)
 {
 	if (idle_hit(c->state) <= weft_now(c) + 1)

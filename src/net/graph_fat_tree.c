@@ -19,8 +19,8 @@
 #include "base/need.h"
 #include "net/graph.h"
 
-/* The numbers of a level: its first router, how many routers it has, and how
- * many of them are roots of one subtree (copies). */
+/* A level of the tree: number of its first router, number of its routers, and
+ * number of routers that are roots of one subtree (copies). */
 struct level {
 	uint32_t first, routers, copies, ends; /* ends below a router */
 	uint32_t down, up;

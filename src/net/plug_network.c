@@ -11,8 +11,8 @@
 
 #include "base/need.h"
 
-/* Limit of the sources and of the destinations between which packets are
- * followed. Larger graphs have ends without such packets, but the search for
+/* plug_prepare() follows packets from at most PAIRS_SIDE ends to at most
+ * PAIRS_SIDE ends. It skips some ends of a larger graph, but the search for
  * circles includes all ends. */
 enum { PAIRS_SIDE = 1024 };
 

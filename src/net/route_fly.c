@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routing `destination_tag` of a fly (graph_fly.c). A router of stage s sends a
  * packet to the output whose number is digit n-1-s of the destination. Packets
- * pass the stages in one direction, so
- * any number of VCs is free of circles. */
+ * pass the stages in one direction, so any number of VCs is free of circles. */
 #include "net/routing.h"
 
 static const char *const flies[] = { "fly", NULL };

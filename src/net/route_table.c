@@ -7,8 +7,8 @@
  *	shortest_all_vcs	like shortest, but on any VC (BookSim2's min of
  *				anynet)
  *	valiant			a shortest path to the router of a random end,
- *				then one to the destination. Both have classes
- *				as in `shortest`, but no common classes.
+ *				then a shortest path to the destination. The
+ *				second path continues with higher classes.
  *
  * A shortest path has the smallest sum of cable latencies. A tree of shortest
  * paths leads from each router to all others. If several neighbours can precede

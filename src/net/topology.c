@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports and neighbours of the nodes of grids and graphs (topology.h). Those of
- * grids are computed, those of graphs are in tables that
- * front/exp/route_graph.c makes. */
+/* Ports and neighbours of nodes (topology.h). In a grid they are computed. In a
+ * graph they are in tables that front/exp/route_graph.c makes. */
 #include "net/topology.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes of direct networks with a switch at every node. For a packet to node
  * d, the functions return the port by which it leaves the switch at node s, and
- * whether the cable of that port is a dateline. Regular networks (mesh, torus,
- * hypercube) are computed, other networks use a table.
+ * whether the cable of that port is a dateline. In regular networks (mesh,
+ * torus, hypercube) the port is computed, in other networks it is in a table.
  *
  * The number of a node is x + X * (y + Y * (z ...)). The first ports of a
  * switch lead to its node, the next ports are links. With up to three
@@ -10,7 +10,7 @@
  * link in the negative direction. With more dimensions, and in hypercubes, a
  * dimension of size 2 has one port only, and the ports of all dimensions are
  * numbered one after another. A dimension of size 2 has one cable, also in a
- * torus, unless `both` is true. Then it has two.
+ * torus. It has two cables if `both` is true.
  *
  * Packets use dimension order. In a ring they take the shorter direction, and
  * enum topo_tie decides if both are equally long. If a cable in that direction

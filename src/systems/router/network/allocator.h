@@ -45,7 +45,7 @@ enum arbiter_kind {
 /* An arbiter, which chooses a bit of a set. */
 struct arbiter {
 	uint32_t turn;	 /* round robin: bit with the highest priority */
-	uint64_t *above; /* matrix: for each bit, the set of preferred bits */
+	uint64_t *above; /* matrix: for each bit, the bits that precede it */
 };
 
 struct allocator {
@@ -82,8 +82,9 @@ void allocator_init(struct allocator *a, const struct allocator_spec *spec,
 		    uint32_t n_in, uint32_t n_out);
 void allocator_fini(struct allocator *a);
 /* Frees the requests and results of `a`, and uses the memory of `other` for
- * them. The caller ensures that never both allocators have requests, and that
- * `other` outlives `a`. Returns false if the allocators differ in size. */
+ * them. The caller ensures that the two allocators never have requests at the
+ * same time, and that `other` outlives `a`. Returns false if the allocators
+ * differ in size. */
 bool allocator_share(struct allocator *a, const struct allocator *other);
 
 /* Adds a request. */
@@ -111,7 +112,7 @@ static inline bool allocator_simple(const struct allocator *a)
 /* Advances the arbiters as if a run had matched this pair without
  * competitors. */
 void allocator_pass(struct allocator *a, uint32_t in, uint32_t out);
-/* Advances `turn`, as that number of runs would. */
+/* Advances `turn` as `runs` calls of allocator_run() would. */
 void allocator_turn(struct allocator *a, uint64_t runs);
 /* Removes all requests. */
 void allocator_clear(struct allocator *a);

@@ -71,7 +71,7 @@ struct queued_room {
 	uint32_t used;	/* places of the pool in use */
 };
 
-/* Limits of the flits that move in a cycle. QUEUED_ANY: no limit. */
+/* Limits of the number of flits that move in a cycle. QUEUED_ANY: no limit. */
 #define QUEUED_ANY UINT32_MAX
 struct queued_rates {
 	uint32_t input;	 /* from the buffers of an input */
@@ -141,8 +141,8 @@ struct queued {
 	bool whole; /* packets enter and leave only as a whole */
 	bool alone; /* a head enters only if queue and next buffer are empty */
 	uint32_t words; /* of a set of input VCs */
-	/* By port * vcs + vc. `behind` counts places of the buffers at the
-	 * other ends of the lines. */
+	/* Indexed by port * vcs + vc. `behind` counts places of the buffers at
+	 * the other ends of the lines. */
 	struct queued_in *in;
 	struct queued_out *out;
 	struct out_vc *behind;

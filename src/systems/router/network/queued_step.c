@@ -63,9 +63,9 @@ static void credits_take(struct queued *r, uint64_t now)
 
 /* ---- loads ---- */
 
-/* Stores the loads of the end of the previous cycle in r->noted, unless this
- * cycle has done so already. Called in each step, and when another router reads
- * the loads. */
+/* Stores the loads of the end of the previous cycle in r->noted, unless an
+ * earlier call in this cycle has stored them. Called in each step, and when
+ * another router reads the loads. */
 static void loads_note(struct queued *r, uint64_t now)
 {
 	uint32_t n = r->p.ports * r->p.vcs;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class net.router_sm: a router whose output queues share one memory
- *(queued.h). A cell of the memory holds one flit. `share` divides the cells:
+/* Class net.router_sm: a router whose output queues share a memory (queued.h).
+ * A cell of the memory holds one flit. `share` divides the cells:
  *
  * static	Every queue has an equal part of the memory.
  * complete	Every queue has `reserved` cells, so that full queues of other
- *		outputs and VCs cannot block it. It may use any free cells of
- *		the others, up to `limit`.
+ *		outputs and VCs cannot block it. It may use any other free
+ *		cells, up to `limit`.
  * dynamic	Every queue has `reserved` cells. It may use further cells while
  *		it uses fewer of them than alpha times the free ones (Choudhury
  *		and Hahne, IEEE/ACM ToN 1998). */

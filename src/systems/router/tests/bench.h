@@ -32,8 +32,8 @@ void bench_set(struct weft_comp *c, const char *settings);
 int bench_try(struct bench *b, struct weft_err *err);
 /* Calls bench_try(), and fails the test if it returns an error. */
 void bench_start(struct bench *b);
-/* Makes net.meter call seen(own, packet, cycle) for each packet that arrives.
- */
+/* Sets a function seen(own, packet, cycle) that is called for each packet that
+ * arrives. */
 void bench_seen(struct bench *b,
 		void (*seen)(void *own, const struct packet *p, uint64_t cycle),
 		void *own);

@@ -48,8 +48,8 @@ void ref_allocator_clear(struct ref_allocator *a)
 		memset(a->want[i], 0, sizeof(bool) * (size_t)a->n_out);
 }
 
-/* Identifies an arbiter: that of output `self`, which chooses an input, or that
- * of input `self`, which chooses an output. */
+/* Identifies an arbiter. The arbiter of output `self` chooses an input. The
+ * arbiter of input `self` chooses an output. */
 struct side {
 	bool outputs;
 	int self;

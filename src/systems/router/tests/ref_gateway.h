@@ -40,8 +40,8 @@ struct ref_gateway_case {
 	struct {
 		VEC(struct ref_gateway_offer);
 	} offers; /* by cycle */
-	/* for each end, its packets in the order in which it made them, with
-	 * their delays in the tested network */
+	/* for each end, the packets that it made, in order, with their delays
+	 * in the tested network */
 	struct ref_gateway_packets {
 		VEC(struct ref_gateway_packet);
 	} * packets;

@@ -64,8 +64,8 @@ static void place_use(const struct net *n, struct place *p,
 
 static bool usable(const struct net *n, const struct place *p, uint32_t flits)
 {
-	/* A packet with an output VC waits there, even if the VC has no free
-	 * place, and can no longer use the escape channel. */
+	/* A packet that holds an output VC without a free place can no longer
+	 * use the escape channel. */
 	bool wants_place =
 		n->c->p.busy_when_full || n->c->graph->routing->escape;
 
@@ -276,7 +276,8 @@ static bool is_held(const struct net *n, const struct ref_router *r,
 }
 
 /* Adds a request of an input VC for an output of the crossbar. If several VCs
- * of an input request one output, only the VC with the highest rank does. */
+ * of an input want one output, only the VC with the highest rank requests
+ * it. */
 static void ask(struct net *n, struct ref_router *r, uint32_t vc, uint32_t out,
 		int *speaks)
 {
@@ -417,8 +418,8 @@ static bool list_ended(const struct net *n, const struct list *l, size_t *left,
 	return false;
 }
 
-/* Runs a body for each item of a list that ends in the current cycle, in order.
- * Removes the item from the list. The body may append items. */
+/* Runs a body for each item of a list whose stage ends in the current cycle, in
+ * order. Removes the item from the list. The body may append items. */
 #define EACH_ENDED(n, l, it)                                                   \
 	for (                                                                  \
 		struct {                                                       \

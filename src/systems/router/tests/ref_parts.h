@@ -22,8 +22,8 @@ struct ref_packet {
 	uint32_t flits;
 };
 
-/* A reply that an end must make, or a packet that no longer counts under the
- * limit of its source. */
+/* In ref_queue.owed, a reply that the end must make. In ref_queue.back, a
+ * packet that will no longer count under the limit of the end. */
 struct owed {
 	uint64_t from; /* cycle */
 	uint32_t dest, kind;
@@ -89,7 +89,7 @@ struct ref_port {
 	} leaving; /* flits behind the crossbar */
 	struct {
 		VEC(uint32_t);
-	} credits;	/* for each next cycle, the VCs whose credits leave */
+	} credits;	/* sets of VCs; each cycle sends credits for one set */
 	uint32_t freed; /* VCs whose credits leave by this step */
 	/* inputs and outputs of the crossbar: */
 	int64_t held_by[REF_SPEEDUP];

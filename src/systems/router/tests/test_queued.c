@@ -76,8 +76,8 @@ static uint64_t alone(const struct weft_class *cls, const char *router,
 }
 
 /* A flit takes 2 cycles per cable and t_route + t_cross cycles per router. With
- * store_and_forward, the first flit also waits in each router for the last
- * one. */
+ * store_and_forward, the first flit also waits in each router for the last flit
+ * of its packet. */
 static void packet_alone_takes_the_cycles_of_its_stages(void **state)
 {
 	const struct weft_class *cls[] = { &weft_class_net_router_oq,

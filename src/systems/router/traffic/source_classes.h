@@ -5,9 +5,9 @@
  * with a place. Classes of equal priority are served in round robin.
  *
  * A class sends waiting replies first, in the order of the requests, then its
- * own packets. Arrivals in cycle t have effects at other ends from cycle t + 1
- * on. A request is answered then, and a packet no longer counts under the limit
- * of its source. */
+ * own packets. A request that arrives in cycle t is answered from cycle t + 1
+ * on. A packet counts under the limit of its source until the end of the cycle
+ * in which it arrives, or in which its reply arrives. */
 #ifndef SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 #define SYSTEMS_ROUTER_TRAFFIC_SOURCE_CLASSES_H
 

@@ -55,8 +55,7 @@ weft_time_t fake_asleep(uint32_t node);
 /* Notifies all other nodes that a node has gone. Packets of that node are
  * lost. */
 void fake_gone(uint32_t node);
-/* Called by a link's `wait`. Advances the other nodes while the caller waits.
- */
+/* Called by a link's `wait`. Runs the other nodes while the caller waits. */
 extern void (*fake_others)(weft_time_t to);
 /* If true, all packets are printed. */
 extern bool fake_trace;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class fault.bits flips bits in the frames that leave through a port (forth.md
- * 13, extoll.md 4.8, T-23). It flips random bits at a rate, or `flips` adjacent
- * bits in one part of a frame. That frame is chosen by its number among the
- * frames that have the part.
+/* Class fault.bits flips bits in the frames that leave through a port
+ * (forth.md 13, extoll.md 4.8, T-23). It flips random bits at a rate, or
+ * `flips` adjacent bits in one part of a frame. That frame is chosen by its
+ * number among the frames that have the part.
  *
  * The wire format defines the unit whose bits can be wrong
  * (weft_wire_faults.code): a byte, a character with its control bit, or a

@@ -53,7 +53,7 @@ static inline uint64_t weft_clock_cycle(const struct weft_clock *c,
 	if (t <= c->phase)
 		return 0;
 	if (c->den == 1)
-		return (t - c->phase + c->num - 1) / c->num;
+		return (t - c->phase - 1) / c->num + 1;
 	/* Edge n is at or after t exactly if n * num >= d. */
 	unsigned __int128 d = (unsigned __int128)(t - c->phase) * c->den;
 

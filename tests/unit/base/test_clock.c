@@ -88,6 +88,17 @@ static void time_is_aligned_to_the_next_edge(void **state)
 	assert_int_equal(weft_clock_align(&c, 4 * WEFT_NS), 13 * WEFT_NS);
 }
 
+/* The time of a run that has no end. */
+static void last_time_has_the_highest_cycle(void **state)
+{
+	struct weft_clock c = clock_hz(100000000, 1);
+
+	assert_int_equal(weft_clock_cycle(&c, WEFT_NEVER),
+			 UINT64_MAX / (10 * WEFT_NS) + 1);
+	c = clock_hz(330000000, 1);
+	assert_int_equal(weft_clock_cycle(&c, WEFT_NEVER), 6087425544325);
+}
+
 /* For any clock, cycle() inverts edge(): it returns the number n for the time
  * of edge n, and n + 1 for a time one femtosecond later. */
 static void cycle_inverts_edge(void **state)
@@ -159,6 +170,7 @@ int main(void)
 		cmocka_unit_test(period_is_taken_as_it_is),
 		cmocka_unit_test(clock_of_330_mhz_never_drifts),
 		cmocka_unit_test(time_is_aligned_to_the_next_edge),
+		cmocka_unit_test(last_time_has_the_highest_cycle),
 		cmocka_unit_test(cycle_inverts_edge),
 		cmocka_unit_test(offset_in_ppm_scales_the_frequency),
 		cmocka_unit_test(offset_stays_close_beyond_64_bits),

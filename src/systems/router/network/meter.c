@@ -37,6 +37,16 @@ static uint64_t counted(const struct router_net *n, uint32_t counter)
 	return sum;
 }
 
+void router_net_count(const struct router_net *n, uint64_t upto)
+{
+	for (uint32_t i = 0; i < n->n_routers; i++) {
+		struct station *s = n->router[i]->state;
+
+		if (s->face.count)
+			s->face.count(s, upto);
+	}
+}
+
 /* ---- cycles ---- */
 
 /* Tag of the event of a cycle. Its number follows those of the measurement,
@@ -146,12 +156,7 @@ static void meter_watch(struct weft_comp *c)
 	 * empty for long. */
 	uint64_t moved;
 
-	for (uint32_t i = 0; i < n->n_routers; i++) {
-		struct station *s = n->router[i]->state;
-
-		if (s->face.count)
-			s->face.count(s, meter_now(n, c));
-	}
+	router_net_count(n, meter_now(n, c));
 	moved = counted(n, ROUTER_FLITS) + n->m.made_flits;
 
 	if (n->packets.live && moved == n->moved) {
@@ -214,9 +219,7 @@ static int meter_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct router_net *n = c->state;
 
-	for (uint32_t i = 0; i < n->n_routers; i++)
-		router_count(n->router[i]->state,
-			     weft_clock_cycle(&n->m.clk, weft_now(c) + 1));
+	router_net_count(n, weft_clock_cycle(&n->m.clk, weft_now(c) + 1));
 	c->counters[NET_HOPS] = counted(n, ROUTER_PACKETS);
 	return 0;
 }

@@ -57,6 +57,8 @@ static inline struct packets *router_packets(struct weft_comp *net)
 /* Adds a station, in the order of components. */
 void router_net_join(struct station *s);
 
+/* Brings the counters of all routers up to the cycles before `upto`. */
+void router_net_count(const struct router_net *n, uint64_t upto);
 /* Asks the kernel for an event in `cycle`, in which a station has a step. */
 void router_net_event(struct station *s, uint64_t cycle);
 /* Asks for a step in `cycle`, which is later than all cycles that the network

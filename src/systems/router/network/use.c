@@ -29,8 +29,8 @@ static void use_add(struct weft_comp *net, uint64_t sign)
 	struct router_use *u = &n->use;
 	uint64_t now = weft_clock_cycle(&n->m.clk, weft_now(net));
 
+	router_net_count(n, now);
 	for (uint32_t i = 0; i < n->n_routers; i++) {
-		router_count(n->router[i]->state, now);
 		u->flits += sign * n->router[i]->counters[ROUTER_FLITS];
 		u->packets += sign * n->router[i]->counters[ROUTER_PACKETS];
 	}

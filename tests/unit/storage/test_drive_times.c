@@ -157,6 +157,29 @@ static void a_cached_write_does_not_wait_for_a_seek(void **st)
 	drive_free(d);
 }
 
+/* The interface moves the bytes of the read in the last 614.4 us of its 1024
+ * us. The write takes the 409.6 us before them. One sector more has to wait. */
+static void a_write_uses_a_gap_of_exactly_its_length(void **st)
+{
+	struct drive_config cfg = disk;
+	weft_time_t gap = MEDIA - MOVED;
+	uint64_t len = N * 2 / 3;
+
+	cfg.cache = 1 << 20;
+	for (int more = 0; more < 2; more++) {
+		struct drive *d = rig_new(&cfg);
+		struct drive_end e;
+
+		rig_put(d, 0, DRIVE_READ, 0, N, buf[0]);
+		rig_put(d, 0, DRIVE_WRITE, 256 * KB, len + 512 * more, buf[1]);
+		assert_int_equal(rig_end(d, &e), more ? MEDIA : gap);
+		assert_ptr_equal(e.ctx, buf[!more]);
+		assert_int_equal(rig_end(d, &e),
+				 more ? MEDIA + gap + 5120 * WEFT_NS : MEDIA);
+		drive_free(d);
+	}
+}
+
 /* 256 KB take 4369.067 us at 60 MB/s and 2621.44 us at 100 MB/s. The destage of
  * the first write begins when that write has ended. The third write enters the
  * cache when that destage ends. */
@@ -352,6 +375,7 @@ int main(void)
 			a_cached_write_ends_when_the_interface_has_moved_it),
 		cmocka_unit_test(a_read_of_cached_bytes_skips_the_mechanics),
 		cmocka_unit_test(a_cached_write_does_not_wait_for_a_seek),
+		cmocka_unit_test(a_write_uses_a_gap_of_exactly_its_length),
 		cmocka_unit_test(a_write_waits_for_room_in_the_cache),
 		cmocka_unit_test(
 			later_writes_do_not_pass_one_that_waits_for_room),

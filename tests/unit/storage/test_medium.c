@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "rig.h"
@@ -14,8 +15,33 @@
 static char path[64];
 static uint8_t buf[256 * 1024];
 
+/* Most bytes that the file system moves in one call. It also interrupts every
+ * other call. 0: no such limits. */
+static size_t in_parts;
+static uint32_t calls;
+
+static bool interrupted(size_t *n)
+{
+	if (!in_parts)
+		return false;
+	*n = *n < in_parts ? *n : in_parts;
+	errno = EINTR;
+	return calls++ % 2;
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+	return interrupted(&n) ? -1 : syscall(SYS_pread64, fd, p, n, at);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return interrupted(&n) ? -1 : syscall(SYS_pwrite64, fd, p, n, at);
+}
+
 static int setup(void **st)
 {
+	in_parts = 0;
 	snprintf(path, sizeof(path), "medium-%d.img", (int)getpid());
 	unlink(path);
 	return 0;
@@ -145,6 +171,32 @@ static void a_file_keeps_its_bytes(void **st)
 	has(m, 12345, 1000, 3);
 	has(m, 0, 12345, 0);
 	medium_free(m);
+}
+
+static void a_file_is_read_and_written_in_parts_of_any_length(void **st)
+{
+	static const size_t most[] = { 1, 100, 999, 4096 };
+	uint8_t got[10000];
+
+	for (size_t k = 0; k < sizeof(most) / sizeof(*most); k++) {
+		struct medium *m = open_at(path, SIZE);
+
+		for (size_t i = 0; i < sizeof(got); i++)
+			buf[i] = (uint8_t)(i % 251 + i / 4096 + k);
+		in_parts = most[k];
+		assert_int_equal(medium_write(m, 777, buf, sizeof(got)), 0);
+		in_parts = 0;
+		assert_int_equal(medium_read(m, 777, got, sizeof(got)), 0);
+		assert_memory_equal(got, buf, sizeof(got));
+		memset(got, 0, sizeof(got));
+		in_parts = most[k];
+		assert_int_equal(medium_read(m, 777, got, sizeof(got)), 0);
+		in_parts = 0;
+		assert_memory_equal(got, buf, sizeof(got));
+		has(m, 0, 777, 0);
+		has(m, 777 + sizeof(got), 1000, 0);
+		medium_free(m);
+	}
 }
 
 static void a_file_of_another_size_is_refused(void **st)
@@ -307,6 +359,7 @@ int main(void)
 		TEST(memory_reaches_to_2_to_the_64),
 		TEST(a_file_holds_what_was_written_and_frees_zeros),
 		TEST(a_file_keeps_its_bytes),
+		TEST(a_file_is_read_and_written_in_parts_of_any_length),
 		TEST(a_file_of_another_size_is_refused),
 		TEST(an_empty_file_is_extended),
 		TEST(a_file_of_another_run_is_refused),

@@ -30,11 +30,13 @@ static void in_unlink(struct hp_ultra *u, struct ultra_in *i)
 
 /* ---- checks (step 3) ---- */
 
-/* Returns whether the packet has an allowed source and fits into a slice. */
+/* Returns whether the packet has an allowed source, no more words than a
+ * requester sends, and fits into a slice. */
 static bool ultra_completer_accepted(struct hp_ultra *u,
 				     const struct ultra_in *i)
 {
 	const uint64_t *c = i->head.c;
+	uint32_t k = i->head.bytes / 8;
 	const struct ultra_cpl *p;
 
 	if (i->tupid >= u->n->param.ultra_ports)
@@ -42,8 +44,7 @@ static bool ultra_completer_accepted(struct hp_ultra *u,
 	p = &u->cpl[i->tupid];
 	return p->en && ULTRA_C4_OUPID(c[4]) == p->oupid &&
 	       HP_C0_HPID(c[0]) == p->hpid && !(i->head.bytes % 8) &&
-	       i->head.bytes / 8 + 2 <=
-		       (p->on_device ? ULTRA_WORDS + 1u : p->words);
+	       k < ULTRA_WORDS && (p->on_device || k + 2 <= p->words);
 }
 
 static bool slice_free(const struct ultra_cpl *p)
@@ -88,7 +89,7 @@ static void ultra_completer_stored(struct hp_nic *n, struct hp_dma *d)
 static void ultra_completer_store(struct hp_ultra *u, struct ultra_in *i)
 {
 	struct ultra_cpl *p = &u->cpl[i->tupid];
-	uint64_t w[ULTRA_WORDS + 2];
+	uint64_t w[ULTRA_WORDS + 1];
 	uint32_t k = i->head.bytes / 8, words = k + 2;
 	uint64_t at =
 		p->base + 8ULL * ((uint64_t)(p->wp + 1) * p->words - words);

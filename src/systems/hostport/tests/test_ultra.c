@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "systems/hostport/nic/ultra.h"
 #include "ultrarig.h"
 
 /* ---- U01, U02, U03: lengths and pieces ---- */
@@ -561,6 +562,75 @@ static void on_device(void **state)
 	ultrarig_free(&t);
 }
 
+/* ---- lengths that a port takes ---- */
+
+enum { LENGTHS = 41 }; /* payloads of 0 to 40 words */
+
+/* Sends a packet of n payload words to port `upid`. A requester sends no more
+ * than 31 words. */
+static void forge(struct ultrarig *t, uint32_t upid, uint64_t tag, uint32_t n)
+{
+	struct hp_nic *nic = t->r.node[0].nic->state;
+	struct hp_route r = { .dtag = 2, .nf = 2 };
+	struct hp_head h = {
+		.c = { HP_C0(HP_CMD(0, HP_G_ULTRA, HP_B_ULTRA_SEND), 1, 0), 0,
+		       tag, HP_C3(2, 8 * n), ULTRA_C4(upid, 0) },
+		.bytes = 8 * n,
+	};
+	uint64_t w[LENGTHS];
+	struct weft_frame *f;
+	uint32_t skip;
+
+	assert_int_equal(hp_route_topo(&t->r.topo, 0, 1, r.fwd), 1);
+	r.fwd[1] = HP_EL(0, 1);
+	f = hp_pkt_new(t->r.sim, &r, &h, 0);
+	assert_non_null(f);
+	skip = hp_pkt_skip(f, &h);
+	ultrarig_fill(w, n, tag);
+	memcpy(weft_slice_data(f->payload) + skip, w, 8 * n);
+	hp_net_send(nic, f, skip, hp_now(nic) + 10, UINT32_MAX, NULL, NULL);
+}
+
+static void forging_near(struct ultrarig *t, struct ultra_end *e)
+{
+	static const uint32_t none[] = { 64, 65535 }; /* ports 0 to 63 exist */
+
+	for (uint32_t i = 0; i < 2; i++)
+		forge(t, none[i], 0, 1);
+	for (uint32_t n = 0; n < LENGTHS; n++) {
+		forge(t, t->end[1].rx.upid, n, n);
+		weft_host_sleep(e->h, weft_host_now(e->h) + 2 * WEFT_US);
+	}
+	ultrarig_meet(e);
+}
+
+/* A slice holds the payload, the tag and the status. */
+static void forging_far(struct ultrarig *t, struct ultra_end *e)
+{
+	uint32_t room = t->attr.on_device ? LENGTHS : t->attr.words - 2;
+
+	ultrarig_meet(e);
+	room = room < ULTRA_PAYLOAD_MAX ? room : ULTRA_PAYLOAD_MAX;
+	for (uint32_t n = 0; n <= room; n++)
+		ultrarig_take(e, n, n);
+	assert_int_equal(ultrarig_counter(t, 1, "ultra_received"), room + 1);
+	assert_int_equal(ultrarig_counter(t, 1, "ultra_discarded"),
+			 2 + LENGTHS - 1 - room);
+}
+
+static void packets_that_do_not_fit_into_a_slice_are_discarded(void **state)
+{
+	static const uint32_t words[] = { 2, 3, 10, 32, 33, 40, 0 };
+
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		struct ultrarig t = { .attr = { .words = words[i],
+						.on_device = !words[i] } };
+
+		ultrarig_run(&t, NULL, NULL, forging_near, forging_far);
+		ultrarig_free(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +650,8 @@ int main(void)
 		cmocka_unit_test(
 			a_read_pointer_moves_to_taken_slices_of_an_enabled_port),
 		cmocka_unit_test(on_device),
+		cmocka_unit_test(
+			packets_that_do_not_fit_into_a_slice_are_discarded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,18 +176,44 @@ static void a_head_with_branches_is_whole_or_not_there(void **state)
 			assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h),
 					 head ? HP_PARSE_GOOD : HP_PARSE_BAD);
 		weft_frame_free(f);
-		f = weft_frame_new(sim);
-		put_bytes(f, all, sizeof(all));
-		memset((char *)weft_slice_data(f->payload) + n, 0,
-		       head ? 0 : sizeof(all) - n);
-		assert_int_equal(hp_pkt_head(f, n, &h),
-				 head ? HP_PARSE_GOOD : HP_PARSE_MORE);
-		weft_frame_free(f);
+		for (int rest = 0; rest <= 0xff; rest += 0xff) {
+			f = weft_frame_new(sim);
+			put_bytes(f, all, sizeof(all));
+			memset((char *)weft_slice_data(f->payload) + n, rest,
+			       head ? 0 : sizeof(all) - n);
+			assert_int_equal(hp_pkt_head(f, n, &h),
+					 head ? HP_PARSE_GOOD : HP_PARSE_MORE);
+			weft_frame_free(f);
+		}
 	}
 	assert_int_equal(h.n_tree, 5);
 	assert_memory_equal(h.tree, b + 4, 5);
 	assert_int_equal(h.vpid, VPID);
 	assert_int_equal(h.back.nf, 2);
+}
+
+static void branches_have_at_most_48_bytes(void **state)
+{
+	uint8_t b[96] = { 0xff, 0x0c, 0xf2 };
+	struct hp_head h;
+
+	for (uint32_t n = 0; n <= 52; n++) {
+		uint8_t *v = b + 4 + n; /* behind the branches */
+		struct weft_frame *f = weft_frame_new(sim);
+
+		b[3] = (uint8_t)n;
+		memset(b + 4, 0x41, n);
+		memset(v, 0xff, (size_t)(b + 64 - v));
+		v[0] = 0xf1;
+		put_bytes(f, b, sizeof(b));
+		assert_int_equal(hp_pkt_head(f, UINT32_MAX, &h),
+				 n <= 48 ? HP_PARSE_GOOD : HP_PARSE_BAD);
+		if (n <= 48) {
+			assert_int_equal(h.n_tree, n);
+			assert_memory_equal(h.tree, b + 4, n);
+		}
+		weft_frame_free(f);
+	}
 }
 
 static void elements_that_are_none_are_not_followed(void **state)
@@ -339,6 +365,7 @@ int main(void)
 			a_route_entry_has_at_most_48_elements_each_way),
 		cmocka_unit_test(a_way_is_as_few_elements_as_can_say_it),
 		cmocka_unit_test(a_head_with_branches_is_whole_or_not_there),
+		cmocka_unit_test(branches_have_at_most_48_bytes),
 		cmocka_unit_test(elements_that_are_none_are_not_followed),
 		cmocka_unit_test(reserved_elements_lead_to_the_service_port),
 		cmocka_unit_test(ways_that_are_too_long_are_not_sent),

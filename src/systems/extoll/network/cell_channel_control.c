@@ -129,12 +129,12 @@ void cell_channel_ctl_send(struct cell_channel *ep, uint64_t at)
 }
 
 /* Counts all refreshes of a quiet line before `limit` at once, so that a long
- * quiet time costs one step. */
+ * quiet time costs one step. The next refresh is before `limit`. */
 static void refresh_skip(struct cell_channel *ep, uint64_t limit)
 {
 	uint64_t k;
 
-	if (ep->next_refresh >= limit || ep->next_refresh < ep->line_free)
+	if (ep->next_refresh < ep->line_free)
 		return;
 	k = (limit - 1 - ep->next_refresh) / ep->cfg.refresh;
 	if (ep->listener && k)

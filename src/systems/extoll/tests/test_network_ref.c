@@ -288,7 +288,7 @@ static void scene_make(struct scene *s, uint64_t seed)
 		.window = pick(&r, 4, 32),
 		.ack_every = pick(&r, 1, 6),
 		.ack_idle = pick(&r, 1, 100),
-		.refresh = pick(&r, 40, 400),
+		.refresh = pick(&r, 16, 400),
 		.t_route = pick(&r, 1, 8),
 		.t_cross = pick(&r, 1, 5),
 		.t_lp_out = pick(&r, 0, 10),

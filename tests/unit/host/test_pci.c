@@ -3,9 +3,12 @@
  * specification 2.1, delayed reads, retries, wait states, tagged accesses. */
 #include "../cmocka_all.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/pcibus.h"
 #include "rig.h"
 
 #define NS	   ((weft_time_t)1000000)
@@ -496,9 +499,37 @@ static void line_and_page_must_be_powers_of_two(void **state)
 
 #define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)
 
+/* ---- transactions left at the end ---- */
+
+static void a_transaction_that_never_ended_is_found_at_the_end(void **state)
+{
+	struct bench *b = *state;
+	struct weft_bus_txn txn;
+	struct weft_err err = { 0 };
+	char text[80];
+
+	b->s.devices = 3;
+	play(b);
+	for (uint32_t i = 0; i < 2 * b->s.devices; i++) {
+		struct pcibus *bus = b->rig.bus->state;
+		struct pcibus_dev *d = &bus->dev[i / 2];
+
+		assert_int_equal(weft_sim_finish(b->rig.sim, &err), 0);
+		*(i % 2 ? &d->wr : &d->rd) = &txn;
+		assert_int_equal(weft_sim_finish(b->rig.sim, &err), -EPROTO);
+		snprintf(text, sizeof(text),
+			 "%s: a transaction of dev%u never ended",
+			 b->rig.bus->name, i / 2);
+		assert_string_equal(err.msg, text);
+		d->rd = d->wr = NULL;
+		err.code = 0;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(a_transaction_that_never_ended_is_found_at_the_end, pci33),
 		T(loads_at_33_mhz_take_630_ns_each, pci33),
 		T(load_at_66_mhz_takes_405_ns, pci66),
 		T(store_at_66_mhz_arrives_after_471_ns, pci66),

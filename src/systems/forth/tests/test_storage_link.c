@@ -7,6 +7,7 @@
 #include "unit/cmocka_all.h"
 #include "fake_host.h"
 #include "storage/link.h"
+#include "systems/forth/lib/storage_link.h"
 
 static struct weft_host node[FAKE_NODES];
 static struct storage_link *t, *a, *b;
@@ -456,6 +457,38 @@ static void test_open(void **state)
 	fake_stop(node, 2);
 }
 
+/* A peer's NIC has 32 bits for an address in the tables. The last slot may end
+ * at 4 GB - 256. */
+static void tables_lie_below_4_gb(void **state)
+{
+	static const uint32_t targets[] = { 0 };
+	struct storage_link_attr attr = { .targets = targets };
+	struct storage_link *l;
+
+	/* a target with the peers 1 and 2, and an initiator with peer 0 */
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t behind = i ? 1 : 3; /* highest peer, plus 1 */
+		uint64_t end;
+
+		attr.target = !i;
+		attr.n_targets = i;
+		fake_start(node, 3, 8);
+		l = open_one(i, attr);
+		end = l->info.table + behind * FORTH_STORAGE_TABLE;
+		l->ops->close(l);
+		fake_stop(node, 3);
+		fake_start(node, 3, 8);
+		node[i].base += (1ull << 32) - 256 - end;
+		l = open_one(i, attr);
+		l->ops->close(l);
+		node[i].used = 0;
+		node[i].base += 256;
+		assert_int_equal(storage_native_forth.open(&node[i], &attr, &l),
+				 -ENOMEM);
+		fake_stop(node, 3);
+	}
+}
+
 static void test_modes_of_the_endpoint(void **state)
 {
 	fake_start(node, 1, 8);
@@ -512,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_bad_places),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(tables_lie_below_4_gb),
 		cmocka_unit_test(test_modes_of_the_endpoint),
 		cmocka_unit_test(test_sleepers),
 	};

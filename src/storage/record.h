@@ -102,7 +102,7 @@ size_t storage_record_bytes(const struct storage_record *r);
 void storage_record_seal(struct storage_record *r);
 /* Copies n bytes from `from` into *r and clears the remaining bytes of *r.
  * Returns true if the bytes are a complete record, whose magic, number of
- * segments, length and CRC are right. */
+ * segments, length and CRC are right. Otherwise clears *r. */
 bool storage_record_read(struct storage_record *r, const void *from, size_t n);
 /* Extends a CRC-32C by the n bytes at p, and returns it. `crc` is 0 at first,
  * later the result of the previous call. */

@@ -74,26 +74,45 @@ static void sealed_record_is_read_as_it_was(void **state)
 	assert_int_equal(sizeof(struct storage_record), 256);
 }
 
+/* Nothing of a refused record can be used by mistake: all its bytes are
+ * cleared, also if the record is too short to be looked at. */
+static void refused(const struct storage_record *r, size_t n)
+{
+	static const struct storage_record none;
+	struct storage_record got;
+
+	memset(&got, 0xEE, sizeof(got));
+	assert_false(storage_record_read(&got, r, n));
+	assert_memory_equal(&got, &none, sizeof(got));
+}
+
 static void every_flipped_bit_is_found(void **state)
 {
-	struct storage_record r = sample(2), got;
+	struct storage_record r = sample(2);
 	size_t n = storage_record_bytes(&r);
 
 	for (size_t bit = 0; bit < 8 * n; bit++) {
 		((uint8_t *)&r)[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_false(storage_record_read(&got, &r, n));
-		assert_int_equal(got.code, 0);
+		refused(&r, n);
 		((uint8_t *)&r)[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 }
 
 static void short_record_is_refused(void **state)
 {
-	struct storage_record r = sample(3), got;
+	struct storage_record r = sample(3);
 	size_t n = storage_record_bytes(&r);
 
 	for (size_t k = 0; k < n; k++)
-		assert_false(storage_record_read(&got, &r, k));
+		refused(&r, k);
+}
+
+static void record_with_too_many_segments_is_refused(void **state)
+{
+	struct storage_record r = sample(STORAGE_SEGS);
+
+	r.segs++;
+	refused(&r, sizeof(r));
 }
 
 static void bytes_behind_a_record_are_not_read(void **state)
@@ -120,6 +139,7 @@ int main(void)
 		cmocka_unit_test(sealed_record_is_read_as_it_was),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(short_record_is_refused),
+		cmocka_unit_test(record_with_too_many_segments_is_refused),
 		cmocka_unit_test(bytes_behind_a_record_are_not_read),
 		cmocka_unit_test(marks_of_neighbours_differ),
 	};

@@ -146,6 +146,8 @@ static int wrong_memory(struct weft_host *h, struct exrig *r, uint32_t node)
 	assert_int_equal(hport_map(p, m, 0, &at), -EFAULT);
 	assert_int_equal(hport_map(p, m, 64 * HP_PAGE, &at), -EFAULT);
 	assert_int_equal(hport_map(p, &a, 8, &at), -EFAULT);
+	/* the driver would take address 0 for a request of new memory */
+	assert_int_equal(hport_map(p, weft_mem_at(h, 0, 64), 64, &at), -EFAULT);
 	/* addresses before, between and behind the regions */
 	for (uint32_t i = 0; i < 3; i++) {
 		static const int32_t off[] = { -1, 2 * HP_PAGE, 4 * HP_PAGE };

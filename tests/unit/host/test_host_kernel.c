@@ -131,6 +131,78 @@ static void a_spin_ends_with_a_turn_or_when_it_is_woken(void **state)
 	assert_int_equal(b->v[0], 1);
 }
 
+/* Costs of the processor in the next test, and the turn of the loop. */
+enum { CLOCK = 40, STORE = 25, TURN = 100, LOOP = TURN + CLOCK };
+
+struct wake {
+	uint32_t word;
+	weft_time_t at;
+};
+
+static int wakes_at(struct weft_host *h, void *arg)
+{
+	struct wake *w = arg;
+
+	weft_host_sleep(h, w->at);
+	w->word++;
+	weft_host_wake(h, &w->word);
+	return 0;
+}
+
+/* Spins behind a store, whose time the processor still owes, until another
+ * thread wakes this thread `ns` later or the loop sees the deadline, 250 ns
+ * later. */
+static void spin_once(struct weft_host *h, const struct weft_io *io,
+		      uint32_t ns, bool limited)
+{
+	weft_time_t start = weft_host_now(h) + STORE * WEFT_NS, got, spent;
+	weft_time_t deadline = limited ? start + 250 * WEFT_NS : WEFT_NEVER;
+	uint32_t part = ns % LOOP, end = ns;
+	weft_time_t want = part * WEFT_NS;
+	struct wake w = { .at = start + ns * WEFT_NS };
+
+	if (part > TURN) { /* while the processor reads the clock */
+		end += LOOP - part;
+		want = limited && end >= 250 ? WEFT_NEVER : 0;
+	}
+	if (limited && end >= 2 * LOOP) {
+		end = 2 * LOOP;
+		want = WEFT_NEVER;
+	}
+	weft_thread_start(h, wakes_at, &w);
+	weft_io_store32(h, io, 0, 1);
+	got = weft_host_spin(h, &w.word, 0, TURN * WEFT_NS, deadline);
+	spent = weft_host_now(h) - CLOCK * WEFT_NS - start;
+	weft_host_sleep(h, w.at + WEFT_US);
+	assert_int_equal(w.word, 1);
+	assert_int_equal(spent, end * WEFT_NS);
+	assert_true(got == want);
+}
+
+static int spins_as_loops(struct weft_host *h, struct bench *b)
+{
+	struct weft_io io;
+
+	assert_true(weft_io_map(h, weft_dev_open(h, 0), 0, 0, CARD_BAR, WEFT_WC,
+				&io));
+	for (uint32_t ns = 4; ns < 3 * LOOP; ns += 4) {
+		spin_once(h, &io, ns, false);
+		spin_once(h, &io, ns, true);
+	}
+	b->v[0] = 1;
+	return 0;
+}
+
+static void a_spin_woken_at_any_time_takes_the_time_of_its_loop(void **state)
+{
+	struct bench *b = *state;
+
+	bench_set(b, "host.pc", "cost_clock", "40ns");
+	bench_set(b, "host.pc", "cost_wc", "25ns");
+	bench_well(b, spins_as_loops);
+	assert_int_equal(b->v[0], 1);
+}
+
 static int quits(struct weft_host *h, void *arg)
 {
 	weft_host_sleep(h, weft_host_now(h) + 5 * WEFT_US);
@@ -455,6 +527,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			threads_wake_each_other_after_the_wake_up_time, setup,
 			bench_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_spin_woken_at_any_time_takes_the_time_of_its_loop,
+			setup, bench_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_spin_ends_with_a_turn_or_when_it_is_woken, setup,
 			bench_teardown),

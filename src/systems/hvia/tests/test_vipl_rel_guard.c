@@ -150,6 +150,92 @@ static void sends_that_the_card_would_refuse_are_refused(void **state)
 	viprig_run(*state, gets_nothing, refuses);
 }
 
+/* ---- sends at the limits ---- */
+
+enum { LIMITS = 4, SEGMENTS = 252 };
+
+static const uint32_t limit_bytes[LIMITS] = { 4096, 0, SEGMENTS * 16, 0 };
+
+/* Makes a send that is just allowed: of MaxTransferSize, without segments, with
+ * as many segments as a descriptor has, and an RDMA write of no bytes. */
+static VIP_DESCRIPTOR *at_limit(struct side *s, const struct bench *b,
+				uint32_t kind, VIP_DESCRIPTOR *large)
+{
+	VIP_DESCRIPTOR *d = side_desc(s, 0, 0, limit_bytes[kind]);
+
+	if (kind == 1)
+		d->CS.SegCount = 0;
+	if (kind == 2) {
+		*large = *d;
+		d = large;
+		d->CS.SegCount = SEGMENTS;
+		for (uint32_t i = 0; i < SEGMENTS; i++) {
+			VIP_DATA_SEGMENT *g = &d->DS[i].Local;
+
+			g->Data.Address = s->data + i * 16;
+			g->Handle = s->handle;
+			g->Length = 16;
+		}
+	}
+	if (kind == 3) {
+		d = side_rdma(s, 0, 0, 0, b->v[0], (uint32_t)b->v[1]);
+		d->CS.SegCount = 1;
+		d->CS.Control |= VIP_CONTROL_IMMEDIATE;
+	}
+	return d;
+}
+
+static int sends_at_limits(struct weft_host *h, struct bench *b)
+{
+	VIP_DESCRIPTOR *large;
+	VIP_MEM_HANDLE m;
+	struct side s;
+
+	open_rel(&s, h, b, BYTES);
+	reopen(&s);
+	large = weft_host_align(h, 4096, 8192);
+	ok(VipRegisterMem(s.nic, large, 8192, &s.mem_attr, &m));
+	side_connect(&s);
+	for (uint32_t i = 0; i < LIMITS; i++) {
+		VIP_DESCRIPTOR *d = at_limit(&s, b, i, large);
+
+		fill(s.data, 4096, i);
+		ok(VipPostSend(s.vi, d, d == large ? m : s.handle));
+		assert_int_equal(
+			wait_done(&s, VipSendWait) &
+				(VIP_STATUS_DONE | VIP_STATUS_ERROR_MASK),
+			VIP_STATUS_DONE);
+	}
+	meet(&s, "end");
+	weft_host_exit(h, 0);
+}
+
+static int takes_at_limits(struct weft_host *h, struct bench *b)
+{
+	VIP_DESCRIPTOR *d;
+	struct side s;
+
+	open_rel(&s, h, b, BYTES);
+	reopen(&s);
+	b->v[0] = (uintptr_t)s.data;
+	b->v[1] = s.handle;
+	for (uint32_t i = 0; i < LIMITS; i++)
+		side_recv(&s, side_desc(&s, i, 5000 * i, 5000));
+	side_connect(&s);
+	for (uint32_t i = 0; i < LIMITS; i++) {
+		ok(VipRecvWait(s.vi, 1000, &d));
+		assert_int_equal(d->CS.Length, limit_bytes[i]);
+		assert_true(filled(s.data + 5000 * i, limit_bytes[i], i));
+	}
+	meet(&s, "end");
+	weft_host_exit(h, 0);
+}
+
+static void sends_that_the_card_would_just_take_arrive(void **state)
+{
+	viprig_run(*state, takes_at_limits, sends_at_limits);
+}
+
 /* ---- receives ---- */
 
 static int sends_one(struct weft_host *h, struct bench *b)
@@ -451,6 +537,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(sends_that_the_card_would_refuse_are_refused),
+		T(sends_that_the_card_would_just_take_arrive),
 		T(a_receive_into_memory_of_another_tag_is_refused),
 		T(memory_that_goes_in_the_middle_of_a_message_is_left_alone),
 		T(descriptors_that_the_card_could_not_fetch_are_refused),

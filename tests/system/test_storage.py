@@ -332,6 +332,20 @@ class Replay(unittest.TestCase):
         self.says("0,W,512,512\n", "t.csv:1: 512 bytes at 512 are not whole "
                   "sectors of the disk, which has 4096", "workload.1.sector=4096")
 
+    def test_requests_reach_to_the_last_sector(self):
+        small = [self.FAST, "workload.1.size=65536"]
+        r = self.replay("0,W,0,65536\n1,R,65024,512\n", *small)
+        self.assertEqual((r["n0.prog0.writes"], r["n0.prog0.reads"]), (1, 1))
+        for at in 0, 1, 127, 128, 129:
+            for sectors in 1, 2, 128:
+                text = "0,R,%d,%d\n" % (at * 512, sectors * 512)
+                if at + sectors > 128:
+                    self.says(text, "end behind the disk's 65536", *small)
+                r = self.replay(text, "workload.0.wrap=yes", *small)
+                self.assertEqual(r["n0.prog0.reads"], 1)
+        self.says("0,R,0,66048\n", "66048 bytes at 0 end behind the disk's "
+                  "65536", "workload.0.wrap=yes", *small)
+
     def test_missing_trace_is_named(self):
         for sets, message in (
                 (["workload.0.trace=/nonexistent/t"],

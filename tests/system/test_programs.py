@@ -239,6 +239,12 @@ class HostPort(Metrics):
         self.assertEqual(r[p + "executed"], 300)
         self.near(r[p + "rate"], 300 / r[p + "time"])
 
+    def test_every_process_of_a_crowd_has_a_line_at_its_server(self):
+        """The 65th line of a server lies on its window's second page."""
+        r = run("hostport/processes", "workload.1.servers=1",
+                "workload.1.processes=65", "workload.1.instructions=650")
+        self.assertEqual(r["n0.prog1.completed"], 650)
+
     def test_limits_are_those_of_any_node(self):
         """Five words fit behind the header of a send, three behind that of a
         put."""

@@ -159,7 +159,7 @@ static void forth_xbar_packet(void *own, struct forth_port *l,
 	}
 	/* count the remaining cycles on the output's clock */
 	to = &x->port[o].link.clk;
-	if (from->num != to->num || from->den != to->den)
+	if (!weft_clock_same(from, to))
 		came = weft_clock_cycle(to, weft_clock_edge(from, came));
 	f->u[FORTH_U_OWN] = came + x->decode +
 			    (in->bottom == x->port[o].bottom ? x->xp_sync_same

@@ -46,11 +46,11 @@ struct net_shape {
 	uint32_t dims, size[NET_DIMS];
 	uint32_t ends; /* of routers with ends; 0: topology's default */
 	uint32_t ups, up[NET_DIMS]; /* ports that lead up, by level of a tree */
-	/* cables between two routers, for each of `trunked` dimensions; 0:
-	 * one */
+	/* number of cables between two routers, for each of the first `trunked`
+	 * dimensions; 0: 1 */
 	uint32_t trunked, trunking[NET_DIMS];
 	uint32_t arrangement; /* of cables between groups (dragonfly.h) */
-	/* latency in cycles of the cables above each level of a tree; 0: the
+	/* latency, in cycles, of the cables above each level of a tree; 0: the
 	 * default latency */
 	uint32_t lengthy, length[NET_DIMS];
 	uint64_t seed;
@@ -109,8 +109,8 @@ struct net_way {
 };
 enum { NET_WAY_NONE = UINT16_MAX, NET_WAY_ALL = UINT8_MAX };
 
-/* Loads that routings read. NET_LOADS_CREDITS: flits behind an output.
- * NET_LOADS_QUEUES: these, and flits that wait for the output in its router. */
+/* Loads that routings read. NET_LOADS_CREDITS counts flits behind an output.
+ * NET_LOADS_QUEUES also counts flits that wait for the output in its router. */
 enum { NET_LOADS_CREDITS, NET_LOADS_QUEUES };
 
 /* Rules that give packets their class of VCs in a ring (route_grid.c). */
@@ -122,15 +122,15 @@ struct net_graph {
 		*routing;   /* of its packets, set by the fabric */
 	uint32_t loads;	    /* enum, set by the fabric */
 	uint32_t datelines; /* enum, set by the fabric */
-	uint32_t threshold; /* for routings that compare the loads of two
-			     * ways, in flits; set by the fabric */
+	uint32_t threshold; /* in flits, for routings that compare the loads of
+			       two ways; set by the fabric */
 	struct net_shape shape;
 	uint32_t routers, ends;
 	/* Ports of router r are port[first[r]] .. port[first[r + 1] - 1]. */
 	uint32_t *first;
 	struct net_far *port;
-	/* `out`: router and port that packets from an end enter. `in`: router
-	 * and port from which packets reach an end. Both by end. */
+	/* By end. `out`: router and port that packets from the end enter. `in`:
+	 * router and port from which packets reach the end. */
 	struct net_far *out, *in;
 	/* Cycles of cables of kind 1, 2 .. */
 	uint32_t kinds, *latency;

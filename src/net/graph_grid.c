@@ -4,9 +4,9 @@
  * Dally and Towles, Principles and Practices of Interconnection Networks, 5.1).
  *
  * Router = x + X * (y + Y * z ..). Port 2 * d leads to the next router in
- * dimension d and 2 * d + 1 to the one before. Behind them are the ports of the
- * ends: end = router * ends + k. A dimension of size 2 has two cables in a
- * torus and one in a mesh. */
+ * dimension d, and port 2 * d + 1 to the previous one. The ports after these
+ * lead to the ends: end = router * ends + k. A dimension of size 2 has two
+ * cables in a torus and one in a mesh. */
 #include <errno.h>
 
 #include "net/graph.h"
@@ -55,8 +55,8 @@ static int grid_build(struct net_graph *g, const struct net_shape *s, bool wrap,
 	return 0;
 }
 
-/* Reduces the number of ends or the largest dimension. Keeps the parity of a
- * size, because even rings have ties. */
+/* Reduces the number of ends or the largest dimension. An even size stays even,
+ * because only in an even ring both directions can be equally long. */
 static bool grid_reduce(struct net_shape *s)
 {
 	uint32_t most = 0;

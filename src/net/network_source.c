@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sets the permutation in the shape. All sources share one array, because its
- * content depends on the permutation's number alone. */
+/* Sets the permutation in the shape. All sources share one array, because the
+ * permutation's number determines its content. */
 static int source_permute(const struct net_source *s, struct net_meter *n,
 			  struct pattern_shape *shape, struct weft_err *err)
 {

@@ -13,9 +13,9 @@
 #include "net/network_meter.h"
 #include "net/traffic_source.h"
 
-/* Fields of the source. The state of a class has them in an anonymous union
- * with a struct net_source, so that rows of its parameters and its code name
- * them directly. */
+/* Fields of the source. The state of a class holds them in an anonymous union
+ * with a struct net_source. Code and parameters of the class can then name the
+ * fields directly. */
 #define NET_SOURCE_FIELDS                                                      \
 	struct traffic_source t;                                               \
 	uint32_t node, nodes, pattern, dest, arrivals, group;                  \
@@ -29,9 +29,9 @@ struct net_source {
 	NET_SOURCE_FIELDS;
 };
 
-/* Rows of the parameters. `things` is the class's word for packets, and `rests`
- * says what a source with pattern `none` does. The class has rows for sizes of
- * its own. */
+/* Parameters of a source. `things` is the word for packets in the class's
+ * documentation, and `rests` says what a source with pattern `none` does.
+ * Parameters for sizes belong to the class. */
 #define NET_SOURCE_PARAM(state, type, field, def, range, doc)                  \
 	WEFT_PARAM(type, state, field, def, range, OWN, doc)
 #define NET_SOURCE_PARAMS(state, things, rests)                                \
@@ -39,7 +39,7 @@ struct net_source {
 		NET_SOURCE_PARAM(state, U32, nodes, "1", "1..1048576",         \
 				 "nodes there are"),                           \
 		NET_SOURCE_TRAFFIC(state, things, rests)
-/* Rows of the parameters without `node` and `nodes`. */
+/* Parameters of a source without `node` and `nodes`. */
 #define NET_SOURCE_TRAFFIC(state, things, rests)                               \
 	NET_SOURCE_PARAM(state, ENUM, pattern, "uniform", PATTERN_NAMES,       \
 			 "whom it sends to; none = " rests),                   \
@@ -81,22 +81,23 @@ struct net_source {
 	NET_SOURCE_PARAM(state, U64, packets, "0", "",                         \
 			 things " to make; 0 = no end")
 
-/* Returns the flits of a packet of a size that the source draws. The caller
- * owns `own`, the first argument. */
+/* Function flits(own, size) returns the number of flits of a packet of the
+ * given size. The caller owns `own`. */
 struct net_source_cost {
 	uint32_t (*flits)(const void *own, uint32_t size);
 	const void *own;
 };
 
-/* Draws the first arrival. Called in ops.start, when the sizes are already set
- * in s->t. `shape` has the dimensions of the network, or zeros. `meter` holds
- * permutations; NULL: the source is in no network. Returns 0, or -EINVAL with a
- * message. */
+/* Draws the first arrival. Called in ops.start, after the sizes in s->t have
+ * been set. `shape` has the dimensions of the network, or zeros. `meter` stores
+ * the permutations, and is NULL for a source outside a network. Returns 0, or
+ * -EINVAL with a message. */
 int net_source_start(struct weft_comp *c, struct net_source *s,
 		     struct net_meter *meter, struct pattern_shape shape,
 		     struct net_source_cost cost, struct weft_err *err);
 /* Returns the time of the next arrival like traffic_due(). Synthetic traffic
- * has no arrivals once the measurement is over. A trace is sent to its end. */
+ * has no arrivals if `over`, after the measurement. A trace continues to its
+ * last packet. */
 static inline uint64_t net_source_due(const struct net_source *s, bool over)
 {
 	return !s->t.replay && over ? ARRIVALS_NEVER : traffic_due(&s->t);
@@ -108,18 +109,18 @@ struct net_backlog net_source_backlog(const struct net_source *s,
 				      struct net_source_cost cost,
 				      uint64_t from, uint64_t cycle);
 
-/* A copy of a source that draws its packets ahead. The meter asks for the
- * backlog of ever later cycles, and a long backlog is not drawn again each
- * time. */
+/* Copy of a source that draws packets ahead of it. The meter asks for the
+ * backlog of later and later cycles. The scout remembers the packets that it
+ * has drawn, so that they are not drawn again for each request. */
 struct net_scout {
 	struct traffic_source t;
 	struct weft_rng rng;
 	uint64_t cycle; /* the packets before it are drawn */
 	uint64_t flits; /* of all packets drawn by the source and ahead */
 };
-/* Returns the same as net_source_backlog(). The first scout draws up to
- * `cycle`, the second up to `from`. Both may be zero at first. `made` are the
- * flits of all packets that the source has drawn. */
+/* Returns the same as net_source_backlog(). k[0] draws packets up to `cycle`,
+ * and k[1] draws packets up to `from`. Both may be zeroed at first. `made` is
+ * the number of flits of all packets that the source has drawn. */
 struct net_backlog net_scout_backlog(struct net_scout k[2],
 				     const struct net_source *s,
 				     const struct weft_rng *rng,

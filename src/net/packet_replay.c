@@ -9,8 +9,8 @@ static bool replay_earlier(const struct trace *t, uint32_t a, uint32_t b)
 		       : a < b;
 }
 
-/* Advances r->at behind packets with dependences, because packet_replay_ready()
- * adds these to the heap when they may be sent. */
+/* Advances r->at past packets with dependences. packet_replay_ready() adds
+ * these packets to the heap later. */
 static void replay_skip(struct packet_replay *r)
 {
 	while (r->at < r->end && r->t->pkt[r->t->order[r->at]].deps)
@@ -71,7 +71,8 @@ static void heap_pop(struct packet_replay *r)
 	h[k] = i;
 }
 
-/* Packets that wait for the departure of packet i do not leave before it. */
+/* Delays packets that wait for the departure of packet i to the cycle of packet
+ * i or later. Adds those that wait for no other packet to the heap. */
 static void replay_left(struct packet_replay *r, uint32_t i)
 {
 	uint64_t cycle = r->t->pkt[i].cycle;

@@ -28,7 +28,7 @@ void packet_replay_init(struct packet_replay *r, struct trace *t,
  * now. */
 uint64_t packet_replay_due(const struct packet_replay *r);
 /* Removes the next packet, which leaves now, and returns its index in t->pkt.
- * Packets that waited for its departure alone may be sent from then on.
+ * Packets whose only missing dependence was this departure become ready.
  * packet_replay_due() must not be UINT64_MAX. */
 uint32_t packet_replay_take(struct packet_replay *r);
 /* Adds packet i of this node to the heap. Called once the last packet on which

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets at given times, from a text file:
  *
- *	# cycle source destination bytes [id [id,id..]]
- *	0     0  5   64   a
- *	100   5  0   4096 b   a
- *	100   5  0   8    -   >b
+ * 	# cycle source destination bytes [id [id,id..]]
+ * 	0     0  5   64   a
+ * 	100   5  0   4096 b   a
+ * 	100   5  0   8    -   >b
  *
  * The last column names packets that must have arrived before this packet is
- * sent. Behind `>` it names a packet of the same source that must have left.
- * The lines of those packets stand above the line of this packet, so
- * that no packet can wait for itself. A `-` stands for an empty id or an empty
- * list. */
+ * sent. An id after `>` names a packet of the same source that must have left.
+ * All these packets must have earlier lines than this packet, so that no packet
+ * can wait for itself. A `-` stands for an empty id or an empty list. */
 #ifndef NET_PACKET_TRACE_H
 #define NET_PACKET_TRACE_H
 
@@ -38,7 +37,7 @@ struct trace {
 			 * are adjacent, see trace_pkt.first */
 	/* indices of packets ordered by source, cycle and line */
 	uint32_t *order;
-	/* index in `order` of the first packet of each source, and behind them
+	/* index in `order` of the first packet of each source; from[nodes] is
 	 * the number of packets */
 	uint32_t *from;
 	uint32_t nodes;
@@ -64,8 +63,8 @@ struct trace *trace_parse(const char *label, const char *text, size_t len,
 			  uint32_t nodes, uint32_t bytes_max,
 			  struct weft_err *err);
 /* Returns a trace of the n packets in pkt, which trace_free() frees. The trace
- * owns pkt from then on. dep has the packets that wait for others, and still
- * belongs to the caller. */
+ * takes ownership of pkt. dep lists the dependences between packets, and the
+ * caller still owns it. */
 struct trace *trace_of(struct trace_pkt *pkt, uint32_t n,
 		       const struct trace_edge *dep, size_t n_deps,
 		       uint32_t nodes);

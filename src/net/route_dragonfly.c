@@ -75,8 +75,8 @@ static struct ways ways_inside(const struct hop *h, uint32_t to, uint32_t k)
 	return w;
 }
 
-/* Finds the ways to a router: their number n, and the first step of way k %
- * n. */
+/* Finds the ways to a router. Returns their number n, and the first step of way
+ * k % n. */
 static struct ways ways_to(const struct hop *h, uint32_t to, uint32_t k)
 {
 	uint32_t from = h->in.router, a = group(h, from), b = group(h, to);
@@ -105,9 +105,9 @@ static uint32_t dest_router(const struct hop *h)
 	return h->g->in[h->r->dest].at;
 }
 
-/* Returns the way to the destination or to the router on the way that the
- * packet has drawn at this router. The draw depends on the target and not on
- * the phase, so that a packet goes the way whose load it compared. */
+/* Returns the way to `to`, which is the destination's router or r->mid, that
+ * the packet has drawn at this router. The draw depends on the target and not
+ * on the phase. A packet therefore takes the way whose load it has compared. */
 static struct ways way_to(const struct hop *h, uint32_t to)
 {
 	return ways_to(h, to,
@@ -116,10 +116,9 @@ static struct ways way_to(const struct hop *h, uint32_t to)
 					      NET_NOWHERE));
 }
 
-/* Adds the next step to the router `to`. Class `low` of VCs is for cables in
- * front of a cable between groups, class `high` for the cable between groups
- * and those behind it. At the router `to`, adds the port of the packet's
- * end. */
+/* Adds the next step to the router `to`. Cables before a cable between groups
+ * use class `low` of VCs. This cable and those after it use class `high`. At
+ * the router `to`, adds the port of the packet's end. */
 static void go(const struct hop *h, uint32_t to, uint32_t low, uint32_t high,
 	       uint32_t classes, struct net_choices *c)
 {
@@ -139,7 +138,8 @@ static void go(const struct hop *h, uint32_t to, uint32_t low, uint32_t high,
 	net_choose_class(c, w.port, h->vcs, h->r->part ? high : low, classes);
 }
 
-/* Ends phase 0 at the random router, or with `group_does` in its group. */
+/* Ends phase 0 when the packet has reached r->mid, or any router of its group
+ * if `group_does`. */
 static void phase_end(const struct hop *h, bool group_does)
 {
 	uint32_t at = h->in.router, mid = h->r->mid;
@@ -229,7 +229,8 @@ static uint32_t group_vcs(const struct net_graph *g, const char **why)
 	return 3;
 }
 
-/* Adds the next step of the present phase. Phase 0 has class `first`. */
+/* Adds the next step of the present phase. `first` is the class of VCs for
+ * phase 0. */
 static void group_go(const struct hop *h, uint32_t first, struct net_choices *c)
 {
 	if (h->d.plus)
@@ -350,9 +351,9 @@ static uint32_t progressive_vcs(const struct net_graph *g, const char **why)
 	return 4;
 }
 
-/* In phase 0, `part` is 0 as long as the packet may still decide. The last
- * router that decides is the one with the cable between groups. A packet has
- * reached this router if it arrives over a cable of its group. */
+/* While `part` is 0 in phase 0, the packet can still change to the way over
+ * r->mid. It decides for the last time at the router with the cable between
+ * groups. A packet that arrives over a cable of its group is at this router. */
 static void progressive_route(const struct net_graph *g, uint32_t vcs,
 			      struct net_arrival in, struct net_route *r,
 			      struct net_choices *c)

@@ -2,25 +2,26 @@
 /* Routings of meshes and tori (graph_grid.c), with the rules of BookSim2's
  * functions dim_order, valiant, romm, xy_yx, adaptive_xy_yx and min_adapt:
  *
- *	dimension_order		the lowest dimension first, the shorter way
- *				round a ring; a coin decides at a tie
- *	valiant			to a random router, then to the destination
- *	romm			like valiant, over a random router in the box
- *				between source and destination (mesh)
- *	ugal			by dimension order, or like valiant; the first
- *				router compares the loads of both ways (Singh
- *				2005)
- *	o1turn			ascending or descending dimensions, by a coin
- *				(mesh)
- *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
- *				decide (mesh)
- *	minimal_adaptive	a step in any dimension in which the packet has
- *				not arrived; escape by dimension order
+ * 	dimension_order		the lowest dimension first, the shorter way
+ * 				round a ring; a coin decides at a tie
+ * 	valiant			to a random router, then to the destination
+ * 	romm			like valiant, over a random router in the box
+ * 				between source and destination (mesh)
+ * 	ugal			by dimension order, or like valiant; the first
+ * 				router compares the loads of both ways (Singh
+ * 				2005)
+ * 	o1turn			ascending or descending dimensions, by a coin
+ * 				(mesh)
+ * 	xy_yx_adaptive		like o1turn, but the loads of the first outputs
+ * 				decide (mesh)
+ * 	minimal_adaptive	a step in any dimension whose coordinate still
+ * 				differs from the destination's; escape channels
+ * 				by dimension order
  *
- * In a ring VCs have two classes. A packet keeps the class that it gets at the
- * router where it enters the ring. No packet goes further than half the ring.
- * Each phase has two classes of its own. At the destination all VCs may be
- * used.
+ * The VCs of a ring have two classes. A packet keeps the class that it gets at
+ * the router where it enters the ring. No packet goes further than half the
+ * ring. Each phase has two classes of its own. At the destination all VCs may
+ * be used.
  *
  * With one dateline, packets get class 1 if the destination has the lower
  * coordinate, else class 0. The dateline lies between the last router and the
@@ -28,11 +29,11 @@
  * downwards class 0. Packets of the other class do not pass it in that
  * direction.
  *
- * With balanced datelines, packets that pass that place get class 1 in either
- * direction. Packets that pass the middle of the ring get class 0. No packet
- * passes both, because half the ring lies between them. All other packets get a
- * class by a coin, so that both classes have packets at most cables (BookSim2's
- * dim_order_bal). */
+ * With balanced datelines, packets that pass between the last router and the
+ * first get class 1 in both directions. Packets that pass the middle of the
+ * ring get class 0. No packet passes both, because half the ring lies between
+ * them. All other packets get a class by a coin, so that both classes have
+ * packets at most cables (BookSim2's dim_order_bal). */
 #include "net/routing.h"
 
 static const char *const grids[] = { "torus", "mesh", NULL };
@@ -191,8 +192,7 @@ static void valiant_route(const struct net_graph *g, uint32_t vcs,
 		net_choose_half(c, port, 0, vcs - 1, r->phase);
 		return;
 	}
-	/* Each half of the VCs is a class of the ring. Each phase has half of a
-	 * class. */
+	/* A class has half of the VCs, and each phase uses half of a class. */
 	half = vcs / 2;
 	first = r->part ? vcs - half : 0;
 	last = r->part ? vcs - 1 : vcs - half - 1;
@@ -222,8 +222,8 @@ static void romm_inject(const struct net_graph *g, struct net_route *r,
 		uint32_t k = g->shape.size[d], a = from % k, b = to % k;
 		uint32_t low = a < b ? a : b, n = (a < b ? b - a : a - b) + 1;
 
-		/* each dimension takes the integer part, and leaves the
-		 * fraction to the next one */
+		/* The integer part is the coordinate in this dimension. The
+		 * fraction is the random number for the next dimension. */
 		random *= n;
 		r->mid += (low + (uint32_t)(random >> 32)) * stride;
 		random &= UINT32_MAX;
@@ -270,8 +270,8 @@ static uint64_t way_load(const struct net_graph *g, uint32_t vcs,
 }
 
 /* Returns true if the packet should take the way over r->mid. The load of the
- * minimal way counts twice: by the time at which a full output has filled this
- * router's queue, the queues in front of it are full. */
+ * minimal way counts twice. When a full output has filled the queue of this
+ * router, the queues of earlier routers are already full. */
 static bool detour(const struct net_graph *g, uint32_t vcs,
 		   struct net_arrival in, const struct net_route *r)
 {
@@ -284,10 +284,10 @@ static bool detour(const struct net_graph *g, uint32_t vcs,
 		       way_load(g, vcs, in, behind, r->mid, to) + g->threshold;
 }
 
-/* A packet on its minimal way goes to the destination's router in phase 0. It
- * takes no VCs of phase 1, in which packets leave the network that have passed
- * their random router. The search for circles has no loads, and walks minimal
- * ways as ways to the random router. */
+/* A minimal packet takes the destination's router as r->mid and stays in phase
+ * 0. It does not use the VCs of phase 1, which are for packets that have passed
+ * their random router. The search for circles has no loads. Its walks to each
+ * random router include all minimal ways. */
 static void ugal_route(const struct net_graph *g, uint32_t vcs,
 		       struct net_arrival in, struct net_route *r,
 		       struct net_choices *c)
@@ -340,8 +340,8 @@ const struct net_routing net_routing_o1turn = {
 	.route = o1turn_route,
 };
 
-/* Takes the order of dimensions whose first output is emptier, like BookSim2's
- * adaptive_xy_yx_mesh. */
+/* Takes the order of dimensions whose first output has the lower load, like
+ * BookSim2's adaptive_xy_yx_mesh. */
 static void xy_yx_route(const struct net_graph *g, uint32_t vcs,
 			struct net_arrival in, struct net_route *r,
 			struct net_choices *c)
@@ -394,8 +394,8 @@ static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 	if (!wraps(g)) {
 		net_choose(c, row_port(s), 0, 0, 0);
 	} else {
-		/* A packet that is not on an escape channel would enter the
-		 * ring of escape channels at this router. */
+		/* The escape channels form a ring. A packet on an adaptive
+		 * channel would enter this ring here, and gets a new class. */
 		uint32_t port =
 			ring_port(g, s, free ? 2 * g->shape.dims : in.port, r);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Upper limit of the pairs of a router and an end in a graph that is searched
- * whole. For a larger graph a smaller one of its topology is searched. */
+/* Graphs with more pairs of a router and an end than this are not searched. The
+ * search then uses a smaller graph of the same topology. */
 enum { PAIRS = 1 << 18 };
 
 extern const struct net_routing net_routing_dimension_order,
@@ -133,8 +133,8 @@ static void routings_of(const struct net_graph *g, char *text, size_t size)
 	const struct net_routing *first = net_routing_called(own, g->type);
 	size_t len = 0;
 
-	/* the default routing of a topology of a shared object is not in
-	 * net_routings */
+	/* net_routings does not contain the default routing of a topology from
+	 * a shared object */
 	text[0] = '\0';
 	if (!first || !routing_fits(first, g->type))
 		len = (size_t)snprintf(text, size, "%s", own);

@@ -115,7 +115,7 @@ static int type_line(struct dumpi *d)
 	return 0;
 }
 
-/* Returns true for a line between calls that changes nothing here. */
+/* Returns true for a line between calls that the import ignores. */
 static bool line_idle(const char *line)
 {
 	static const char *const starts[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of sst-dumpi's `dumpi2ascii -a`, a file for each rank. dumpi.c reads its
- * lines, dumpi_calls.c what they mean.
+/* Text of sst-dumpi's `dumpi2ascii -a`, a file for each rank. dumpi.c parses
+ * the lines. dumpi_calls.c translates the calls.
  *
  * Source: sst-dumpi, program dumpi2ascii and its constants. */
 #ifndef FRONT_IMPORT_DUMPI_H
@@ -20,8 +20,8 @@ enum {
 
 /* A request that has not ended. */
 struct dumpi_request {
-	/* send: a persistent one; recv: it receives. Neither: nothing waits for
-	 * it. */
+	/* DUMPI_SEND: a persistent send. DUMPI_RECV: any receive. DUMPI_IDLE:
+	 * the end of the request has no effect. */
 	enum { DUMPI_IDLE, DUMPI_SEND, DUMPI_RECV } kind;
 	bool persistent, started;
 	struct mpi_call call; /* bytes: count; made: datatype */
@@ -38,8 +38,8 @@ struct dumpi {
 	uint64_t time;
 	uint32_t line;
 	struct {
-		VEC(char); /* `NAME=VALUE` of its parameters, each ends with
-			    * 0 */
+		VEC(char); /* parameters as `NAME=VALUE`, each with a 0 at its
+			      end */
 	} params;
 	struct {
 		VEC(struct dumpi_request);
@@ -65,7 +65,8 @@ int param_small(struct dumpi *d, const char *name, uint32_t end,
  * list. */
 int param_list(struct dumpi *d, const char *name, int64_t high,
 	       struct dumpi_list *v);
-/* Returns -EINVAL with a message: the parameter cannot be `text`. */
+/* Returns -EINVAL with a message that `text` is not a valid value of the
+ * parameter. */
 int param_fail(struct dumpi *d, const char *name, const char *text);
 /* Finds a field, e.g. `source=`, of status i of a list. Returns false if it was
  * not recorded. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of MPI in the text of dumpi2ascii: which of their parameters matter,
- * and what they become (mpi_trace.h). A call that is in no table sends nothing.
- * Sizes are known at the end of the file, therefore calls have counts and
- * datatypes until then. */
+/* Translates MPI calls in the text of dumpi2ascii to calls of mpi_trace.h.
+ * Calls that are not in the table `rows` are ignored. The sizes of datatypes
+ * are only known at the end of the file. Until then a call has a count and a
+ * datatype in place of bytes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static int message_read(struct dumpi *d, const struct row *row,
 	return 0;
 }
 
-/* Adds a receive that has ended. Status i of `list` names the source and the
- * tag if the call left them open. */
+/* Adds a completed receive. If the call gave MPI_ANY_SOURCE or MPI_ANY_TAG,
+ * source or tag are from status i of `list`. */
 static int recv_add(struct dumpi *d, struct mpi_call c, const char *list,
 		    size_t i)
 {
@@ -132,7 +132,8 @@ static int take_collective(struct dumpi *d, const struct row *row)
 
 /* ---- requests ---- */
 
-/* Returns the request of number id, or NULL if it is that of no request. */
+/* Returns the request with number id, or NULL if id is not the number of a
+ * request. */
 static struct dumpi_request *request_at(struct dumpi *d, int64_t id)
 {
 	struct dumpi_request idle = { 0 };
@@ -171,8 +172,8 @@ static int take_irecv(struct dumpi *d, const struct row *row)
 	return request_make(d, &c, DUMPI_RECV, false);
 }
 
-/* A request of MPI_Isend ends without effect. Its number may have been that of
- * a receive before. */
+/* Marks the request as idle, because its number may have belonged to a receive
+ * before. */
 static int take_isend(struct dumpi *d, const struct row *row)
 {
 	struct mpi_call c;
@@ -200,7 +201,8 @@ static int take_recv_init(struct dumpi *d, const struct row *row)
 	return request_make(d, &c, DUMPI_RECV, true);
 }
 
-/* `count` names the parameter with the requests. */
+/* Starts persistent requests. row->count is the name of the parameter that
+ * lists them. */
 static int take_start(struct dumpi *d, const struct row *row)
 {
 	struct dumpi_list ids = { 0 };
@@ -221,7 +223,7 @@ static int take_start(struct dumpi *d, const struct row *row)
 	return ret;
 }
 
-/* Ends request i of a call. Its status is number `status` of the call. */
+/* Ends request ids->at[i]. Its status has index `status` in `list`. */
 static int request_end(struct dumpi *d, const struct dumpi_list *ids, int64_t i,
 		       const char *list, size_t status)
 {
@@ -240,7 +242,9 @@ static int request_end(struct dumpi *d, const struct dumpi_list *ids, int64_t i,
 	return received ? recv_add(d, q->call, list, status) : 0;
 }
 
-/* MPI_Wait, MPI_Test: `type` names a flag without which nothing has ended. */
+/* Ends the requests of MPI_Wait, MPI_Test and their variants for all requests.
+ * row->type is the name of the flag of a test. If the flag is 0, no request has
+ * ended. */
 static int take_wait(struct dumpi *d, const struct row *row)
 {
 	const char *statuses = row->count[7] ? "statuses" : "status";
@@ -313,8 +317,9 @@ static int take_comm(struct dumpi *d, const struct row *row)
 	return ret ? ret : calls_add(d, c);
 }
 
-/* MPI_Comm_rank and MPI_Comm_size of MPI_COMM_WORLD show whether the files are
- * those of all ranks in their order. */
+/* Compares the result of MPI_Comm_rank or MPI_Comm_size with the order or
+ * number of the files. A difference means that files are missing or in a wrong
+ * order. */
 static int take_place(struct dumpi *d, const struct row *row)
 {
 	uint32_t comm, value, here;

@@ -46,7 +46,7 @@ static int param_number(struct dumpi *d, const char *name, int64_t low,
 	if (!text)
 		return -EINVAL;
 	end = text_number(text, low, high, value_p);
-	/* Behind a number is at most its name in brackets. */
+	/* A name in brackets may follow the number after a space. */
 	if (!end || (*end && *end != ' '))
 		return param_fail(d, name, text);
 	return 0;
@@ -125,7 +125,8 @@ void dumpi_type(struct dumpi *d, uint32_t type, int64_t size)
 
 void dumpi_types_init(struct dumpi *d)
 {
-	/* From MPI_CHAR = 2 on, in the order of dumpi_native_datatypes. */
+	/* Sizes in the order of dumpi_native_datatypes. The first is that of
+	 * MPI_CHAR, number 2. */
 	static const int8_t sizes[] = { 1, 1, 1, 1,  4,	 2, 2, 4, 4,
 					8, 8, 4, 8,  16, 8, 8, 8, 1,
 					0, 0, 8, 12, 12, 6, 8, 20 };

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collective operations of MPI as messages. In step k = 0, 1 .. a rank sends
- * when the message that reached it in an earlier step has arrived. Ranks are
- * those of the communicator, of n ranks. `r` is the number of a rank counted
- * from the root on.
+/* Collective operations of MPI as messages. Steps have numbers k = 0, 1 ..
+ * Before a rank sends in a step, all messages to it in earlier steps have
+ * arrived. The communicator has n ranks. i is a rank of the communicator. r is
+ * the number of a rank if ranks are counted from the root.
  *
- *	barrier		log2 n steps: i sends nothing but a header to i + 2^k
- *			(dissemination)
- *	bcast		log2 n steps: r below 2^k sends to r + 2^k (binomial
- *			tree)
- *	reduce		the steps of bcast from the last to the first, in the
- *			other direction
- *	allreduce	log2 n steps: i exchanges with i xor 2^k, if n is a
- *			power of 2; else reduce to rank 0 and bcast
- *	gather		one step: each rank sends to the root
- *	scatter		one step: the root sends to each rank
- *	allgather	n - 1 steps: i sends block i - k to i + 1 (ring)
- *	alltoall, reduce_scatter
- *			n - 1 steps: i sends to i + k + 1 (linear shift)
- *	scan		n - 1 steps: rank k sends to k + 1 */
+ * 	barrier		log2 n steps: i sends a message without data to i + 2^k
+ * 			(dissemination)
+ * 	bcast		log2 n steps: r below 2^k sends to r + 2^k (binomial
+ * 			tree)
+ * 	reduce		the steps of bcast from the last to the first, in the
+ * 			other direction
+ * 	allreduce	log2 n steps: i exchanges with i xor 2^k, if n is a
+ * 			power of 2; else reduce to rank 0 and bcast
+ * 	gather		one step: each rank sends to the root
+ * 	scatter		one step: the root sends to each rank
+ * 	allgather	n - 1 steps: i sends block i - k to i + 1 (ring)
+ * 	alltoall, reduce_scatter
+ * 			n - 1 steps: i sends to i + k + 1 (linear shift)
+ * 	scan		n - 1 steps: rank k sends to k + 1 */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static const struct mpi_call *call_of(const struct step *s, uint32_t i)
 	return mpi_member_call(s->t, s->comm, i);
 }
 
-/* Returns the bytes that member i has for member `to`. */
+/* Returns the number of bytes that member i sends to member `to`. */
 static uint64_t part_of(const struct step *s, uint32_t i, uint32_t to)
 {
 	const struct mpi_call *c = call_of(s, i);
@@ -60,8 +60,8 @@ static int step_send(struct step *s, uint32_t from, uint32_t to, uint64_t bytes)
 			   bytes, &a->last, s->err);
 }
 
-/* Messages of a step arrive when all of them have been sent, because no message
- * waits for another of its step. */
+/* Marks the messages of the step as received. Called after all of them have
+ * been sent, because messages of one step do not depend on each other. */
 static void step_end(struct step *s)
 {
 	for (uint32_t i = 0; i < s->n_arrivals; i++)
@@ -99,8 +99,8 @@ static int alltoall(struct step *s)
 	return 0;
 }
 
-/* Carries out the step of a binomial tree in which ranks at distance `far`
- * exchange messages: away from the root, or up to it. */
+/* Sends the messages of one step of a binomial tree between ranks at distance
+ * `far`: towards the root if `up`, else away from the root. */
 static int tree_step(struct step *s, uint32_t far, bool up)
 {
 	uint32_t n = s->comm->n;

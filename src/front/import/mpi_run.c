@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carries out the calls of all ranks, see mpi_trace.h. A rank goes on until it
- * receives a message that has not been sent yet, or until it is at a collective
- * call and other members are not. So a packet is written behind those for which
- * it waits. */
+/* Carries out the calls of all ranks, see mpi_trace.h. A rank stops at a
+ * receive whose message has not been sent yet, and at a collective call until
+ * all members have reached it. A packet is therefore written after all packets
+ * on which it depends. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,8 +11,8 @@
 
 enum { NONE = UINT32_MAX };
 
-/* Messages of a sender, a receiver, a tag and a communicator that have been
- * sent and not received, oldest first. An entry of a hash table. */
+/* Entry of a hash table: queue of the messages with one sender, receiver, tag
+ * and communicator that have been sent and not received, oldest first. */
 struct entry {
 	uint32_t comm, from, to;
 	int32_t tag;
@@ -161,9 +161,9 @@ static int split_cmp(const void *a, const void *b)
 	return p->i < q->i ? -1 : p->i > q->i;
 }
 
-/* Makes the communicators of a collective call: members of one colour are in
- * one, in the order of their keys. A member that names no communicator is in
- * none. */
+/* Makes the communicators of a collective call. Members of the same colour get
+ * one communicator, with ranks in the order of their keys. A member with
+ * MPI_NO_COMM gets none. */
 static void comms_make(struct mpi_trace *t, uint32_t index)
 {
 	struct mpi_comm comm = t->comms.at[index];
@@ -199,8 +199,8 @@ static void comms_make(struct mpi_trace *t, uint32_t index)
 	free(s);
 }
 
-/* Carries out a collective call when the last member has arrived. Then all
- * members may go on. */
+/* Carries out a collective call when the last member has reached it. All
+ * members then continue with their next calls. */
 static int call_together(struct mpi_trace *t, uint32_t rank,
 			 const struct mpi_call *c, struct mpi_comm *comm,
 			 struct weft_err *err)
@@ -236,7 +236,7 @@ static int call_together(struct mpi_trace *t, uint32_t rank,
 	return 1;
 }
 
-/* Carries out the calls of a rank until it waits. */
+/* Carries out the calls of a rank until a call must wait for another rank. */
 static int rank_run(struct mpi_trace *t, uint32_t rank, struct weft_err *err)
 {
 	struct mpi_rank *r = &t->ranks[rank];

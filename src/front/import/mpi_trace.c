@@ -12,8 +12,8 @@
 #include "base/need.h"
 #include "base/units.h"
 
-/* Packets for which a packet waits, at most: their line stays shorter than
- * packet_trace.h reads. */
+/* Upper limit of the packets that a packet waits for. It keeps lines short
+ * enough for the reader of packet traces (packet_trace.h). */
 enum { WAITS = 6000 };
 
 static const struct weft_param trace_params[] = {
@@ -133,7 +133,8 @@ int mpi_call_fail(const struct mpi_trace *t, uint32_t rank,
 
 /* ---- packets ---- */
 
-/* Returns the cycle of a time, 2^48 at most, which is what a trace may hold. */
+/* Returns the cycle of a time, or 2^48 for all later cycles. A trace cannot
+ * hold more. */
 static uint64_t cycle_of(const struct mpi_trace *t, uint64_t time)
 {
 	unsigned __int128 fs = (unsigned __int128)(time - t->start) * WEFT_SEC;
@@ -142,8 +143,8 @@ static uint64_t cycle_of(const struct mpi_trace *t, uint64_t time)
 	return fs > 1ull << 48 ? 1ull << 48 : (uint64_t)fs;
 }
 
-/* Writes for which packets packet `id` of a rank waits. Without waits it only
- * has its time. */
+/* Writes the columns for the id of a packet and for the packets that it waits
+ * for. Writes nothing with setting waits=no. */
 static void waits_write(const struct mpi_trace *t, struct mpi_rank *r,
 			uint32_t id)
 {

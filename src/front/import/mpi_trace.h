@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of an MPI program, as a tracer recorded them, become packets
- * (net/packet_trace.h). A reader (dumpi.c, otf2.c) adds the calls of each rank
- * in the order of the program. mpi_trace_write() then carries out all ranks:
+/* Translates recorded calls of an MPI program to packets (net/packet_trace.h).
+ * A reader (dumpi.c, otf2.c) adds the calls of each rank in the order of the
+ * program. mpi_trace_write() then carries out all ranks:
  *
- *	send		becomes a message in the cycle in which the rank called
- *	receive		takes the oldest message of its source, tag and
- *			communicator, in the order in which receives end
- *	collective	becomes the messages of an algorithm, see
- *			mpi_collective.c
+ * 	send		becomes a message in the cycle in which the rank called
+ * 	receive		takes the oldest message of its source, tag and
+ * 			communicator, in the order in which receives end
+ * 	collective	becomes the messages of an algorithm, see
+ * 			mpi_collective.c
  *
- * A message becomes packets of at most `packet` bytes, which leave in their
- * order and behind those of earlier messages of the rank. The first one waits
- * for the messages that its rank has received since its last send. For a
- * message of several packets it waits for the last one. A message of a rank to
- * itself becomes no packet.
+ * A message becomes packets of at most `packet` bytes. A rank sends its packets
+ * one after another. The first packet of a message also waits for all messages
+ * that the rank has received since its last send. A message has arrived when
+ * its last packet has arrived. A message of a rank to itself becomes no packet.
  *
  * Rank i is node i. */
 #ifndef FRONT_IMPORT_MPI_TRACE_H
@@ -52,18 +51,21 @@ enum {
 
 struct mpi_call {
 	uint64_t time; /* ticks of mpi_trace.ticks */
-	/* Bytes of a message. In collectives: of the message that the rank
-	 * sends (gather, allgather, alltoall to each rank, reduce, allreduce,
-	 * reduce_scatter to each rank) or gets (bcast, scatter, scan). */
+	/* Bytes of a message. In a collective call, bytes of the message that
+	 * the rank sends (gather, reduce, allreduce), sends to each rank
+	 * (allgather, alltoall, reduce_scatter) or receives (bcast, scatter,
+	 * scan). */
 	uint64_t bytes;
-	/* parts, n_parts: bytes for each rank, from mpi_rank.parts, in place of
-	 * `bytes`, if n_parts is not 0 (alltoall, reduce_scatter) */
+	/* If n_parts is not 0, the bytes for each rank replace `bytes`
+	 * (alltoall, reduce_scatter). They begin at index `parts` of
+	 * mpi_rank.parts. */
 	size_t parts;
 	uint32_t n_parts;
-	uint32_t comm; /* number of the communicator, as the rank knows it */
-	uint32_t made; /* number of the one that the call makes, or
-			* MPI_NO_COMM */
-	int32_t peer;  /* rank in comm: partner, root; colour of a split */
+	uint32_t comm; /* number of the communicator in this rank */
+	uint32_t made; /* number of the communicator that the call makes, or
+			  MPI_NO_COMM */
+	int32_t peer;  /* rank of the partner or root in comm; for a split:
+			  colour */
 	int32_t tag;   /* key of a split */
 	uint32_t line; /* of the file */
 	enum mpi_op op;
@@ -78,8 +80,8 @@ struct mpi_rank {
 		VEC(uint64_t);
 	} parts;
 	struct {
-		VEC(uint32_t); /* by number: index of mpi_trace.comms, or
-				* MPI_NO_COMM */
+		VEC(uint32_t); /* index in mpi_trace.comms by number of the
+				  communicator, or MPI_NO_COMM */
 	} comms;
 	size_t at; /* next call */
 	struct {
@@ -90,7 +92,7 @@ struct mpi_rank {
 };
 
 struct mpi_comm {
-	uint32_t *ranks; /* by rank in the communicator: rank of the program */
+	uint32_t *ranks; /* rank of the program, by rank of the communicator */
 	uint32_t n;
 	uint32_t arrived; /* ranks whose next call is a collective here */
 };
@@ -116,9 +118,9 @@ struct mpi_trace {
 	} ready; /* ranks that may go on */
 };
 
-/* Takes setting `KEY=VALUE` of the command line. Returns 1 if arg is one, 0 if
- * it has no key that is known here (it may be a file), or -EINVAL with a
- * message for a wrong value. */
+/* Applies setting `KEY=VALUE` of the command line. Returns 1 on success, 0 if
+ * arg has no known key and may be a file, or -EINVAL with a message for a wrong
+ * value. */
 int mpi_trace_setting(struct mpi_trace *t, const char *arg,
 		      struct weft_err *err);
 /* Sets defaults of the settings. */
@@ -128,10 +130,11 @@ void mpi_trace_ranks(struct mpi_trace *t, uint32_t n);
 void mpi_trace_fini(struct mpi_trace *t);
 /* Adds a communicator of n ranks, which are copied, and returns its index. */
 uint32_t mpi_comm_add(struct mpi_trace *t, const uint32_t *ranks, uint32_t n);
-/* A rank knows communicator `index` by the number `id` < MPI_COMMS. */
+/* Sets the communicator with number `id` < MPI_COMMS of a rank to
+ * mpi_trace.comms[index]. */
 void mpi_comm_call(struct mpi_rank *r, uint32_t id, uint32_t index);
 /* Writes the packets of all calls. Returns 0, or -EINVAL with a message that
- * names file and line of a call that cannot end. */
+ * names file and line of a call that never completes. */
 int mpi_trace_write(struct mpi_trace *t, struct weft_err *err);
 
 /* ---- for mpi_collective.c ---- */
@@ -152,8 +155,8 @@ int mpi_message(struct mpi_trace *t, uint32_t from, uint32_t to,
 		struct weft_err *err);
 /* Notes that a rank has received a message whose last packet is `last`. */
 void mpi_received(struct mpi_trace *t, uint32_t rank, uint32_t last);
-/* Carries out the collective operation at which all members of comm have
- * arrived: writes its messages. */
+/* Writes the messages of the collective operation that all members of comm have
+ * called. */
 int mpi_collective(struct mpi_trace *t, const struct mpi_comm *comm,
 		   struct weft_err *err);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft import otf2`: reads the events of otf2-print, see otf2.h:
  *
- *	MPI_SEND  0  1010  Receiver: 1 ("main" <10>), Communicator: "x" <0>,
- *		Tag: 7, Length: 5000
+ * 	MPI_SEND  0  1010  Receiver: 1 ("main" <10>), Communicator: "x" <0>,
+ * 		Tag: 7, Length: 5000
  *
- * (in one line). Events of one location are in the order of time. */
+ * Each event is one line of the file. The events of a location are in the order
+ * of time. */
 #include "front/import/otf2.h"
 
 #include <ctype.h>
@@ -36,8 +37,8 @@ static int calls_add(struct otf2 *o, struct otf2_location *l,
 	return 0;
 }
 
-/* Reads the number of a communicator, `<ID>` in front of `end`, the last text
- * of this kind in the line. */
+/* Reads the number of a communicator, the `<ID>` before the last occurrence of
+ * `end` in the line. */
 static int comm_read(struct otf2 *o, const char *attrs, const char *end,
 		     uint32_t *comm_p)
 {
@@ -93,8 +94,8 @@ static int take_begin(struct otf2 *o, const struct row *row,
 	return 0;
 }
 
-/* Meaning of the bytes that an operation has sent and received. Score-P counts
- * those that the program handed over: to all ranks, itself included. */
+/* Which ranks the byte counts of an operation include. Score-P counts the bytes
+ * of the call's buffers, with the part of the rank itself. */
 enum counted {
 	COUNTED_SENT,	     /* to the root */
 	COUNTED_RECEIVED,    /* from the root */
@@ -128,8 +129,8 @@ static const struct operation {
 	{ 0 },
 };
 
-/* Returns the bytes of a rank's message. The communicator is known, because
- * definitions come first. Rounds up. */
+/* Returns the bytes of a rank's message, rounded up. Definitions precede
+ * events, so the communicator is known. */
 static uint64_t message_bytes(const struct otf2 *o, uint32_t rank,
 			      const struct mpi_call *c, enum counted counted,
 			      uint64_t sent, uint64_t received)
@@ -201,8 +202,8 @@ static int take_refused(struct otf2 *o, const struct row *row,
 	return otf2_fail(o, row->text);
 }
 
-/* An event with no row sends nothing. A name that ends with `*` stands for all
- * that begin so. */
+/* Events without a row are ignored. A name that ends with `*` stands for all
+ * names with this prefix. */
 static const struct row rows[] = {
 	{ "MPI_SEND", take_message, MPI_OP_SEND, "Receiver: " },
 	{ "MPI_ISEND", take_message, MPI_OP_SEND, "Receiver: " },
@@ -294,7 +295,7 @@ static int line_read(struct otf2 *o)
 	return event_read(o);
 }
 
-/* Each location has as many events as its definition says. */
+/* Checks that each location has as many events as its definition states. */
 static int end_check(struct otf2 *o)
 {
 	if (o->section != OTF2_EVENTS)

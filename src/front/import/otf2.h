@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of `otf2-print -A`. otf2.c reads its events, otf2_defs.c the definitions
- * in front of them.
+/* Text of `otf2-print -A`. otf2_defs.c reads the definitions at its beginning,
+ * otf2.c the events after them.
  *
- * Source: output of otf2-print 3.0; Score-P (what `Sent` and `Received` of a
- * collective count). */
+ * Source: output of otf2-print 3.0; Score-P (meaning of `Sent` and `Received`
+ * of a collective). */
 #ifndef FRONT_IMPORT_OTF2_H
 #define FRONT_IMPORT_OTF2_H
 
@@ -52,16 +52,16 @@ struct otf2 {
 	} comms;
 };
 
-/* Reads a line of the definitions: its type, its number (text, as it may lack)
- * and its attributes. */
+/* Reads a line of the definitions, which has a type, an optional number and
+ * attributes. */
 int otf2_define(struct otf2 *o);
 /* Makes ranks and communicators of all definitions. */
 int otf2_ranks_make(struct otf2 *o);
 void otf2_defs_fini(struct otf2 *o);
 /* Returns -EINVAL with a message about the present line. */
 int otf2_fail(struct otf2 *o, const char *what);
-/* Returns the text behind the last `mark` of a line, or NULL. Names are in
- * front of the last one and may hold any text. */
+/* Returns the text after the last `mark` of a line, or NULL if there is no
+ * mark. Earlier marks may be part of a name, which can contain any text. */
 const char *otf2_behind(const char *line, const char *mark);
 
 #endif

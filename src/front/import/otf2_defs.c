@@ -58,8 +58,8 @@ static int location_define(struct otf2 *o, int64_t id, const char *line)
 	return 0;
 }
 
-/* Reads `<ID>` behind the name of a location up to `end`, which follows it.
- * Returns the text behind, or NULL. */
+/* Finds the first `<ID>` that follows a quoted name and precedes `end`. Sets
+ * *id_p. Returns the text after `end`, or NULL. */
 static const char *member_id(const char *p, const char *end, uint64_t *id_p)
 {
 	int64_t id;

@@ -32,12 +32,12 @@ int text_lines_fail(const struct text_lines *t, uint32_t line,
 /* Closes the file and frees the line. A zeroed struct is allowed. */
 void text_lines_close(struct text_lines *t);
 
-/* Copies at most 40 characters of a text to buf, of 44 bytes, as messages show
- * it, and returns buf. */
+/* Copies at most 40 characters of a text to buf, which has 44 bytes, for a
+ * message. Replaces unprintable characters with `?`. Returns buf. */
 const char *text_shown(char *buf, const char *text, size_t len);
-/* Reads a decimal number of 1 to 19 digits, in front of it `-` if low < 0, up
- * to a character that is not a digit. Returns the character behind it, or NULL
- * if there is no number or if it is not in low..high. */
+/* Reads a decimal number of 1 to 18 digits, which may be negative if low < 0.
+ * Returns the first character after the number, or NULL if there is no number
+ * or if it is not in low..high. */
 const char *text_number(const char *p, int64_t low, int64_t high,
 			int64_t *value_p);
 

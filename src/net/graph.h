@@ -123,7 +123,7 @@ struct net_graph {
 	uint32_t loads;	    /* enum, set by the fabric */
 	uint32_t datelines; /* enum, set by the fabric */
 	uint32_t threshold; /* in flits, for routings that compare the loads of
-			       two ways; set by the fabric */
+			     * two ways; set by the fabric */
 	struct net_shape shape;
 	uint32_t routers, ends;
 	/* Ports of router r are port[first[r]] .. port[first[r + 1] - 1]. */

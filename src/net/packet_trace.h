@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets at given times, from a text file:
  *
- * 	# cycle source destination bytes [id [id,id..]]
- * 	0     0  5   64   a
- * 	100   5  0   4096 b   a
- * 	100   5  0   8    -   >b
+ *	# cycle source destination bytes [id [id,id..]]
+ *	0     0  5   64   a
+ *	100   5  0   4096 b   a
+ *	100   5  0   8    -   >b
  *
  * The last column names packets that must have arrived before this packet is
  * sent. An id after `>` names a packet of the same source that must have left.

@@ -2,26 +2,26 @@
 /* Routings of meshes and tori (graph_grid.c), with the rules of BookSim2's
  * functions dim_order, valiant, romm, xy_yx, adaptive_xy_yx and min_adapt:
  *
- * 	dimension_order		the lowest dimension first, the shorter way
- * 				round a ring; a coin decides at a tie
- * 	valiant			to a random router, then to the destination
- * 	romm			like valiant, over a random router in the box
- * 				between source and destination (mesh)
- * 	ugal			by dimension order, or like valiant; the first
- * 				router compares the loads of both ways (Singh
- * 				2005)
- * 	o1turn			ascending or descending dimensions, by a coin
- * 				(mesh)
- * 	xy_yx_adaptive		like o1turn, but the loads of the first outputs
- * 				decide (mesh)
- * 	minimal_adaptive	a step in any dimension whose coordinate still
- * 				differs from the destination's; escape channels
- * 				by dimension order
+ *	dimension_order		the lowest dimension first, the shorter way
+ *				round a ring; a coin decides at a tie
+ *	valiant			to a random router, then to the destination
+ *	romm			like valiant, over a random router in the box
+ *				between source and destination (mesh)
+ *	ugal			by dimension order, or like valiant; the first
+ *				router compares the loads of both ways (Singh
+ *				2005)
+ *	o1turn			ascending or descending dimensions, by a coin
+ *				(mesh)
+ *	xy_yx_adaptive		like o1turn, but the loads of the first outputs
+ *				decide (mesh)
+ *	minimal_adaptive	a step in any dimension whose coordinate still
+ *				differs from the destination's; escape channels
+ *				by dimension order
  *
  * The VCs of a ring have two classes. A packet keeps the class that it gets at
- * the router where it enters the ring. No packet goes further than half the
- * ring. Each phase has two classes of its own. At the destination all VCs may
- * be used.
+ *the router where it enters the ring. No packet goes further than half the
+ *ring. Each phase has two classes of its own. At the destination all VCs may be
+ * used.
  *
  * With one dateline, packets get class 1 if the destination has the lower
  * coordinate, else class 0. The dateline lies between the last router and the
@@ -31,9 +31,9 @@
  *
  * With balanced datelines, packets that pass between the last router and the
  * first get class 1 in both directions. Packets that pass the middle of the
- * ring get class 0. No packet passes both, because half the ring lies between
- * them. All other packets get a class by a coin, so that both classes have
- * packets at most cables (BookSim2's dim_order_bal). */
+ *ring get class 0. No packet passes both, because half the ring lies between
+ *them. All other packets get a class by a coin, so that both classes have
+ *packets at most cables (BookSim2's dim_order_bal). */
 #include "net/routing.h"
 
 static const char *const grids[] = { "torus", "mesh", NULL };
@@ -394,8 +394,8 @@ static void adaptive_route(const struct net_graph *g, uint32_t vcs,
 	if (!wraps(g)) {
 		net_choose(c, row_port(s), 0, 0, 0);
 	} else {
-		/* The escape channels form a ring. A packet on an adaptive
-		 * channel would enter this ring here, and gets a new class. */
+		/* A packet that is not on an escape channel gets its class as
+		 * if it entered the ring at this router. */
 		uint32_t port =
 			ring_port(g, s, free ? 2 * g->shape.dims : in.port, r);
 

@@ -39,17 +39,16 @@ struct net_choices {
 	struct net_choice at[NET_CHOICES];
 };
 
-/* Loads of outputs that a router knows: its own ones and, in an idealised
- * routing, those of others. */
+/* Loads of outputs that a router knows. In an idealised routing, these include
+ * outputs of other routers. */
 struct net_loads {
 	/* Returns the load of VCs first..last of an output at the end of the
-	 * cycle before. The load is the number of places in use in the queues
-	 * behind these VCs. Flits on their way to a queue use places, too.
-	 *
-	 * With NET_LOADS_QUEUES, flits that wait for the output in its router
-	 * also count. These are the flits of packets in front of their queues
-	 * that have not left yet. A packet without a VC waits for the first VC
-	 * of its first choice. */
+	 * previous cycle. The load is the number of places in use in the queues
+	 * that these VCs lead to. Flits in flight to a queue use places, too.
+	 * With NET_LOADS_QUEUES, the load also includes flits that wait for the
+	 * output in its router. Only flits of the first packet of a queue
+	 * count. A packet without a VC waits for the first VC of its first
+	 * choice. */
 	uint32_t (*used)(const void *own, uint32_t router, uint32_t port,
 			 uint32_t first, uint32_t last);
 	const void *own; /* of the caller */
@@ -69,8 +68,7 @@ struct net_arrival {
 	uint32_t base;
 };
 
-/* VCs first .. first + n - 1. Packets of a class use them like a network of
- * their own. */
+/* VCs first .. first + n - 1. The packets of a class only use these VCs. */
 struct net_range {
 	uint8_t first, n;
 };
@@ -99,17 +97,17 @@ struct net_routing {
 	void (*route)(const struct net_graph *g, uint32_t vcs,
 		      struct net_arrival in, struct net_route *r,
 		      struct net_choices *c);
-	/* Phase 0 leads to `mid`, or to a router before it at which the packet
-	 * changes to phase 1. The search for circles walks phase 0 with an end
-	 * of `mid` as destination. The way of phase 0 may therefore depend on
-	 * `mid` or on the destination, but not on both. */
+	/* In phase 0 a packet travels to `mid`, or changes to phase 1 at an
+	 * earlier router. In the search for circles, phase 0 has an end of
+	 * router `mid` as destination. The way in phase 0 may therefore depend
+	 * on `mid` or on the destination, but not on both. */
 	bool phases;
-	/* Choices of priority 0 are escape channels. A packet on one stays on
-	 * escape channels. */
+	/* Choices of priority 0 are escape channels. A packet that has entered
+	 * an escape channel only uses escape channels from then on. */
 	bool escape;
-	/* Draws at each router, among any number of choices. In the search for
-	 * circles route() writes only the choices of draw net_arrival.draw, and
-	 * none if there are fewer draws. */
+	/* The routing draws one of several choices at each router. In the
+	 * search for circles, route() only writes the choices of draw
+	 * net_arrival.draw, or none if there are fewer draws. */
 	bool draws;
 	/* The choices depend on the destination's router, but neither on the
 	 * end there nor on coins. */
@@ -125,8 +123,8 @@ struct net_routing {
 	bool threshold;
 	/* In rings, packets have the classes of net_graph.datelines. */
 	bool datelines;
-	/* Number of coins, at most 8, that decide about the way. They are the
-	 * lowest coins. A second phase has as many, from coin NET_DIMS on. The
+	/* Number of coins, at most 8, that decide about the way. Phase 0 uses
+	 * coins 0, 1 .. and phase 1 uses as many coins from NET_DIMS on. The
 	 * search for circles tries all their values. 0: one coin for each
 	 * dimension, or none if the routing draws or is by_router. */
 	uint8_t coins;
@@ -186,8 +184,7 @@ static inline void net_choose(struct net_choices *c, uint32_t port,
  * more. */
 void net_choose_half(struct net_choices *c, uint32_t port, uint32_t first,
 		     uint32_t last, uint32_t k);
-/* Adds an output with class k of n, if `vcs` VCs are divided among the
- * classes. */
+/* Adds an output with class k, if `vcs` VCs are divided among n classes. */
 void net_choose_class(struct net_choices *c, uint32_t port, uint32_t vcs,
 		      uint32_t k, uint32_t n);
 /* Returns a number below n that depends on the packet and the salt alone. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for circles of channels, see routing.h. A channel is a cable in
- * one direction and a VC. Packets of all pairs of ends are walked with all
- * coins and all choices, and each pair of channels that a packet takes one
- * after another is noted.
+/* The search for circles of channels, see routing.h. A channel is one VC of a
+ * cable in one direction. The search follows packets between all pairs of ends,
+ * with all values of the coins and all choices. It records each pair of
+ * channels that a packet takes one after another.
  *
- * A routing with phases is walked in two parts: to the router on the way, and
- * from that router on. The channels of both parts are then joined there.
+ * A routing with phases is searched in two parts, phase 0 and phase 1. The
+ * channels of both are then joined at the routers where the phase changes.
  * Packets of an adaptive routing may enter the escape channels at any router.
  * Walks therefore start at every router with an end. */
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "net/routing.h"
 
-/* COINS: bits of the coins that routings use for a phase. */
+/* Number of coins that a routing may use for a phase. */
 enum { COINS = NET_DIMS };
 
 /* A packet that arrives at a router through VCs first..last of a port. */
@@ -37,9 +37,9 @@ struct search {
 	 * wait. The set has a bit for each VC of each output of the router
 	 * behind the channel. */
 	uint64_t *next;
-	/* By router, sets with bits as in `next`: `into` has channels by which
-	 * walks of phase 0 reach the router, `from` those by which walks of
-	 * phase 1 leave it. */
+	/* place: hash table of the places that the walks to an end have
+	 * visited; todo: visited places whose next steps have not been walked
+	 * yet */
 	uint64_t *into, *from;
 	uint8_t *mark;
 	/* place: hash table of the places that the walks to an end have
@@ -101,7 +101,8 @@ static struct place *place_slot(struct search *s, const struct place *p)
 	uint64_t hash = s->g->first[p->router] + p->port;
 	uint32_t i;
 
-	/* Destination and source are those of the walks. */
+	/* All places of the present walks have the same destination and source,
+	 * so the hash omits both. */
 	hash = hash << 32 ^ p->r.mid ^ (uint32_t)p->first << 24 ^
 	       (uint32_t)p->last << 16 ^ (uint32_t)p->r.phase << 8 ^ p->r.part;
 	hash = (hash ^ (uint64_t)p->r.coins << 20) * 0x9e3779b97f4a7c15u;
@@ -130,8 +131,8 @@ static void places_grow(struct search *s)
 	free(old);
 }
 
-/* Adds a packet that arrives at a router to the walks, unless they have already
- * visited this place. Sets the stamp of `p`. */
+/* Adds a place to the table and to s->todo, unless the present walks have
+ * already visited it. */
 static void place_visit(struct search *s, struct place p)
 {
 	struct place *slot = place_slot(s, &p);
@@ -177,7 +178,7 @@ static void place_pass(struct search *s, const struct place *p,
 	}
 }
 
-/* Walks on from a place, once for each draw of the routing. */
+/* Walks one step from a place for each draw of the routing. */
 static void place_leave(struct search *s, const struct place *from)
 {
 	const struct net_far *back =
@@ -228,7 +229,8 @@ static void search_walk(struct search *s, struct net_route r)
 	}
 }
 
-/* Packets that reached a router in phase 0 leave it in phase 1. */
+/* Joins the channels of both phases: packets that reach a router in phase 0
+ * leave it in phase 1. */
 static void search_meet(struct search *s)
 {
 	for (uint32_t r = 0; r < s->g->routers; r++)
@@ -287,8 +289,8 @@ struct stack {
 	size_t n, room;
 };
 
-/* The stack grows as it is filled: a channel may lead to all VCs of a router,
- * but few do. */
+/* Pushes a channel. The stack grows on demand, because a channel rarely leads
+ * to all VCs of a router. */
 static void stack_push(struct stack *st, uint32_t c)
 {
 	if (st->n == st->room) {
@@ -335,9 +337,10 @@ static void circle_text(const struct search *s, const struct stack *path,
 	}
 }
 
-/* Searches depth first. Marks: 1 = on the path, 2 = done. The stack has the
- * channels of the path, too. If the last channel of the path is on top of the
- * stack, all channels behind it are done. */
+/* Searches depth first for a circle. Marks: 1 = on the path, 2 = all channels
+ * behind it are searched. The stack also contains the channels of the path.
+ * When the last channel of the path is on top of the stack, the search of the
+ * channels behind it has ended. */
 static bool circle_from(struct search *s, struct stack *st, struct stack *path,
 			uint32_t c, char *text, size_t size)
 {

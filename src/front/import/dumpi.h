@@ -39,7 +39,7 @@ struct dumpi {
 	uint32_t line;
 	struct {
 		VEC(char); /* parameters as `NAME=VALUE`, each with a 0 at its
-			      end */
+			    * end */
 	} params;
 	struct {
 		VEC(struct dumpi_request);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collective operations of MPI as messages. Steps have numbers k = 0, 1 ..
- * Before a rank sends in a step, all messages to it in earlier steps have
- * arrived. The communicator has n ranks. i is a rank of the communicator. r is
- * the number of a rank if ranks are counted from the root.
+ *Before a rank sends in a step, all messages to it in earlier steps have
+ *arrived. The communicator has n ranks. i is a rank of the communicator. r is
+ *the number of a rank if ranks are counted from the root.
  *
- * 	barrier		log2 n steps: i sends a message without data to i + 2^k
- * 			(dissemination)
- * 	bcast		log2 n steps: r below 2^k sends to r + 2^k (binomial
- * 			tree)
- * 	reduce		the steps of bcast from the last to the first, in the
- * 			other direction
- * 	allreduce	log2 n steps: i exchanges with i xor 2^k, if n is a
- * 			power of 2; else reduce to rank 0 and bcast
- * 	gather		one step: each rank sends to the root
- * 	scatter		one step: the root sends to each rank
- * 	allgather	n - 1 steps: i sends block i - k to i + 1 (ring)
- * 	alltoall, reduce_scatter
- * 			n - 1 steps: i sends to i + k + 1 (linear shift)
- * 	scan		n - 1 steps: rank k sends to k + 1 */
+ *	barrier		log2 n steps: i sends a message without data to i + 2^k
+ *			(dissemination)
+ *	bcast		log2 n steps: r below 2^k sends to r + 2^k (binomial
+ *			tree)
+ *	reduce		the steps of bcast from the last to the first, in the
+ *			other direction
+ *	allreduce	log2 n steps: i exchanges with i xor 2^k, if n is a
+ *			power of 2; else reduce to rank 0 and bcast
+ *	gather		one step: each rank sends to the root
+ *	scatter		one step: the root sends to each rank
+ *	allgather	n - 1 steps: i sends block i - k to i + 1 (ring)
+ *	alltoall, reduce_scatter
+ *			n - 1 steps: i sends to i + k + 1 (linear shift)
+ *	scan		n - 1 steps: rank k sends to k + 1 */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -12,8 +12,8 @@
 #include "base/need.h"
 #include "base/units.h"
 
-/* Upper limit of the packets that a packet waits for. It keeps lines short
- * enough for the reader of packet traces (packet_trace.h). */
+/* Upper limit of the number of packets that a packet waits for. It keeps lines
+ * short enough for the reader of packet traces (packet_trace.h). */
 enum { WAITS = 6000 };
 
 static const struct weft_param trace_params[] = {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translates recorded calls of an MPI program to packets (net/packet_trace.h).
- * A reader (dumpi.c, otf2.c) adds the calls of each rank in the order of the
+ *A reader (dumpi.c, otf2.c) adds the calls of each rank in the order of the
  * program. mpi_trace_write() then carries out all ranks:
  *
- * 	send		becomes a message in the cycle in which the rank called
- * 	receive		takes the oldest message of its source, tag and
- * 			communicator, in the order in which receives end
- * 	collective	becomes the messages of an algorithm, see
- * 			mpi_collective.c
+ *	send		becomes a message in the cycle in which the rank called
+ *	receive		takes the oldest message of its source, tag and
+ *			communicator, in the order in which receives end
+ *	collective	becomes the messages of an algorithm, see
+ *			mpi_collective.c
  *
  * A message becomes packets of at most `packet` bytes. A rank sends its packets
  * one after another. The first packet of a message also waits for all messages
  * that the rank has received since its last send. A message has arrived when
- * its last packet has arrived. A message of a rank to itself becomes no packet.
+ *its last packet has arrived. A message of a rank to itself becomes no packet.
  *
  * Rank i is node i. */
 #ifndef FRONT_IMPORT_MPI_TRACE_H
@@ -63,9 +63,9 @@ struct mpi_call {
 	uint32_t n_parts;
 	uint32_t comm; /* number of the communicator in this rank */
 	uint32_t made; /* number of the communicator that the call makes, or
-			  MPI_NO_COMM */
+			* MPI_NO_COMM */
 	int32_t peer;  /* rank of the partner or root in comm; for a split:
-			  colour */
+			* colour */
 	int32_t tag;   /* key of a split */
 	uint32_t line; /* of the file */
 	enum mpi_op op;
@@ -81,7 +81,7 @@ struct mpi_rank {
 	} parts;
 	struct {
 		VEC(uint32_t); /* index in mpi_trace.comms by number of the
-				  communicator, or MPI_NO_COMM */
+				* communicator, or MPI_NO_COMM */
 	} comms;
 	size_t at; /* next call */
 	struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `weft import otf2`: reads the events of otf2-print, see otf2.h:
  *
- * 	MPI_SEND  0  1010  Receiver: 1 ("main" <10>), Communicator: "x" <0>,
- * 		Tag: 7, Length: 5000
+ *	MPI_SEND  0  1010  Receiver: 1 ("main" <10>), Communicator: "x" <0>,
+ *		Tag: 7, Length: 5000
  *
  * Each event is one line of the file. The events of a location are in the order
  * of time. */
@@ -94,8 +94,9 @@ static int take_begin(struct otf2 *o, const struct row *row,
 	return 0;
 }
 
-/* Which ranks the byte counts of an operation include. Score-P counts the bytes
- * of the call's buffers, with the part of the rank itself. */
+/* Relation between the bytes of a message and the byte counts of its operation.
+ * Score-P counts the messages to all ranks, including that of a rank to itself.
+ */
 enum counted {
 	COUNTED_SENT,	     /* to the root */
 	COUNTED_RECEIVED,    /* from the root */

@@ -116,8 +116,8 @@ static const enum weft_disk_code codes[] = { WEFT_DISK_READ, WEFT_DISK_WRITE,
 					     WEFT_DISK_ZERO };
 
 /* After each restart the target has no session, and the next request begins
- * one. No session lasts long enough for a request to end. The time-outs of four
- * tries are 1, 2, 4 and 8 times the first. */
+ * one. No session lasts long enough for a request to complete. The time-outs of
+ * four attempts are 1, 2, 4 and 8 times the first time-out. */
 static void a_request_ends_though_sessions_begin_for_ever(void **state)
 {
 	for (uint32_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {

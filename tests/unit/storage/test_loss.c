@@ -75,7 +75,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Carries a request for one sector out. Returns its status. */
+/* Executes a request for one sector. Returns its status. */
 static int carry_out(uint32_t client, enum weft_disk_code code, uint32_t flags,
 		     uint64_t sector)
 {

@@ -142,8 +142,8 @@ static void requests_to_a_target_end_when_it_vanishes(void **state)
 	gone_ended(1);
 }
 
-/* Requests to the first target have all bounce memory, for which a request to
- * the second target waits. */
+/* Requests to the first target use all bounce memory, so that a request to the
+ * second target must wait. */
 static void a_request_without_memory_ends_when_its_target_vanishes(void **state)
 {
 	for (uint32_t i = 0; i < DISK_BOUNCE / STRIPE; i++)

@@ -107,9 +107,9 @@ static weft_time_t left(const struct feed *d, uint32_t station, uint32_t id)
 	return 0;
 }
 
-/* A station pauses its gateway for 100 units of 512 ns (802.3x), or ends the
- * pause after 20 us. The next frame for the station leaves when the pause has
- * ended. */
+/* A station pauses its gateway for 100 units of 512 ns (802.3x). In a second
+ * test case it ends the pause after 20 us. The next frame for the station
+ * leaves at the end of the pause. */
 static void a_paused_gateway_keeps_frames_until_the_pause_ends(void **state)
 {
 	weft_time_t end = 100 * WEFT_US + 576 * WEFT_NS;

@@ -72,8 +72,9 @@ static void seed_write(struct booksim *b, FILE *f)
 			       "results depend on it: a number would do");
 }
 
-/* Writes the name of the file without its folder and with letters that need no
- * quotes. */
+/* Writes the file name without its folder. Replaces characters other than
+ * letters, digits, `_`, `-` and `.` with `_`, so that the name needs no quotes.
+ */
 static void name_write(const struct import *im, FILE *f)
 {
 	const char *slash = strrchr(im->file, '/');

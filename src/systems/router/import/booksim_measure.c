@@ -6,8 +6,9 @@
 
 enum { SAMPLES = 3, BATCHES = 1000 };
 
-/* Asks for three sample periods, or for fewer if max_samples leaves fewer.
- * BookSim2 measures until latency has changed little in three periods. */
+/* Sets a measurement of three sample periods, or of fewer if max_samples does
+ * not allow three. BookSim2 measures until the latency has changed little in
+ * three periods. */
 void booksim_measurement(struct booksim *b, FILE *f)
 {
 	double period = booksim_number(b, "sample_period");

@@ -142,7 +142,7 @@ static void fattree_write(struct booksim *b, FILE *f)
 	booksim_dims(b, f, "fat_tree");
 }
 
-/* BookSim2 has qtree and tree4 only in this size. */
+/* Accepts only the size of tree that BookSim2 has for qtree and tree4. */
 static uint32_t tree_nodes(struct booksim *b)
 {
 	const char *name = booksim_text(b, "topology");

@@ -4,8 +4,8 @@
 
 #include "systems/router/import/booksim.h"
 
-/* Settings that are a number or a switch both in BookSim2 and in Weft, with the
- * range of the number here. */
+/* Numbers and switches that BookSim2 and Weft both have, with the range that
+ * Weft allows for a number. */
 static const struct {
 	const char *key, *param;
 	bool on; /* yes or no */
@@ -67,8 +67,9 @@ static void allocator_write(struct booksim *b, FILE *f, const char *key,
 		*arbiter_p = params[0] ? params : "round_robin";
 }
 
-/* Writes the arbiter, of which both allocators of Weft have one kind. Each
- * arbiter compares priorities first. */
+/* Writes the kind of arbiter, which in Weft is the same for both allocators.
+ * With BookSim2's priorities `age` and `class`, the arbiter compares these
+ * first. */
 static void arbiter_write(struct booksim *b, FILE *f, const char *vc,
 			  const char *sw)
 {

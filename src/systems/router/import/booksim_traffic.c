@@ -112,8 +112,8 @@ static void spots_write(struct booksim *b, FILE *f, const char *params,
 			       "background({{5,9}}) would do");
 }
 
-/* Writes the digits of node numbers that follow from (k, n, xr). A grid of the
- * same k and n has these digits anyway. */
+/* Writes the digits of node numbers that follow from (k, n, xr). A grid with
+ * the same k and n has these digits by default. */
 static void digits_write(struct booksim *b, FILE *f, const char *params)
 {
 	static const char *const keys[] = { "k", "n", "xr" };
@@ -225,14 +225,14 @@ static double sizes_write(struct booksim *b, FILE *f, uint32_t c)
 
 /* ---- requests and replies ---- */
 
-/* Mean flits of a packet that a source makes, and the flits by which BookSim2
- * divides a rate in flits. */
+/* Mean number of flits of a packet that a source makes, and number of flits by
+ * which BookSim2 divides a rate in flits. */
 struct means {
 	double own, divisor;
 };
 
-/* Writes a range of VCs. An end below 0 stands for the lower half of the VCs,
- * or for the upper half in ranges of replies. */
+/* Writes a range of VCs. A bound below 0 is replaced with that of the lower
+ * half of the VCs, or of the upper half in ranges of replies. */
 static void range_write(struct booksim *b, FILE *f, const char *param,
 			const char *of, bool reply)
 {
@@ -255,8 +255,8 @@ static void range_write(struct booksim *b, FILE *f, const char *param,
 	fprintf(f, ", %s: %.0f-%.0f", param, first, last);
 }
 
-/* Writes reads and writes of a class. The rate of BookSim2 is that of the mean
- * transaction, in whole flits. */
+/* Writes the sizes and VCs of reads and writes of a class. BookSim2 divides a
+ * rate in flits by the mean size of a transaction, rounded down. */
 static struct means requests_write(struct booksim *b, FILE *f, uint32_t c)
 {
 	static const struct {
@@ -288,8 +288,8 @@ static struct means requests_write(struct booksim *b, FILE *f, uint32_t c)
 
 /* ---- arrivals ---- */
 
-/* Writes the process on_off(alpha, beta, r1). A negative value among the three
- * is left out, because it follows from the other two. */
+/* Writes the process on_off(alpha, beta, r1). Omits a negative value, because
+ * it follows from the other two. */
 static void on_off_write(struct booksim *b, FILE *f, const char *params,
 			 double flits)
 {
@@ -343,8 +343,8 @@ bool booksim_batch(const struct booksim *b)
 	return !strcmp(booksim_text(b, "sim_type"), "batch");
 }
 
-/* Packets follow each other as fast as they can, so that the rate does not
- * count. */
+/* Writes a batch instead of arrivals. A batch has no rate, because its packets
+ * follow each other as fast as they can. */
 static void batch_write(struct booksim *b, FILE *f)
 {
 	double most = booksim_number(b, "max_outstanding_requests");

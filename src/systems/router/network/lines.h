@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things that routers and ends share: packets, and the lines between their
- * ports.
+/* Packets, and the lines between the ports of routers and ends.
  *
- * Flits are not objects. A packet is a record, and a line carries runs: a
- * number of flits of one packet, one in each cycle, on a virtual channel (VC).
- * In the other direction a line carries runs of credits. A sender puts runs
- * into the line ahead of time, for the flits that will leave if nothing
+ * Flits are not objects. A packet is a record, and a line carries runs. A run
+ * is a number of flits of one packet on one virtual channel (VC), one flit in
+ * each cycle. In the other direction a line carries runs of credits. A sender
+ * adds runs to the line ahead of time, for the flits that will leave if nothing
  * interferes. If something interferes, the sender makes the run shorter. If
  * more flits will leave, it makes the run longer. The part of a run that has
  * arrived never changes, because each flit takes at least two cycles.
  *
- * A sender puts runs and credits into the line of the receiver, with the cycle
- * of their arrival, and asks for a step of the receiver then. All routers and
- * ends have one clock. The network has an event of the kernel in each cycle in
- * which any of them has a step.
+ * A sender adds runs and credits to the line of the receiver, with the cycle
+ * of their arrival, and requests a step of the receiver in this cycle. All
+ * routers and ends have one clock. The kernel runs an event of the network in
+ * each cycle in which a router or an end has a step.
  *
  *   cycle t: leaves the router or end       t + 1 + latency: is at the far end
  */
@@ -33,8 +32,8 @@ struct packet {
 	uint8_t kind;		/* enum packet_kind of the sources */
 	uint8_t rank;		/* the higher goes first, if routers look */
 	struct net_packet measured;
-	/* Of a reply: cycle of its request. Of a packet of a trace: its number.
-	 */
+	/* In a reply, the cycle of its request. In a packet of a trace, its
+	 * number. */
 	uint64_t tag;
 	uint32_t flits;
 	uint32_t next; /* in the list of free ones */
@@ -79,8 +78,8 @@ struct line {
 	struct station *far;
 	uint32_t far_port;
 	uint32_t latency;
-	/* Sets of VCs, as bits. `wants`: a credit of the VC is waited for.
-	 * `relies`: flits ahead of time rely on credits in flight of the VC. */
+	/* Sets of VCs, as bits. `wants`: VCs that wait for a credit. `relies`:
+	 * VCs with flits sent ahead of time that rely on credits in flight. */
 	uint32_t wants, relies;
 };
 
@@ -104,17 +103,17 @@ struct out_vc {
 	bool tail_sent; /* and its last flit has left */
 };
 
-/* Shows the stations of a network what they need to know of a router. */
+/* Properties of a router that other stations of the network read. */
 struct router_face {
 	uint32_t vcs, places; /* VCs of a port, and places of each */
 	uint32_t flow;	      /* enum router_flow */
 	bool wait_for_tail;   /* a VC is free when its packet has left */
 	bool hold;	      /* packets are kept together */
-	/* Cycles in which a router that works may move no flit, without those
-	 * of its cables. */
+	/* Largest number of cycles in which a busy router moves no flit, not
+	 * counting the latency of its cables. */
 	uint64_t silence;
-	/* Counts the flits of all cycles before `upto`. NULL: they are counted
-	 * when they leave. */
+	/* Counts the flits of all cycles before `upto`. NULL if the router
+	 * counts each flit when it leaves. */
 	void (*count)(struct station *s, uint64_t upto);
 };
 
@@ -149,8 +148,8 @@ static inline uint64_t station_now(const struct station *s)
 {
 	return weft_clock_cycle(&s->clock, weft_now(s->comp));
 }
-/* Returns the cycle in which the next flit arrives. If `credits` is true, a
- * credit counts, too. Returns ROUTER_NEVER if none is in flight. */
+/* Returns the cycle in which the next flit arrives, or the next flit or credit
+ * if `credits`. Returns ROUTER_NEVER if none is in flight. */
 uint64_t station_arrival(const struct station *s, bool credits);
 
 /* Sends a run that leaves port p from cycle `t` on. If the run continues the
@@ -190,10 +189,10 @@ static inline uint32_t line_credits_take(struct line *l, uint64_t now,
 	return (uint32_t)n;
 }
 
-/* Sets the output VCs of a router to the places behind its lines. Checks that a
- * router and the next station have one clock, and that the next
- * router has as many VCs, the same flow control and places for each packet that
- * this one takes. Returns 0, or -EINVAL with a message. */
+/* Sets the credits of a router's output VCs to the places of the queues at the
+ * other ends of its lines. Checks that the next router has the same clock,
+ * number of VCs and flow control, and places for each packet that this router
+ * accepts. Returns 0, or -EINVAL with a message. */
 int station_outputs(const struct station *s, struct out_vc *out,
 		    struct weft_err *err);
 

@@ -95,8 +95,8 @@ static void meter_cycle(struct weft_comp *c)
 
 /* ---- the watchdog ---- */
 
-/* Returns the latency of the cable at port p. It is read from the cable,
- * because lines have no latency before their router has started. */
+/* Returns the latency of the cable at port p. Reads it from the cable, because
+ * a router sets the latency of its lines only when it starts. */
 static uint64_t port_latency(const struct weft_comp *c, uint32_t p)
 {
 	const struct weft_comp *link = c->ports[p].link;
@@ -224,8 +224,8 @@ static int meter_sample(struct weft_comp *c, struct weft_err *err)
 	return 0;
 }
 
-/* Reports the duration of each step of a collective operation. A step lasts
- * from the end of the step before to its own end. */
+/* Reports the duration of each step of a collective operation, counted from the
+ * end of the previous step. */
 static void steps_report(struct weft_comp *c)
 {
 	const struct router_net *n = c->state;
@@ -329,7 +329,7 @@ int router_net_range(struct weft_comp *net, struct net_range range,
 			NET_RANGES_MAX - 1);
 	if (s->n == was && s->n_pairs == pairs)
 		return 0;
-	/* The fabric has checked the case of a single range of all VCs. */
+	/* The fabric has already checked the case of one range with all VCs. */
 	if (s->n == 1 && s->at[0].n == vcs)
 		return 0;
 	return net_ranges_check(s, n->graph->routing, n->graph, vcs, err);

@@ -23,7 +23,8 @@ struct router_net {
 	struct topology *topo; /* or NULL */
 	struct weft_comp **router;
 	uint32_t n_routers;
-	uint32_t group; /* ends of a group (net_graph_group), once asked for */
+	uint32_t group; /* ends of a group (net_graph_group), set by the first
+			 * call of router_net_group() */
 	struct station **end; /* gateways by end, or NULL if there are none */
 	struct packets packets;
 	/* Free structs, for the choices of packets that wait for a VC. */
@@ -37,8 +38,8 @@ struct router_net {
 	 * ask for no event. */
 	uint64_t event;
 	struct net_ranges ranges; /* of VCs that packets of sources use */
-	/* Packets of a trace or a collective operation, or NULL. `step`: cycles
-	 * in which the steps of the operation have ended. */
+	/* Packets of a trace or a collective operation, or NULL. `step`: cycle
+	 * in which each step of the operation has ended. */
 	struct trace *trace;
 	uint64_t *step;
 	const struct router_source
@@ -83,15 +84,16 @@ void router_net_clock(struct weft_comp *net);
 uint32_t router_net_group(struct weft_comp *net);
 /* Notes a gateway, in its ops.start. */
 void router_net_end(struct weft_comp *net, struct station *s);
-/* Counts a packet of a gateway when it has been made, or when its last flit has
- * arrived. No window measures packets of gateways. */
+/* router_net_sent() counts a packet that a gateway has made.
+ * router_net_received() counts a packet whose last flit has arrived at a
+ * gateway. The measurement ignores packets of gateways. */
 void router_net_sent(struct weft_comp *net, const struct packet *p);
 void router_net_received(struct weft_comp *net, const struct packet *p,
 			 uint64_t cycle);
 
-/* Adds VCs that a source uses: those of requests in `range`, those of replies
- * in `reply` (n = 0: none). Returns 0, or -EINVAL with a message if packets may
- * wait for each other in a circle. */
+/* Adds VCs that a source uses: `range` for requests and `reply` for replies (n
+ * = 0: no replies). Returns 0, or -EINVAL with a message if packets may wait
+ * for each other in a circle. */
 int router_net_range(struct weft_comp *net, struct net_range range,
 		     struct net_range reply, struct weft_err *err);
 

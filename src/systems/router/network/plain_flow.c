@@ -15,8 +15,8 @@ void plain_begin(struct router *r, uint32_t i, uint64_t from)
 
 /* ---- lengths ---- */
 
-/* Returns the number of flits that follow one per cycle after those in the
- * queue. */
+/* Returns the number of flits in flight to an input VC that arrive one per
+ * cycle from the next cycle on. */
 static uint32_t following(const struct router *r, const struct in_vc *v,
 			  uint64_t now)
 {
@@ -29,7 +29,7 @@ static uint32_t following(const struct router *r, const struct in_vc *v,
 	return (uint32_t)(run->n - run->taken);
 }
 
-/* Returns for how many of `most` flits there are credits, if one leaves in each
+/* Returns how many of `most` flits have credits, if one flit leaves in each
  * cycle from `from` on. */
 static uint32_t credits_for(struct router *r, const struct in_vc *v,
 			    uint32_t most, uint64_t from)
@@ -126,7 +126,8 @@ static void flow_remove(struct router *r, uint32_t i)
 	r->s.line[v->out].relies &= ~(1u << v->out_vc);
 }
 
-/* The input VC has no flow. It asks for the switch if it has flits. */
+/* Updates the request of an input VC without a flow. The VC requests the switch
+ * if its queue has flits. */
 static void flow_none(struct router *r, uint32_t i, uint64_t now)
 {
 	struct plain *f = &r->plain;
@@ -182,16 +183,16 @@ void plain_finish(struct router *r, uint64_t now)
 	f->flow_end = first;
 }
 
-/* Returns the number of flits that can leave from cycle `from` on, one per
- * cycle, and sets *end_p to the cycle of the end of such a flow. */
+/* Returns the number of flits that can leave one per cycle from cycle `from`
+ * on. Sets *end_p to the cycle in which their flow ends. */
 static uint32_t flow_length(struct router *r, uint32_t i, uint64_t now,
 			    uint64_t from, uint64_t *end_p)
 {
 	const struct in_vc *v = &r->in[i];
 	uint32_t n = (int16_t)v->flits > 0 ? v->flits : 0, most;
 
-	/* A flow that leaves its queue empty in this cycle does not keep the
-	 * switch for the flit that arrives in the next one. */
+	/* A flow whose queue becomes empty in this cycle does not keep the
+	 * switch for a flit that arrives in the next cycle. */
 	if (n < v->left && (from > now || n > 1 || !(r->plain.kept >> i & 1)))
 		n += following(r, v, now);
 	n = n < v->left ? n : v->left;
@@ -280,7 +281,8 @@ void plain_cuts(struct router *r, uint64_t now)
 	r->s.cuts[0] = 0;
 }
 
-/* Goes on with a flow, which sends no flit in cycle `from` yet. */
+/* Continues a flow with the flits that can leave from cycle `from` on. Ends the
+ * flow if there are none. */
 static void flow_extend(struct router *r, uint32_t i, uint64_t now,
 			uint64_t from)
 {
@@ -310,8 +312,8 @@ void plain_extend(struct router *r, uint64_t now)
 	{
 		const struct in_vc *v = &r->in[i];
 
-		/* Twice, if there was a credit for the last flit in the queue.
-		 */
+		/* A flow may need two rounds if the last flit in its queue had
+		 * a credit. */
 		while (f->flows & ~f->tails & 1ull << i && v->end == now) {
 			router_line_credits(r, v->out);
 			flow_extend(r, i, now, v->until > now ? now + 1 : now);

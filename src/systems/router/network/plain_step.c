@@ -91,7 +91,7 @@ static void heads_route(struct router *r, uint64_t now)
 	}
 }
 
-/* Moves turns on as allocator_pass() does for round robin. */
+/* Advances the turns of both arbiters like allocator_pass() for round robin. */
 static void turns_pass(struct allocator *a, uint32_t in, uint32_t out)
 {
 	a->in[in].turn = out + 1 < a->n_out ? out + 1 : 0;
@@ -131,9 +131,9 @@ static void vcs_match(struct router *r, uint64_t heads)
 	allocator_clear(&r->vcs);
 }
 
-/* Carries out the requests for VCs of the cycle before the step. A head that no
- * other one competes with is granted the first VC in turn, as all allocators
- * without ranks do. */
+/* Carries out the requests for VCs of the previous cycle. A head without
+ * competitors is granted the first VC in turn, as in all allocators without
+ * ranks. */
 static void vcs_allocate(struct router *r)
 {
 	struct plain *f = &r->plain;
@@ -273,7 +273,8 @@ static void wake_at(uint64_t *next, uint64_t cycle)
 	*next = cycle < *next ? cycle : *next;
 }
 
-/* Finds the cycle in which the router takes a credit for an input VC. */
+/* Sets *next to the cycle in which the next credit for an input VC arrives, if
+ * this is before *next. */
 static void credit_wait(struct router *r, const struct in_vc *v, uint64_t *next)
 {
 	struct line *l = &r->s.line[v->out];
@@ -297,8 +298,8 @@ static void wants_clear(struct router *r)
 	r->wanting[0] = 0;
 }
 
-/* Asks for the cycles in which flows end, if the end needs a step. `ins` and
- * `outs` are those that something waits for. */
+/* Requests steps for the ends of flows that need one. `ins` and `outs` are sets
+ * of inputs and outputs that input VCs wait for. */
 static void flows_wait(struct router *r, uint64_t ins, uint64_t outs,
 		       uint64_t *next)
 {
@@ -356,8 +357,8 @@ static void plain_wait(struct router *r, uint64_t now)
 
 /* ---- the cycle ---- */
 
-/* Input VCs whose flow has no credit in this cycle request the switch again,
- * unless they keep it. */
+/* Interrupts flows that have no credit in this cycle, unless they keep the
+ * switch. Their input VCs request the switch again. */
 static void flows_starve(struct router *r, uint64_t now)
 {
 	struct plain *f = &r->plain;

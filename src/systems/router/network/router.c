@@ -118,8 +118,8 @@ static void stage_init(struct router *r, struct stage *s, uint32_t delay)
 	s->due = need(calloc((size_t)r->words * s->delay, 8));
 }
 
-/* Routers of one shape share the memory that an allocator needs for a run,
- * because allocators run one after the other. */
+/* Shares the memory that an allocator needs for a run between routers of one
+ * shape. Allocators run one after another. */
 static void rooms_share(struct router *r)
 {
 	struct router_net *net = r->s.net->state;
@@ -132,8 +132,9 @@ static void rooms_share(struct router *r)
 		net->shape = r;
 }
 
-/* Shows other stations what they need to know. Flits stay in stages, or they
- * wait for the rest of their packet. */
+/* Sets the properties that other stations read. `silence` includes the time of
+ * flits in all stages. With store and forward, it also includes the wait for a
+ * whole packet. */
 static void face_init(struct router *r)
 {
 	const struct router_params *p = &r->p;
@@ -259,8 +260,8 @@ static void net_router_event(struct weft_comp *c, uint32_t tag)
 {
 }
 
-/* Counts the flits that streams have sent up to the present cycle, which has
- * been carried out. */
+/* Counts the flits that streams have sent up to the present cycle, including
+ * this cycle. */
 static int net_router_sample(struct weft_comp *c, struct weft_err *err)
 {
 	struct router *r = c->state;

@@ -30,7 +30,7 @@ struct router_params {
 	uint32_t vc_alloc, sw_alloc, vc_iterations, sw_iterations, arbiter;
 	bool speculative, hold, wait_for_tail, busy_when_full, pipelined;
 	double speedup;
-	/* Inputs and outputs of the crossbar at each port. */
+	/* number of inputs and outputs of the crossbar at each port */
 	uint32_t input_speedup, output_speedup;
 };
 
@@ -49,11 +49,11 @@ struct in_vc {
 	 * the switch. ARBITER_NONE: no result. */
 	uint32_t granted, cross;
 	struct net_choices *choices; /* in state VC */
-	/* Flits and credits of cycles before this one are on the lines. They
-	 * were sent in their cycle or ahead of time. */
+	/* The router has put the flits and credits of all cycles before this
+	 * one on the lines, in their cycle or ahead of time. */
 	uint64_t until;
-	/* A flow: first cycle that is not carried out yet, and cycle of the
-	 * step that ends the flow. */
+	/* In a flow: first cycle that has not been carried out, and cycle of
+	 * the step that ends the flow. */
 	uint64_t from, end;
 	uint16_t flow; /* length of the stream that is planned */
 	uint64_t due;  /* cycle in which a head first requests a VC */
@@ -65,8 +65,8 @@ struct in_vc {
 	bool fresh;
 };
 
-/* Input VCs that a stage works on, as sets: `fresh` begin with the next step,
- * and `due[t % delay]` end in cycle t. */
+/* Sets of input VCs in a stage. Those in `fresh` enter the stage in the next
+ * step, and those in `due[t % delay]` leave the stage in cycle t. */
 struct stage {
 	uint64_t *fresh, *due;
 	uint32_t delay;
@@ -81,8 +81,8 @@ struct router {
 	struct in_vc *in;   /* by port * vcs + vc */
 	struct out_vc *out; /* the same */
 	struct stage route, vc, sw;
-	/* Input VCs that hold the switch: those that take part in steps, and
-	 * those that flow (router_flow.c). */
+	/* Input VCs that hold the switch: `held` take part in steps, and
+	 * `flowing` have a flow (router_flow.c). */
 	uint64_t *held, *flowing;
 	uint64_t flow_end; /* cycle of the first step of those that flow */
 	/* `streams`: input VCs that send a flit in each cycle since `from`
@@ -98,21 +98,21 @@ struct router {
 	/* The router takes credits only when an output VC has none, because
 	 * nothing else depends on them. */
 	bool lazy;
-	/* The router steps when a head requests the switch, and not before. In
-	 * that step it first carries out what the head did in the cycles
-	 * before. `heads`: input VCs whose head has not requested a VC.
-	 * `again`: heads that were refused a VC request it again, because the
-	 * step at `stepped` has changed something. */
+	/* If `defers`, the router only steps when a head requests the switch.
+	 * In this step it first carries out all earlier stages of the head.
+	 * `heads`: input VCs whose head has not requested a VC. `again`: heads
+	 * that were refused a VC request it again, because the step in cycle
+	 * `stepped` has changed something. */
 	bool defers, again;
 	uint64_t *heads, stepped;
 	struct plain plain;
 	uint64_t now; /* cycle of the step */
-	/* By input and by output of the crossbar: input VC + 1 that holds it.
+	/* Input VC + 1 that holds an input or an output of the crossbar, or 0.
 	 */
 	uint32_t *hold_in, *hold_out;
 	struct allocator vcs, switches;
-	/* By input * outputs + output of the crossbar: VC that asks for the
-	 * output. By input: first VC in turn. */
+	/* `asking`: VC that requests an output of the crossbar, by input *
+	 * outputs + output. `turn`: first VC in turn, by input. */
 	uint8_t *asking, *turn;
 	/* Cycles from which the next flit and the next credit may leave, by
 	 * port. */
@@ -120,8 +120,8 @@ struct router {
 	/* Number of steps of the crossbar. By port: step in which the last
 	 * credit left. Further credits of this step leave together with it. */
 	uint64_t steps, *credit_step;
-	/* Cycle from which a crossbar that is not pipelined takes flits after
-	 * those that it has or waits for; 0: it is empty. */
+	/* First cycle in which a crossbar that is not pipelined can accept
+	 * further flits; 0: it is empty. */
 	uint64_t cross_free;
 	/* Loads that the routing reads: places in use by VC of an output at the
 	 * beginning of cycle noted_at (router_loads.c). */
@@ -182,8 +182,9 @@ static inline uint32_t router_lane(const struct router *r,
  * all ranks are 0. */
 uint32_t router_age(const struct router *r, const struct in_vc *v);
 
-/* Returns true if a packet may request output VC o: it is free and has places
- * for as many flits as the flow control says. */
+/* Returns true if a packet may request output VC o. The VC must be free. It
+ * needs a place for a flit with busy_when_full, and places for the whole packet
+ * unless the flow control is wormhole. */
 bool router_eligible(const struct router *r, const struct packet *p,
 		     uint32_t o);
 
@@ -202,7 +203,7 @@ void router_route_end(struct router *r, uint64_t now);
 void router_vc_begin(struct router *r, uint64_t now);
 void router_vc_end(struct router *r, uint64_t now);
 void router_hold_set(struct router *r, uint32_t i);
-/* Moves turns on as if the VC had been granted the switch without competitors.
+/* Updates turns as if the VC had been granted the switch without competitors.
  */
 void router_switch_pass(struct router *r, const struct in_vc *v);
 /* Adds a request of input VC i for the switch to output `out`. Sets `cross` of
@@ -213,11 +214,11 @@ void router_hold_begin(struct router *r);
 void router_hold_end(struct router *r, uint64_t now);
 void router_switch_begin(struct router *r, uint64_t now);
 void router_switch_end(struct router *r, uint64_t now);
-/* Begins with the packet at the front of input VC i. Its stages begin in cycle
- * `from`. */
+/* Starts the stages of the packet at the front of input VC i in cycle `from`.
+ */
 void router_begin(struct router *r, uint32_t i, uint64_t from);
-/* Carries out what heads have done since the last step, up to requests for a VC
- * in cycle `now` - 1. Those that make their first request in `now` take part in
+/* Carries out the stages of heads since the last step, up to requests for a VC
+ * in cycle `now` - 1. Heads that first request a VC in cycle `now` take part in
  * the step. */
 void router_heads_step(struct router *r, uint64_t now);
 /* Returns true if the stage begins with fresh input VCs in this step. A stage
@@ -235,7 +236,7 @@ void router_loads_note(struct router *r, uint64_t now);
 /* Counts the flits of all cycles before `upto`. */
 void router_count(struct station *s, uint64_t upto);
 
-/* router_flow.c: carries out the cycles before `upto` of flows. */
+/* router_flow.c: carries out the cycles of flows that are before `upto`. */
 void router_flows_commit(struct router *r, uint64_t upto);
 /* Ends flows that need a step in cycle `now`. */
 void router_flows_end(struct router *r, uint64_t now);
@@ -243,8 +244,8 @@ void router_flows_end(struct router *r, uint64_t now);
 void router_flows_begin(struct router *r, uint64_t now);
 
 /* router_length() returns the number of flits that VC i can send one per cycle
- * from the next cycle on. router_credits() returns how many of `most` flits
- * have credits for that. */
+ * from the next cycle on. router_credits() returns the number of credits for
+ * these flits, and may stop counting at `most`. */
 uint32_t router_length(struct router *r, uint32_t i, uint64_t now);
 uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
 			uint64_t now);
@@ -252,7 +253,7 @@ uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
 void router_put_ahead(struct router *r, uint32_t i, uint64_t now,
 		      uint64_t until);
 
-/* router_stream.c: allocates what streams need. */
+/* router_stream.c: allocates and frees the sets of streams. */
 void router_streams_init(struct router *r);
 void router_streams_fini(struct router *r);
 /* Carries out what streams did in the cycles before `upto`. */
@@ -266,8 +267,9 @@ void router_flits_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
  * line back. The flits enter the crossbar from cycle t on. */
 void router_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
 		bool head);
-/* Takes back flits ahead of time if their VC does not send in this step. Called
- * when the switch is allocated and no flit of the step has been sent. */
+/* Takes back flits sent ahead of time if their VC does not send in this step.
+ * Called after the switch has been allocated and before the step sends flits.
+ */
 void router_cut(struct router *r, uint64_t now);
 /* Begins streams, and asks for the next step. */
 void router_plan(struct router *r, uint64_t now);

@@ -91,8 +91,8 @@ static void credits_arrive(struct router *r, uint64_t now)
 /* Runs of credits that wait to be taken. */
 enum { LAZY_MOST = 24 };
 
-/* Returns the cycle in which a flit or a credit leaves. Only one leaves in each
- * cycle. */
+/* Returns the first cycle from `t` on in which a flit or a credit can leave,
+ * and reserves it. Only one can leave in each cycle. */
 static uint64_t in_turn(uint64_t *free_p, uint64_t t)
 {
 	t = t > *free_p ? t : *free_p;
@@ -101,8 +101,8 @@ static uint64_t in_turn(uint64_t *free_p, uint64_t t)
 }
 
 /* Returns the cycle in which a flit that enters the crossbar at `t` leaves it.
- * A crossbar that is not pipelined takes flits again when all those before have
- * left. Flits that wait for this enter together. */
+ * A crossbar that is not pipelined accepts flits only when it is empty. All
+ * flits that wait for it then enter together. */
 static uint64_t crossed(struct router *r, uint64_t t)
 {
 	uint64_t left = t + r->p.t_cross;
@@ -126,9 +126,9 @@ static uint64_t credit_turn(struct router *r, uint32_t in, uint64_t now)
 	return in_turn(&r->credit_free[in], now);
 }
 
-/* Puts a flit on the line, and its credit on the line back. Each leaves after
- * the flits or credits before it. Returns the cycle in which the flit leaves.
- */
+/* Puts a flit on the output line, and its credit on the line back to the
+ * sender. Earlier flits and credits leave first. Returns the cycle in which the
+ * flit leaves. */
 static uint64_t flit_put(struct router *r, uint32_t i, uint64_t now, bool head)
 {
 	uint32_t in = router_port(r, i), out = r->in[i].out;
@@ -207,7 +207,7 @@ static bool router_busy(const struct router *r)
 	return any;
 }
 
-/* Asks for the step after that in which a head requests a VC. */
+/* Requests a step in the cycle after a head first requests a VC. */
 static void heads_wait(struct router *r, uint64_t now)
 {
 	SET_EACH(r->heads, r->words, i)

@@ -5,12 +5,12 @@
  * in the next cycle if nothing arrives. If no two of them need the same input
  * or output, each sends a flit in each cycle until its packet ends, or flits or
  * credits run out. A step follows in the first such cycle, or earlier if
- * something arrives that may interfere. In between, queues and credits are
- * arithmetic on the cycle (router_commit).
+ * something arrives that may interfere. Until the next step, queues and credits
+ * follow from the number of cycles (router_commit).
  *
- * The flits of a stream and their credits are put on the lines ahead of time.
- * If a VC does not send in a later step, its flits and credits from this step
- * on are taken back. */
+ * The router puts the flits of a stream and their credits on the lines ahead of
+ * time. If a VC does not send in a later step, the router takes back its flits
+ * and credits from this step on. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -113,8 +113,8 @@ void router_streams_end(struct router *r)
 
 /* ---- flits ahead of time ---- */
 
-/* An end takes flits at once and returns their credits. It has no step but for
- * the last flit (router_send). */
+/* An end accepts flits at once, so the router returns their credits itself. The
+ * end has a step only for the last flit of a packet (router_send). */
 void router_flits_put(struct router *r, uint32_t i, uint64_t t, uint32_t n,
 		      bool head)
 {
@@ -171,7 +171,8 @@ void router_cut(struct router *r, uint64_t now)
 	}
 }
 
-/* Takes back flits ahead of time if their VC has no flit for the next cycle. */
+/* Takes back flits sent ahead of time if their VC has no flit for the next
+ * cycle. */
 static void ahead_end(struct router *r, uint64_t now)
 {
 	SET_EACH(r->ahead, r->words, i)
@@ -247,14 +248,15 @@ static bool plan_arrival(struct router *r, struct plan *p, uint32_t port)
 	const struct in_vc *v = &r->in[i];
 	uint32_t most = run->n - run->taken;
 
-	/* The sender of a run has asked for a step in the cycle of its first
-	 * flit. */
+	/* If no flit of a run has arrived, the sender has already requested a
+	 * step for its first flit. */
 	if (ring_empty(&l->in) || !run->taken)
 		return true;
 	if (v->state == IN_ACTIVE && !v->flits)
 		return plan_add(r, p, i);
 	if (v->state == IN_IDLE && v->n) {
-		/* until the whole packet has arrived (store and forward) */
+		/* With store and forward, request a step for the last flit of
+		 * the packet. */
 		uint32_t lacks = router_front(r, v)->flits - v->flits;
 
 		most = lacks < most ? lacks : most;
@@ -263,9 +265,9 @@ static bool plan_arrival(struct router *r, struct plan *p, uint32_t port)
 	return true;
 }
 
-/* Asks for steps at credits that a head needs before it may request a VC. It
- * needs several places, a place in a VC that is busy when full, or the last
- * credit of the packet before it. */
+/* Requests steps for credits that may allow a head to request a VC. A head may
+ * lack places for its packet, a place in a VC that is busy when full, or the
+ * last credit of the previous packet. */
 static void plan_heads(struct router *r, struct plan *p)
 {
 	if (r->p.flow == ROUTER_WORMHOLE && !r->p.busy_when_full &&
@@ -339,8 +341,8 @@ uint32_t router_credits(struct router *r, const struct in_vc *v, uint32_t most,
 	return n;
 }
 
-/* Plans for VC i. Asks for a step in the cycle of its last flit and in the
- * first cycle without a credit. */
+/* Sets the length of a stream of VC i. Requests a step for its last flit, and
+ * for the first cycle without a credit. */
 static void stream_plan(struct router *r, struct plan *p, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];

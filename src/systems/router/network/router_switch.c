@@ -8,7 +8,7 @@
  * has no flit to send. */
 #include "systems/router/network/router.h"
 
-/* Rank of a request that is not speculative, above the ages. */
+/* Rank of a request that is not speculative. It is higher than all ages. */
 #define SURE 0x80000000u
 
 /* ---- a held switch ---- */
@@ -68,7 +68,8 @@ void router_hold_end(struct router *r, uint64_t now)
 
 /* ---- requests ---- */
 
-/* Returns true if VC a of this rank comes before VC b, in turn from `turn`. */
+/* Returns true if VC a has a higher rank than VC b, or has the same rank and
+ * precedes b in the order that begins with VC `turn`. */
 static bool precedes(const struct router *r, uint32_t a, uint32_t rank_a,
 		     uint32_t b, uint32_t rank_b, uint32_t turn)
 {

@@ -21,8 +21,8 @@ static uint64_t end_sent(const struct net_end *g)
 	return 0;
 }
 
-/* Adds counters as they are now, times `sign`, because an end minus a beginning
- * is a change. */
+/* Adds the present counters times `sign`. Called with -1 at the beginning of
+ * the window and with 1 at its end, so that the sums are the change. */
 static void use_add(struct weft_comp *net, uint64_t sign)
 {
 	struct router_net *n = net->state;
@@ -112,7 +112,8 @@ void router_use_report(struct weft_comp *net)
 		weft_metric(net, "path", "routers",
 			    (double)u->packets / (double)sent);
 	ways = ways_of(n->graph);
-	/* Each flit leaves a router to another one, but at its last router. */
+	/* At its last router a flit leaves for an end, and at all other routers
+	 * for a router. */
 	if (ways && u->flits >= u->delivered)
 		weft_metric(net, "link_busy", "share",
 			    (double)(u->flits - u->delivered) / (double)ways /

@@ -9,7 +9,8 @@
 #include "weft/sim.h"
 
 struct router_use {
-	/* at the beginning, then changes until the end: */
+	/* Counters during the window. Until its end, they are the negated
+	 * counters at its beginning. */
 	uint64_t cycles;
 	uint64_t flits, packets; /* through routers */
 	uint64_t delivered;	 /* flits that reached an end */
@@ -17,8 +18,8 @@ struct router_use {
 	bool ended;
 };
 
-/* Called when the window begins and when it ends. A second window begins
- * anew. */
+/* Called at the beginning and at the end of the window. A second window
+ * replaces the counts of the first. */
 void router_use_begin(struct weft_comp *net);
 void router_use_end(struct weft_comp *net);
 void router_use_report(struct weft_comp *net);

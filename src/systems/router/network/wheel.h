@@ -24,9 +24,9 @@ struct wheel_entry {
 
 struct wheel {
 	uint64_t next; /* first cycle that is not taken yet */
-	/* Near cycles, by the lowest bits of the cycle: those with stations,
-	 * and for each the set of its stations and the set of the words of that
-	 * set that are not empty. */
+	/* By the lowest bits of a near cycle. `soon`: cycles with stations, as
+	 * bits. `near`: set of the stations of a cycle. `words`: set of the
+	 * words of `near` that are not 0. */
 	uint64_t soon;
 	uint64_t *near[WHEEL_NEAR], *words[WHEEL_NEAR];
 	struct {
@@ -55,7 +55,7 @@ static inline void wheel_add(struct wheel *w, uint64_t cycle, uint32_t id)
 	uint32_t k = cycle % WHEEL_SLOTS;
 
 	assert(cycle >= w->next);
-	/* While a cycle is taken, its set is that of the last near cycle. */
+	/* wheel_take() may still use the set of the last near cycle. */
 	if (cycle - w->next < WHEEL_NEAR - 1) {
 		wheel_mark(w, cycle, id);
 		return;
@@ -66,8 +66,8 @@ static inline void wheel_add(struct wheel *w, uint64_t cycle, uint32_t id)
 /* Returns the first cycle that is not taken and may have stations, or
  * WHEEL_NEVER. */
 uint64_t wheel_next(const struct wheel *w);
-/* Takes the stations of a cycle, and calls step(own, id) for each, in order.
- * Later cycles may be asked for meanwhile. */
+/* Takes the stations of a cycle, and calls step(own, id, cycle) for each, in
+ * the order of their numbers. step() may add stations to later cycles. */
 void wheel_take(struct wheel *w, uint64_t cycle,
 		void (*step)(void *own, uint32_t id, uint64_t cycle),
 		void *own);

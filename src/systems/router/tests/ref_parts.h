@@ -22,8 +22,9 @@ struct ref_packet {
 	uint32_t flits;
 };
 
-/* In ref_queue.owed, a reply that the end must make. In ref_queue.back, a
- * packet that will no longer count under the limit of the end. */
+/* Entry of ref_queue.owed or ref_queue.back. In `owed` it is a reply that the
+ * end must make. In `back` it is a packet that will no longer count towards the
+ * limit of the end. */
 struct owed {
 	uint64_t from; /* cycle */
 	uint32_t dest, kind;
@@ -89,7 +90,8 @@ struct ref_port {
 	} leaving; /* flits behind the crossbar */
 	struct {
 		VEC(uint32_t);
-	} credits;	/* sets of VCs; each cycle sends credits for one set */
+	} credits;	/* sets of VCs; in each cycle, credits of one set
+			 * leave */
 	uint32_t freed; /* VCs whose credits leave by this step */
 	/* inputs and outputs of the crossbar: */
 	int64_t held_by[REF_SPEEDUP];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of flits and credits on a line (lines.h): made longer and shorter while
- * the receiver takes them. */
+/* Tests runs of flits and credits on a line (lines.h) that the sender makes
+ * longer and shorter while the receiver takes them. */
 #include "unit/cmocka_all.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 
 enum { LATENCY = 3 };
 
-/* Two stations, joined by a line. Steps are only noted in the wheel. */
+/* Two stations, joined by a line. Requests for steps enter the wheel, but no
+ * step is carried out. */
 struct pair {
 	struct router_net net;
 	struct weft_comp comp;

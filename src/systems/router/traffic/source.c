@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class net.source: source and sink of traffic at an end of a network of
- * routers. It draws a packet and the cycle of its arrival when the packet
- * before it has left. Therefore its queue has no bound and needs no memory.
+ * routers. It draws a packet and the cycle of its arrival when the previous
+ * packet has left. Therefore its queue has no bound and needs no memory.
  *
- * A packet takes the first VC in turn that is free and has a place, or places
- * for all of it (flow control of the router). Its flits leave one in each cycle
- * while there are credits. The sink takes flits at once (router_step.c), so
- * only the last flit of a packet is an event here. */
+ * A packet takes the first VC in turn that is free. The VC needs a place for
+ * one flit or for all flits of the packet, depending on the flow control of the
+ * router. One flit of the packet leaves in each cycle while there are credits.
+ * The sink accepts flits at once (router_step.c), so only the last flit of a
+ * packet is an event here. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -220,8 +221,9 @@ static void queues_start(struct router_source *s)
 			(uint16_t)s->router->places;
 }
 
-/* Finds the digits of a node's number. The parameter `digits` gives them, and
- * they are stored in `size`. Without the parameter they are those of a grid. */
+/* Finds the size of each digit of node numbers. Reads the sizes from the
+ * parameter `digits` and stores them in `size`. Without the parameter, the
+ * digits are the coordinates of a grid. */
 static int digits_find(const struct router_source *s, uint32_t *size,
 		       struct pattern_shape *shape, struct weft_err *err)
 {

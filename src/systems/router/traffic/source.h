@@ -55,8 +55,9 @@ void source_send(struct router_source *s, uint64_t now);
 /* Takes back flits if credits that they rely on were taken back. */
 void source_cut(struct router_source *s, uint64_t now);
 
-/* Checks that a source has the trace or the collective operation of the source
- * that started first, or none like it. Returns 0, or -EINVAL with a message. */
+/* Checks that all sources of a network have the same trace or collective
+ * operation as the first source, or that none has one. Returns 0, or -EINVAL
+ * with a message. */
 int source_trace_alike(struct router_source *s, struct weft_err *err);
 /* Starts a source whose packets are those of a trace or a collective operation
  * (source_trace.c). Returns 0, or -EINVAL with a message. */

@@ -116,7 +116,8 @@ void source_cut(struct router_source *s, uint64_t now)
 		return;
 	station_send_cut(&s->s, 0, n - k);
 	v->credits += (uint16_t)(n - k);
-	/* A first request may have made a class of the packet. */
+	/* A first request may have moved the packet and `sent` to class 0
+	 * (source_classes_plain). */
 	if (s->classes)
 		s->classes->at[0].sent -= n - k;
 	else
@@ -153,7 +154,8 @@ static void flits_send(struct router_source *s, uint64_t now)
 	net_meter_sent(s->s.net);
 }
 
-/* Waits for a credit: of any VC with a head, else of the packet's VC. */
+/* Requests a step for the next credit. Before the head has left, this is a
+ * credit of any VC, and afterwards a credit of the packet's VC. */
 static void source_wait(struct router_source *s)
 {
 	struct line *l = &s->s.line[0];

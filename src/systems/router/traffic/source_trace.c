@@ -99,8 +99,8 @@ int source_trace_alike(struct router_source *s, struct weft_err *err)
 		s->s.comp->name, first->s.comp->name);
 }
 
-/* Returns the name of a parameter that asks for other packets than those of a
- * trace or a collective operation, or NULL. */
+/* Returns the name of a parameter that conflicts with a trace or a collective
+ * operation, or NULL. */
 static const char *asked_beside(const struct router_source *s)
 {
 	const struct {

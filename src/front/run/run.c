@@ -341,9 +341,9 @@ int run_exp(struct exp *e, const struct run_opts *opts, struct run_set *s,
 	if (!s->points)
 		abort();
 	/* Every point is built before the first one runs, so that mistakes are
-	 * reported at once. */
+	 * reported at once. A search names its points when it runs them. */
 	if (e->n_points > 1)
-		ret = run_check(e, s, err);
+		ret = run_check(e, e->search ? NULL : s, err);
 	progress_start(&p, opts, e->label, e->n_points);
 	p.watch = s->watch = opts->watch;
 	if (opts->partial)

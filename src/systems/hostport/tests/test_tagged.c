@@ -214,7 +214,7 @@ static void most_near(struct ultrarig *t, struct ultra_end *e)
 
 static void most_far(struct ultrarig *t, struct ultra_end *e)
 {
-	uint64_t w[ULTRA_PAYLOAD_MAX / 8], tag;
+	uint64_t w[ULTRA_PAYLOAD_MAX], tag;
 
 	for (int words = 1; words < MOST; words++) {
 		assert_int_equal(ultra_recv(&e->rx, &tag, w, ULTRA_PAYLOAD_MAX,

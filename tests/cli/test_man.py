@@ -112,7 +112,7 @@ class Headers(unittest.TestCase):
 
     def test_members_have_their_comments(self):
         self.assertRegex(plain(page("weft-ep", 3)),
-                         r"\.TP\nraddr, rkey\nPUT, GET, FADD, CSWAP: an addr")
+                         r"\.TP\nraddr, rkey\nAddress inside a region of dst")
 
 
 class Formats(unittest.TestCase):

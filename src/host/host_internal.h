@@ -373,8 +373,8 @@ static inline const void *host_owner(const struct weft_host *h)
 struct weft_host *host_running(struct weft_host *h);
 /* Notifies drivers that the thread's process has ended. */
 void host_process_gone(struct weft_host *h);
-/* Ends a killed thread, and then does not return. Returns if the thread is
- * inside a driver call. */
+/* Ends the calling thread, and does not return, if the thread was killed and is
+ * outside a driver call. Returns otherwise. */
 void host_check_killed(struct weft_host *h);
 
 /* host_prog.c */

@@ -212,8 +212,8 @@ void pcibus_data(struct pcibus *b, struct pcibus_dev *dev,
 	weft_wake(b->comp, PCIBUS_EV_BLOCK, pcibus_time(b, end - 1) + 1);
 }
 
-/* Moves a block after the timer has run out, and decides whether it is the last
- * one. Called one clock before the block starts. */
+/* Moves a block of data, and decides whether it is the last one because the
+ * latency timer has run out. Called one clock before the block starts. */
 void pcibus_block(struct pcibus *b)
 {
 	struct pcibus_tenure *tn = &b->tenure;

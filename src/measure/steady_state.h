@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of the observations of a run, which are added in order of time:
- * the end of the warm-up (MSER-5: White, Cobb and Spratt, 2000), and the
- * confidence interval of the mean after the warm-up (batch means).
+/* Finds the end of the warm-up of a run (MSER-5: White, Cobb and Spratt, 2000),
+ * and the confidence interval of the mean after the warm-up (batch means).
+ * Observations are added in the order of their times.
  *
  * A batch has 5 observations at first. When the array of batches is full, pairs
  * of neighbouring batches are merged, so that memory is bounded. */

@@ -57,8 +57,8 @@ static const struct weft_param drop_params[] = {
 
 enum { TARGET_PACKET, TARGET_CONTROL };
 
-/* Kind of the control cells that each target names; WEFT_PARTS: the target
- * names no single kind. */
+/* Control cells that are dropped for each value of `target`. WEFT_PARTS stands
+ * for a target that is not one kind of control cell. */
 static const uint8_t cells[] = { WEFT_PARTS,	   WEFT_PARTS,
 				 WEFT_PART_ACK,	   WEFT_PART_NACK,
 				 WEFT_PART_CREDIT, WEFT_PART_REFRESH };

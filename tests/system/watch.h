@@ -19,9 +19,9 @@ struct watch_pkt {
 	bool came, lost, told; /* told: the packet's group has been notified */
 };
 
-/* Packets from one source to this node that may still matter, in the order of
- * sending. A packet's number counts the packets of this source from the start
- * of the run. */
+/* Packets from one source to this node, in the order of sending. Packets that
+ * later checks no longer need are removed. A packet's number counts the packets
+ * of this source from the start of the run. */
 struct watch_stream {
 	struct watch_pkt *ring;
 	uint64_t front, end, mask; /* front, end: numbers of packets */

@@ -25,9 +25,9 @@ static void dev_submit(struct ref *r, struct link *l)
 	ref_ht_push(&l->lane[UP].queue[p.vc], &p);
 }
 
-/* Makes the device answer at time t. The answer is ready for the link `tx`
- * slots after `slot`. The load leaves the core's queue at the first slot that
- * is after t, but not before `slot`. */
+/* Makes the device answer the oldest load at time t. The link may send the
+ * answer tx slots after slot number `slot`. The load leaves the core's queue at
+ * the first slot that is after t, but not before `slot`. */
 static void dev_answer(struct ref *r, struct link *l, weft_time_t t,
 		       uint64_t slot)
 {

@@ -154,9 +154,9 @@ static enum forth_state wr_update(struct forth_nic *n)
 	return FORTH_UPDT_CNT;
 }
 
-/* Handles the notifications and interrupts that are due: marks the interrupt
- * for the end of the write, and starts the write of one notification word.
- * Returns the next state. */
+/* Handles the notifications and interrupts that are due. Starts the write of
+ * one notification word, and requests that an interrupt follows the end of this
+ * write. Returns the next state. */
 static enum forth_state wr_deliver(struct forth_nic *n)
 {
 	while (!ring_empty(&n->deliver) &&

@@ -213,7 +213,8 @@ static void header_crcs(void **state)
 	assert_int_equal(forth_hdr_reseq(0x05476C4020000000), 0x1DB);
 }
 
-/* 4.8, 5.1, 11.8: packets have the specified words on the wire and charges. */
+/* 4.8, 5.1, 11.8: a packet has the specified number of words on the wire, and
+ * consumes the specified number of credits. */
 static void packets_have_specified_words_and_charges(void **state)
 {
 	assert_int_equal(forth_words(FORTH_WORD, 1, 496), 129);

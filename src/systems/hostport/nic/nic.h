@@ -149,8 +149,9 @@ struct hp_dma_list {
 struct hp_dma *hp_dma_read(struct hp_nic *n, weft_phys_t addr, uint32_t bytes,
 			   void (*done)(struct hp_nic *, struct hp_dma *),
 			   void *arg);
-/* Writes a slice and takes its reference. Returns the request, which is valid
- * until done has returned. */
+/* Writes a slice to memory and takes over the caller's reference to the slice.
+ * Returns the request, which is valid until the callback `done` has returned.
+ */
 struct hp_dma *hp_dma_write(struct hp_nic *n, weft_phys_t addr,
 			    struct weft_slice data,
 			    void (*done)(struct hp_nic *, struct hp_dma *),

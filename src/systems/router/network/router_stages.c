@@ -158,8 +158,9 @@ static void vc_request(struct router *r, uint32_t i)
 		}
 }
 
-/* Grants input VC i the next VC in turn of those that it may request. All
- * allocators without ranks grant this VC if nothing competes. */
+/* Grants an output VC to input VC i: of those that it may request, the next one
+ * in turn. All allocators without ranks grant this VC if no other input VC
+ * requests one. */
 static bool vc_take(struct router *r, uint32_t i)
 {
 	struct in_vc *v = &r->in[i];

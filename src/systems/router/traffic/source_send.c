@@ -81,8 +81,8 @@ static uint32_t credits_by(const struct router_source *s, uint64_t t)
 
 /* Returns the number of flits that leave one per cycle from `now` on. The first
  * ones have credits, and later ones rely on credits that arrive in time. The
- * last flits of a packet do not leave before there are credits for all of them,
- * because the packet counts as sent then. */
+ * last flits of a packet leave only when the source has credits for all of
+ * them, because the source then counts the packet as sent. */
 static uint32_t flits_ahead(struct router_source *s, uint32_t left,
 			    uint64_t now)
 {

@@ -99,8 +99,8 @@ void weft_io_tstore(struct weft_host *h, const struct weft_io *io, uint64_t off,
 void weft_io_tstore_user(struct weft_host *h, const struct weft_io *io,
 			 uint64_t off, const void *data, uint32_t n,
 			 uint16_t tag);
-/* Makes a tagged load and waits for its answer. Returns the response tag, which
- * is true when the device reports a valid value. */
+/* Each function makes a tagged load and waits for its answer. Returns the
+ * response tag, which is true when the device reports a valid value. */
 bool weft_io_tload64(struct weft_host *h, const struct weft_io *io,
 		     uint64_t off, uint64_t *val_p);
 bool weft_io_tload64_user(struct weft_host *h, const struct weft_io *io,
